@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -114,16 +115,9 @@ def test_all_tests_have_the_words_of_the_conclusion(effect: str, status: str) ->
     assert "different" not in str(section)
 
 
-def test_rows_have_the_order_of_the_conclusion() -> None:
-    own = {**FACTOR, "factor": "flows.0.cca", "levels": ["cubic", "bbr3", "reno"]}
-    others = [{**own, "entry": None, "of": "all flows"}, {**own, "entry": 1, "of": "beside"}]
-    found = page(*others, {**own, "status": "undecided"}, {**own, "metric": "goodput", "unit": "bit/s"})
-    assert [(row[1], row[2]) for row in table(found).rows] == [
-        ("mine", "goodput (Mbit/s)"),
-        ("mine", "goodput share (%)"),
-        ("beside", "goodput share (%)"),
-        ("all flows", "goodput share (%)"),
-    ]
+def test_rows_have_the_order_of_their_file() -> None:
+    others = [{**FACTOR, "entry": None, "of": "all flows"}, {**FACTOR, "entry": 1, "of": "beside"}]
+    assert [row[1] for row in table(page(*others, FACTOR)).rows] == ["all flows", "beside", "mine"]
 
 
 def test_without_runs_the_figure_has_the_widest_differences_in_margins() -> None:
@@ -197,6 +191,21 @@ def test_a_test_has_the_parts_of_every_report(fullpipe: FullPipe, tested: Path) 
         .splitlines()
     )
     assert [line.split()[1] for line in made[1:]] == ["run", "test", "report"]
+
+
+def test_rows_have_the_order_of_the_sentences(fullpipe: FullPipe, tmp_path: Path) -> None:
+    sweep = {"flows.0.cca": ["cubic", "bbr3"], "topology.bottleneck.rate": ["5 Mbit/s", "20 Mbit/s"]}
+    made = Scenario(**scenario().to_dict() | {"sweep": sweep})
+    (tmp_path / "two.toml").write_text(made.to_toml(), encoding="utf-8")
+    fullpipe("run", "two.toml", "--seeds", 4, "--out", "kept")
+    words = ("--metric", "goodput", "--metric", "wire", "--of", "flows.0", "-o", "t.json")
+    fullpipe("test", "kept", "--factor", ",".join(sweep), *words)
+    fullpipe("report", "t.json", "-o", "t.md")
+    text = (tmp_path / "t.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (algorithm|rate) \| (goodput|rate on the wire) ", text, re.MULTILINE)
+    told = re.findall(r"^- (\w+) .*, (goodput|rate on the wire) of flows.0\b", text, re.MULTILINE)
+    assert [(factor.lower(), metric) for factor, metric in told] == rows
+    assert len(rows) == 4
 
 
 def test_a_file_alone_has_the_path_and_the_commands(fullpipe: FullPipe, tested: Path) -> None:

@@ -1,7 +1,7 @@
 """`fullpipe test`: do metrics differ by the levels of a factor?"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -36,10 +36,12 @@ from fullpipe.report import basis
 from fullpipe.runs.schema import TABLES
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare import read_margin
+from fullpipe.validation.compare.conclusion import MOST
 from fullpipe.validation.compare.stored import FORMAT
-from fullpipe.validation.factors import Answer, Family, answer, conclusion, read_families
+from fullpipe.validation.factors import Answer, Factor, Family, answer, conclusion, read_families
 from fullpipe.validation.factors.answer import MOST_FACTORS
 from fullpipe.validation.factors.design import only
+from fullpipe.validation.factors.order import by_subject, grouped, ranked
 
 _SEEDS = 20
 _ASKED = "asked for"
@@ -156,6 +158,7 @@ def factors(
         "question": _question(asked, found, labels),
         "conclusion": conclusion(found, labels),
         **found.to_dict(),
+        "factors": [each.to_dict() for each in _in_order(found, labels)],
         "command": command_line(context),
     }
     known = {*values.drop_nulls("value")["metric"].to_list()}
@@ -218,6 +221,13 @@ def _question(asked: Mapping[str, Family], found: Answer, labels: Labels) -> str
         each.question or f"Does {_labels(each.metrics)} differ by {' and '.join(names[family])}?"
         for family, each in asked.items()
     )
+
+
+def _in_order(found: Answer, labels: Labels) -> Iterator[Factor]:
+    """The factors at every point, in the order of the conclusion."""
+    told = ranked(by_subject(found, labels))
+    for each in [*grouped(told[:MOST]), *told[MOST:]]:
+        yield from each.factors
 
 
 def _labels(metrics: Sequence[str]) -> str:

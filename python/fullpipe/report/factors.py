@@ -23,7 +23,6 @@ from fullpipe.report.rows import text_of
 from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.factors import stored
-from fullpipe.validation.factors.order import order
 
 _MOST_LEVELS = 4
 """Levels that have a column each; of more, the lowest and the highest mean are given."""
@@ -75,28 +74,12 @@ class StoredFactor(stored.Factor):
 
 
 def factors_in(found: Mapping[str, Any]) -> list[StoredFactor]:
-    """The factors of a file in the order of its conclusion; nothing if it has none, or damaged ones."""
+    """The factors of a file, in the order of its conclusion; nothing if it has none, or damaged ones."""
     given = found.get("factors")
     try:
-        read = [StoredFactor.model_validate(each) for each in given] if isinstance(given, list) else []
+        return [StoredFactor.model_validate(each) for each in given] if isinstance(given, list) else []
     except (ValidationError, RecursionError):
         return []
-    statuses: dict[tuple[object, ...], list[str]] = {}
-    for each in read:
-        statuses.setdefault(_told(each), []).append(each.status)
-    places = {told: place for place, told in enumerate(statuses)}
-    return sorted(
-        read,
-        key=lambda each: (
-            order(each.factor, each.entry, statuses[_told(each)]),
-            places[_told(each)],
-        ),
-    )
-
-
-def _told(found: StoredFactor) -> tuple[object, ...]:
-    """The subject and the factor, the same at every point."""
-    return found.factor, found.kind, found.of if found.entry is None else found.entry, found.metric
 
 
 def in_words(rows: Sequence[Mapping[str, Any]], found: Sequence[StoredFactor]) -> list[Mapping[str, Any]]:
