@@ -99,6 +99,19 @@ def row(of: str, metric: str, unit: str, means: tuple[float, float], verdict: st
     }
 
 
+@pytest.mark.parametrize(
+    ("count", "shown", "note"), [(12, 12, ""), (13, 10, "3 more rows are in Details, under Rows.")]
+)
+def test_rows_without_findings_are_whole_up_to_twelve(
+    tmp_path: Path, count: int, shown: int, note: str
+) -> None:
+    rows = [{"step": place, "took": place / 2} for place in range(count)]
+    table = page(tmp_path, json.dumps({"kind": "steps", "rows": rows})).parts[0].table
+    assert table is not None
+    assert (len(table.rows), table.note) == (shown, note)
+    assert table.caption == ("Rows of steps" if shown == count else "First rows of steps")
+
+
 def test_a_difference_from_nothing_is_drawn_by_its_margin_and_one_without_is_named(tmp_path: Path) -> None:
     lost = {**row("call", "loss_rate", "1", (0, 0.002), "worse"), "difference": 0.002}
     lost |= {"interval": {"low": 0.001, "high": 0.003}, "margin": {"relative": 0.4, "absolute": 0.001}}

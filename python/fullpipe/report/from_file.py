@@ -17,7 +17,6 @@ from fullpipe.report import findings as shown
 from fullpipe.report.basis import of_json
 from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
-    ROWS,
     Block,
     Boxes,
     Code,
@@ -29,6 +28,7 @@ from fullpipe.report.content import (
     Section,
     Table,
     Text,
+    rows_of,
 )
 from fullpipe.report.effects import forest_of
 from fullpipe.report.factors import factors_in
@@ -41,7 +41,7 @@ from fullpipe.report.runs.answer import lead, scope
 from fullpipe.report.runs.points import Points
 from fullpipe.report.said import HOW, summary, tally
 from fullpipe.report.sources import Ran, by_case, by_side, files_of, recipe_of, scenarios_in
-from fullpipe.report.text import counted, listed
+from fullpipe.report.text import counted, folded, listed
 from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
@@ -165,11 +165,12 @@ def _part(
     notes = [text_of(note) for note in notes_of(found) if note]
     whole = path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs)
     paths = _paths(ran, (each.case for each in findings)) if has_cases else list(filter(None, [whole]))
+    where = "All tests" if tested else "Rows"
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
         Section(shown.VERDICTS, list(_verdicts(kind, every, budget, labels))),
         Section(
-            "All tests" if tested else "Rows",
+            where,
             [table_of(others, f"All rows of {kind}", budget.rows)] if others else [],
         ),
         *_of_values(points, [each for each in drawn if each is not first], budget, runs),
@@ -187,7 +188,7 @@ def _part(
         command=again if "\n" not in again else "",
         figure=first,
         path=paths[0] if len(paths) == 1 else None,
-        table=table or _first(others, kind),
+        table=table or _first(others, kind, where),
         details=[section for section in sections if section.blocks or section.sections],
         recipe=repeat.recipe(of_runs, again, command) if of_runs else recipe_of(found, command, files),
         repetition=repeat.blocks(of_runs)
@@ -230,15 +231,22 @@ def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str) -> li
     return kept
 
 
-def _first(rows: Sequence[Row], kind: str) -> Table | None:
-    """The first rows that are no findings; of a test those with a verdict, with what is said of them."""
+def _first(rows: Sequence[Row], kind: str, where: str) -> Table | None:
+    """The first rows that are no findings; of a test those with a verdict, with what is said of them.
+
+    `where` is the section with all of them.
+    """
     tests = [
         {key: row[key] for key in row if key in _OF_TESTS or "." in key} for row in rows if "test" in row
     ]
     if tests:
         tests.sort(key=lambda row: not row.get("verdict"))
         rows = tests
-    return replace(table_of(rows[:ROWS], f"First rows of {kind}", ROWS), is_tight=True) if rows else None
+    if not rows:
+        return None
+    most, total = rows_of(len(rows)), len(rows)
+    made = table_of(rows[:most], f"{'First rows' if most < total else 'Rows'} of {kind}", most)
+    return replace(made, note=folded(most, total, "rows", where), is_tight=True)
 
 
 def _stored(found: Mapping[str, Any]) -> list[str]:

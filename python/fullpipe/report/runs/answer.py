@@ -299,7 +299,7 @@ def asked(found: Points, budget: Budget) -> Table | None:
 
 
 def first_table(found: Points) -> Table | None:
-    """A row per point, at most `ROWS`: what is asked for, or what leads and the main metrics of groups."""
+    """As many points as `rows_of` says: what is asked for, or what leads and the main metrics of groups."""
     subjects = _asked(found)
     if not subjects:
         leading = lead(found, ())
