@@ -12,7 +12,8 @@ from fullpipe.report.basis import of_json
 from fullpipe.report.content import Download
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import text_of
-from fullpipe.report.runs.repeat import file_name, scenario_of
+from fullpipe.report.runs.repeat import file_name
+from fullpipe.report.runs.sweep import scenario_of
 from fullpipe.scenario import Scenario
 
 _MOST_SCENARIOS = 12

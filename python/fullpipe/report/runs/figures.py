@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from fullpipe.analysis.bounds import bounds_of
-from fullpipe.analysis.metrics.groups import algorithms_of
 from fullpipe.analysis.metrics.headlines import names_in
 from fullpipe.analysis.metrics.measure import Bounds, View
 from fullpipe.analysis.neutral import neutral_of
@@ -267,8 +266,7 @@ def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Itera
     names = [str(part["label"][0]) for part in parts]
     if len(parts) > _MOST_BOXES:
         return
-    kinds = algorithms_of(found.runs)
-    looks = distinct([kinds.get(name, name) for name in names])
+    looks = distinct([found.algorithms.get(name, name) for name in names])
     made = []
     for name, look, part in zip(names, looks, parts, strict=True):
         low, q1, median, q3, high = (

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.metrics.groups import ALL, TOTALS
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of
 from fullpipe.analysis.metrics.headlines import headlines, leading, names_in
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.outcome import NEEDED, called, with_groups
@@ -19,7 +19,9 @@ from fullpipe.analysis.points import points_of
 from fullpipe.analysis.subjects import Subject, groups_asked
 from fullpipe.analysis.unfinished import with_counts
 from fullpipe.analysis.values import value_text, values_of
+from fullpipe.report.runs.sweep import scenario_of
 from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
@@ -119,6 +121,16 @@ class Points:
     def paths(self) -> list[str]:
         """Paths that differ between runs besides the seed, the one that changes slowest first."""
         return [path for path in paths_of(self.values) if self.values[path].n_unique() > 1]
+
+    @cached_property
+    def scenario(self) -> Scenario | None:
+        """One scenario with all these points; None if there is none."""
+        return scenario_of(self.name, (run.scenario for run in self.runs))
+
+    @cached_property
+    def algorithms(self) -> dict[str, str]:
+        """Algorithms of flows and groups that have the same one in all runs."""
+        return algorithms_of(self.runs)
 
     @cached_property
     def words(self) -> dict[str, str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from fullpipe.engines import flent, pcap
-from fullpipe.errors import FullpipeError
 from fullpipe.report.content import Block, Code, Download, Text
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.points import Points
@@ -15,24 +13,22 @@ from fullpipe.report.text import listed
 from fullpipe.runs.population import file_shown
 from fullpipe.scenario import Scenario, scenario_names
 
-_POINT = "point"
 READ = (flent.ENGINE, pcap.ENGINE)
 """Engines that read files."""
 _DEFAULT = "runs"
 """Folder of runs unless another is named."""
-_MISSING = object()
 
 
 def command(found: Points) -> str:
     """Commands that make the runs again, a line per engine or seed."""
-    scenario = _scenario(found)
+    scenario = found.scenario
     file = "" if scenario is None else _name_of(found, scenario) or file_name(scenario.name)
     return "\n".join(_commands(found, file)) if file else ""
 
 
 def recipe(found: Points, *more: str) -> Recipe:
     """Commands that make the runs again, and `more` that make files and the page of them."""
-    scenario = _scenario(found)
+    scenario = found.scenario
     if scenario is None:
         return Recipe([each for each in more if each])
     named = _name_of(found, scenario)
@@ -48,7 +44,7 @@ def recipe(found: Points, *more: str) -> Recipe:
 
 def blocks(found: Points) -> list[Block]:
     """The scenario as TOML."""
-    scenario = _scenario(found)
+    scenario = found.scenario
     if scenario is None:
         told = "No scenario has just these points: this is the first of them."
         return [Text(told), Code(found.runs[0].scenario.to_toml())]
@@ -57,7 +53,7 @@ def blocks(found: Points) -> list[Block]:
 
 def files(found: Points) -> list[Download]:
     """The scenario as a file, if one has these points."""
-    scenario = _scenario(found)
+    scenario = found.scenario
     return (
         []
         if scenario is None
@@ -103,77 +99,6 @@ def _store(found: Points) -> list[str]:
     folder = found.runs[0].folder
     name = folder.absolute().parent.parent.name if folder else _DEFAULT
     return [] if name == _DEFAULT else ["--out", name]
-
-
-def _scenario(found: Points) -> Scenario | None:
-    return scenario_of(found.name, (run.scenario for run in found.runs))
-
-
-def scenario_of(name: str, scenarios: Iterable[Scenario]) -> Scenario | None:
-    """One scenario whose points are these scenarios; None if there is none.
-
-    Every point is a named variant with the values of all paths at which it differs from the first.
-    """
-    distinct = {one.digest: one for one in scenarios}
-    trees = [dict(one.to_dict()) for one in distinct.values()]
-    base = {key: value for key, value in trees[0].items() if key not in ("name", "sweep")}
-    changes = [dict(_changes(base, tree, ())) for tree in trees]
-    paths = dict.fromkeys(path for change in changes for path in change)
-    try:
-        variants = {str(n + 1): {p: _at(tree, p) for p in paths} for n, tree in enumerate(trees)}
-        if any(value is _MISSING for values in variants.values() for value in values.values()):
-            return None
-        sweep = {} if len(trees) == 1 else {_POINT: variants}
-        made = Scenario(**base, name=name, sweep=_plain(sweep, variants, len(trees)))
-        is_it = {one.digest for one in made.expand()} == set(distinct)
-    except FullpipeError:
-        return None
-    return made if is_it else None
-
-
-def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], count: int) -> dict[str, Any]:
-    """The sweep as axes of its own if the points are all combinations of the values of every path."""
-    paths = list(next(iter(variants.values()))) if count > 1 else []
-    axes: dict[str, list[Any]] = {path: [] for path in paths}
-    for values in variants.values():
-        for path, value in values.items():
-            if value not in axes[path]:
-                axes[path].append(value)
-    size = 1
-    for axis in axes.values():
-        size *= len(axis)
-    return dict(axes) if paths and size == count else sweep
-
-
-def _changes(base: Any, tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """The deepest paths at which a scenario is not like the first; a table of another kind is one."""
-    for key in dict.fromkeys([*base, *tree]) if isinstance(base, Mapping) else range(len(base)):
-        if key in ("name", "sweep", "labels") and not path:
-            continue
-        one = base.get(key, _MISSING) if isinstance(base, Mapping) else base[key]
-        other = tree.get(key, _MISSING) if isinstance(tree, Mapping) else tree[key]
-        here = (*path, str(key))
-        if _goes_on(one, other):
-            yield from _changes(one, other, here)
-        elif one != other:
-            yield ".".join(here), other
-
-
-def _goes_on(one: Any, other: Any) -> bool:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.get("kind") == other.get("kind")
-    return isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
-
-
-def _at(tree: Any, path: str) -> Any:
-    for key in path.split("."):
-        if isinstance(tree, Mapping):
-            tree = tree.get(key, _MISSING)
-        elif isinstance(tree, list) and key.isdigit() and int(key) < len(tree):
-            tree = tree[int(key)]
-        else:
-            return _MISSING
-    return tree
 
 
 def _name_of(found: Points, scenario: Scenario) -> str:

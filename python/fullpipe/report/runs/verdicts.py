@@ -13,6 +13,7 @@ from fullpipe.report.content import Items, Section, Text
 from fullpipe.report.findings import VERDICTS, whole_table
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.said import HOW_COMPARED, summary
+from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare import VariantComparison
 from fullpipe.validation.compare.comparison import compare_all
@@ -35,8 +36,9 @@ def compared(found: Points) -> list[VariantComparison]:
     if len(found.seeds) < 2 or "engine" in found.paths:
         return []
     pairs: list[_Pair] = []
+    first = _first_runs(found)
     for path in _named_paths(found):
-        more = list(_pairs(found, path))
+        more = list(_pairs(found, path, first))
         if len(pairs) + len(more) <= _MOST_COMPARISONS:
             pairs += more
     try:
@@ -55,20 +57,33 @@ def _are_few_names(values: Sequence[Any]) -> bool:
     return len(values) <= _MOST_VARIANTS and as_numbers(values) is None
 
 
-def _pairs(found: Points, path: str) -> Iterator[_Pair]:
+def _first_runs(found: Points) -> dict[tuple[str, ...], Run]:
+    """The first run of every point, by the values of its paths."""
+    runs: dict[tuple[str, ...], Run] = {}
+    for point, run in zip(found.points, found.runs, strict=True):
+        runs.setdefault(_key(found, point), run)
+    return runs
+
+
+def _key(found: Points, point: Mapping[str, Any]) -> tuple[str, ...]:
+    """The values of all paths as text, which rows of values and points of runs have in common."""
+    return tuple(value_text(point[path]) for path in found.paths)
+
+
+def _pairs(found: Points, path: str, runs: Mapping[tuple[str, ...], Run]) -> Iterator[_Pair]:
     others = [each for each in found.paths if each != path]
     values = found.every_value
     for part in values.partition_by(others, maintain_order=True) if others else [values]:
         point = {found.words[each]: found.said(each, part[each][0]) for each in others}
-        first, *rest = [_variant(found, part, path, value) for value in ordered(part[path].to_list())]
+        first, *rest = [_variant(found, part, path, value, runs) for value in ordered(part[path].to_list())]
         yield from ((point, first, other) for other in rest)
 
 
-def _variant(found: Points, part: pl.DataFrame, path: str, value: Any) -> Side:
+def _variant(
+    found: Points, part: pl.DataFrame, path: str, value: Any, runs: Mapping[tuple[str, ...], Run]
+) -> Side:
     rows = part.filter(pl.col(path).eq_missing(pl.lit(value)), found.is_asked())
-    point = {each: rows[each][0] for each in found.paths}
-    place = next(n for n, each in enumerate(found.points) if _same(each, point))
-    return Side(_side(found, path, value), found.runs[place].scenario, rows)
+    return Side(_side(found, path, value), runs[_key(found, rows.row(0, named=True))].scenario, rows)
 
 
 def _side(found: Points, path: str, value: Any) -> str:
@@ -77,10 +92,6 @@ def _side(found: Points, path: str, value: Any) -> str:
     others = (found.values[each].unique().to_list() for each in found.paths if each != path)
     is_shared = any(not own.isdisjoint(map(repr, values)) for values in others)
     return found.at(path, value) if is_shared else found.said(path, value)
-
-
-def _same(point: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
-    return all(value_text(point[path]) == value_text(row[path]) for path in row if path in point)
 
 
 def by_sides(made: Comparisons) -> dict[str, list[VariantComparison]]:
