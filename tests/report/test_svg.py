@@ -26,6 +26,7 @@ from fullpipe.report.content import (
     Series,
     Trace,
 )
+from fullpipe.report.html.samples import lines_of
 from fullpipe.report.svg.chart import svg_of
 from fullpipe.report.svg.marks import WIDTH, ticks
 
@@ -121,6 +122,23 @@ def test_a_line_has_its_band_and_a_tip_per_point() -> None:
     assert found.findall("path")[0].get("d", "").count("V") == 2
     many = [(float(place), 2.0, 1.0, 3.0) for place in range(5)]
     assert "c2 d0 band" in classes(drawn(Lines("rate", "goodput", [Line("cubic", LOOK, many)])))
+
+
+@pytest.mark.parametrize(
+    ("count", "has_bars", "has_ticks"),
+    [(4, True, True), (5, False, True), (9, False, True), (10, False, False)],
+)
+def test_the_script_has_the_bars_and_ticks_of_the_picture(
+    count: int, has_bars: bool, has_ticks: bool
+) -> None:
+    places = [1.5 * place for place in range(count)]
+    chart = Lines("rate", "goodput", [Line("cubic", LOOK, [(at, 2.0, 1.0, 3.0) for at in places])])
+    told = lines_of(chart, "goodput")
+    assert (told["bars"], told["ticks"]) == (has_bars, has_ticks)
+    found = drawn(chart)
+    assert ("c2 d0 band" in classes(found)) != has_bars
+    ticks = [text.text for text in found.iter("text") if text.get("class") == "tick middle"]
+    assert ("1.5" in ticks) == has_ticks
 
 
 def test_the_last_place_has_a_tick_however_close_others_are() -> None:

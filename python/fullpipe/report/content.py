@@ -92,6 +92,10 @@ class Line:
     """Place, mean, low and high, in the order of places."""
 
 
+_FEW_PLACES, _MOST_TICKS = 4, 9
+"""Places without bands between them, and places of a linear axis that all have ticks."""
+
+
 @dataclass(frozen=True)
 class Lines:
     """Lines with bands."""
@@ -101,6 +105,21 @@ class Lines:
     lines: Sequence[Line]
     is_log: bool = False
     """Whether places are at their logarithms."""
+
+    @property
+    def places(self) -> list[float]:
+        """Places of all lines."""
+        return sorted({point[0] for line in self.lines for point in line.points})
+
+    @property
+    def has_bars(self) -> bool:
+        """Whether intervals are bars at the places, and not bands between them."""
+        return len(self.places) <= _FEW_PLACES
+
+    @property
+    def has_ticks(self) -> bool:
+        """Whether the places have the ticks of the axis."""
+        return self.is_log or len(self.places) <= _MOST_TICKS
 
 
 @dataclass(frozen=True)

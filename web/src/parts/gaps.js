@@ -14,8 +14,15 @@ export function partsOf(times, values) {
   return parts;
 }
 
+const found = new WeakMap(); // parts by values: another part of the time has arrays of its own
+
 // `Levels` gives a typed array of a line without missing values.
-const seen = (u, place) => (ArrayBuffer.isView(u.data[place]) ? [] : partsOf(u.data[0], u.data[place]));
+function seen(u, place) {
+  const values = u.data[place];
+  if (ArrayBuffer.isView(values)) return [];
+  if (!found.has(values)) found.set(values, partsOf(u.data[0], values));
+  return found.get(values);
+}
 
 // What uPlot is told of a line: its gaps in pixels are those between parts, and a value alone is a point.
 export const PARTED = {

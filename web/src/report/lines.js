@@ -15,7 +15,6 @@ const withInterval = ({ columns: [, low, high] }) => (u, value, series, place) =
 const room = (u, low, high) => [low - 0.03 * (high - low || 1), high + 0.03 * (high - low || 1)];
 const logRoom = (u, low, high) => [low / (high / low) ** 0.03, high * (high / low) ** 0.03];
 
-const FEW = 4, MOST_TICKS = 9; // places without bands between them, and places of a linear axis that all have ticks
 const ROOM = 30, CAP = 3; // pixels between ticks, and half a cap of a bar
 
 // Ticks are the places, as far as they are apart; of many on a linear axis they are uPlot's.
@@ -63,7 +62,7 @@ export function drawLines(figure, data) {
   const series = data.lines.flatMap((line) => [
     { ...look(line), label: line.label || data.label, points: { show: true, size: 5 }, value: withInterval(line) }, ASIDE, ASIDE,
   ]);
-  const hasBars = data.places.length <= FEW, places = data.log || data.places.length <= MOST_TICKS ? data.places : null;
+  const hasBars = data.bars, places = data.ticks ? data.places : null;
   const bands = hasBars ? [] : data.lines.map((line, n) => bandOf(line, 3 * n + 1));
   const u = new uPlot({
     width: 300, height: HEIGHT, bands, axes: along(data, places),

@@ -47,8 +47,7 @@ def series_of(chart: Series, name: str, size: int) -> dict[str, Any]:
 
 def lines_of(chart: Lines, name: str) -> dict[str, Any]:
     """Return the data of lines with bands for the script of a page: columns along common places."""
-    places = sorted({point[0] for line in chart.lines for point in line.points})
-    lines = []
+    places, lines = chart.places, []
     for line in chart.lines:
         at = {point[0]: point for point in line.points}
         columns = [[at[place][n] if place in at else None for place in places] for n in (1, 2, 3)]
@@ -56,7 +55,7 @@ def lines_of(chart: Lines, name: str) -> dict[str, Any]:
         lines.append({"label": lines_visible(line.label), **look, "columns": columns})
     labels = {"x": lines_visible(chart.x_label), "label": lines_visible(chart.y_label)}
     named = {"name": lines_visible(name), **labels, "log": chart.is_log}
-    return {**named, "places": places, "lines": lines}
+    return {**named, "bars": chart.has_bars, "ticks": chart.has_ticks, "places": places, "lines": lines}
 
 
 def json_of(value: Any) -> str:

@@ -30,8 +30,6 @@ from fullpipe.report.svg.marks import (
 
 _HEIGHT = 280.0
 _END = _HEIGHT - BOTTOM
-_FEW, _MOST_TICKS = 4, 9
-"""Places without bands between them, and places of a linear axis that all have ticks."""
 _LONGER = 1.5
 """A gap, in usual distances of two samples."""
 _CAP = 3
@@ -41,13 +39,13 @@ _CAP = 3
 def lines(chart: Lines, label: str) -> str:
     """Means along an axis, a line per label, with bands of their intervals, or with bars at few places."""
     points = [point for line in chart.lines for point in line.points]
-    places = sorted({p[0] for p in points})
+    places = chart.places
     ends = (places[0], places[-1], LEFT + 12, WIDTH - RIGHT - 12)
     x: Scale = LogScale(*ends) if chart.is_log else Scale(*ends)
     y = Scale(*span([end for p in points for end in p[1:]]), _END, TOP)
-    ticks = apart(places, x) if chart.is_log or len(places) <= _MOST_TICKS else None
+    ticks = apart(places, x) if chart.has_ticks else None
     inner = [left_axis(y, chart.y_label), bottom_axis(x, chart.x_label, _END, at=ticks)]
-    draw = _bars if len(places) <= _FEW else _band
+    draw = _bars if chart.has_bars else _band
     inner += [part for line in chart.lines for part in (draw(line, x, y), *_line(line, x, y, chart))]
     return drawing(_HEIGHT, inner, label)
 
