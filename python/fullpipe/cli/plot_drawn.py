@@ -29,7 +29,7 @@ from fullpipe.cli.plot_axes import (
 from fullpipe.palette import Look
 from fullpipe.plots import charts, delay, spread
 from fullpipe.plots.marks import Marks
-from fullpipe.plots.style import SMALL, is_narrow
+from fullpipe.plots.style import SMALL, is_narrow, legend_entries
 
 _MOST_ACROSS = 3
 """Panels side by side; in a column of a paper one."""
@@ -148,8 +148,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
         tables.append(data.with_columns(**told))
         place.set_title(panel.title)
-        handles, names = place.get_legend_handles_labels()
-        entries |= {name: handle for name, handle in zip(names, handles, strict=True) if name}
+        entries |= {name: handle for name, handle in legend_entries(place).items() if name}
         if image is not None:
             images.setdefault(panel.part.name, (image, panel.part, []))[2].append(place)
     for image, part, places_of in images.values():  # panels of a metric have one scale of colours

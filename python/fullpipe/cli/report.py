@@ -1,7 +1,6 @@
 """`fullpipe report`: one page to hand over."""
 
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +16,9 @@ from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document, joined
 from fullpipe.report.files import read
 from fullpipe.report.from_file import page_of_file
-from fullpipe.report.runs.page import page_of
+from fullpipe.report.packs.archive import sha256_of
+from fullpipe.report.runs.page import DIGITS, page_of
 from fullpipe.report.write import FORMATS, write
-
-_DIGITS = 16
-"""Digits of a SHA-256 that are shown."""
 
 
 def report(
@@ -116,7 +113,7 @@ def _of_file(
         page = page_of_file(
             found, question=question, budget=budget, runs=runs, command=command, metrics=metrics, of=of
         )
-        fact = (path.name, f"SHA-256 {sha256(path.read_bytes()).hexdigest()[:_DIGITS]}...")
+        fact = (path.name, f"SHA-256 {sha256_of(path)[:DIGITS]}...")
         return replace(page, provenance=[*page.provenance, fact])
     except NoRunError as error:
         raise NoRunError(f"{path}: {error}") from None

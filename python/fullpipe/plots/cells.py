@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import Tables
@@ -13,7 +12,7 @@ from fullpipe.palette import looks
 from fullpipe.plots.actors import algorithms, restyle
 from fullpipe.plots.events import mark_events
 from fullpipe.plots.series import time_series
-from fullpipe.plots.style import in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import in_house_style, legend_entries, new_figure, shared_legend
 from fullpipe.plots.variables import variables
 
 BIN = "ppdus_to_"
@@ -54,7 +53,7 @@ def airtime(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         drawn.set(**area)
     place.set(xlabel="time (s)", ylabel="share of the time", ylim=(0, 1))
     place.margins(x=0)
-    _legend(figure, place)
+    shared_legend(figure, legend_entries(place))
     return figure, pl.concat([f.select(pl.lit(part).alias("part"), pl.all()) for part, f in parts.items()])
 
 
@@ -89,7 +88,7 @@ def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         place.bar(at, heights, width, label=port, **own[port].area)
     place.set_xticks(range(len(sizes)), [str(size) for size in sizes])
     place.set(xlabel="packets of a PPDU, up to", ylabel="share of the port's PPDUs", ylim=(0, 1))
-    _legend(figure, place)
+    shared_legend(figure, legend_entries(place))
     return figure, counted
 
 
@@ -165,11 +164,6 @@ def _shares(found: pl.DataFrame, name: str, port: str | None) -> pl.DataFrame:
     rows = rows if port is None else rows.filter(pl.col("link") == port)
     grown, passed = pl.col("value").diff(), pl.col("time_s").diff()
     return rows.sort("time_s").select("time_s", share=(grown / passed)).drop_nulls()
-
-
-def _legend(figure: Figure, place: Axes) -> None:
-    handles, labels = place.get_legend_handles_labels()
-    shared_legend(figure, dict(zip(labels, handles, strict=True)))
 
 
 def _nothing(kind: str = "Wi-Fi cell") -> ValueError:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from fullpipe.analysis.captured import acks
 from fullpipe.analysis.over_time import Tables
 from fullpipe.plots.actors import flow_looks
-from fullpipe.plots.style import in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import in_house_style, legend_entries, new_figure, shared_legend
 
 APART_S = 100e-6
 """ACKs that come closer together are one clump: less than the shortest slot."""
@@ -45,8 +45,7 @@ def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     longest = found["after_ms"].quantile(0.99)
     times.set(xlabel="from clump to clump (ms)", ylabel="share of clumps", ylim=(0, 1.02))
     times.set_xlim(0, longest or None)
-    handles, labels = sizes.get_legend_handles_labels()
-    shared_legend(figure, dict(zip(labels, handles, strict=True)))
+    shared_legend(figure, legend_entries(sizes))
     return figure, found
 
 

@@ -10,7 +10,7 @@ from fullpipe.analysis.captured import delays
 from fullpipe.analysis.over_time import Tables
 from fullpipe.plots.actors import flow_looks
 from fullpipe.plots.pauses import deliveries
-from fullpipe.plots.style import in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import in_house_style, legend_entries, new_figure, shared_legend
 
 BEFORE, AFTER = 2, 8
 """Time that is shown on either side of the pause, in lengths of the pause."""
@@ -40,34 +40,24 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
     frames = []
     styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
     for (flow,), rows in found.group_by("flow", maintain_order=True):
-        look = styles[str(flow)]
+        name, look = str(flow), styles[str(flow)]
         late = rows.sort("sent_s").filter(pl.col("sent_s").is_between(*window))
-        took.plot(
-            late["sent_s"].to_numpy(),
-            late["delay_s"].to_numpy() * 1e3,
-            markersize=2.5,
-            linestyle="none",
-            label=str(flow),
-            **look.point,
-            rasterized=True,
-        )
-        frames.append(_rows("delay_ms", str(flow), late["sent_s"], late["delay_s"] * 1e3))
+        sent_s, delay_ms = late["sent_s"], late["delay_s"] * 1e3
+        point = {"markersize": 2.5, "linestyle": "none", "rasterized": True, **look.point}
+        took.plot(sent_s.to_numpy(), delay_ms.to_numpy(), label=name, **point)
+        frames.append(_rows("delay_ms", name, sent_s, delay_ms))
         times_s, under_way = on_the_way(rows)
         inside = (times_s >= window[0]) & (times_s <= window[1])
-        waiting.plot(
-            times_s[inside], under_way[inside] / 1e3, drawstyle="steps-post", **styles[str(flow)].line
-        )
-        frames.append(
-            _rows("on_the_way_kb", str(flow), pl.Series(times_s[inside]), pl.Series(under_way[inside] / 1e3))
-        )
+        inside_s, size_kb = times_s[inside], under_way[inside] / 1e3
+        waiting.plot(inside_s, size_kb, drawstyle="steps-post", **look.line)
+        frames.append(_rows("on_the_way_kb", name, pl.Series(inside_s), pl.Series(size_kb)))
     took.set(ylabel="one-way delay (ms)", ylim=(0, None))
     waiting.set(ylabel="on the way (kB)", xlabel="time (s)", ylim=(0, None))
     for place in (took, waiting):
         place.set_xlim(*window)
         pause = place.axvspan(end_s - pause_s, end_s, color="0.5", alpha=0.2, linewidth=0)
         place.label_outer()
-    handles, labels = took.get_legend_handles_labels()
-    shared_legend(figure, {**dict(zip(labels, handles, strict=True)), "longest pause": pause})
+    shared_legend(figure, {**legend_entries(took), "longest pause": pause})
     return figure, pl.concat(frames)
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from fullpipe.analysis.captured import delays
 from fullpipe.analysis.over_time import Tables
 from fullpipe.plots.actors import flow_looks
-from fullpipe.plots.style import in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import in_house_style, legend_entries, new_figure, shared_legend
 
 
 @in_house_style
@@ -28,19 +28,17 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     frames = []
     styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
     for (flow,), rows in found.group_by("flow", maintain_order=True):
-        look = {"drawstyle": "steps-post", "label": str(flow), **styles[str(flow)].line}
+        name = str(flow)
+        look = {"drawstyle": "steps-post", "label": name, **styles[name].line}
         ranked = rows["delay_s"].sort().to_numpy() * 1e3
         shares = np.arange(1, len(ranked) + 1) / len(ranked)
         came.plot(ranked, shares, **look)
-        late.plot(
-            ranked[:-1], 1 - shares[:-1], drawstyle="steps-post", label=str(flow), **styles[str(flow)].line
-        )
-        frames.append(pl.DataFrame({"flow": [str(flow)] * len(ranked), "delay_ms": ranked, "share": shares}))
+        late.plot(ranked[:-1], 1 - shares[:-1], **look)
+        frames.append(pl.DataFrame({"flow": [name] * len(ranked), "delay_ms": ranked, "share": shares}))
     came.set(xlabel="one-way delay (ms)", ylabel="share of packets", ylim=(0, 1.02))
     late.set(xlabel="one-way delay (ms)", ylabel="share that took longer", yscale="log")
     late.yaxis.set_major_formatter("{x:g}")  # an exponent has smaller letters
     for place in (came, late):
         place.set_xlim(left=0)
-    handles, labels = came.get_legend_handles_labels()
-    shared_legend(figure, dict(zip(labels, handles, strict=True)))
+    shared_legend(figure, legend_entries(came))
     return figure, pl.concat(frames)

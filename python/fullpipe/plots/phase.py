@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from fullpipe.analysis.over_time import Tables, samples
 from fullpipe.plots.actors import flow_looks
-from fullpipe.plots.style import MANY_POINTS, in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import MANY_POINTS, in_house_style, legend_entries, new_figure, shared_legend
 
 OVER = ("delivery", "rtt")
 """Quantities that are drawn over what is in flight, a panel each."""
@@ -48,9 +48,8 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
         frames.append(both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), _rest()))
     if not any(frame.height for frame in frames):
         raise ValueError("no samples of data in flight; was the run recorded with an interval?")
-    lines, labels = axes[0].get_legend_handles_labels()
     ring = Line2D([], [], marker="o", fillstyle="none", markersize=4, linestyle="none", color="0.3")
-    shared_legend(figure, {**dict(zip(labels, lines, strict=True)), "first sample": ring})
+    shared_legend(figure, {**legend_entries(axes[0]), "first sample": ring})
     return figure, pl.concat(frames)
 
 

@@ -182,6 +182,12 @@ def inches_across(axes: Axes) -> float:
 
 
 @in_house_style
+def legend_entries(place: Axes) -> dict[str, Any]:
+    """Lines, bars and areas of an axis by their labels."""
+    handles, labels = place.get_legend_handles_labels()
+    return dict(zip(labels, handles, strict=True))
+
+
 def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -> None:
     """One legend above all axes, from labels to what they stand for; of very many, the first.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -352,10 +352,10 @@ class Document:
     def data(self) -> list[Download]:
         """The files of all parts; of several with one name, later ones have a number."""
         found: dict[str, Download] = {}
-        for part in self.parts:
-            for file in part.data:
-                name = _free_name(file, {name: each.content for name, each in found.items()})
-                found.setdefault(name, replace(file, name=name))
+        taken: dict[str, str] = {}
+        for file in (file for part in self.parts for file in part.data):
+            name = _take_name(file, taken)
+            found.setdefault(name, replace(file, name=name))
         return list(found.values())
 
 
@@ -384,8 +384,7 @@ def _with_names(parts: Sequence[Part]) -> list[Part]:
     made = []
     for part in parts:
         for file in part.data:
-            name = _free_name(file, taken)
-            taken[name] = file.content
+            name = _take_name(file, taken)
             if name != file.name:
                 part = _renamed(part, file, name)
         notes = [f"{part.heading}. {file.note}".strip() for file in part.data]
@@ -394,11 +393,13 @@ def _with_names(parts: Sequence[Part]) -> list[Part]:
     return made
 
 
-def _free_name(file: Download, taken: Mapping[str, str]) -> str:
-    """The name of a file, with a number if another content has it."""
+def _take_name(file: Download, taken: dict[str, str]) -> str:
+    """The name of a file, with a number if another content has it; `taken`: contents by names."""
     stem, dot, ending = file.name.rpartition(".")
     names = (file.name, *(f"{stem}-{number}{dot}{ending}" for number in range(2, len(taken) + 3)))
-    return next(name for name in names if taken.get(name, file.content) == file.content)
+    name = next(name for name in names if taken.get(name, file.content) == file.content)
+    taken[name] = file.content
+    return name
 
 
 def _renamed(part: Part, file: Download, name: str) -> Part:

@@ -26,7 +26,7 @@ from fullpipe.validation.compare.conclusion import ranked
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
 """Scenarios in a title, and lines of commands beside a conclusion."""
 _MOST_DIGESTS = 4
-_DIGITS = 16
+DIGITS = 16
 """Digits of a SHA-256 that are shown."""
 
 
@@ -233,13 +233,13 @@ def _files(runs: Sequence[Run]) -> dict[str, str]:
     found: dict[str, dict[str, None]] = {}
     for run in runs:
         for name, digest in run.meta.files.items():
-            found.setdefault(file_shown(name), {})[digest[:_DIGITS]] = None
+            found.setdefault(file_shown(name), {})[digest[:DIGITS]] = None
     return {name: ", ".join(digests) for name, digests in found.items()}
 
 
 def _digests(runs: Sequence[Run]) -> str:
     """Return the number of scenarios with the beginning of their digests, which are folders of the store."""
-    found = sorted({run.meta.digest[:_DIGITS] for run in runs})
+    found = sorted({run.meta.digest[:DIGITS] for run in runs})
     more = f" and {len(found) - _MOST_DIGESTS:,} more" if len(found) > _MOST_DIGESTS else ""
     return f"{len(found):,} by content: {', '.join(found[:_MOST_DIGESTS])}{more}"
 

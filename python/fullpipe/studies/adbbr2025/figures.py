@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from fullpipe import plots
 from fullpipe.analysis.metrics import interval_goodput
+from fullpipe.plots.style import legend_entries
 from fullpipe.runs import Run
 from fullpipe.studies.adbbr2025 import operating_points, radio_figures
 from fullpipe.studies.adbbr2025.measures import jain_over_time
@@ -63,7 +64,7 @@ def figure_5(found: Measurements, names: Sequence[str], folder: Path) -> list[Pa
             place.set_title(f"buffer {_bdp(buffer)}")
             _slanted(place)
             frames.append(_of(data, quantity=quantity, buffer=str(buffer)))
-    _legend_of(figure, axes[0])
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, "figure-5")
 
 
@@ -86,7 +87,7 @@ def throughput_over_time(
         place.set_xlabel("")
     for place in axes[1::2]:
         place.set_ylabel("")
-    _legend_of(figure, axes[0])
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, stem)
 
 
@@ -108,7 +109,7 @@ def throughput_and_index(
     for place in (rates, index):
         place.set_title(f"buffer {_bdp(buffer)}")
         _slanted(place)
-    _legend_of(figure, rates)
+    plots.shared_legend(figure, legend_entries(rates))
     return plots.save(figure, pl.concat([first, second]), folder, stem)
 
 
@@ -145,7 +146,7 @@ def figure_15(found: Measurements, names: Sequence[str], folder: Path) -> list[P
         place.set_ylabel("retransmitted (%)")
         place.set_title(f"buffer {_bdp(buffer)}")
         frames.append(_of(data, buffer=str(buffer)))
-    _legend_of(figure, axes[0])
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, "figure-15")
 
 
@@ -155,7 +156,7 @@ def figure_16(found: Measurements, names: Sequence[str], folder: Path) -> list[P
     data = _against_flows(place, found, names, "latency", "rtt_ms", {})
     place.set_ylabel("mean RTT (ms)")
     place.set_title("100 Mbit/s, 50 ms, buffer 1 BDP")
-    _legend_of(figure, place)
+    plots.shared_legend(figure, legend_entries(place))
     return plots.save(figure, data, folder, "figure-16")
 
 
@@ -193,11 +194,6 @@ def _slanted(place: Axes) -> None:
     for word in place.get_xticklabels():
         word.set_rotation(35)
         word.set_horizontalalignment("right")
-
-
-def _legend_of(figure: object, place: Axes) -> None:
-    handles, labels = place.get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(labels, handles, strict=True)))  # type: ignore[arg-type]
 
 
 def _of(data: pl.DataFrame, **where: str) -> pl.DataFrame:

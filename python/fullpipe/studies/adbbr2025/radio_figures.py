@@ -11,6 +11,7 @@ import polars as pl
 from matplotlib.patches import Rectangle
 
 from fullpipe import plots
+from fullpipe.plots.style import legend_entries
 from fullpipe.studies.adbbr2025 import mobile, wifi
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.quantities import bounds_of
@@ -80,6 +81,5 @@ def grid(found: Measurements, names: Sequence[str], said: Figure, folder: Path) 
         patches = [patch for place in axes[row : row + len(values)] for patch in place.patches]
         tops = [patch.get_height() for patch in patches if isinstance(patch, Rectangle)]
         axes[row].set_ylim(0, 1.05 * max(1.0 if said.quantity in SHARES else 0.0, *tops))
-    handles, labels = axes[0].get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(labels, handles, strict=True)))
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, said.stem)

@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe import plots
+from fullpipe.plots.style import legend_entries
 from fullpipe.studies.ahsan2025 import hosts
 from fullpipe.studies.ahsan2025.effective import OURS, THEIRS, Analysis, sizes
 from fullpipe.studies.ahsan2025.exports import NAMES, Export, Vector
@@ -94,8 +95,7 @@ def _shares(name: str, panels: Mapping[str, Groups], folder: Path) -> list[Path]
         place.xaxis.set_major_formatter("{x:g}")
         place.set_ylabel("share of pings")
         place.set_title(series)
-    lines, labels = axes[0].get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(labels, lines, strict=True)))
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, f"{PUBLISHED}-{name}")
 
 
@@ -112,8 +112,7 @@ def _over_time(export: Export, pings: Sequence[str], folder: Path) -> list[Path]
             columns = {"time_s": times_s, "value": values}
             frames.append(_of(series, pl.DataFrame({"group": [algorithm] * len(values), **columns})))
         _label(place, "time (s)", MS, series)
-    lines, labels = axes[0].get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(labels, lines, strict=True)))
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, f"{PUBLISHED}-figure-8")
 
 
@@ -137,8 +136,7 @@ def _sizes(found: Sequence[Analysis], folder: Path) -> list[Path]:
         }
         plots.grouped_bars(place, bars, label="samples", legend=False)
         place.set_title(one.table)
-    handles, labels = axes[0].get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(labels, handles, strict=True)))
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, sizes(found), folder, f"{PUBLISHED}-effective-samples")
 
 

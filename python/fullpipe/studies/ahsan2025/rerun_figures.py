@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from fullpipe import plots
+from fullpipe.plots.style import legend_entries
 from fullpipe.runs import Run
 from fullpipe.studies.ahsan2025 import rerun, rerun_wireless
 from fullpipe.studies.ahsan2025.rerun_wired import DIRECT, ENDED
@@ -77,8 +78,7 @@ def _streams(
         if quantity == "median":
             place.set_yscale("log")
         frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
-    handles, labels = axes[0].get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(labels, handles, strict=True)))
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, stem)
 
 
@@ -94,8 +94,7 @@ def _pings(runs: Runs, folder: Path) -> list[Path]:
             place.set_title(f"{test}, {path}")
             place.set_ylabel("share")
             frames.append(data.select(pl.lit(test).alias("test"), pl.lit(path).alias("path"), pl.all()))
-    handles, labels = axes[0].get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(labels, handles, strict=True)))
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, "again-figures-7-16") if frames else []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from fullpipe import plots
 from fullpipe.analysis.metrics import cumulative_goodput, interval_goodput
+from fullpipe.plots.style import legend_entries
 from fullpipe.runs import Run
 from fullpipe.studies.experiments import Value
 from fullpipe.studies.gniaz2025.measures import PHASES, START_S, WITH_HEADERS
@@ -56,7 +57,7 @@ def sockets(runs: Drawn, folder: Path) -> list[Path]:
         data = _panel(place, lines, "large step", title)
         frames.append(data.select(pl.lit(setting).alias("setting"), pl.all()))
     axes[1].set_ylabel("")
-    _legend_of(figure, axes[0])
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, "sockets")
 
 
@@ -82,7 +83,7 @@ def _throughput(lines: pl.DataFrame, name: str, folder: Path, stem: str) -> list
         data = _panel(place, frame, name, kind)
         frames.append(data.select(pl.lit(kind).alias("kind"), pl.all()))
     since.set_ylabel("")
-    _legend_of(figure, now)
+    plots.shared_legend(figure, legend_entries(now))
     return plots.save(figure, pl.concat(frames), folder, stem)
 
 
@@ -91,7 +92,7 @@ def _windows(lines: pl.DataFrame, name: str, folder: Path, stem: str) -> list[Pa
     data = plots.time_series(place, {name: {"series": lines}}, "cwnd", legend_up_to=0)
     place.set_title(name)
     _changes(place, name)
-    _legend_of(figure, place)
+    plots.shared_legend(figure, legend_entries(place))
     return plots.save(figure, data, folder, stem)
 
 
@@ -108,12 +109,3 @@ def _changes(place: Axes, name: str) -> None:
     """Draw dashed lines at changes of the link, as in the thesis."""
     for time_s in PHASES[name].edges[1:-1]:
         place.axvline(time_s, color="#999999", linewidth=0.5, linestyle="--")
-
-
-def _legend_of(figure: object, place: Axes) -> None:
-    handles, labels = place.get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(_distinct(labels), handles, strict=True)))  # type: ignore[arg-type]
-
-
-def _distinct(labels: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(labels))

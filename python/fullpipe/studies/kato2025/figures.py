@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from fullpipe import plots
+from fullpipe.plots.style import legend_entries
 from fullpipe.studies.kato2025.measures import MBPS
 
 GOODPUT = "goodput (Mbit/s)"
@@ -41,8 +42,7 @@ def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
         data = plots.sorted_bars(place, groups, label=GOODPUT, legend=False)
         place.set_title(f"sockets: {sockets}, mean of {_seeds(of_sockets)} runs")
         frames.append(data.select(pl.lit(sockets).alias("sockets"), pl.all()))
-    bars, labels = axes[0].get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(labels, bars, strict=True)))
+    plots.shared_legend(figure, legend_entries(axes[0]))
     return plots.save(figure, pl.concat(frames), folder, "figure-2")
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from fullpipe import files, plots
+from fullpipe.plots.style import legend_entries
 from fullpipe.runs import Run
 from fullpipe.studies.experiments import Value
 from fullpipe.studies.sologon2025.measures import MBPS, WITH_HEADERS
@@ -117,11 +119,11 @@ def _per_second(series: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _legend_of(figure: object, place: Axes) -> None:
-    handles, labels = place.get_legend_handles_labels()
-    plots.shared_legend(figure, dict(zip(_short(labels), handles, strict=True)))  # type: ignore[arg-type]
+def _legend_of(figure: Figure, place: Axes) -> None:
+    entries = legend_entries(place)
+    plots.shared_legend(figure, {_short(label): handle for label, handle in entries.items()})
 
 
-def _short(labels: Sequence[str]) -> list[str]:
-    """Return labels without the algorithm, which is in the title of the panel."""
-    return [label.removeprefix("BBR ").removeprefix("CUBIC ") for label in labels]
+def _short(label: str) -> str:
+    """Return a label without the algorithm, which is in the title of the panel."""
+    return label.removeprefix("BBR ").removeprefix("CUBIC ")
