@@ -59,6 +59,41 @@ def test_what_compare_keeps_is_read(fullpipe: FullPipe, store: Path, tmp_path: P
     assert "Is reno better or worse than cubic in line?" in (tmp_path / "c.html").read_text(encoding="utf-8")
 
 
+@pytest.fixture
+def swept(fullpipe: FullPipe, tmp_path: Path) -> Path:
+    """A folder of runs with two algorithms at two rates."""
+    sweep = {"flows.0.cca": ["cubic", "bbr3"], "topology.bottleneck.rate": ["5 Mbit/s", "10 Mbit/s"]}
+    made = Scenario(**scenario().to_dict() | {"sweep": sweep})
+    (tmp_path / "swept.toml").write_text(made.to_toml(), encoding="utf-8")
+    assert fullpipe("run", "swept.toml", "--seeds", 2, "--out", "swept").exit_code == 0
+    return tmp_path / "swept"
+
+
+def test_labels_of_the_command_are_in_all_parts(fullpipe: FullPipe, swept: Path, tmp_path: Path) -> None:
+    labels = ("--label", "flows.0.cca.bbr3=Third", "--label", "topology.bottleneck.rate=speed")
+    assert fullpipe("report", "swept", "-o", "r.md", *labels).exit_code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    conclusion = text.partition("## Conclusion")[2].partition("\n## ")[0]
+    assert "- Third instead of cubic: " in conclusion
+    assert "4 points over speed and algorithm" in conclusion
+    tables = [line for line in text.splitlines() if line.startswith("| ")]
+    assert any(" speed | " in line for line in tables)
+    assert any("| Third | " in line for line in tables)
+    assert '"flows.0.cca.bbr3" = "Third"' in text.partition("The scenario as TOML")[2]
+    assert "fullpipe report swept -o r.md --label flows.0.cca.bbr3=Third " in text
+
+
+def test_labels_of_nothing_and_of_a_file_are_refused(fullpipe: FullPipe, swept: Path, tmp_path: Path) -> None:
+    done = fullpipe("report", "swept", "--label", "flows.0.cca.bbr4=Fourth")
+    assert done.exit_code == 2
+    assert "flows.0.cca.bbr4: no run has this path or value" in " ".join(done.stderr.split())
+    (tmp_path / "c.json").write_text('{"rows": []}', encoding="utf-8")
+    done = fullpipe("report", "swept", "c.json", "--label", "flows.0.cca.bbr3=Third")
+    assert done.exit_code == 2
+    assert "c.json has the words of the command that wrote it" in " ".join(done.stderr.split())
+    assert not list(tmp_path.glob("report.*"))
+
+
 def test_more_metrics_can_be_asked_for(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
     assert fullpipe("report", store, "-o", "r.md", "--metric", "power").exit_code == 0
     assert f"{axis_shown('power')[1]} |" in (tmp_path / "r.md").read_text(encoding="utf-8")

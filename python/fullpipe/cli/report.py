@@ -1,15 +1,18 @@
 """`fullpipe report`: one page to hand over."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fullpipe.analysis.points import points_of
 from fullpipe.analysis.subjects import Subject
 from fullpipe.cli.jobs import each_once, read_runs, runs_in
 from fullpipe.cli.output import command_line, echo
-from fullpipe.cli.shared import Content, ContentOption, target
+from fullpipe.cli.plot_labels import check_labels, read_labels
+from fullpipe.cli.shared import Content, ContentOption, LabelOption, target
 from fullpipe.errors import NoRunError
 from fullpipe.report.basis import folders_of, of_json
 from fullpipe.report.budget import Budget
@@ -17,8 +20,10 @@ from fullpipe.report.content import Document, joined
 from fullpipe.report.files import read
 from fullpipe.report.from_file import page_of_file
 from fullpipe.report.packs.archive import sha256_of
-from fullpipe.report.runs.page import DIGITS, page_of
+from fullpipe.report.runs.page import DIGITS, groups_of, page_of
 from fullpipe.report.write import FORMATS, write
+from fullpipe.runs import Run
+from fullpipe.scenario.labels import KEY
 
 
 def report(
@@ -43,6 +48,7 @@ def report(
         ),
     ] = None,
     of: Annotated[str, typer.Option("--of", metavar="NAME", help="Report this flow group or link.")] = "",
+    label: LabelOption = None,
     content: ContentOption = Content.NEWEST,
     samples: Annotated[
         int,
@@ -60,10 +66,16 @@ def report(
         raise typer.BadParameter(f'"{out.name}" does not end in {" or ".join(FORMATS)}', param_hint="--out")
     for text in metric or ():
         Subject.read(text)
-    budget = Budget(samples=samples)
+    labels, budget = read_labels(label or ()), Budget(samples=samples)
     files = [path for path in what if path.is_file()]
+    if labels and files:
+        raise typer.BadParameter(
+            f"goes with folders of runs; {files[0].name} has the words of the command that wrote it,"
+            " which takes --label, too",
+            param_hint="--label",
+        )
     try:
-        page = _page(what, files, question, metric or [], of, content, command_line(context), budget)
+        page = _page(what, files, question, metric or [], of, labels, content, command_line(context), budget)
         write(page, out, budget)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         if not files:
@@ -78,6 +90,7 @@ def _page(
     question: str,
     metrics: list[str],
     of: str,
+    labels: Mapping[str, str],
     content: str,
     command: str,
     budget: Budget,
@@ -88,12 +101,21 @@ def _page(
     if folders:
         told: list[str] = []
         runs = each_once(read_runs(runs_in(folders, content, told.append)))
+        if labels:
+            check_labels(labels, [point for group in groups_of(runs) for point in points_of(group)])
+            runs = [_labelled(run, labels) for run in runs]
         pages.append(
             page_of(
                 runs, question=question, metrics=metrics, of=of, command=command, budget=budget, notes=told
             )
         )
     return pages[0] if len(pages) == 1 else joined(pages)
+
+
+def _labelled(run: Run, labels: Mapping[str, str]) -> Run:
+    """A run whose scenario has these labels, too: every part of a page reads them there."""
+    scenario = run.meta.scenario
+    return run.named({**scenario, KEY: {**scenario.get(KEY, {}), **labels}})
 
 
 def _of_file(

@@ -75,6 +75,14 @@ def page_of(
     return Document(title, [part.part for part in parts], facts(every), basis_of(every))
 
 
+def groups_of(runs: Sequence[Run], *, is_one: bool = False) -> list[list[Run]]:
+    """The runs of every part: of one topology and number of flows and, unless all are one, of one name."""
+    groups: dict[object, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(("" if is_one else run.name, shape_of(run)), []).append(run)
+    return list(groups.values())
+
+
 class PartOfRuns(NamedTuple):
     """A part with the name of its scenario, which titles have."""
 
@@ -94,13 +102,10 @@ def parts_of(
     notes: Sequence[str] = (),
 ) -> list[PartOfRuns]:
     """Make a part for every name of a scenario: see `page_of`."""
-    budget = budget or Budget()
-    by_name: dict[object, list[Run]] = {}
-    for run in runs:
-        by_name.setdefault(("" if is_one else run.name, shape_of(run)), []).append(run)
+    budget, by_name = budget or Budget(), groups_of(runs, is_one=is_one)
     if not by_name:
         raise ValueError("runs: there is none")
-    found = [Points.of_runs(of_name, metrics, of) for of_name in by_name.values()]
+    found = [Points.of_runs(of_name, metrics, of) for of_name in by_name]
     known = dict.fromkeys(name for each in found for name in each.values["of"].unique(maintain_order=True))
     check_groups([Subject.read(text, of or None) for text in metrics or ["goodput"]], known)
     shown = found[: budget.scenarios]
