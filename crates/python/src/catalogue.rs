@@ -2,7 +2,7 @@
 //! dictionaries.
 
 use crate::plan_types::PlanTypes;
-use params::Params;
+use params::{Descriptor, Params};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let types = PlanTypes::new();
     out.set_item("applications", loads(py, &applications(&types))?)?;
     out.set_item("distributions", loads(py, &types.kinds("DistributionPlan").into())?)?;
-    out.set_item("transport", transport(py)?)?;
+    out.set_item("transport", family(py, &[TRANSPORT])?)?;
     Ok(out.into_any().unbind())
 }
 
@@ -45,14 +45,12 @@ fn algorithms(py: Python<'_>) -> PyResult<Py<PyAny>> {
 }
 
 /// The options of the transport, as the only entry of their family.
-fn transport(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
-    let options = entry(py, "tcp", "Options of the transport of a flow", "")?;
-    options.set_item("aliases", PyList::empty(py))?;
-    let params = Options::specs();
-    let params = params.iter().map(|spec| param(py, spec));
-    options.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
-    PyList::new(py, [options])
-}
+const TRANSPORT: Descriptor = Descriptor {
+    name: "tcp",
+    title: "Options of the transport of a flow",
+    source: "",
+    params: Options::specs,
+};
 
 /// Applications with the titles of their declarations, and the fields of their plans.
 fn applications(types: &PlanTypes) -> Value {
@@ -69,7 +67,7 @@ fn applications(types: &PlanTypes) -> Value {
     kinds.into()
 }
 
-fn family(py: Python<'_>, descriptors: &[params::Descriptor]) -> PyResult<Py<PyAny>> {
+fn family(py: Python<'_>, descriptors: &[Descriptor]) -> PyResult<Py<PyAny>> {
     let out = PyList::empty(py);
     for found in descriptors {
         let entry = entry(py, found.name, found.title, found.source)?;

@@ -42,6 +42,28 @@ fn mistakes_are_named_with_their_place_and_a_remedy() {
 }
 
 #[test]
+fn every_buffer_of_a_transport_that_is_too_small_is_named() {
+    let change = |p: &mut Value| {
+        p["flows"][0]["tcp"] = json!({
+            "mss": 9000,
+            "send_buffer": 1000,
+            "receive_buffer": 2000,
+            "send_memory_most": 4096,
+            "receive_memory": 65536,
+            "receive_memory_most": 10000,
+        });
+    };
+    let told = refusal(change);
+    let expected = [
+        "flows[0].tcp.send_buffer: 1000 is out of range; it must be at least 9000",
+        "flows[0].tcp.receive_buffer: 2000 is out of range; it must be at least 9000",
+        "flows[0].tcp.send_memory_most: 4096 is out of range; it must be at least 9000",
+        "flows[0].tcp.receive_memory_most: 10000 is out of range; it must be at least 65536",
+    ];
+    assert_eq!(told.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn more_mistakes() {
     let contains = |change: fn(&mut Value), text: &str| {
         let refusal = refusal(change);

@@ -141,23 +141,23 @@ impl Options {
         self.link_overhead + IP_AND_TCP_HEADERS_BYTES + timestamps
     }
 
-    /// The first option that does not go with another, and why.
-    pub fn problem(&self) -> Option<Problem> {
+    /// Options that do not go with others, each with the reason.
+    pub fn problems(&self) -> Vec<Problem> {
         let mss = u64::from(self.mss);
-        let at_least = |name: &str, value: Option<u64>, least: u64| {
+        // An initial memory that is left out is no more than the largest.
+        let checks = [
+            ("send_buffer", self.send_buffer, mss),
+            ("receive_buffer", self.receive_buffer, mss),
+            ("send_memory", self.send_memory, mss),
+            ("receive_memory", self.receive_memory, mss),
+            ("send_memory_most", self.send_memory_most, self.send_memory.unwrap_or(mss)),
+            ("receive_memory_most", self.receive_memory_most, self.receive_memory.unwrap_or(mss)),
+        ];
+        let problem = |(name, value, least): (&str, Option<u64>, u64)| {
             let small = value.filter(|&value| value < least)?;
             Some(Problem::new(name, format!("{small} is out of range; it must be at least {least}")))
         };
-        let send = self.send_memory().map(|memory| memory.first.get());
-        let receive = self.receive_memory().map(|memory| memory.first.get());
-        at_least("send_buffer", self.send_buffer, mss)
-            .or_else(|| at_least("receive_buffer", self.receive_buffer, mss))
-            .or_else(|| at_least("send_memory", send, mss))
-            .or_else(|| at_least("receive_memory", receive, mss))
-            .or_else(|| at_least("send_memory_most", self.send_memory_most, self.send_memory.unwrap_or(0)))
-            .or_else(|| {
-                at_least("receive_memory_most", self.receive_memory_most, self.receive_memory.unwrap_or(0))
-            })
+        checks.into_iter().filter_map(problem).collect()
     }
 
     /// A sender with these options that agreed on `ecn`, and has data without end. Other options take `option_bytes` of

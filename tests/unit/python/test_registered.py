@@ -3,9 +3,10 @@
 import pytest
 
 from fullpipe import Scenario, ScenarioError
-from fullpipe.scenario.catalogue import Param, families, family
+from fullpipe.scenario.catalogue import Entry, Param, families, family
 from fullpipe.scenario.documented import documented
-from fullpipe.scenario.model.registered import field_name
+from fullpipe.scenario.model.base import Model
+from fullpipe.scenario.model.registered import field_name, registered
 from fullpipe.scenario.model.tcp import Tcp
 
 OPTIONS = family("transport")["tcp"].params
@@ -36,6 +37,34 @@ def test_an_option_is_a_key_with_its_default_and_documentation(param: Param) -> 
 def test_ranges_and_names_are_those_of_the_declaration(small: Scenario, key: str, wrong: object) -> None:
     with pytest.raises(ScenarioError, match=rf"^tcp\.{key}: "):
         small.with_values({f"tcp.{key}": wrong})
+
+
+@pytest.mark.parametrize("kind", ["number", "list", ""])
+def test_a_kind_without_a_field_is_refused(kind: str) -> None:
+    entry = Entry("tcp", "", "", (), {"share": Param("share", 0.5, "", "A share.", 0, 1, kind)})
+    with pytest.raises(TypeError, match=r"^share: "):
+        registered(entry)(Model)
+
+
+@pytest.mark.parametrize(
+    ("memory", "lines"),
+    [
+        ({"send_memory_most": "4096 B"}, ["tcp.send_memory_most: 4096 B is less than one segment, 9000 B"]),
+        (
+            {"send_buffer": "1 kB", "receive_memory_most": "8 KiB"},
+            [
+                "tcp.send_buffer: 1000 B is less than one segment, 9000 B",
+                "tcp.receive_memory_most: 8192 B is less than one segment, 9000 B",
+            ],
+        ),
+    ],
+)
+def test_every_small_buffer_is_refused_by_its_key(
+    small: Scenario, memory: dict[str, str], lines: list[str]
+) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        small.with_values({"tcp": {"mss": "9000 B", **memory}})
+    assert list(refused.value.problems) == lines
 
 
 def queue(small: Scenario, **params: object) -> Scenario:

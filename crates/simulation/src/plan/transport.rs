@@ -10,9 +10,10 @@ use tcp::Options;
 
 /// Refuses options out of range, and those that do not go together; `path` is that of the options.
 pub(super) fn check(options: &Options, path: &str) -> Check {
-    let refused = |problem: params::Problem| PlanError::of_all(path, vec![problem]);
     let ranges = params::check(options).map_err(|refusal| PlanError::of_all(path, refusal.0));
-    together([ranges, options.problem().map_or(Ok(()), |problem| Err(refused(problem)))])
+    let problems = options.problems();
+    let fitting = if problems.is_empty() { Ok(()) } else { Err(PlanError::of_all(path, problems)) };
+    together([ranges, fitting])
 }
 
 /// The options in the schema of the plan, under a name of their own.

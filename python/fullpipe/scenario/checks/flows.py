@@ -60,6 +60,8 @@ def flow_problems(scenario: ScenarioModel) -> Iterator[str]:
         ):
             if first and most and first > most:
                 yield f"tcp.{key}_most: {most} B is less than {key}, {first} B"
+            if not first and most and most < tcp.mss_bytes:
+                yield f"tcp.{key}_most: {most} B is less than one segment, {tcp.mss_bytes} B"
             if first and first < tcp.mss_bytes:
                 yield f"tcp.{key}: {first} B is less than one segment, {tcp.mss_bytes} B"
         paces = flow.application or ()

@@ -73,6 +73,8 @@ def _type(param: catalogue.Param) -> Any:
         return Switch
     if param.kind == "choice":
         return _choice(tuple(param.choices))
+    if param.kind != "whole":
+        raise TypeError(f'{param.name}: the kind "{param.kind}" has no type of a field; give it one')
     if param.unit not in _SUFFIX:
         return Annotated[int, Field(strict=True, **_bounds(param, 1))]
     if param.unit == "ns":
