@@ -105,6 +105,9 @@ class Scenario(ScenarioModel):
         each = [item for key, value in values.items() for item in axes.each_path(key, value).items()]
         for path, value in each:
             left, at_paths = axes.pinned(tree.get("sweep", {}), path, value)
+            for swept in axes.paths(left) if path in at_paths else ():
+                if dotted.replaces(tree, path, swept):  # in another spelling
+                    left, _ = axes.pinned(left, swept, value)
             tree["sweep"] = left
             for where, what in at_paths.items():
                 tree = dotted.replaced(tree, where, what)

@@ -3,7 +3,7 @@
 import pytest
 
 from fullpipe import Scenario, ScenarioError
-from fullpipe.scenario.catalogue import Entry, Param, families, family
+from fullpipe.scenario.catalogue import FORMER_KEYS, Entry, Param, families, family
 from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.base import Model
 from fullpipe.scenario.model.registered import field_name, registered
@@ -91,6 +91,36 @@ def test_a_bare_number_with_the_unit_in_its_key_is_read(small: Scenario, target:
 def test_another_spelling_takes_the_place_of_the_first(small: Scenario) -> None:
     changed = queue(small, target="5 ms").with_values({"topology.bottleneck.queue.target_ms": 7})
     assert changed == queue(small, target="7 ms")
+
+
+@pytest.mark.parametrize(
+    ("swept", "key", "value", "left"),
+    [
+        ({"queue.target_ms": [1, 2]}, "queue.target", "9 ms", []),
+        ({"queue.target": ["1 ms", "2 ms"]}, "queue.target_ms", 9, []),
+        ({FORMER_KEYS["ack_filter"]: [2, 4]}, "ack_filter", 9, []),
+        ({"queue.interval_ms": [10, 20]}, "queue.target", "9 ms", ["topology.bottleneck.queue.interval_ms"]),
+    ],
+)
+def test_a_value_ends_the_sweep_of_its_other_spelling(
+    small: Scenario, swept: dict[str, list[object]], key: str, value: object, left: list[str]
+) -> None:
+    link = "topology.bottleneck"
+    sweep = {f"{link}.{path}": values for path, values in swept.items()}
+    made = Scenario(**queue(small).to_dict() | {"sweep": sweep}).with_values({f"{link}.{key}": value})
+    assert list(made.sweep) == left
+    unswept = queue(small).with_values({f"{link}.{key}": value})
+    assert made.with_values({path: values[0] for path, values in sweep.items() if path in left}) == (
+        unswept.with_values({path: sweep[path][0] for path in left})
+    )
+
+
+def test_a_value_ends_no_sweep_of_another_parameter_of_an_own_algorithm(small: Scenario) -> None:
+    given = small.to_dict() | {"sweep": {"flows.0.cca.target_s": [1.0, 2.0]}}
+    given["flows"][0]["cca"] = {"kind": "python:not_loaded:Mine", "target_s": 1.0}
+    made = Scenario(**given).with_values({"flows.0.cca.target": 3.0})
+    params = [one.flows[0].cca.params for one in made.expand() if one.flows[0].cca]
+    assert params == [{"target_s": 1.0, "target": 3.0}, {"target_s": 2.0, "target": 3.0}]
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,25 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
     return tree
 
 
+def replaces(tree: Tree, path: str, other: str) -> bool:
+    """Whether a value at `path` takes the place of one at `other`, which may be another spelling.
+
+    >>> replaces({"queue": "codel"}, "queue.target", "queue.target_ms")
+    True
+    """
+    mark = object()
+    try:
+        return not _holds(replaced(replaced(tree, other, mark), path, None), mark)
+    except ScenarioError:  # one of the paths does not fit the tree
+        return False
+
+
+def _holds(node: Any, value: object) -> bool:
+    if isinstance(node, dict | list | tuple):
+        return any(_holds(part, value) for part in (node.values() if isinstance(node, dict) else node))
+    return node is value
+
+
 def other_spellings(node: Any, key: Any) -> list[str]:
     """Return the keys of a table that mean the same as `key`, such as `target_ms` for `target`."""
     if not isinstance(node, dict):
