@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.recipes import TARGET, cargo, copy, perform, printed, python, replace, steps
+from tests.docs.recipes import ROOT, TARGET, cargo, copy, perform, printed, python, replace, steps
 
 ALGORITHM = ("add-an-algorithm.md", "In Rust")
 QUEUE = ("extend.md", "A queue")
@@ -36,16 +36,33 @@ def test_a_queue(tmp_path: Path) -> None:
 
 
 def test_an_impairment(tmp_path: Path) -> None:
-    root = copy(tmp_path / "copy", ["crates/network", "python"])
+    root = copy(tmp_path / "copy", ["crates/network"])
     assert perform(root, steps(*IMPAIRMENT)) == printed("Impairment")
+
+
+def test_an_impairment_of_the_registry_is_a_key_of_links() -> None:
+    """Without compiling it: the registry says what it would."""
     program = """
 import json
-from fullpipe.scenario.model.link.impairments import Impairments, given
-written = {"interruption": {"every": "15 s", "lasts": "100 ms"}}
-print(json.dumps([[one.name, one.params] for one in given(Impairments.model_validate(written))]))
+from fullpipe import _native
+def param(name):
+    bounds = {"min": 1, "max": 3.6e12}
+    kind = {"unit": "ns", "kind": "whole", "required": True, **bounds}
+    return {"name": name, "doc": "A time.", "label": "", **kind}
+made = {"name": "interruption", "title": "Nothing", "params": [param("every_ns"), param("lasts_ns")]}
+found = _native.registry()
+found["impairments"].append(made)
+_native.registry = lambda: found
+from fullpipe import Scenario
+from fullpipe.engines.native.plan import plan
+from fullpipe.scenario.schema import file_schema
+written = {"topology.bottleneck.interruption": {"every": "15 s", "lasts": "100 ms"}}
+scenario = Scenario.named("single-reno").with_values(written)
+assert Scenario.from_toml(scenario.to_toml()) == scenario
+print(json.dumps([plan(scenario)["links"][0]["impairments"], "Interruption" in file_schema()["definitions"]]))
 """
     params = {"every_ns": 15_000_000_000, "lasts_ns": 100_000_000}
-    assert json.loads(python(root, program)) == [["interruption", params]]
+    assert json.loads(python(ROOT, program)) == [[{"kind": "interruption", **params}], True]
 
 
 def test_an_application(tmp_path: Path) -> None:

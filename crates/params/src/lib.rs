@@ -1,7 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
 //! A parameter without a default must be given. A parameter with a [`Role`] is found by its role, so that users of a
-//! family do not depend on its name in each member.
+//! family do not depend on its name in each member. A `label` is its short name in figures, an `example` a usual value
+//! for documentation.
 //!
 //! ```
 //! use params::{Params, Role, params, read};
@@ -10,10 +11,11 @@
 //!     /// Parameters of a tank.
 //!     pub struct Tank {
 //!         /// Largest content.
-//!         volume: u64, "bytes", 1..=1000000, role = limit;
+//!         volume: u64, "bytes", 1..=1000000, role = limit, label = "tank", example = 1000;
 //!     }
 //! }
 //! assert_eq!(Tank::specs()[0].role, Some(Role::Limit));
+//! assert_eq!((Tank::specs()[0].label, Tank::specs()[0].example.clone()), ("tank", 1000.into()));
 //! let error = read::<Tank>(&serde_json::json!({ "depth": 1 })).unwrap_err().to_string();
 //! assert_eq!(error, "depth: unknown; there is volume; volume: missing; it must be a whole number");
 //! ```
@@ -72,6 +74,10 @@ pub struct ParamSpec {
     pub range: Option<(f64, f64)>,
     /// Role, if it has one.
     pub role: Option<Role>,
+    /// Short name in figures and tables; empty: the name.
+    pub label: &'static str,
+    /// Usual value for documentation, of a parameter without a default; null if there is none.
+    pub example: Value,
 }
 
 /// Meaning of a parameter for code other than its owner.
@@ -83,6 +89,8 @@ pub enum Role {
     Rate,
     /// Its effect is off at 0, which scenario files write as "off".
     Off,
+    /// A share or a probability, which figures show in percent.
+    Share,
 }
 
 impl Role {
@@ -92,6 +100,7 @@ impl Role {
             Role::Limit => "limit",
             Role::Rate => "rate",
             Role::Off => "off",
+            Role::Share => "share",
         }
     }
 }
@@ -118,7 +127,9 @@ pub trait Params: serde::de::DeserializeOwned + Default {
 #[macro_export]
 macro_rules! params {
     ($(#[$meta:meta])* pub struct $name:ident {
-        $($(#[doc = $doc:literal])* $field:ident: $type:ty $(= $default:expr)?, $unit:literal $(, $low:literal ..= $high:literal)? $(, role = $role:ident)?;)*
+        $($(#[doc = $doc:literal])* $field:ident: $type:ty $(= $default:expr)?, $unit:literal
+            $(, $low:literal ..= $high:literal)? $(, role = $role:ident)?
+            $(, label = $label:literal)? $(, example = $example:literal)?;)*
     } $(presets {
         $first:literal => $first_values:tt
         $(, $preset:literal => $values:tt)* $(,)?
@@ -149,6 +160,8 @@ macro_rules! params {
                     default: $first.into(),
                     range: None,
                     role: None,
+                    label: "",
+                    example: serde_json::Value::Null,
                 },)? $($crate::ParamSpec {
                     name: stringify!($field),
                     doc: concat!($($doc),*).trim(),
@@ -159,6 +172,8 @@ macro_rules! params {
                     default: $crate::params!(@json $type $(, $default)?),
                     range: $crate::params!(@range $($low ..= $high)?),
                     role: $crate::params!(@role $($role)?),
+                    label: concat!($($label)?),
+                    example: $crate::params!(@example $type $(, $example)?),
                 },)*]
             }
         }
@@ -176,6 +191,9 @@ macro_rules! params {
     (@role limit) => { Some($crate::Role::Limit) };
     (@role rate) => { Some($crate::Role::Rate) };
     (@role off) => { Some($crate::Role::Off) };
+    (@role share) => { Some($crate::Role::Share) };
+    (@example $type:ty) => { serde_json::Value::Null };
+    (@example $type:ty, $example:literal) => { { let example: $type = $example; serde_json::json!(example) } };
     (@range) => { None };
     (@range $low:literal ..= $high:literal) => { Some(($low as f64, $high as f64)) };
 }

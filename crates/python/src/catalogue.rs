@@ -100,6 +100,8 @@ fn param<'py>(py: Python<'py>, param: &congestion::ParamSpec) -> PyResult<Bound<
     out.set_item("min", param.range.map(|r| r.0))?;
     out.set_item("max", param.range.map(|r| r.1))?;
     out.set_item("role", param.role.map(params::Role::name))?;
+    out.set_item("label", param.label)?;
+    out.set_item("example", loads(py, &param.example)?)?;
     Ok(out)
 }
 

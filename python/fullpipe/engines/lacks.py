@@ -73,7 +73,7 @@ def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str
         if link.loss:
             yield "losses", f"{link.where}.loss", link.loss.kind
         for one in given(link.impairments):
-            yield "impairments", f"{link.where}.{one.key}", one.name
+            yield "impairments", f"{link.where}.{one.name}", one.name
         for _, values in link.steps:
             if "loss" in values:
                 yield "losses", f"{link.where}.changes", values["loss"]["kind"]

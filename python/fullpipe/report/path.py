@@ -13,7 +13,7 @@ from fullpipe.report.looks import of_flows
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Network, Scenario, resolve
-from fullpipe.scenario.model.link.losses import Bernoulli, Loss
+from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network.parts import Hop, Link
 from fullpipe.scenario.quantities import BITS
@@ -257,8 +257,8 @@ def _loss(losses: Sequence[Loss | None]) -> str:
     """The loss of a link apart from its queue."""
     if not any(losses):
         return ""
-    if all(loss is None or isinstance(loss, Bernoulli) for loss in losses):
-        shares = [100 * loss.probability if isinstance(loss, Bernoulli) else 0.0 for loss in losses]
+    if all(loss is None or loss.kind == "bernoulli" for loss in losses):
+        shares = [100 * loss.probability if loss else 0.0 for loss in losses]
         return f"loss {_range(shares, lambda share: f'{share:g}')} %" if any(shares) else ""
     return f"loss {_either('none' if loss is None else loss.kind for loss in losses)}"
 

@@ -1,5 +1,6 @@
 """The registries of the native engine: algorithms, queues, losses, impairments, media and others."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -58,7 +59,12 @@ class Param:
     required: bool | None = None
     """Whether the parameter has no default."""
     role: str | None = None
-    """"limit" for a limit of the backlog in the parameter's unit, "rate" for a shaping rate, or None."""
+    """"limit" for a limit of the backlog in the parameter's unit, "rate" for a shaping rate, "off" for no
+    effect at 0, "share" for a number that figures show in percent, or None."""
+    label: str = ""
+    """Short name in figures and tables. Empty: the key."""
+    example: Any = None
+    """A usual value, of a parameter without a default."""
 
     @property
     def key(self) -> str:
@@ -69,6 +75,11 @@ class Param:
     def has_quantity(self) -> bool:
         """Whether scenario files write its value as text with a unit."""
         return self.unit in _SUFFIXES and self.kind in ("whole", "number")
+
+    @property
+    def example_text(self) -> Any:
+        """The example as scenario files write it: text with a unit, or a plain value."""
+        return self.written(self.example) if self.has_quantity else self.example
 
     def written(self, value: Any) -> str:
         """Return a value as scenario files write it; empty for None."""
@@ -128,6 +139,12 @@ class Entry:
     def keys(self) -> dict[str, Param]:
         """The parameters by their keys in scenario files."""
         return {param.key: param for param in self.params.values()}
+
+    @property
+    def example(self) -> str:
+        """A table of the examples of its parameters, as scenario files write it."""
+        values = {key: param.example_text for key, param in self.keys.items() if param.example is not None}
+        return f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in values.items())} }}"
 
     def with_role(self, role: str) -> list[Param]:
         """Return the parameters with a role, in the order of their declaration."""

@@ -50,7 +50,11 @@ def _described(field: FieldInfo, text: str | None) -> FieldInfo:
 @cache
 def _texts(cls: type) -> dict[str, str]:
     with PARSER:
-        definition = ast.parse(dedent(inspect.getsource(cls))).body[0]
+        try:
+            source = inspect.getsource(cls)
+        except OSError:  # made from the registry: its fields have their descriptions
+            return {}
+        definition = ast.parse(dedent(source)).body[0]
     assert isinstance(definition, ast.ClassDef)
     return dict(texts_below(definition.body))
 

@@ -89,8 +89,8 @@ def test_every_field_of_a_plan() -> None:
                     {"at_ns": 35_000_000_000, "limit": {"packets": None, "bytes": 50_000}},
                 ],
                 "impairments": [
-                    {"kind": "duplicate", "probability": 0.25},
                     {"kind": "ack_filter", "every": 4},
+                    {"kind": "jitter", "spread_ns": 2_000_000, "shape": "normal", "reorder": False},
                     {"kind": "aggregation", "slot_ns": 4_000_000},
                     {
                         "kind": "reordering",
@@ -99,7 +99,7 @@ def test_every_field_of_a_plan() -> None:
                         "from_ns": 1_000_000_000,
                         "until_ns": None,
                     },
-                    {"kind": "jitter", "spread_ns": 2_000_000, "shape": "normal", "reorder": False},
+                    {"kind": "duplicate", "probability": 0.25},
                 ],
                 "opportunities": None,
                 "markov_channel": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
@@ -20,14 +21,12 @@ from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.cells.cellular import Cellular
 from fullpipe.scenario.model.cells.wifi import Wifi
-from fullpipe.scenario.model.link.impairments import Impairments, registered
-from fullpipe.scenario.model.link.losses import Loss
+from fullpipe.scenario.model.link.impairments import Impairments, given
+from fullpipe.scenario.model.link.losses import MODELS as LOSSES
+from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
-LOSSES: dict[str, type[BaseModel]] = {
-    model.model_fields["kind"].default: model for model in get_args(get_args(Loss)[0])
-}
 CELLS: dict[str, type[BaseModel]] = {
     get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(get_args(Cell)[0])
 }
@@ -41,22 +40,10 @@ OF_CELLS = {"name", "kind", "hub", "stations", "queue"}
 """Keys of a cell that are no parameters of its law."""
 WITHIN = {"media", "queues"}
 """Families of which a scenario allows a part of what the registry does, as of rates and delays."""
-OF_FILES = {"file", "repeat"}
-"""Keys of a recorded loss that stand for parameters."""
 
 
 def models() -> Iterator[tuple[str, str, Mapping[str, FieldInfo]]]:
     """Family, name and fields of every entry that has a model."""
-    for name, model in LOSSES.items():
-        without = {"kind", *OF_FILES}
-        yield "losses", name, {key: f for key, f in documented(model).items() if key not in without}
-    for key, field in documented(Impairments).items():
-        entry = registered(key)
-        if entry.param:
-            yield "impairments", entry.name, {entry.param: field}
-        else:
-            [model] = [part for part in get_args(field.annotation) if part is not type(None)]
-            yield "impairments", entry.name, documented(model)
     for name, model in CELLS.items():
         if name in DERIVED:
             continue
@@ -125,9 +112,41 @@ def test_a_cellular_cell_has_a_value_for_every_parameter_of_the_registry(kind: s
         assert param.default in (None, [], value) or (kind, key) in OF_NR
 
 
-@pytest.mark.parametrize("name", ["losses", "impairments"])
-def test_every_entry_of_the_registry_has_a_model_and_every_model_an_entry(name: str) -> None:
-    assert sorted(family(name)) == sorted(entry for of, entry, _ in models() if of == name)
+@pytest.mark.parametrize("name", family("impairments"))
+def test_a_link_takes_every_impairment_with_its_examples(name: str) -> None:
+    entry = family("impairments")[name]
+    examples = {param.name: param.example for param in entry.params.values() if param.example is not None}
+    values = {key: param.example_text for key, param in entry.keys.items() if param.example is not None}
+    [bare, *others] = values.values()
+    made = Impairments.model_validate({name: values if len(entry.params) > 1 else bare})
+    [one] = given(made)
+    assert one.name == name
+    assert one.params == {param.name: param.default for param in entry.params.values()} | examples
+    assert len(entry.params) > 1 or not others
+
+
+@pytest.mark.parametrize("name", sorted(set(family("losses")) - {"replay"}))
+def test_a_link_takes_every_loss_with_its_examples(name: str) -> None:
+    entry = family("losses")[name]
+    examples = {param.name: param.example for param in entry.params.values() if param.example is not None}
+    values = {key: param.example_text for key, param in entry.keys.items() if param.example is not None}
+    made = LOSSES[name].model_validate({"kind": name, **values})
+    defaults = {param.name: param.default for param in entry.params.values()}
+    assert plan_of(made) == {"kind": name, **defaults, **examples}
+
+
+def test_a_scenario_with_every_impairment_is_read_in_another_process() -> None:
+    keys = {"duplicate": 0.01, "jitter": {"spread": "5 ms"}, "loss": {"kind": "periodic", "every": 9}}
+    made = Scenario.named("single-reno").with_values(
+        {f"topology.bottleneck.{key}": value for key, value in keys.items()}
+    )
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_a_recorded_loss_has_the_parameters_of_the_registry() -> None:
+    fields = documented(LOSSES["replay"])
+    for name, param in family("losses")["replay"].params.items():
+        assert fields[name].description == param.doc
 
 
 @pytest.mark.parametrize(("of", "name", "fields"), MODELS)

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 params! {
     /// Parameters of an ACK filter.
     pub struct Params {
-        /// One of this many plain ACKs of a stream passes.
-        every: u32, "packets", 2..=1_000_000;
+        /// One of this many plain ACKs of each flow passes the ACK filter. A plain ACK reports only progress, without
+        /// SACK or ECN marks. CAKE has an `ack_filter` of its own, which drops ACKs that wait in its queue.
+        every: u32, "packets", 2..=1_000_000, example = 4;
     }
 }
 

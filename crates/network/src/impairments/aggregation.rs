@@ -8,8 +8,8 @@ use units::Time;
 params! {
     /// Parameters of aggregation.
     pub struct Params {
-        /// Packets are delivered only at multiples of this time.
-        slot_ns: u64, "ns", 1.0..=3.6e12;
+        /// Packets are delivered only at multiples of this time, as on a radio link that aggregates them.
+        slot_ns: u64, "ns", 1.0..=3.6e12, example = 10_000_000;
     }
 }
 

@@ -9,9 +9,9 @@ params! {
     /// Parameters of link-layer retransmission.
     pub struct Params {
         /// Probability that a transmission fails, retransmissions included.
-        probability: f64, "", 0.0..=0.99;
+        probability: f64, "", 0.0..=0.99, role = share, label = "failed transmissions", example = 0.1;
         /// Delay of each failure: the time until the packet is retransmitted, and its transmission.
-        delay_ns: u64, "ns", 1.0..=3.6e12;
+        delay_ns: u64, "ns", 1.0..=3.6e12, label = "retransmission delay", example = 8_000_000;
     }
 }
 
@@ -40,7 +40,8 @@ impl Effect for Arq {
 
 impl Entry<&Dice> for Arq {
     type Params = Params;
-    const TITLE: &'static str = "The link retransmits what it loses, and later packets wait";
+    const TITLE: &'static str =
+        "Link-layer retransmission (ARQ): a packet is retransmitted until it arrives, and later packets wait";
     const SOURCE: &'static str = "RFC 3366 (perfectly persistent ARQ)";
 
     fn new(params: Params, dice: &Dice) -> Arq {

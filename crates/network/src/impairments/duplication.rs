@@ -8,8 +8,8 @@ use units::Rng;
 params! {
     /// Parameters of duplication.
     pub struct Params {
-        /// Probability that a packet arrives twice.
-        probability: f64, "", 0..=1;
+        /// Probability that a packet is duplicated; the copy follows directly (`netem duplicate`).
+        probability: f64, "", 0..=1, role = share, label = "duplicated packets", example = 0.01;
     }
 }
 

@@ -9,7 +9,7 @@ params! {
     /// Parameters of jitter.
     pub struct Params {
         /// Maximum extra delay; with a normal distribution, its standard deviation.
-        spread_ns: u64, "ns", 0.0..=3.6e12;
+        spread_ns: u64, "ns", 0.0..=3.6e12, label = "jitter", example = 5_000_000;
         /// Uniform from 0 to the spread, or the absolute value of a normal variable.
         shape: Shape = Shape::Uniform, "";
         /// Let packets overtake each other. Otherwise a packet that would overtake waits for those before it.
@@ -17,9 +17,8 @@ params! {
     }
 }
 
-/// Distribution of the extra delay. To add one, add a variant here and its draw in `extra`, and its name in
-/// `scenario/model/link/impairments.py`; for the other engines `linux/tc/netem.py`, and `ns3/program_input.py` with
-/// `cpp/wire.cc`.
+/// Distribution of the extra delay. To add one, add a variant here and its draw in `extra`; for the other engines
+/// `linux/tc/netem.py`, and `ns3/program_input.py` with `cpp/wire.cc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {

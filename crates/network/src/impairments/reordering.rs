@@ -9,9 +9,9 @@ params! {
     /// Parameters of reordering.
     pub struct Params {
         /// One packet in this many takes longer.
-        every: u64, "packets", 1.0..=9.223_372_036_854_776e18;
+        every: u64, "packets", 1.0..=9.223_372_036_854_776e18, label = "packets per reordering", example = 100;
         /// Extra delay of such a packet.
-        extra_ns: u64, "ns", 1.0..=3.6e12;
+        extra_ns: u64, "ns", 1.0..=3.6e12, label = "extra delay", example = 30_000_000;
         /// Time at which reordering begins.
         from_ns: u64 = 0, "ns", 0.0..=8.64e13;
         /// Time at which it ends. Left out: never.
@@ -49,7 +49,7 @@ impl Effect for Reordering {
 impl Entry<&Dice> for Reordering {
     type Params = Params;
     const TITLE: &'static str =
-        "One of every n packets takes longer on the wire, and later packets overtake it";
+        "Reordering: one of every n packets takes longer on the wire, and later packets overtake it";
     const SOURCE: &'static str = "";
 
     fn new(params: Params, _: &Dice) -> Reordering {

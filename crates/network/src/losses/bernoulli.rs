@@ -8,8 +8,8 @@ use units::Rng;
 params! {
     /// Parameters of independent loss.
     pub struct Params {
-        /// Probability that a packet is lost.
-        probability: f64, "", 0..=1;
+        /// Loss probability of each packet.
+        probability: f64, "", 0..=1, role = share, label = "loss", example = 0.01;
     }
 }
 

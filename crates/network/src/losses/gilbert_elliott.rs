@@ -8,14 +8,16 @@ use units::Rng;
 params! {
     /// Parameters of the model of Gilbert and Elliott; probabilities per packet.
     pub struct Params {
-        /// Probability of the transition from good to bad, per packet (p).
-        worsens: f64, "", 0..=1;
-        /// Probability of the transition from bad to good, per packet (r).
-        improves: f64, "", 0..=1;
+        /// Probability of the transition from good to bad, per packet (p). The share of bad times is
+        /// worsens / (worsens + improves).
+        worsens: f64, "", 0..=1, role = share, label = "good to bad", example = 0.001;
+        /// Probability of the transition from bad to good, per packet (r). A bad time lasts 1 / improves
+        /// packets on average.
+        improves: f64, "", 0..=1, role = share, label = "bad to good", example = 0.1;
         /// Probability of loss in bad times (1-h).
-        bad: f64 = 1.0, "", 0..=1;
+        bad: f64 = 1.0, "", 0..=1, role = share, label = "loss in bad times";
         /// Probability of loss in good times (1-k).
-        good: f64 = 0.0, "", 0..=1;
+        good: f64 = 0.0, "", 0..=1, role = share, label = "loss in good times";
     }
 }
 

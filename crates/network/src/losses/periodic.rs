@@ -7,8 +7,8 @@ use params::{Entry, params};
 params! {
     /// Parameters of periodic loss.
     pub struct Params {
-        /// Packets per loss.
-        every: u64, "packets", 1.0..=9.223_372_036_854_776e18;
+        /// Packets per lost packet.
+        every: u64, "packets", 1.0..=9.223_372_036_854_776e18, label = "packets per loss", example = 10_000;
     }
 }
 

@@ -9,6 +9,7 @@ use network::queue::{self, QueueDiscipline};
 use network::{
     Dice, Element, Impairment, Impairments, Link, LinkConfig, Loss, Opportunities, SamplingTimes, medium,
 };
+use params::Descriptor;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use units::{Duration, Probe, Rate, Reading, Time};
@@ -51,6 +52,12 @@ fn alone(kind: &str, params: &Value) -> Impairments {
     Impairments { each, ..Impairments::default() }
 }
 
+/// The examples of all parameters that have one.
+fn examples(found: &Descriptor) -> Value {
+    let params = (found.params)().into_iter().filter(|param| !param.example.is_null());
+    params.map(|param| (param.name, param.example)).collect()
+}
+
 /// All effects of a link besides queueing, transmission and delay, one at a time.
 fn impairments() -> Vec<Impairments> {
     let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
@@ -72,7 +79,7 @@ fn impairments() -> Vec<Impairments> {
         "aggregation" => alone(found.name, &json!({ "slot_ns": 2_000_000 })),
         "reordering" => alone(found.name, &json!({ "every": 3, "extra_ns": 3_000_000 })),
         "duplicate" => alone(found.name, &json!({ "probability": 0.2 })),
-        other => panic!("{other} has no case"),
+        _ => alone(found.name, &examples(found)),
     });
     each.chain(changes).chain([alone("jitter", &jitter(true))]).collect()
 }

@@ -4,62 +4,118 @@ A parameter with a unit is text with a unit in a file ("200 ms"). A model holds 
 in a field with the unit as its last word (`min_rto_s`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import AliasChoices, BeforeValidator, Field, create_model
 
 from fullpipe.errors import shown
 from fullpipe.scenario import catalogue
-from fullpipe.scenario.model.base import Model, Switch
-from fullpipe.scenario.quantities import NANOSECONDS, Bytes, BytesOrOff, Seconds, to_nanoseconds
+from fullpipe.scenario.model.base import PERCENT, Model, Switch
+from fullpipe.scenario.model.later import declared
+from fullpipe.scenario.quantities import DURATION, NANOSECONDS, Bytes, BytesOrOff, Seconds, to_nanoseconds
 
 _M = TypeVar("_M", bound=Model)
 _SUFFIX = {"bytes": "bytes", "ns": "s"}
 """The last word of a field, by the unit of its parameter."""
 _SWITCHED: Mapping[str, bool] = {"off": False, "on": True}
 """Names of choices that a file writes as false and true."""
+_NUMBERS: Mapping[str, Any] = {"whole": int, "number": float}
+_MOST_IN_FILES = 2**63 - 1
+"""Largest whole number of TOML."""
 
 
 def registered(entry: catalogue.Entry) -> Callable[[type[_M]], type[_M]]:
-    """Add the parameters of an entry of the registry to a model, as fields."""
+    """Add the parameters of an entry of the registry to a model, as fields.
+
+    A field that the model declares keeps its type, and takes the documentation of the registry.
+    """
 
     def added(cls: type[_M]) -> type[_M]:
-        fields: dict[str, Any] = {field_name(param): _field(param) for param in entry.params.values()}
-        return create_model(
-            cls.__name__, __base__=cls, __module__=cls.__module__, __doc__=cls.__doc__, **fields
-        )
+        own = declared(cls)
+        fields = {
+            name: _documented(own[name], param) if name in own else field_of(param)
+            for param in entry.params.values()
+            for name in [field_name(param)]
+        }
+        return with_fields(fields)(cls)
 
     return added
 
 
+def with_fields(fields: Mapping[str, Any]) -> Callable[[type[_M]], type[_M]]:
+    """Add fields to a model, each as a pair of its type and its declaration."""
+    return lambda cls: _made(cls.__name__, cls, cls.__doc__, fields)
+
+
+def model_of(entry: catalogue.Entry, base: type[_M], **first: Any) -> type[_M]:
+    """Return a model of an entry of the registry, with the fields in `first` before its parameters."""
+    source = f"\n\nSource: {entry.source}." if entry.source else ""
+    fields = {field_name(param): field_of(param) for param in entry.params.values()}
+    return _made(model_name(entry), base, f"{entry.title}.{source}", first | fields)
+
+
+def model_name(entry: catalogue.Entry) -> str:
+    """The name of the model of an entry: `GilbertElliott` for "gilbert_elliott"."""
+    return entry.name.title().replace("_", "")
+
+
+def _made(name: str, base: type[_M], doc: str | None, fields: Mapping[str, Any]) -> type[_M]:
+    return create_model(name, __base__=base, __module__=base.__module__, __doc__=doc, **fields)
+
+
 def field_name(param: catalogue.Param) -> str:
-    """The field of a parameter: its name, and the unit in which the model holds it."""
+    """The field of a parameter: its key, and the unit in which the model holds it."""
     unit = _SUFFIX.get(param.unit)
-    return f"{param.name}_{unit}" if unit else param.name
+    return f"{param.key}_{unit}" if unit else param.key
+
+
+def values_of(model: Model, entry: catalogue.Entry) -> Iterator[tuple[str, Any]]:
+    """The parameters of a model by their names in the registry, with their values in its units."""
+    for param in entry.params.values():
+        yield param.name, in_registry(param, getattr(model, field_name(param)))
+
+
+def in_registry(param: catalogue.Param, value: Any) -> Any:
+    """A value of a field in the unit and the spelling of the registry."""
+    if value is not None and param.unit == "ns":
+        return to_nanoseconds(value)
+    if isinstance(value, bool) and param.kind == "choice":
+        return "on" if value else "off"
+    return value
 
 
 def in_plan(model: Model, entry: catalogue.Entry) -> Iterator[tuple[str, Any]]:
     """The parameters that differ from the defaults of the simulator, with their values in its units."""
-    for param in entry.params.values():
-        value = getattr(model, field_name(param))
-        if value is None:
-            continue
-        if param.unit == "ns":
-            value = to_nanoseconds(value)
-        elif isinstance(value, bool) and param.kind == "choice":
-            value = "on" if value else "off"
-        if value != param.default:
-            yield param.name, value
+    for name, value in values_of(model, entry):
+        if value is not None and value != entry.params[name].default:
+            yield name, value
 
 
-def _field(param: catalogue.Param) -> tuple[Any, Any]:
-    """The type and the declaration of a field."""
-    kind = _type(param)
-    default = _default(param)
-    alias = param.name if field_name(param) != param.name else None
-    field = Field(default, alias=alias, description=" ".join(param.doc.split()))
+def field_of(param: catalogue.Param, former: Sequence[str] = ()) -> tuple[Any, Any]:
+    """The type and the declaration of a field, which is read from its `former` keys, too."""
+    kind = type_of(param)
+    alias = param.key if field_name(param) != param.key else None
+    field = Field(
+        ... if param.required else _default(param),
+        alias=alias,
+        validation_alias=AliasChoices(param.key, *former) if former else None,
+        title=param.label or None,
+        description=_meaning(param),
+        examples=None if param.example is None else [param.example_text],
+    )
     return kind | None if param.default is None and not param.required else kind, field
+
+
+def _documented(field: Any, param: catalogue.Param) -> tuple[Any, Any]:
+    found = copy(field)
+    found.description = _meaning(param)
+    return found.annotation, found
+
+
+def _meaning(param: catalogue.Param) -> str:
+    return " ".join(param.doc.split())
 
 
 def _default(param: catalogue.Param) -> Any:
@@ -68,33 +124,40 @@ def _default(param: catalogue.Param) -> Any:
     return _SWITCHED.get(param.default, param.default) if param.kind == "choice" else param.default
 
 
-def _type(param: catalogue.Param) -> Any:
+def type_of(param: catalogue.Param) -> Any:
+    """The type of a parameter's values in a model, with its range."""
     if param.kind == "switch":
         return Switch
     if param.kind == "choice":
         return _choice(tuple(param.choices))
-    if param.kind != "whole":
+    if param.kind not in _NUMBERS:
         raise TypeError(f'{param.name}: the kind "{param.kind}" has no type of a field; give it one')
-    if param.unit not in _SUFFIX:
-        return Annotated[int, Field(strict=True, **_bounds(param, 1))]
     if param.unit == "ns":
         return Annotated[Seconds, Field(**_bounds(param, NANOSECONDS))]
-    size = BytesOrOff if param.role == "off" else Bytes
-    return Annotated[size, Field(**_bounds(param, 1))]
+    bounds = Field(**_bounds(param, 1))
+    if param.unit == "bytes":
+        size = BytesOrOff if param.role == "off" else Bytes
+        return Annotated[size, bounds]
+    notes = [PERCENT] if param.role == "share" else []
+    return Annotated[(_NUMBERS[param.kind], Field(strict=True), bounds, *notes)]
 
 
 def _bounds(param: catalogue.Param, scale: int) -> dict[str, Any]:
-    """The range of a parameter in units of `scale`. The least time above nothing reads "more than 0"."""
+    """The range of a parameter in units of `scale`. The least time above nothing reads "more than 0".
+
+    The range of all texts with this unit is left out.
+    """
     bounds: dict[str, Any] = {}
-    if param.min is not None:
+    if param.min is not None and (param.min or param.unit not in _SUFFIX):
         bounds |= {"gt": 0} if param.min == 1 and param.unit == "ns" else {"ge": _scaled(param.min, scale)}
-    if param.max is not None:
-        bounds |= {"le": _scaled(param.max, scale)}
+    if param.max is not None and (param.max < DURATION.limit or param.unit != "ns"):
+        bounds |= {"le": min(_scaled(param.max, scale), _MOST_IN_FILES)}
     return bounds
 
 
 def _scaled(bound: float, scale: int) -> float:
-    return int(bound) if scale == 1 else bound / scale
+    found = bound / scale
+    return int(found) if found.is_integer() else found
 
 
 def _choice(names: tuple[str, ...]) -> Any:

@@ -46,7 +46,7 @@ def _steps(described: LinkModel, duration_s: float, where: str) -> "list[Step]":
 
 def _known(described: LinkModel) -> dict[str, Any]:
     """Return the initial values of a link that the scenario gives, in the format of the plan."""
-    from fullpipe.scenario.model.link.losses import Bernoulli, plan_of
+    from fullpipe.scenario.model.link.losses import NO_LOSS, plan_of
 
     queue, rate_bps = described.queue, described.rate_bps
     if isinstance(queue, Discipline) and (rate_bps is None or described.device_queue):
@@ -55,7 +55,7 @@ def _known(described: LinkModel) -> dict[str, Any]:
         "rate_bps": rate_bps,
         "delay_ns": to_nanoseconds(described.delay_s),
         "limit": _limit(queue),
-        "loss": plan_of(described.loss or Bernoulli(probability=0.0)),
+        "loss": plan_of(described.loss) if described.loss else dict(NO_LOSS),
     }
     return {key: value for key, value in known.items() if value is not None}
 

@@ -11,7 +11,7 @@ from fullpipe.engines.linux.tc import filters, queues, red
 from fullpipe.engines.linux.tc.qdisc import MOST_U32
 from fullpipe.scenario import Link, RoutedFlow
 from fullpipe.scenario.model.link.changes import MarkovChannel
-from fullpipe.scenario.model.link.losses import Periodic
+from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.quantities import BITS
 
@@ -74,13 +74,13 @@ def _of_steps(where: str, link: Link) -> Iterator[Problem]:
     later = [values["loss"]["kind"] for values in steps if "loss" in values]
     if set(later) - LOSSES:
         yield Problem(f"{where}.loss", f"later losses are random in the kernel; use bernoulli, or {NATIVE}")
-    if isinstance(link.loss, Periodic):
+    if link.loss and link.loss.kind == "periodic":
         yield from _of_periodic(f"{where}.loss", link.loss, changes=bool(later))
     if link.impairments.duplicate and (link.loss or later):
         yield Problem(f"{where}.duplicate", f"netem loses a copy independently of its packet; {NATIVE}")
 
 
-def _of_periodic(path: str, loss: Periodic, *, changes: bool) -> Iterator[Problem]:
+def _of_periodic(path: str, loss: Loss, *, changes: bool) -> Iterator[Problem]:
     if loss.every > filters.MOST_EVERY:
         yield Problem(f"{path}.every", f"the kernel counts to {filters.MOST_EVERY:,}; {NATIVE}")
     if changes:

@@ -4,7 +4,7 @@ For a link with a rate and a queue, an htb class without a burst serves the queu
 transmission time, propagation delay, loss and jitter. Without a queue, netem does all of it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fullpipe.engines import streams
@@ -24,7 +24,7 @@ from fullpipe.engines.linux.tc.qdisc import (
 )
 from fullpipe.engines.linux.tc.queues import all_params, qdisc_for
 from fullpipe.engines.linux.tc.service import htb, htb_class
-from fullpipe.scenario.model.link.losses import Bernoulli, GilbertElliott, Periodic
+from fullpipe.scenario.model.link.losses import MODELS
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network import Link
 from fullpipe.scenario.network.timeline import Values
@@ -47,22 +47,16 @@ class LinkState:
         if "delay_ns" in values:
             netem = replace(netem, delay_ns=values["delay_ns"])
         if "loss" in values:
-            netem = replace(netem, loss=_LOSSES[values["loss"]["kind"]].model_construct(**values["loss"]))
+            netem = replace(netem, loss=MODELS[values["loss"]["kind"]].model_construct(**values["loss"]))
         if "limit" in values:
             limit = values["limit"]
             queue = DropTail.model_construct(packets=limit["packets"], limit_bytes=limit["bytes"])
         return LinkState(values.get("rate_bps", self.rate_bps), queue, netem)
 
 
-_LOSSES: Mapping[str, type[Bernoulli] | type[GilbertElliott]] = {
-    "bernoulli": Bernoulli,
-    "gilbert_elliott": GilbertElliott,
-}
-
-
 def link_states(link: Link) -> list[tuple[int, LinkState]]:
     """Return the states of a link with their start times in nanoseconds. The first starts at 0."""
-    loss = None if isinstance(link.loss, Periodic) else link.loss
+    loss = None if link.loss and link.loss.kind == "periodic" else link.loss
     state = LinkState(link.rate_bps, link.queue, Netem(link.delay_ns, None, loss, link.impairments.jitter))
     found = [(0, state)]
     for at_ns, values in link.steps:
@@ -107,7 +101,7 @@ def _alone(qdisc: Qdisc) -> QdiscTree:
 
 def arrival_filter(link: Link) -> tuple[TcObject, ...]:
     """Return the filter at the end of the link that drops every n-th packet, for periodic losses."""
-    if not isinstance(link.loss, Periodic):
+    if link.loss is None or link.loss.kind != "periodic":
         return ()
     ingress = TcObject(INGRESS, ARRIVALS, Qdisc("ingress"))
     return (ingress, TcObject(ARRIVALS, FILTER, filters.every(link.loss.every), "filter"))

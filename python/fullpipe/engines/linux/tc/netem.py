@@ -3,12 +3,11 @@
 import struct
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import assert_never
 
 from fullpipe.engines.linux.tc.attributes import attribute, s64, u64
 from fullpipe.engines.linux.tc.qdisc import Qdisc
-from fullpipe.scenario.model.link.impairments import Jitter
-from fullpipe.scenario.model.link.losses import Bernoulli, GilbertElliott, Loss
+from fullpipe.scenario.model.link.impairments import Impairment
+from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.quantities import BITS, to_nanoseconds
 
 _PLENTY_PACKETS = 1_000_000
@@ -28,7 +27,7 @@ class Netem:
     delay_ns: int = 0
     rate_bps: int | None = None
     loss: Loss | None = None
-    jitter: Jitter | None = None
+    jitter: Impairment | None = None
     duplicate: float = 0.0
 
     @property
@@ -43,11 +42,12 @@ class Netem:
     def qdisc(self, seed: int) -> Qdisc:
         """Encode the options of netem. `seed` is for its random numbers, since Linux 6.7."""
         delay_ns, spread_ns, shape = self._delays()
-        loss = round(self.loss.probability * _CERTAIN) if isinstance(self.loss, Bernoulli) else 0
+        kind = self.loss.kind if self.loss else None
+        loss = round(self.loss.probability * _CERTAIN) if self.loss and kind == "bernoulli" else 0
         copies = round(self.duplicate * _CERTAIN)
         options = struct.pack("<IIIIII", 0, _PLENTY_PACKETS, loss, 0, copies, 0)
         options += s64(10, delay_ns) + (s64(11, spread_ns) if spread_ns else b"") + shape
-        if isinstance(self.loss, GilbertElliott):
+        if self.loss and kind == "gilbert_elliott":
             chain = (self.loss.worsens, self.loss.improves, 1 - self.loss.bad, self.loss.good)
             model = struct.pack("<IIII", *(round(probability * _CERTAIN) for probability in chain))
             options += attribute(5, attribute(2, model))
@@ -69,7 +69,7 @@ class Netem:
             case "uniform":
                 return self.delay_ns + spread_ns // 2, spread_ns // 2, b""
             case shape:
-                assert_never(shape)
+                raise ValueError(f"netem has no options for jitter with shape {shape}")
 
 
 def _half_normal() -> bytes:

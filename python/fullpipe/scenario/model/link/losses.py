@@ -1,56 +1,43 @@
-"""Loss models: packets lost on the wire, apart from drops of the queue."""
+"""Loss models: packets lost on the wire, apart from drops of the queue.
+
+The simulator declares them (`crates/network/src/losses`).
+"""
 
 import re
+from collections.abc import Mapping
+from functools import reduce
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
-from fullpipe.scenario.model.base import Model, Probability, Switch
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.model.base import Model, Switch
 from fullpipe.scenario.model.content import Content, written
+from fullpipe.scenario.model.registered import model_of, registered, values_of
 from fullpipe.scenario.traces.files import TraceError
 
-_Count = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1)]
 _MOST_LOST = 5_000_000
 """Largest number of lost packets in a file."""
 _Number = Annotated[int, Field(strict=True, ge=0, le=2**53)]
 
 
-class Bernoulli(Model):
-    """Every packet is lost with the same probability, independently, as it leaves the link."""
+class LossModel(Model):
+    """A model of loss, with the parameters of the registry."""
 
-    kind: Literal["bernoulli"] = "bernoulli"
-    probability: Probability = Field(title="loss", examples=[0.01])
-    """Loss probability of each packet."""
+    kind: str
 
+    if TYPE_CHECKING:
 
-class Periodic(Model):
-    """Exactly every n-th packet is lost as it leaves the link: the loss that textbook formulas assume."""
-
-    kind: Literal["periodic"] = "periodic"
-    every: _Count = Field(title="packets per loss", examples=[10_000])
-    """Packets per lost packet."""
+        def __getattr__(self, name: str) -> Any: ...
 
 
-class GilbertElliott(Model):
-    """Losses in bursts, as packets leave the link: a good and a bad state, each with its loss probability.
-
-    Gilbert (1960) and Elliott (1963); the names of netem's `gemodel` are in brackets. The share of bad times
-    is worsens / (worsens + improves), and a bad time lasts 1 / improves packets on average.
-    """
-
-    kind: Literal["gilbert_elliott"] = "gilbert_elliott"
-    worsens: Probability = Field(title="good to bad", examples=[0.001])
-    """Probability of the transition from good to bad, per packet (p)."""
-    improves: Probability = Field(title="bad to good", examples=[0.1])
-    """Probability of the transition from bad to good, per packet (r)."""
-    bad: Probability = Field(1.0, title="loss in bad times")
-    """Probability of loss in bad times (1-h)."""
-    good: Probability = Field(0.0, title="loss in good times")
-    """Probability of loss in good times (1-k)."""
+_REGISTRY = catalogue.family("losses")
 
 
-class Replay(Model):
+@registered(_REGISTRY["replay"])
+class Replay(LossModel):
     """Loss of listed packets, such as those lost in a recording. Give one of `packets` and `file`.
 
     Packets of all kinds are numbered in the order in which they leave the link.
@@ -58,9 +45,6 @@ class Replay(Model):
 
     kind: Literal["replay"] = "replay"
     packets: tuple[_Number, ...] | None = Field(None, max_length=100_000, examples=["[100, 101, 250]"])
-    """Indices of lost packets, ascending; the first packet has index 0."""
-    period: _Count | None = None
-    """Packets after which the indices repeat. Left out: never."""
     file: str | None = Field(None, max_length=4_096, examples=["losses.txt"])
     """A file with a 0 for every packet that arrives and a 1 for every lost one; white space is ignored."""
     repeat: Switch = False
@@ -116,9 +100,27 @@ def losses(data: bytes, where: str) -> tuple[list[int], int]:
 
 _CONTENT = Content(losses)
 
-Loss = Annotated[Bernoulli | Periodic | GilbertElliott | Replay, Field(discriminator="kind")]
+_OWN: Mapping[str, type[LossModel]] = {"replay": Replay}
+"""Models whose files spell parameters in ways of their own."""
+MODELS = {
+    name: _OWN.get(name) or model_of(entry, LossModel, kind=(Literal[name], name))
+    for name, entry in _REGISTRY.items()
+}
+"""The model of every loss, by its kind."""
+globals().update({model.__name__: model for model in MODELS.values()})  # pickle finds them by name
+
+if TYPE_CHECKING:
+    Loss = LossModel
+else:
+    Loss = Annotated[reduce(or_, MODELS.values()), Field(discriminator="kind")]
 
 
-def plan_of(loss: Loss) -> dict[str, Any]:
+NO_LOSS: Mapping[str, Any] = {"kind": "bernoulli", "probability": 0.0}
+"""A link that loses nothing, in the format of the plan."""
+
+
+def plan_of(loss: LossModel) -> dict[str, Any]:
     """Return a loss in the format of the plan."""
-    return loss.plan if isinstance(loss, Replay) else loss.model_dump()
+    if isinstance(loss, Replay):
+        return loss.plan
+    return {"kind": loss.kind, **dict(values_of(loss, _REGISTRY[loss.kind]))}
