@@ -41,7 +41,9 @@ class Step:
         found = [i for i, line in enumerate(lines) if line.strip() == self.anchor]
         assert len(found) == 1, f"{self.path} has {len(found)} lines {self.anchor!r}; have the steps changed?"
         apart = "\n\n" if self.code.startswith("class ") else ""
-        if self.side == "append to":
+        if self.side == "in place of":
+            lines[found[0]] = self.code
+        elif self.side == "append to":
             lines[found[0]] = lines[found[0]].rstrip("\n") + self.code
         else:
             lines.insert(found[0] + (self.side == "after"), self.code + apart)

@@ -9,18 +9,21 @@ from pathlib import Path
 
 import pytest
 
+from fullpipe import Scenario
 from tests.docs.recipes import ROOT, TARGET, cargo, copy, perform, printed, python, replace, steps
 
 ALGORITHM = ("add-an-algorithm.md", "In Rust")
 QUEUE = ("extend.md", "A queue")
 IMPAIRMENT = ("extend.md", "An impairment")
 APPLICATION = ("extend.md", "An application")
-RECIPES = (ALGORITHM, QUEUE, IMPAIRMENT, APPLICATION)
+OPTION = ("extend.md", "A transport option")
+RECIPES = (ALGORITHM, QUEUE, IMPAIRMENT, APPLICATION, OPTION)
 """Pages and headings whose steps are performed here."""
 WITH_TESTS_OF_RECIPES = {
     "congestion": ("allocation", "conformance", "rounds"),
     "network": ("common", "elements", "impairments"),
     "simulation": (),
+    "tcp": (),
 }
 """Modules of tests from outside by their crate. The others take long to compile, and none is of a recipe."""
 
@@ -80,6 +83,40 @@ print(json.dumps(plan(scenario)["flows"][0]["workload"]))
     assert json.loads(python(root, program)) == expected
 
 
+def test_a_transport_option(tmp_path: Path) -> None:
+    root = copy(tmp_path / "copy", ["crates/tcp"])
+    assert perform(root, steps(*OPTION)) == printed("Transport option")
+
+
+def test_a_transport_option_of_the_registry_is_a_key_of_tcp() -> None:
+    """Without compiling it: the registry says what it would."""
+    program = """
+import json
+from fullpipe import _native
+found = _native.registry()
+option = {"name": "sack_compression_most", "unit": "packets", "kind": "whole", "min": 1, "max": 255}
+found["transport"][0]["params"].append({**option, "doc": "Most.", "label": "", "required": False})
+_native.registry = lambda: found
+from fullpipe import Scenario
+from fullpipe.engines.native.plan import plan
+from fullpipe.errors import ScenarioError
+given = Scenario.named("single-reno")
+made = given.with_values({"tcp.sack_compression_most": 10})
+try:
+    given.with_values({"tcp.sack_compression_most": 256})
+except ScenarioError as error:
+    refused = str(error)
+same = Scenario.from_toml(made.to_toml()) == made
+tcp = plan(made)["flows"][0]["tcp"]
+print(json.dumps([tcp, refused, [given.digest, made.digest], same]))
+"""
+    tcp, refused, digests, same = json.loads(python(ROOT, program))
+    assert tcp == {"sack_compression_most": 10}
+    assert "tcp.sack_compression_most: must be at most 255, got 256" in refused
+    assert digests[0] == Scenario.named("single-reno").digest != digests[1]
+    assert same
+
+
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe[1])
 def test_a_recipe_needs_no_other(recipe: tuple[str, str], request: pytest.FixtureRequest) -> None:
@@ -108,7 +145,7 @@ def test_what_the_recipes_make_passes_its_tests_and_the_conformance_kits() -> No
     replace(TARGET / "recipes", root)
     root = TARGET / "recipes"
     # The last has no tests: with it, crates of others have the features with which they are compiled already.
-    names = ("congestion", "network", "simulation", "python")
+    names = ("congestion", "network", "tcp", "simulation", "python")
     packages = [part for name in names for part in ("-p", f"fullpipe-{name}")]
     of_algorithms = ("conformance::", "rounds::", "allocation::")
     others = ("queue::", "impairment", "elements::", "applications::")

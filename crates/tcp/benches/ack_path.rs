@@ -7,10 +7,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
-use tcp::{
-    AckPolicy, Feedback, Pacing, ReceiveBuffer, Receiver, ReceiverConfig, Segment, SendBuffer, Sender,
-    SenderConfig,
-};
+use tcp::{AckPolicy, Pacing, Receiver, ReceiverConfig, Segment, SendBuffer, Sender, SenderConfig};
 use units::{Bytes, Duration, Time};
 
 const PACKETS: u64 = 20_000;
@@ -37,16 +34,7 @@ impl Loop {
             pacing: if paced { Pacing::Always } else { Pacing::Auto },
             ..SenderConfig::default()
         };
-        let receiver = ReceiverConfig {
-            mss: 1448,
-            option_bytes: 0,
-            ack,
-            ecn: Feedback::Off,
-            gro: None,
-            sack_compression: true,
-            timestamps: true,
-            buffer: ReceiveBuffer::default(),
-        };
+        let receiver = ReceiverConfig { ack, ..ReceiverConfig::default() };
         let mut link = Loop {
             now: Time::ZERO,
             sender: Sender::new(sender, algorithm),

@@ -3,9 +3,7 @@
 //! Without losses, the segments are those of Linux 6.18 between two sockets whose applications read, answer and close
 //! at once.
 
-use tcp::{
-    AckPolicy, Endpoint, Feedback, ReceiveBuffer, Receiver, ReceiverConfig, Segment, Sender, SenderConfig,
-};
+use tcp::{Endpoint, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
 
 const DELAY: Duration = Duration::from_millis(20);
@@ -22,20 +20,10 @@ struct Host {
 impl Host {
     fn new(name: char) -> Host {
         let algorithm = congestion::build("reno", &serde_json::Value::Null, 1).unwrap();
-        let receiver = ReceiverConfig {
-            mss: 1448,
-            option_bytes: 0,
-            ack: AckPolicy::Linux,
-            ecn: Feedback::Off,
-            gro: None,
-            sack_compression: true,
-            timestamps: true,
-            buffer: ReceiveBuffer::default(),
-        };
         Host {
             name,
             sender: Sender::new(SenderConfig { data: Some(0), ..SenderConfig::default() }, algorithm),
-            receiver: Receiver::new(receiver).interactive(),
+            receiver: Receiver::new(ReceiverConfig::default()).interactive(),
             answer: None,
             written: 0,
         }

@@ -122,16 +122,8 @@ fn a_full_receive_window_shows_as_receiver_limited() {
     use tcp::{Receiver, ReceiverConfig};
     let window = 20 * 1448;
     let mut p = Pipe::new("reno", config(), EACH, 1_000, 40, UNBOUNDED);
-    p.receiver = Receiver::new(ReceiverConfig {
-        mss: 1448,
-        option_bytes: 0,
-        ack: EACH,
-        ecn: Feedback::Off,
-        gro: None,
-        sack_compression: true,
-        timestamps: true,
-        buffer: ReceiveBuffer::Payload(Bytes::new(window)),
-    });
+    let buffer = ReceiveBuffer::Payload(Bytes::new(window));
+    p.receiver = Receiver::new(ReceiverConfig { ack: EACH, buffer, ..ReceiverConfig::default() });
     p.run_until(seconds(10.0));
     let rate = p.receiver.delivered_bytes() as f64 * 8.0 / 10.0;
     let cap = window as f64 * 8.0 / 0.040;

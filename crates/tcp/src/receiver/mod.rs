@@ -60,6 +60,22 @@ pub struct ReceiverConfig {
     pub buffer: ReceiveBuffer,
 }
 
+impl Default for ReceiverConfig {
+    /// Linux on Ethernet.
+    fn default() -> ReceiverConfig {
+        ReceiverConfig {
+            mss: 1448,
+            option_bytes: 0,
+            ack: AckPolicy::Linux,
+            ecn: Feedback::Off,
+            gro: None,
+            sack_compression: true,
+            timestamps: true,
+            buffer: ReceiveBuffer::default(),
+        }
+    }
+}
+
 /// The receiving half of a connection.
 ///
 /// The fields that every packet needs come first, as in the [`Sender`](crate::Sender).

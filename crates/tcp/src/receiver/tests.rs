@@ -4,16 +4,7 @@ use super::*;
 use units::Bytes;
 
 fn receiver(ack: AckPolicy) -> Receiver {
-    Receiver::new(ReceiverConfig {
-        mss: 1448,
-        option_bytes: 0,
-        ack,
-        ecn: Feedback::Off,
-        gro: None,
-        sack_compression: true,
-        timestamps: true,
-        buffer: ReceiveBuffer::default(),
-    })
+    Receiver::new(ReceiverConfig { ack, ..ReceiverConfig::default() })
 }
 
 fn every(packets: u32) -> AckPolicy {

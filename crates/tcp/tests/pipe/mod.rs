@@ -65,16 +65,7 @@ impl Pipe {
         rtt_ms: u64,
         limit: usize,
     ) -> Pipe {
-        let receiver = ReceiverConfig {
-            mss: config.mss,
-            option_bytes: 0,
-            ack,
-            ecn: config.ecn,
-            gro: None,
-            sack_compression: true,
-            timestamps: true,
-            buffer: ReceiveBuffer::default(),
-        };
+        let receiver = ReceiverConfig { mss: config.mss, ack, ecn: config.ecn, ..ReceiverConfig::default() };
         let mut pipe = Pipe {
             now: Time::ZERO,
             sender: Sender::new(config, algorithm),
