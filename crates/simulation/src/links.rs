@@ -3,7 +3,7 @@
 use crate::external::External;
 use crate::payload::Payload;
 use crate::plan::{ChangePlan, EntryPlan, LinkPlan, OpportunitiesPlan, PlanError, is_external};
-use network::queue::{Device, Limit};
+use network::queue::Device;
 use network::{Dice, Impairment, Impairments, Link, LinkConfig, Loss, QueueDiscipline, SamplingTimes};
 use units::{Duration, Rate, Time};
 
@@ -77,10 +77,7 @@ fn build_impairments(plan: &LinkPlan, path: &str, seed: u64, end: Time) -> Resul
         .iter()
         .enumerate()
         .map(|(n, entry)| entry.build(&format!("{path}.impairments[{n}]"), Impairment::build, &stream));
-    let limits = all().filter_map(|(at, change)| {
-        let limit = change.limit?;
-        Some((at, Limit { packets: limit.packets, bytes: limit.bytes }))
-    });
+    let limits = all().filter_map(|(at, change)| Some((at, change.limit?)));
     Ok(Impairments {
         rates: all().filter_map(|(at, c)| Some((at, Rate::from_bits_per_sec(c.rate_bps?)))).collect(),
         delays: all().filter_map(|(at, c)| Some((at, Duration::from_nanos(c.delay_ns?)))).collect(),

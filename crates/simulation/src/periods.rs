@@ -1,40 +1,45 @@
 //! Alternating periods of activity and silence.
 
-use crate::plan::PeriodsPlan;
+use crate::plan::range::{Check, LONGEST_NS, within};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Duration, Rng};
 
-/// Source of the lengths of periods.
-#[derive(Clone, Debug)]
+/// Alternating periods of activity and silence, activity first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Periods {
-    on: Duration,
-    off: Duration,
-    exponential: bool,
-    rng: Rng,
+    /// Length of active periods; the mean if `exponential`.
+    pub on_ns: u64,
+    /// Length of silent periods; the mean if `exponential`.
+    pub off_ns: u64,
+    /// Whether lengths are exponential instead of constant.
+    pub exponential: bool,
 }
 
+/// Shortest mean length of an active period. It bounds how often periods are drawn until one contains a packet.
+const SHORTEST_NS: u64 = 1_000;
+
 impl Periods {
-    /// The periods of a plan, with a source of randomness of their own.
-    pub fn new(plan: PeriodsPlan, rng: Rng) -> Periods {
-        Periods {
-            on: Duration::from_nanos(plan.on_ns),
-            off: Duration::from_nanos(plan.off_ns),
-            exponential: plan.exponential,
-            rng,
-        }
+    /// Refuses numbers out of range.
+    pub(crate) fn check(&self, path: &str) -> Check {
+        within(format!("{path}.on_ns"), self.on_ns, SHORTEST_NS..=LONGEST_NS)?;
+        within(format!("{path}.off_ns"), self.off_ns, 0..=LONGEST_NS)
     }
 
-    /// Draws the length of the next active period.
-    pub fn activity(&mut self) -> Duration {
-        self.draw(self.on)
+    /// Draws the length of an active period.
+    pub fn activity(&self, rng: &mut Rng) -> Duration {
+        self.draw(self.on_ns, rng)
     }
 
-    /// Draws the length of the next silent period.
-    pub fn silence(&mut self) -> Duration {
-        self.draw(self.off)
+    /// Draws the length of a silent period.
+    pub fn silence(&self, rng: &mut Rng) -> Duration {
+        self.draw(self.off_ns, rng)
     }
 
-    fn draw(&mut self, mean: Duration) -> Duration {
-        if self.exponential { exponential(mean, &mut self.rng) } else { mean }
+    fn draw(&self, mean_ns: u64, rng: &mut Rng) -> Duration {
+        let mean = Duration::from_nanos(mean_ns);
+        if self.exponential { exponential(mean, rng) } else { mean }
     }
 }
 
@@ -67,8 +72,8 @@ mod tests {
 
     #[test]
     fn constant_periods_are_constant() {
-        let plan = PeriodsPlan { on_ns: 5, off_ns: 7, exponential: false };
-        let mut periods = Periods::new(plan, Rng::stream(1, "test"));
-        assert_eq!((periods.activity().as_nanos(), periods.silence().as_nanos()), (5, 7));
+        let periods = Periods { on_ns: 5, off_ns: 7, exponential: false };
+        let mut rng = Rng::stream(1, "test");
+        assert_eq!((periods.activity(&mut rng).as_nanos(), periods.silence(&mut rng).as_nanos()), (5, 7));
     }
 }

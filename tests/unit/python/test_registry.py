@@ -196,3 +196,11 @@ def test_a_plan_is_refused_with_every_problem() -> None:
     at = "links[0].impairments[0]"
     assert paths == [f"{at}.spread_ns", f"{at}.shape", "links[1].loss.every"]
     assert (refused.value.path, refused.value.message) == refused.value.problems[0]
+
+
+def test_a_later_limit_has_the_range_of_the_queue() -> None:
+    made = plan(Scenario.named("single-reno"))
+    made["links"][0]["changes"] = [{"at_ns": 1, "limit": {"packets": 2 * 10**18, "bytes": None}}]
+    with pytest.raises(PlanError, match="out of range") as refused:
+        Simulation(json.dumps(made), 1)
+    assert refused.value.path == "links[0].changes[0].limit.packets"

@@ -14,6 +14,7 @@ mod relay;
 pub use application::{Application, FlowStart, Job, Order, Planned, Sockets, StreamState};
 pub use distribution::DistributionPlan;
 pub(crate) use of_flow::build;
+pub use paced::Pace;
 pub use playback::Playback;
 pub use poisson::PoissonPlan;
 pub use request_response::RequestResponsePlan;

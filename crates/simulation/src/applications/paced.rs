@@ -1,14 +1,31 @@
 //! A bulk application whose data become available at given rates.
 
 use super::application::{Application, Sockets};
-use crate::plan::PacePlan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
+
+/// Rate at which the application writes from a time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pace {
+    /// Start of this rate.
+    pub at_ns: u64,
+    /// Rate of payload, written packet by packet; 0: nothing; `None`: unlimited.
+    pub rate_bps: Option<u64>,
+}
+
+impl Pace {
+    fn at(&self) -> Time {
+        Time::from_nanos(self.at_ns)
+    }
+}
 
 /// Writes data packet by packet, at a rate that changes at given times.
 #[derive(Debug)]
 pub struct Paced {
-    /// Times and rates in bits per second (0: nothing, `None`: unlimited), last first.
-    later: Vec<(Time, Option<u64>)>,
+    /// Paces that have not begun, last first.
+    later: Vec<Pace>,
     /// Payload of a full segment.
     mss: u32,
     interval: Duration,
@@ -22,10 +39,9 @@ pub struct Paced {
 impl Paced {
     /// An application with these paces, in the order of time. Data are unlimited from `start` to the first of them.
     /// `mss`: payload of a full segment.
-    pub fn new(start: Time, paces: &[PacePlan], mss: u32) -> Paced {
-        let later = paces.iter().rev().map(|pace| (Time::from_nanos(pace.at_ns), pace.rate_bps));
+    pub fn new(start: Time, paces: &[Pace], mss: u32) -> Paced {
         Paced {
-            later: later.collect(),
+            later: paces.iter().rev().copied().collect(),
             mss,
             interval: Duration::ZERO,
             next_write: Time::NEVER,
@@ -56,14 +72,13 @@ impl Application for Paced {
         if self.connection.is_none() {
             return self.start;
         }
-        self.later.last().map_or(Time::NEVER, |phase| phase.0).min(self.next_write)
+        self.later.last().map_or(Time::NEVER, Pace::at).min(self.next_write)
     }
 
     fn run(&mut self, now: Time, sockets: &mut Sockets) {
         let connection = *self.connection.get_or_insert_with(|| sockets.open(false));
-        while let Some(&(at, rate)) = self.later.last().filter(|phase| phase.0 <= now) {
-            self.later.pop();
-            self.change_pace(at.max(now), rate, sockets.stream.sent_bytes);
+        while let Some(pace) = self.later.pop_if(|pace| pace.at() <= now) {
+            self.change_pace(pace.at().max(now), pace.rate_bps, sockets.stream.sent_bytes);
         }
         while self.next_write <= now {
             self.offered = self.offered.map(|bytes| bytes + u64::from(self.mss));

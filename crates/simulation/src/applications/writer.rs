@@ -2,12 +2,11 @@
 
 use super::application::{Application, FlowStart, Planned, Sockets, StreamState};
 use crate::periods::Periods;
-use crate::plan::PeriodsPlan;
 use crate::plan::range::{Check, within};
 use network::Server;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Time};
+use units::{Duration, Rng, Time};
 
 /// Writes of equal size, always or in active periods. The socket accepts writes that fit into its send buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -18,7 +17,7 @@ pub struct WritesPlan {
     /// Payload of each write.
     pub write_bytes: u32,
     /// Periods of activity and silence; `None`: always active.
-    pub periods: Option<PeriodsPlan>,
+    pub periods: Option<Periods>,
     /// Whether a write that does not fit is discarded; otherwise the application waits until it fits.
     pub drops: bool,
 }
@@ -30,7 +29,8 @@ pub struct Writer {
     write: u64,
     /// Time between two writes; `None`: unlimited data while it is active.
     interval: Option<Duration>,
-    periods: Option<Periods>,
+    /// Periods of activity, with their randomness.
+    periods: Option<(Periods, Rng)>,
     /// Most unacknowledged bytes in the socket, sent or not; `None`: never full.
     buffer: Option<u64>,
     drops: bool,
@@ -61,7 +61,7 @@ impl Planned for Writer {
         Writer {
             write: plan.write_bytes.into(),
             interval: plan.rate_bps.map(|rate| Duration::from_nanos(nanos(rate))),
-            periods: plan.periods.map(|periods| Periods::new(periods, flow.rng("periods"))),
+            periods: plan.periods.map(|periods| (periods, flow.rng("periods"))),
             buffer: flow.send_buffer_bytes,
             drops: plan.drops,
             active: false,
@@ -81,7 +81,9 @@ impl Writer {
         let at = self.turn;
         self.active = !self.active;
         self.blocked = false;
-        let length = |periods: &mut Periods| if self.active { periods.activity() } else { periods.silence() };
+        let length = |(periods, rng): &mut (Periods, Rng)| {
+            if self.active { periods.activity(rng) } else { periods.silence(rng) }
+        };
         self.turn = self.periods.as_mut().map_or(Time::NEVER, |periods| at + length(periods));
         let begins = self.active && self.interval.is_some();
         self.next_write = if begins { at } else { Time::NEVER };
@@ -159,7 +161,7 @@ mod tests {
 
     /// 100 bytes every microsecond from 1 us on.
     fn writer(periods: Option<(u64, u64)>, buffer: Option<u64>, drops: bool) -> Writer {
-        let periods = periods.map(|(on_ns, off_ns)| PeriodsPlan { on_ns, off_ns, exponential: false });
+        let periods = periods.map(|(on_ns, off_ns)| Periods { on_ns, off_ns, exponential: false });
         let plan = WritesPlan { rate_bps: Some(800_000_000), write_bytes: 100, periods, drops };
         Writer::new(&plan, &start(1_000, buffer))
     }
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn without_a_rate_there_is_always_more_while_it_is_active() {
-        let periods = Some(PeriodsPlan { on_ns: 1_000, off_ns: 1_000, exponential: false });
+        let periods = Some(Periods { on_ns: 1_000, off_ns: 1_000, exponential: false });
         let plan = WritesPlan { rate_bps: None, write_bytes: 100, periods, drops: false };
         let mut writer = Writer::new(&plan, &start(0, Some(300)));
         let stream = |sent_bytes| StreamState { sent_bytes, acked_bytes: 0, fed_bytes: 0 };

@@ -2,7 +2,7 @@
 
 use super::error::together;
 use super::range::{Check, LONGEST_NS, MAX_ROWS, MOST_BYTES, MOST_HOSTS, in_order, refuse, within};
-use super::{CcaPlan, FlowPlan, HopPlan, Plan, PlanError, WorkloadPlan, transport};
+use super::{CcaPlan, FlowPlan, HopPlan, Plan, PlanError, WorkloadPlan, declared};
 use crate::actors::Actors;
 use crate::controllers::Controllers;
 use crate::schedule::Schedule;
@@ -54,7 +54,7 @@ impl Plan {
         let before = iter::once(None).chain(self.flows.iter().map(|flow| Some(&flow.tcp)));
         let flows = self.flows.iter().enumerate().zip(before);
         let other = flows.filter(|((_, flow), before)| Some(&flow.tcp) != *before);
-        other.map(|((n, flow), _)| transport::check(&flow.tcp, &format!("flows[{n}].tcp")))
+        other.map(|((n, flow), _)| declared::check(&flow.tcp, &format!("flows[{n}].tcp")))
     }
 
     /// Refuses names and streams that are not unique: among links and ports, among media, and among flows.

@@ -1,6 +1,6 @@
 //! Plans of datagram flows, which are not TCP.
 
-use super::PeriodsPlan;
+use super::Periods;
 use super::range::{Check, LONGEST_NS, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct DatagramPlan {
     /// Whether departures are a Poisson process, with exponential times between two.
     pub poisson: bool,
     /// Periods of activity and silence; `None`: always active.
-    pub periods: Option<PeriodsPlan>,
+    pub periods: Option<Periods>,
     /// Whether the receiver echoes each datagram.
     pub echo: bool,
     /// Whether the table `probes` has a row per datagram.

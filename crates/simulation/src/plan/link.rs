@@ -2,9 +2,9 @@
 
 use super::error::together;
 use super::range::{Check, LONGEST_NS, in_order, refuse, within};
-use super::{ChangePlan, EntryPlan, LimitPlan, LinkPlan, PlanError, is_external};
+use super::{ChangePlan, EntryPlan, LinkPlan, PlanError, declared, is_external};
 use crate::payload::Payload;
-use network::queue::{BuildError, Limit};
+use network::queue::BuildError;
 use network::{Dice, Impairment, Loss, QueueDiscipline, QueueEvents, Server, queue};
 use params::Role;
 use serde_json::Value;
@@ -92,12 +92,13 @@ impl LinkPlan {
         }
         within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;
         check_loss(path, change.loss.as_ref())?;
-        let Some(LimitPlan { packets, bytes }) = change.limit else { return Ok(()) };
+        let Some(limit) = change.limit else { return Ok(()) };
+        declared::check_limit(limit, &format!("{path}.limit"))?;
         if is_external(&self.queue.kind) {
             return Ok(()); // its limits are unknown until the caller has built it
         }
         let mut queue = self.queue.build_queue(path, 0)?;
-        if !queue.resize(Limit { packets, bytes }, Time::ZERO, &mut QueueEvents::default()) {
+        if !queue.resize(limit, Time::ZERO, &mut QueueEvents::default()) {
             refuse!(format!("{path}.limit"), "{} has no limit of that kind", self.queue.kind);
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 mod check;
 mod datagram;
+mod declared;
 mod error;
 mod hand_over;
 mod link;
@@ -9,24 +10,24 @@ mod markov;
 mod medium;
 mod nic;
 mod opportunities;
-mod periods;
 pub(crate) mod range;
 mod relayed;
 mod route_control;
-mod transport;
 
 pub use crate::applications::{
-    AbrPlan, DistributionPlan, PoissonPlan, RequestResponsePlan, VideoPlan, WebPlan, WorkloadPlan, WritesPlan,
+    AbrPlan, DistributionPlan, Pace, PoissonPlan, RequestResponsePlan, VideoPlan, WebPlan, WorkloadPlan,
+    WritesPlan,
 };
+pub use crate::periods::Periods;
 pub use datagram::{DatagramPlan, ProtocolPlan};
 pub use error::PlanError;
 pub use hand_over::HandOverPlan;
 pub use markov::MarkovPlan;
 pub(crate) use medium::HopPlan;
 pub use medium::{MediumPlan, PortPlan};
+pub use network::queue::Limit;
 pub(crate) use nic::Interface;
 pub use opportunities::OpportunitiesPlan;
-pub use periods::PeriodsPlan;
 pub use range::MAX_ROWS;
 pub use relayed::RelayedPlan;
 pub(crate) use relayed::Relays;
@@ -117,17 +118,8 @@ pub struct ChangePlan {
     pub loss: Option<EntryPlan>,
     /// Limit of the queue from then on; `None`: as before.
     #[serde(default)]
-    pub limit: Option<LimitPlan>,
-}
-
-/// Limit of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LimitPlan {
-    /// Most packets; `None`: no limit.
-    pub packets: Option<u64>,
-    /// Most bytes; `None`: no limit.
-    pub bytes: Option<u64>,
+    #[schemars(schema_with = "declared::limit")]
+    pub limit: Option<Limit>,
 }
 
 /// An entry of a registry of the network: a queue discipline, a loss or an impairment.
@@ -160,7 +152,7 @@ pub struct FlowPlan {
     pub bytes: Option<u64>,
     /// Rates at which the application writes, in the order of time; unlimited before the first entry.
     #[serde(default)]
-    pub application: Vec<PacePlan>,
+    pub application: Vec<Pace>,
     /// Application; `None`: one stream of bytes.
     #[serde(default)]
     pub workload: Option<WorkloadPlan>,
@@ -185,7 +177,7 @@ pub struct FlowPlan {
     pub relayed: Option<RelayedPlan>,
     /// Transport; of no consequence for datagrams.
     #[serde(default)]
-    #[schemars(schema_with = "transport::schema")]
+    #[schemars(schema_with = "declared::transport")]
     pub tcp: Options,
 }
 
@@ -222,16 +214,6 @@ pub struct ReroutePlan {
     pub forward: Option<Vec<u32>>,
     /// Hops from receiver to sender; `None`: as before.
     pub reverse: Option<Vec<u32>>,
-}
-
-/// Rate at which the application writes from a time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PacePlan {
-    /// Start of this rate.
-    pub at_ns: u64,
-    /// Rate of payload, written packet by packet; 0: nothing; `None`: unlimited.
-    pub rate_bps: Option<u64>,
 }
 
 /// A congestion control algorithm and its parameters.

@@ -11,7 +11,8 @@ use units::{Duration, Rng, Time};
 pub struct Departures {
     interval: Duration,
     poisson: Option<Rng>,
-    periods: Option<Periods>,
+    /// Periods of activity, with their randomness.
+    periods: Option<(Periods, Rng)>,
     /// End of the current active period.
     until: Time,
     next: Time,
@@ -27,7 +28,7 @@ impl Departures {
         let mut departures = Departures {
             interval: Duration::from_nanos(plan.interval_ns),
             poisson: plan.poisson.then(|| rng("departures")),
-            periods: plan.periods.map(|periods| Periods::new(periods, rng("periods"))),
+            periods: plan.periods.map(|periods| (periods, rng("periods"))),
             until: Time::NEVER,
             next: start,
             end,
@@ -53,17 +54,17 @@ impl Departures {
     fn skip_silence(&mut self) {
         while self.next >= self.until
             && self.until <= self.end
-            && let Some(periods) = &mut self.periods
+            && let Some((periods, rng)) = &mut self.periods
         {
-            let silence = periods.silence();
+            let silence = periods.silence(rng);
             self.begin(self.until + silence);
         }
     }
 
     /// Begins an active period.
     fn begin(&mut self, at: Time) {
-        if let Some(periods) = &mut self.periods {
-            self.until = at + periods.activity();
+        if let Some((periods, rng)) = &mut self.periods {
+            self.until = at + periods.activity(rng);
         }
         self.next = if self.poisson.is_some() { at + self.gap() } else { at };
     }
@@ -77,9 +78,9 @@ impl Departures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{PeriodsPlan, ProtocolPlan};
+    use crate::plan::ProtocolPlan;
 
-    fn departures(poisson: bool, periods: Option<PeriodsPlan>) -> Departures {
+    fn departures(poisson: bool, periods: Option<Periods>) -> Departures {
         let plan = DatagramPlan {
             protocol: ProtocolPlan::Udp,
             payload_bytes: 100,
@@ -109,13 +110,13 @@ mod tests {
 
     #[test]
     fn every_time_of_activity_begins_with_a_datagram_and_its_end_belongs_to_the_silence() {
-        let periods = Some(PeriodsPlan { on_ns: 20, off_ns: 100, exponential: false });
+        let periods = Some(Periods { on_ns: 20, off_ns: 100, exponential: false });
         assert_eq!(times(departures(false, periods), 5), [1_000, 1_010, 1_120, 1_130, 1_240]);
     }
 
     #[test]
     fn a_poisson_process_is_silent_in_silence_from_the_first_one_on() {
-        let periods = Some(PeriodsPlan { on_ns: 2, off_ns: 1_000, exponential: false });
+        let periods = Some(Periods { on_ns: 2, off_ns: 1_000, exponential: false });
         let times = times(departures(true, periods), 100);
         assert!(times.iter().all(|at| (at - 1_000) % 1_002 < 2), "{times:?}");
     }
@@ -128,7 +129,7 @@ mod tests {
             overhead_bytes: 42,
             interval_ns: 1_000_000_000_000_000,
             poisson: true,
-            periods: Some(PeriodsPlan { on_ns: 1_000, off_ns: 0, exponential: false }),
+            periods: Some(Periods { on_ns: 1_000, off_ns: 0, exponential: false }),
             echo: false,
             each: false,
         };

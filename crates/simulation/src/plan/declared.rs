@@ -1,10 +1,11 @@
-//! Options of a transport in the plan: those that [`tcp::Options`] declares, by name.
+//! Parts of the plan that their laws declare: options of a transport, and limits of a queue.
 
 use super::PlanError;
 use super::error::together;
 use super::range::Check;
+use network::queue::Limit;
 use params::{Kind, ParamSpec, Params};
-use schemars::{Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use tcp::Options;
 
@@ -16,19 +17,36 @@ pub(super) fn check(options: &Options, path: &str) -> Check {
     together([ranges, fitting])
 }
 
-/// The options in the schema of the plan, under a name of their own.
-pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
-    const NAME: &str = "Options";
+/// Refuses a limit out of range.
+pub(super) fn check_limit(limit: Limit, path: &str) -> Check {
+    params::check(&limit).map_err(|refusal| PlanError::of_all(path, refusal.0))
+}
+
+/// The options in the schema of the plan.
+pub(super) fn transport(generator: &mut SchemaGenerator) -> Schema {
+    let description = "Options of the transport. What is left out is as in Linux.";
+    schema::<Options>(generator, "Options", description)
+}
+
+/// A limit in the schema of the plan, or null.
+pub(super) fn limit(generator: &mut SchemaGenerator) -> Schema {
+    let limit = schema::<Limit>(generator, "Limit", "Limit of a queue.");
+    json_schema!({ "anyOf": [limit, { "type": "null" }] })
+}
+
+/// Declared parameters in the schema of the plan, under a name of their own.
+fn schema<P: Params>(generator: &mut SchemaGenerator, name: &str, description: &str) -> Schema {
+    let specs = P::specs();
     let properties: Map<String, Value> =
-        Options::specs().iter().map(|spec| (spec.name.to_owned(), property(spec))).collect();
+        specs.iter().map(|spec| (spec.name.to_owned(), property(spec))).collect();
     let described = json!({
-        "description": "Options of the transport. What is left out is as in Linux.",
+        "description": description,
         "type": "object",
         "additionalProperties": false,
         "properties": properties,
     });
-    generator.definitions_mut().insert(NAME.to_owned(), described);
-    Schema::new_ref(format!("#/$defs/{NAME}"))
+    generator.definitions_mut().insert(name.to_owned(), described);
+    Schema::new_ref(format!("#/$defs/{name}"))
 }
 
 fn property(spec: &ParamSpec) -> Value {
