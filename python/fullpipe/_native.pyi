@@ -76,7 +76,7 @@ class SimulationPanic(RuntimeError):  # noqa: N818
 
 @type_check_only
 class Param(TypedDict):
-    """A parameter of an algorithm or a queue discipline."""
+    """A parameter of an entry of the registry."""
 
     name: str
     doc: str
@@ -89,8 +89,13 @@ class Param(TypedDict):
     default: Any
     min: float | None
     max: float | None
-    role: Literal["limit", "rate"] | None
-    """Limit of a queue, in the unit of the parameter, or rate of a link; None for other parameters."""
+    role: Literal["limit", "rate", "off", "share"] | None
+    """Limit of a queue in the unit of the parameter, rate of a link, number without effect at 0 ("off"), or
+    number that figures show in percent ("share"); None for other parameters."""
+    label: str
+    """Short name in figures and tables. Empty: the name."""
+    example: Any
+    """A usual value, of a parameter without a default."""
 
 @type_check_only
 class Preset(TypedDict):

@@ -47,6 +47,8 @@ impl PlanTypes {
             "min": null,
             "max": null,
             "role": null,
+            "label": "",
+            "example": null,
         })
     }
 

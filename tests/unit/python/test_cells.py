@@ -180,7 +180,7 @@ def cell(**more: Any) -> dict[str, Any]:
         (cell(stations=[]), r"^cells\[0\].stations: has 0, must have at least 1$"),
         (cell(name="server"), r'^cells\[0\].name: "server" is a node or a link already; choose another$'),
         ({"cells": [CELL, CELL]}, r'^cells\[1\].name: "cable" is used twice'),
-        (cell(turn="0 B"), r'^cells\[0\].turn: must be more than 0, got "0 B"$'),
+        (cell(turn="0 B"), r'^cells\[0\].turn: must be at least 1 B, got "0 B"$'),
         (cell(rate="30"), r"^cells\[0\].rate: "),
         (
             {

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from fullpipe import Scenario
 from fullpipe._native import PlanError, Simulation, registry
 from fullpipe.engines.native.plan import plan
-from fullpipe.scenario.catalogue import Param, family
+from fullpipe.scenario.catalogue import family
 from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.cells.cellular import Cellular
+from fullpipe.scenario.model.cells.shared import Shared
 from fullpipe.scenario.model.cells.wifi import Wifi
 from fullpipe.scenario.model.link.impairments import Impairments, given
 from fullpipe.scenario.model.link.losses import MODELS as LOSSES
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import DropTail
-from fullpipe.scenario.quantities import DURATION, NANOSECONDS
+from fullpipe.scenario.model.registered import field_name
+from fullpipe.scenario.quantities import SIZE
 
 CELLS: dict[str, type[BaseModel]] = {
     get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(get_args(Cell)[0])
@@ -36,36 +37,13 @@ OF_NR = {
     ("nr", key) for key in ("numerology", "down_symbols", "up_symbols", "processing_ns", "harq_round_trip_ns")
 }
 """Parameters whose defaults are those of LTE."""
-OF_CELLS = {"name", "kind", "hub", "stations", "queue"}
-"""Keys of a cell that are no parameters of its law."""
-WITHIN = {"media", "queues"}
-"""Families of which a scenario allows a part of what the registry does, as of rates and delays."""
 
 
-def models() -> Iterator[tuple[str, str, Mapping[str, FieldInfo]]]:
-    """Family, name and fields of every entry that has a model."""
-    for name, model in CELLS.items():
-        if name in DERIVED:
-            continue
-        yield "media", name, {key: f for key, f in documented(model).items() if key not in OF_CELLS}
-    limits = documented(DropTail)  # other queues have no model: their parameters are those of the registry
-    yield "queues", "drop_tail", {"packets": limits["packets"], "bytes": limits["limit_bytes"]}
-
-
-def in_registry(name: str) -> str:
-    return f"{name.removesuffix('_s')}_ns" if name.endswith("_s") else name
-
-
-def bounds(field: FieldInfo, scale: float) -> tuple[float, float]:
-    """The smallest and the largest value of a field in the unit of the registry."""
+def bounds(field: FieldInfo) -> tuple[float, float]:
+    """The smallest and the largest value of a field; 0 and infinity without a bound."""
     found = list(constraints(field))
-    low = max([0.0, *(c.ge * scale for c in found if isinstance(c, Ge))])
-    if any(isinstance(c, Gt) for c in found):
-        low = max(low, 1.0)  # the smallest that a whole number of base units may be
-    high = (
-        min(c.le * scale for c in found if isinstance(c, Le)) if any(isinstance(c, Le) for c in found) else 0
-    )
-    return low, high or DURATION.limit
+    low = max([0.0, *(float(c.ge) for c in found if isinstance(c, Ge))])
+    return low, min([SIZE.limit, *(float(c.le) for c in found if isinstance(c, Le))])
 
 
 def constraints(part: Any) -> Iterator[Any]:
@@ -80,9 +58,6 @@ def constraints(part: Any) -> Iterator[Any]:
         for item in get_args(part):
             yield item
             yield from constraints(item)
-
-
-MODELS = [pytest.param(*entry, id=f"{entry[0]}-{entry[1]}") for entry in models()]
 
 
 def test_every_medium_of_the_registry_is_a_kind_of_cell() -> None:
@@ -149,35 +124,26 @@ def test_a_recorded_loss_has_the_parameters_of_the_registry() -> None:
         assert fields[name].description == param.doc
 
 
-@pytest.mark.parametrize(("of", "name", "fields"), MODELS)
-def test_a_model_has_the_parameters_of_the_registry(
-    of: str, name: str, fields: Mapping[str, FieldInfo]
-) -> None:
-    params = family(of)[name].params
-    assert {in_registry(key) for key in fields} == set(params)
-    for key, field in fields.items():
-        param = params[in_registry(key)]
-        if len(fields) > 1:  # a bare value has the default and the documentation of the whole
-            check_default(param, field, key)
-        if len(fields) > 1 and of != "queues":  # whose limits are one of three
-            assert param.doc == " ".join((field.description or "").split()), param.name
-        if param.choices:
-            assert get_args(field.annotation) == tuple(param.choices), param.name
-        if param.max is not None:
-            scale = NANOSECONDS if param.unit == "ns" else 1
-            low, high = map(float, bounds(field, scale))
-            if of in WITHIN:
-                assert (param.min or 0) <= low <= high <= param.max, param.name
-            else:
-                assert (low, high) == (param.min, param.max), param.name
+def test_a_shared_cell_has_the_parameters_of_the_registry() -> None:
+    params = family("media")["shared"].params
+    given = {"name": "x", "kind": "shared", "hub": "h", "rate": "30 Mbit/s", "stations": [{"node": "a"}]}
+    made = CELLS["shared"].model_validate(given)
+    assert isinstance(made, Shared)
+    assert made.params() == {name: param.default for name, param in params.items()} | {"rate_bps": 30_000_000}
+    fields = documented(Shared)
+    assert all(fields[field_name(param)].description == param.doc for param in params.values())
 
 
-def check_default(param: Param, field: FieldInfo, key: str) -> None:
-    if field.default is PydanticUndefined:
-        assert param.required or param.role == "rate", param.name  # a scenario always says a rate
-    else:
-        default = field.default or 0  # nothing, zero and an empty list are the same
-        assert default * (NANOSECONDS if key.endswith("_s") else 1) == (param.default or 0), param.name
+def test_drop_tail_has_the_parameters_of_the_registry() -> None:
+    """Other queues have no model: their parameters are those of the registry."""
+    limits = documented(DropTail)
+    fields = {"packets": limits["packets"], "bytes": limits["limit_bytes"]}
+    params = family("queues")["drop_tail"].params
+    assert set(fields) == set(params)
+    for name, field in fields.items():
+        low, high = bounds(field)
+        assert field.default is params[name].default is None
+        assert (params[name].min or 0) <= low <= high <= (params[name].max or 0)
 
 
 def test_the_registry_has_the_families() -> None:

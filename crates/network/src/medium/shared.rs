@@ -12,11 +12,11 @@ params! {
         /// Propagation delay from every port to its far end.
         delay_ns: u64 = 0, "ns", 0.0..=1e15;
         /// Time from the request of a port that was idle until it may have a turn.
-        grant_delay_ns: u64 = 4_000_000, "ns", 0.0..=1e15;
+        grant_delay_ns: u64 = 4_000_000, "ns", 0.0..=3.6e12, example = 4_000_000;
         /// Maximum bytes of a turn; a larger packet has a turn of its own.
-        turn_bytes: u64 = 16_384, "bytes", 1.0..=1e12;
+        turn_bytes: u64 = 16_384, "bytes", 1.0..=1e12, example = 16_384;
         /// Time at the start of every turn, for guard time and preamble.
-        overhead_ns: u64 = 10_000, "ns", 0.0..=1e15;
+        overhead_ns: u64 = 10_000, "ns", 0.0..=3.6e12, example = 10_000;
     }
 }
 

@@ -14,10 +14,18 @@ from fullpipe.errors import shown
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import PERCENT, Model, Switch
 from fullpipe.scenario.model.later import declared
-from fullpipe.scenario.quantities import DURATION, NANOSECONDS, Bytes, BytesOrOff, Seconds, to_nanoseconds
+from fullpipe.scenario.quantities import (
+    DURATION,
+    NANOSECONDS,
+    BitsPerSecond,
+    Bytes,
+    BytesOrOff,
+    Seconds,
+    to_nanoseconds,
+)
 
 _M = TypeVar("_M", bound=Model)
-_SUFFIX = {"bytes": "bytes", "ns": "s"}
+_SUFFIX = {"bytes": "bytes", "ns": "s", "bit/s": "bps"}
 """The last word of a field, by the unit of its parameter."""
 _SWITCHED: Mapping[str, bool] = {"off": False, "on": True}
 """Names of choices that a file writes as false and true."""
@@ -135,6 +143,8 @@ def type_of(param: catalogue.Param) -> Any:
     if param.unit == "ns":
         return Annotated[Seconds, Field(**_bounds(param, NANOSECONDS))]
     bounds = Field(**_bounds(param, 1))
+    if param.unit == "bit/s":
+        return Annotated[BitsPerSecond, Field(**_bounds(param, 1))]
     if param.unit == "bytes":
         size = BytesOrOff if param.role == "off" else Bytes
         return Annotated[size, bounds]
