@@ -39,7 +39,7 @@ def test_ranges_and_names_are_those_of_the_declaration(small: Scenario, key: str
         small.with_values({f"tcp.{key}": wrong})
 
 
-@pytest.mark.parametrize("kind", ["number", "list", ""])
+@pytest.mark.parametrize("kind", ["text", "list", ""])
 def test_a_kind_without_a_field_is_refused(kind: str) -> None:
     entry = Entry("tcp", "", "", (), {"share": Param("share", 0.5, "", "A share.", 0, 1, kind)})
     with pytest.raises(TypeError, match=r"^share: "):
