@@ -1,6 +1,6 @@
 //! Compact records of the oldest outstanding packets, most of which are delivered while a packet below them is missing.
 
-use super::scoreboard::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Record, SACKED};
+use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Record, SACKED};
 
 /// Flags of a delivered packet that are still read, besides its length.
 const LASTING: u16 = SACKED | EVER_RETRANSMITTED | BURST_HEAD;
@@ -95,7 +95,8 @@ impl Kinds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scoreboard::{LOST, Scoreboard};
+    use super::super::record::LOST;
+    use super::super::scoreboard::Scoreboard;
     use super::*;
     use proptest::prelude::*;
     use std::iter::successors;
@@ -104,7 +105,7 @@ mod tests {
     /// Send packets of different times, lengths and places in a burst.
     fn send(board: &mut Scoreboard, packets: u32) {
         (0..packets).for_each(|_| {
-            board.append(&sent(board.next));
+            board.append(&sent(board.next()));
         });
     }
 
@@ -117,7 +118,7 @@ mod tests {
     }
 
     fn count(board: &Scoreboard, flag: u16) -> u32 {
-        (board.una..board.next).filter(|&seq| board.get(seq).is(flag)).count() as u32
+        (board.una()..board.next()).filter(|&seq| board.get(seq).is(flag)).count() as u32
     }
 
     #[test]
@@ -136,14 +137,14 @@ mod tests {
         assert!(holes.eq((0..19_900).filter(|seq| seq % 100 == 1 || *seq == 0)), "the holes are others");
         (0..20_000).for_each(|seq| assert_eq!(board.acknowledge_lowest().len, sent(seq).len));
         send(&mut board, 10_000);
-        assert_eq!((board.sacked_out, count(&board, SACKED)), (0, 0));
+        assert_eq!((board.sacked_out(), count(&board, SACKED)), (0, 0));
     }
 
     /// Apply one of the events that may happen to an outstanding packet.
     fn happen(board: &mut Scoreboard, kind: u8, seq: u32) {
         let is_missing = !board.get(seq).is(SACKED);
         match kind {
-            0 if seq == board.una => {
+            0 if seq == board.una() => {
                 board.acknowledge_lowest();
             }
             1 if is_missing => {
@@ -156,7 +157,7 @@ mod tests {
             3 if board.awaits_retransmission(seq) => board.link_newest(seq),
             4 if board.get(seq).flags & (LOST | SACKED) == LOST => board.unlink(seq),
             5 => board.forget_losses(),
-            6.. if is_missing && seq > board.una => {
+            6.. if is_missing && seq > board.una() => {
                 board.sack(seq);
             }
             _ => {}
@@ -176,23 +177,23 @@ mod tests {
         fn records_outlast_being_set_aside(ops in prop::collection::vec((0u8..10, 0u32..4_000, 1u32..60), 0..200)) {
             let (mut board, mut whole) = (Scoreboard::new(true), Scoreboard::new(false));
             for (kind, from, packets) in ops {
-                let from = board.una + from % board.packets_out().max(1);
-                let end = (from + packets * 3).min(board.next);
+                let from = board.una() + from % board.packets_out().max(1);
+                let end = (from + packets * 3).min(board.next());
                 for board in [&mut board, &mut whole] {
-                    (from..end).for_each(|seq| if seq >= board.una { happen(board, kind, seq) });
+                    (from..end).for_each(|seq| if seq >= board.una() { happen(board, kind, seq) });
                     send(board, packets);
                 }
-                prop_assert_eq!((board.una, board.next), (whole.una, whole.next));
+                prop_assert_eq!((board.una(), board.next()), (whole.una(), whole.next()));
                 let flags = [SACKED, LOST, RETRANSMITTED, BURST_HEAD, LINKED];
                 let mut counts = [0; 5];
-                for seq in board.una..board.next {
+                for seq in board.una()..board.next() {
                     prop_assert_eq!(told(&board, seq), told(&whole, seq), "packet {}", seq);
                     let record = board.get(seq);
                     (0..5).for_each(|at| counts[at] += u32::from(record.is(flags[at])));
                 }
                 let [sacked, lost, retransmitted, heads, linked] = counts;
-                prop_assert_eq!([sacked, lost, retransmitted], [board.sacked_out, board.lost_out, board.retrans_out]);
-                let begun = board.packets_out() > 0 && !board.get(board.una).is(BURST_HEAD);
+                prop_assert_eq!([sacked, lost, retransmitted], [board.sacked_out(), board.lost_out(), board.retrans_out()]);
+                let begun = board.packets_out() > 0 && !board.get(board.una()).is(BURST_HEAD);
                 prop_assert_eq!(board.bursts_out(), u64::from(heads + u32::from(begun)));
                 let in_order = successors(board.oldest_sent(), |&seq| board.get(seq).next_sent());
                 prop_assert_eq!(in_order.count() as u32, linked);

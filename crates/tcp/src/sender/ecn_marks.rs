@@ -1,19 +1,31 @@
 //! Explicit congestion notification at the sender: the marks that ACKs report.
 
-use super::Sender;
-use super::ack::AckSummary;
-use crate::Feedback;
+use crate::feedback::Feedback;
 
 /// State of ECN feedback.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// Whether the next new packet has CWR, as the window was reduced.
-    pub tell_reduced: bool,
+    feedback: Feedback,
     /// Marked packets that the receiver has counted, modulo 2^16.
     count: u16,
 }
 
+/// Marks that one ACK reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Report {
+    /// Growth of the receiver's count.
+    pub counted: u32,
+    /// Whether it reports marks.
+    pub ece: bool,
+    /// Marked packets, as far as the negotiated feedback can report them.
+    pub marked: u32,
+}
+
 impl Marks {
+    pub fn new(feedback: Feedback) -> Marks {
+        Marks { feedback, count: 0 }
+    }
+
     /// Whether `count` is the receiver's last known count.
     #[inline]
     pub fn is_known(&self, count: u16) -> bool {
@@ -29,35 +41,28 @@ impl Marks {
         self.count = count;
         u32::from(newly)
     }
-}
 
-impl Sender {
-    /// Read the marks in an ACK that no later one has overtaken.
+    /// Whether an ACK with this count reports no marks whatever it has else, as there is no ECN.
     #[inline]
-    pub(super) fn read_marks(&mut self, count: u16, ece: bool, summary: &mut AckSummary) {
-        if self.config.ecn == Feedback::Off && count == self.marks.count {
-            return;
-        }
-        let newly = self.marks.advance(count);
-        self.stats.marked_packets += u64::from(newly);
-        let acked = (self.delivery.delivered - summary.prior_delivered) as u32;
-        summary.ece = match self.config.ecn {
-            Feedback::Off => false,
-            Feedback::Classic | Feedback::EveryMark => ece,
-            Feedback::Accurate => newly > 0,
-        };
-        // The algorithm gets only what the negotiated feedback can report.
-        summary.marked = match self.config.ecn {
-            Feedback::Accurate => newly,
-            _ if summary.ece => acked,
-            _ => 0,
-        };
-        self.delivery.marked += u64::from(summary.marked);
+    pub fn reports_none(&self, count: u16) -> bool {
+        self.feedback == Feedback::Off && count == self.count
     }
 
-    /// Set CWR on the next new packet, as the window was reduced and the receiver may echo marks until then.
-    pub(super) fn tell_reduced(&mut self) {
-        self.marks.tell_reduced = matches!(self.config.ecn, Feedback::Classic | Feedback::EveryMark);
+    /// Read the marks in an ACK of `acked` packets that no later one has overtaken.
+    pub fn read(&mut self, count: u16, ece: bool, acked: u32) -> Report {
+        let counted = self.advance(count);
+        let ece = match self.feedback {
+            Feedback::Off => false,
+            Feedback::Classic | Feedback::EveryMark => ece,
+            Feedback::Accurate => counted > 0,
+        };
+        // The algorithm gets only what the negotiated feedback can report.
+        let marked = match self.feedback {
+            Feedback::Accurate => counted,
+            _ if ece => acked,
+            _ => 0,
+        };
+        Report { counted, ece, marked }
     }
 }
 
@@ -69,5 +74,13 @@ mod tests {
     fn the_count_wraps_and_never_goes_back() {
         let mut marks = Marks { count: 65_534, ..Marks::default() };
         assert_eq!([65_535, 3, 1, 3].map(|count| marks.advance(count)), [1, 4, 0, 0]);
+    }
+
+    #[test]
+    fn only_accurate_feedback_reports_fewer_marks_than_packets() {
+        let report = |feedback| Marks::new(feedback).read(2, true, 5);
+        assert_eq!(report(Feedback::Off), Report { counted: 2, ece: false, marked: 0 });
+        assert_eq!(report(Feedback::Classic), Report { counted: 2, ece: true, marked: 5 });
+        assert_eq!(report(Feedback::Accurate), Report { counted: 2, ece: true, marked: 2 });
     }
 }

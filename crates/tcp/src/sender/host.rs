@@ -18,10 +18,10 @@
 //! - a drop in the host's own queue reduces the window at once (`tcp_enter_cwr` in `__tcp_transmit_skb`): here, loss
 //!   recovery detects it
 
-use super::Sender;
-use super::scoreboard::BURST_HEAD;
-use crate::Segment;
-use serde::{Deserialize, Serialize};
+use super::config::{Nic, Pacing, SenderConfig};
+use super::pacing::Pacer;
+use super::scoreboard::Scoreboard;
+use crate::segment::Segment;
 use std::collections::VecDeque;
 use units::{Rate, Time};
 
@@ -32,30 +32,12 @@ pub(super) const NEW_DATA: u32 = 0;
 /// Factor of the limit for retransmissions, as a power of two: twice as high (`tcp_xmit_retransmit_queue`).
 pub(super) const RETRANSMISSIONS: u32 = 1;
 
-/// The layer that paces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pacing {
-    /// The transport, if the algorithm needs pacing; otherwise bursts are not paced.
-    #[default]
-    Auto,
-    /// The transport, for every algorithm (SO_MAX_PACING_RATE; the same rates as with `sch_fq`).
-    Always,
-    /// `sch_fq`, for every algorithm. The transport passes packets down up to a millisecond ahead.
-    Fq,
-}
-
-/// The network interface of a host. It reports departures to the sender ([`Sender::on_left_host`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nic {
-    /// Bytes of headers around the payload of a data packet on the wire.
-    pub header_bytes: u32,
-}
-
 /// Packets that wait in the host for their departure time, and the bytes of the connection in the NIC.
 #[derive(Debug, Default)]
 pub(super) struct HostQueue {
-    pub on: bool,
+    /// Whether packets wait for their departure time here (`sch_fq`).
+    on: bool,
+    nic: Option<Nic>,
     waiting: VecDeque<(Time, Segment)>,
     /// Payload that waits for its departure.
     bytes: u64,
@@ -66,8 +48,14 @@ pub(super) struct HostQueue {
 }
 
 impl HostQueue {
-    pub fn new(on: bool) -> HostQueue {
-        HostQueue { on, ..HostQueue::default() }
+    pub fn new(config: &SenderConfig) -> HostQueue {
+        HostQueue { on: config.pacing == Pacing::Fq, nic: config.nic, ..HostQueue::default() }
+    }
+
+    /// Whether packets wait for their departure time here, not in the transport.
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.on
     }
 
     /// Whether no packet waits for its departure or is in the NIC (as `tcp_rate_check_app_limited` tests).
@@ -101,71 +89,56 @@ impl HostQueue {
     }
 
     /// Whether the waiting payload exceeds both two bursts and 2^-`pacing_shift` seconds at the pacing rate.
-    fn is_full(&self, burst_bytes: u64, rate: Rate, pacing_shift: u32) -> bool {
+    pub fn is_full(&self, burst_bytes: u64, rate: Rate, pacing_shift: u32) -> bool {
         self.bytes > (2 * burst_bytes).max(rate.bytes_per_sec() >> pacing_shift)
-    }
-}
-
-impl Sender {
-    /// Note that a packet of `bytes` has left the NIC, or was dropped there, and send what that allows (`tcp_wfree`,
-    /// `tcp_tsq_write`). True if the sender had waited for it.
-    pub fn on_left_host(&mut self, now: Time, bytes: u32, out: &mut Vec<Segment>) -> bool {
-        self.host.held = self.host.held.saturating_sub(bytes.into());
-        let goes_on = std::mem::take(&mut self.host.throttled) && self.established;
-        if goes_on {
-            self.retransmit_lost(now, out);
-            self.push(now, out);
-        }
-        goes_on
-    }
-
-    /// Count a packet without data that the connection has passed to the NIC.
-    pub fn on_sent_beside(&mut self, bytes: u32) {
-        self.host.held += u64::from(bytes);
     }
 
     /// Count a burst with `bytes` of payload that is passed to the NIC.
-    pub(super) fn count_in_host(&mut self, packets: u32, bytes: u64) {
-        if let Some(nic) = self.config.nic {
-            self.host.held += bytes + u64::from(packets) * u64::from(nic.header_bytes);
+    #[inline]
+    pub fn count(&mut self, packets: u32, bytes: u64) {
+        if let Some(nic) = self.nic {
+            self.held += bytes + u64::from(packets) * u64::from(nic.header_bytes);
         }
+    }
+
+    /// Count a packet without data of `bytes` on the wire that is passed to the NIC.
+    pub fn count_bare(&mut self, bytes: u32) {
+        self.held += u64::from(bytes);
+    }
+
+    /// Note that a packet of `bytes` has left the NIC, or was dropped there. True if the connection had waited for it.
+    pub fn left(&mut self, bytes: u32) -> bool {
+        self.held = self.held.saturating_sub(bytes.into());
+        std::mem::take(&mut self.throttled)
+    }
+
+    /// Whether packets that wait for their departure are counted by [`is_throttled`](Self::is_throttled).
+    #[inline]
+    pub fn has_nic(&self) -> bool {
+        self.nic.is_some()
     }
 
     /// Whether a burst of `packets` must wait, as the host holds enough of the connection (`tcp_small_queue_check`).
     /// The limit is two such bursts, or 2^-`pacing_shift` seconds at the pacing rate if more, times 2^`factor`.
-    pub(super) fn is_throttled(&mut self, packets: u32, factor: u32) -> bool {
-        let Some(nic) = self.config.nic else { return false };
-        let burst = u64::from(packets) * u64::from(self.config.mss + nic.header_bytes);
-        let mut limit = (2 * burst).max(self.pacer.rate().bytes_per_sec() >> self.config.pacing_shift);
-        if !self.pacer.enabled() {
+    #[inline]
+    pub fn is_throttled(
+        &mut self,
+        packets: u32,
+        factor: u32,
+        config: &SenderConfig,
+        pacer: &Pacer,
+        board: &Scoreboard,
+    ) -> bool {
+        let Some(nic) = self.nic else { return false };
+        let burst = u64::from(packets) * u64::from(config.mss + nic.header_bytes);
+        let mut limit = (2 * burst).max(pacer.rate().bytes_per_sec() >> config.pacing_shift);
+        if !pacer.enabled() {
             limit = limit.min(LIMIT_OUTPUT_BYTES);
         }
         // `sk_wmem_alloc` counts from 1, so a value equal to the limit is above it.
-        let full = self.host.held >= limit << factor && !self.has_one_burst_out();
-        self.host.throttled |= full;
+        let full = self.held >= limit << factor && !board.has_one_burst_out();
+        self.throttled |= full;
         full
-    }
-
-    /// Whether at most one burst is unacknowledged (`tcp_rtx_queue_empty_or_single_skb`).
-    fn has_one_burst_out(&self) -> bool {
-        !(self.board.una + 1..self.board.next).rev().any(|seq| self.board.get(seq).is(BURST_HEAD))
-    }
-
-    /// Whether pacing forbids sending now, or passing packets down.
-    pub(super) fn must_wait(&self, now: Time) -> bool {
-        if !self.host.on {
-            return self.pacer.holds(now);
-        }
-        if self.config.nic.is_some() {
-            return false; // `is_throttled` also counts packets that wait for their departure
-        }
-        let burst_bytes = u64::from(self.burst_packets()) * u64::from(self.config.mss);
-        self.host.is_full(burst_bytes, self.pacer.rate(), self.config.pacing_shift)
-    }
-
-    /// When a burst sent now departs.
-    pub(super) fn departure(&self, now: Time) -> Time {
-        if self.host.on { self.pacer.next_departure().max(now) } else { now }
     }
 }
 
@@ -177,13 +150,17 @@ mod tests {
         Time::from_nanos(us * 1_000)
     }
 
+    fn fq() -> HostQueue {
+        HostQueue::new(&SenderConfig { pacing: Pacing::Fq, ..SenderConfig::default() })
+    }
+
     fn data(seq: u32) -> Segment {
         Segment::plain_data(seq, 1000, 0)
     }
 
     #[test]
     fn packets_depart_in_order_at_their_times() {
-        let (mut host, mut out) = (HostQueue::new(true), Vec::new());
+        let (mut host, mut out) = (fq(), Vec::new());
         for (time, seq) in [(0, 0), (500, 1), (1_000, 2)] {
             host.hand_over(at(0), at(time), data(seq), &mut out);
         }
@@ -196,7 +173,7 @@ mod tests {
 
     #[test]
     fn two_bursts_or_a_millisecond_fill_it() {
-        let mut host = HostQueue::new(true);
+        let mut host = fq();
         (0..5).for_each(|seq| host.hand_over(at(0), at(1), data(seq), &mut Vec::new()));
         let slow = Rate::from_bytes_per_sec(1_000_000);
         assert!(host.is_full(2_000, slow, 10) && !host.is_full(3_000, slow, 10));

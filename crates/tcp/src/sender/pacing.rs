@@ -1,6 +1,8 @@
 //! Departure times and sizes of bursts (Linux internal pacing and `tcp_tso_autosize`).
 
-use super::Sender;
+use super::config::SenderConfig;
+use super::rtt::RttEstimator;
+use congestion::Control;
 use units::{Duration, Rate, Time};
 
 /// Bytes of the largest burst that Linux builds: 64 KiB less room for headers.
@@ -46,7 +48,7 @@ impl Pacer {
     }
 
     /// Account for a burst of `bytes` of payload. If it is late, its time is shortened by the delay, at most by half.
-    fn depart(&mut self, now: Time, bytes: u64, packets_sent: u64) {
+    pub fn depart(&mut self, now: Time, bytes: u64, packets_sent: u64) {
         let before = self.next_departure;
         self.next_departure = before.max(now);
         if self.enabled && self.rate != Rate::UNLIMITED && packets_sent >= UNPACED_PACKETS {
@@ -55,43 +57,36 @@ impl Pacer {
             self.next_departure += time - late.min(time / 2);
         }
     }
-}
 
-impl Sender {
-    /// Account for a burst just sent.
-    pub(super) fn pace(&mut self, now: Time, bytes: u64) {
-        self.pacer.depart(now, bytes, self.stats.sent_packets);
-    }
-
-    /// Set the pacing rate: the algorithm's, or two windows per RTT in early slow start and 1.2 later.
-    pub(super) fn update_pacing_rate(&mut self) {
-        if let Some(rate) = self.control.pacing_rate {
+    /// Set the pacing rate: the algorithm's, or two windows per RTT in early slow start and 1.2 later. `mss`: payload
+    /// for rates. `packets_out`: outstanding packets.
+    pub fn set_rate(&mut self, control: &Control, rtt: &RttEstimator, mss: u32, packets_out: u32) {
+        if let Some(rate) = control.pacing_rate {
             // A rate of zero means that there is no estimate: Linux does not pace then.
-            self.pacer.rate = if rate == Rate::default() { Rate::UNLIMITED } else { rate };
+            self.rate = if rate == Rate::default() { Rate::UNLIMITED } else { rate };
             return;
         }
-        let Some(srtt) = self.rtt.srtt() else { return };
-        let percent = if self.control.cwnd < self.control.ssthresh / 2 { 200 } else { 120 };
-        let packets = self.control.cwnd.max(self.board.packets_out());
+        let Some(srtt) = rtt.srtt() else { return };
+        let percent = if control.cwnd < control.ssthresh / 2 { 200 } else { 120 };
+        let packets = control.cwnd.max(packets_out);
         // Bits times 10^6 microseconds, times percent / 100; 64 bits last up to 25 million packets of 9 kB.
-        let bits = u64::from(self.config.largest_segment()) * u64::from(packets) * percent * 80_000;
-        self.pacer.rate = Rate::from_bits_per_sec(bits / srtt.as_micros().max(1));
+        let bits = u64::from(mss) * u64::from(packets) * percent * 80_000;
+        self.rate = Rate::from_bits_per_sec(bits / srtt.as_micros().max(1));
     }
 
     /// Packets per burst: by default a millisecond's worth at the pacing rate, more on very short paths.
-    pub(super) fn burst_packets(&self) -> u32 {
-        if self.config.max_burst_bytes < 2 * self.config.mss {
+    pub fn burst_packets(&self, config: &SenderConfig, control: &Control, rtt: &RttEstimator) -> u32 {
+        if config.max_burst_bytes < 2 * config.mss {
             return 1;
         }
-        let largest = self.config.max_burst_bytes.min(GSO_MAX_BYTES);
-        let mut bytes =
-            (self.pacer.rate.bytes_per_sec() >> self.config.pacing_shift).min(u64::from(largest)) as u32;
-        let shift = self.rtt.min().unwrap_or(Duration::MAX).as_micros() >> BURST_RTT_SHIFT;
+        let largest = config.max_burst_bytes.min(GSO_MAX_BYTES);
+        let mut bytes = (self.rate.bytes_per_sec() >> config.pacing_shift).min(u64::from(largest)) as u32;
+        let shift = rtt.min().unwrap_or(Duration::MAX).as_micros() >> BURST_RTT_SHIFT;
         if shift < 32 {
             bytes = (bytes + (largest >> shift)).min(largest);
         }
-        let smallest = self.control.min_burst.max(self.config.min_burst);
-        (bytes / self.config.mss).min(self.control.max_burst).max(smallest)
+        let smallest = control.min_burst.max(config.min_burst);
+        (bytes / config.mss).min(control.max_burst).max(smallest)
     }
 }
 

@@ -1,88 +1,106 @@
-//! Tail loss probes: if the end of a flight is lost no ACK arrives, so the sender sends one more packet to elicit an
-//! ACK (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
+//! A tail loss probe that awaits its ACK: if the end of a flight is lost no ACK arrives, so the sender sends one more
+//! packet to elicit an ACK (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
 
-use super::Sender;
-use super::ack::AckSummary;
-use super::host::NEW_DATA;
-use super::scoreboard::APP_LIMITED;
-use crate::Segment;
-use congestion::{CaState, Congestion};
-use units::{Duration, Time};
-
-/// State of a probe that awaits its ACK.
+/// A probe that awaits its ACK, if there is one.
 #[derive(Debug, Default)]
 pub(super) struct TailProbe {
     /// `next` when the probe was sent.
-    pub end: Option<u32>,
+    end: Option<u32>,
     /// Whether the probe was a retransmission of the last packet.
-    pub was_retransmission: bool,
+    was_retransmission: bool,
     /// Whether that packet was sent while the flow was app-limited.
     app_limited: bool,
 }
 
-/// Slack of the probe timer.
-const SLACK: Duration = Duration::from_millis(2);
+/// Conclusion from an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tail {
+    /// None, or no packet was lost.
+    Calm,
+    /// The original or the probe arrived: the next ACK decides.
+    Undecided,
+    /// The end of the flight was lost; `app_limited`: it was sent while the flow was app-limited.
+    Lost { app_limited: bool },
+}
 
-impl Sender {
-    /// Arm the probe timer if a probe is allowed, and return whether it is. `rto_from_now`: the RTO counts from now,
-    /// not from the sending of the head.
-    pub(super) fn schedule_probe(&mut self, now: Time, rto_from_now: bool) -> bool {
-        let calm = matches!(self.recovery.state, CaState::Open | CaState::Cwr) && self.config.tail_loss_probe;
-        let (Some(srtt), true) = (self.rtt.srtt(), calm && self.board.packets_out() > 0) else {
-            return false;
-        };
-        // The ACK of a lone packet may be delayed.
-        let slack = if self.board.packets_out() == 1 { self.config.min_rto } else { SLACK };
-        let timeout = now + srtt * 2 + slack;
-        let rto_at = if rto_from_now { now + self.rtt.rto() } else { self.head_timeout() };
-        let due = if rto_at > now { timeout.min(rto_at) } else { timeout };
-        self.timer.arm_probe(due + self.pacer.delay(now));
-        true
-    }
-
-    /// Send a probe, as its timer has fired.
-    pub(super) fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
-        if self.probe.end.is_none() && self.board.packets_out() > 0 {
-            if self.has_new_data() && self.receiver_has_room() {
-                if self.must_wait(now) || self.is_throttled(1, NEW_DATA) {
-                    return self.rearm_retransmission(now); // new data remains paced (Linux `tcp_write_xmit`)
-                }
-                self.probe.was_retransmission = false;
-                self.send_burst(now, 1, out);
-            } else {
-                let last = self.board.next - 1;
-                self.probe.app_limited = self.board.get(last).is(APP_LIMITED);
-                self.send_again(now, last, 1, out); // loss recovery does not count it as a retransmission
-                self.probe.was_retransmission = true;
-            }
-            self.probe.end = Some(self.board.next);
-            self.timer.disarm();
-        }
-        self.rearm_retransmission(now);
-    }
-
-    /// Judge whether the tail was lost, from an ACK that reaches an outstanding probe.
+impl TailProbe {
+    /// Whether a probe awaits its ACK.
     #[inline]
-    pub(super) fn judge_probe(&mut self, now: Time, ack: u32, summary: &mut AckSummary) {
-        if let Some(end) = self.probe.end
-            && ack >= end
-        {
-            self.judge_reached_probe(now, ack, end, summary);
-        }
+    pub fn is_out(&self) -> bool {
+        self.end.is_some()
     }
 
-    fn judge_reached_probe(&mut self, now: Time, ack: u32, end: u32, summary: &mut AckSummary) {
-        if !self.probe.was_retransmission || summary.dsack_of_probe {
-            self.probe.end = None; // both copies arrived, or the probe was new data: no packet was lost
+    /// Whether a probe that was a retransmission awaits its ACK.
+    pub fn is_retransmission_out(&self) -> bool {
+        self.end.is_some() && self.was_retransmission
+    }
+
+    /// Whether a probe that was sent when `next` was `end` awaits its ACK.
+    pub fn ends_at(&self, end: u32) -> bool {
+        self.end == Some(end)
+    }
+
+    /// Note that new data was sent as a probe; `next` includes it.
+    pub fn sent_new(&mut self, next: u32) {
+        self.was_retransmission = false;
+        self.end = Some(next);
+    }
+
+    /// Note that the last packet was retransmitted as a probe; `app_limited`: it was app-limited before.
+    pub fn sent_again(&mut self, next: u32, app_limited: bool) {
+        *self = TailProbe { end: Some(next), was_retransmission: true, app_limited };
+    }
+
+    /// Await no ACK any more.
+    pub fn forget(&mut self) {
+        self.end = None;
+    }
+
+    /// Whether a probe awaits its ACK and is below `ack`.
+    #[inline]
+    pub fn is_reached(&self, ack: u32) -> bool {
+        self.end.is_some_and(|end| ack >= end)
+    }
+
+    /// Judge whether the tail was lost, from an ACK below which is `ack`. `both`: a DSACK reports that the packet and
+    /// the probe arrived. `news`: the ACK acknowledges or SACKs packets.
+    pub fn judge(&mut self, ack: u32, both: bool, news: bool) -> Tail {
+        let Some(end) = self.end.filter(|&end| ack >= end) else { return Tail::Calm };
+        if !self.was_retransmission || both {
+            self.end = None; // both copies arrived, or the probe was new data: no packet was lost
         } else if ack > end {
-            self.enter_reduction(now, Congestion::TailLoss { app_limited: self.probe.app_limited });
-            self.recovery.state = CaState::Cwr;
-            self.end_reduction(now);
-            self.keep_open();
-        } else if !summary.advanced && !summary.sacked {
-            self.probe.end = None; // a pure duplicate
+            return Tail::Lost { app_limited: self.app_limited };
+        } else if !news {
+            self.end = None; // a pure duplicate
         } else {
-            summary.acks_probe = true; // the original or the probe arrived: the next ACK decides
+            return Tail::Undecided;
         }
+        Tail::Calm
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ack_beyond_a_retransmitted_tail_means_that_the_tail_was_lost() {
+        let mut probe = TailProbe::default();
+        assert_eq!(probe.judge(9, false, true), Tail::Calm);
+        probe.sent_again(9, true);
+        assert_eq!(probe.judge(8, false, true), Tail::Calm);
+        assert_eq!(probe.judge(9, false, true), Tail::Undecided);
+        assert_eq!(probe.judge(10, false, true), Tail::Lost { app_limited: true });
+    }
+
+    #[test]
+    fn new_data_as_a_probe_and_a_duplicate_of_it_mean_no_loss() {
+        let mut probe = TailProbe::default();
+        probe.sent_new(9);
+        assert_eq!((probe.judge(10, false, true), probe.is_out()), (Tail::Calm, false));
+        probe.sent_again(9, false);
+        assert_eq!((probe.judge(9, true, true), probe.is_out()), (Tail::Calm, false));
+        probe.sent_again(9, false);
+        assert_eq!((probe.judge(9, false, false), probe.is_out()), (Tail::Calm, false));
     }
 }

@@ -3,10 +3,8 @@
 //! In ns-3 3.40, BBR flows starve where they do not in Linux. Google's kernel with BBRv3 counts packets in flight
 //! differently. Each switch here is one such behaviour, so that a run can have one of them without the others.
 
-use super::Sender;
-use super::limits::Limit;
-use super::scoreboard::{APP_LIMITED, BURST_HEAD, LOST, RETRANSMITTED, Record, SACKED};
-use congestion::{CaState, RateSample};
+use super::record::{APP_LIMITED, Record};
+use congestion::RateSample;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Time};
 
@@ -185,50 +183,11 @@ impl Carried {
     }
 }
 
-impl Sender {
-    /// Packets in flight when a lost packet was sent.
-    pub(super) fn in_flight_before_loss(&self, seq: u32) -> u32 {
-        let counted = self.board.get(seq).in_flight;
-        match self.config.quirks.lost_in_flight {
-            LostInFlight::Counted => counted,
-            LostInFlight::Shifted => counted.saturating_sub(self.shifted_away(seq)),
-        }
-    }
-
-    /// Packets before `seq` in its burst that have been moved into the preceding burst.
-    fn shifted_away(&self, seq: u32) -> u32 {
-        let mut head = seq;
-        while head > self.board.una && !self.board.get(head).is(BURST_HEAD) {
-            head -= 1;
-        }
-        let moved = head > self.board.una && (head - 1..seq).all(|before| self.board.get(before).is(SACKED));
-        if moved { seq - head } else { 0 }
-    }
-
-    /// Rescue-retransmit one outstanding packet, if `limit` means that there is no new data and the rule allows it.
-    pub(super) fn rescue(&mut self, now: Time, limit: Limit, out: &mut Vec<crate::Segment>) -> bool {
-        let nothing_new = matches!(limit, Limit::Application | Limit::SendBuffer);
-        if !nothing_new || self.recovery.state != CaState::Recovery {
-            return false;
-        }
-        let end = match self.config.quirks.rescue {
-            Rescue::None => return false,
-            Rescue::Rfc6675 => self.board.highest_sacked(),
-            Rescue::Unbounded => self.board.next,
-        };
-        let outstanding = |&seq: &u32| self.board.get(seq).flags & (SACKED | LOST | RETRANSMITTED) == 0;
-        let Some(seq) = (self.rescued.max(self.board.una)..end).find(outstanding) else { return false };
-        self.rescued = seq + 1; // packets below are delivered, retransmitted or marked lost
-        self.retransmit(now, seq, 1, out);
-        self.recovery.sent += 1;
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::rate::Delivery;
+    use super::super::delivery::Delivery;
     use super::*;
+    use crate::feedback::Feedback;
 
     const MIN_RTT: Duration = Duration::from_millis(100);
 
@@ -238,7 +197,7 @@ mod tests {
 
     /// Take the samples of packets with the given times of sending and of delivery, each with an ACK of its own.
     fn samples(quirks: Quirks, packets: &[(u64, u64)]) -> Vec<RateSample> {
-        let mut delivery = Delivery::with_quirks(quirks);
+        let mut delivery = Delivery::new(quirks, Feedback::Off);
         let mut events: Vec<_> = packets.iter().flat_map(|&(sent, back)| [(sent, back), (back, 0)]).collect();
         events.sort_unstable();
         let (mut records, mut found) = (std::collections::VecDeque::new(), Vec::new());
@@ -248,7 +207,7 @@ mod tests {
                 delivery.stamp(&mut record, records.len() as u32);
                 records.push_back(record);
             } else if let Some(record) = records.pop_front() {
-                delivery.delivered += 1;
+                delivery.count(1);
                 delivery.sample(0, record.sent, &mut None);
                 found.extend(delivery.finish(at(time), 1, Some(&record), Some(MIN_RTT)));
             }

@@ -1,18 +1,24 @@
-//! RACK: a packet is marked lost when one sent sufficiently later was delivered (RFC 8985; Linux `tcp_recovery.c`).
+//! Loss detection. RACK marks a packet lost when one sent sufficiently later was delivered (RFC 8985; Linux
+//! `tcp_recovery.c`).
+//!
+//! Loss detection by duplicate ACKs alone marks a packet lost when three packets above it have been SACKed (RFC 6675,
+//! `IsLost`). Linux did so before RACK, and ns-3 does. There is no reordering timer, and the threshold is constant. A
+//! lost retransmission is not detected: only the timeout repairs it, and marks all outstanding packets lost (RFC 6675
+//! section 5.1).
 
-use super::scoreboard::{APP_LIMITED, LOST, RETRANSMITTED};
-use super::{LossDetection, Sender};
-use congestion::{CaState, LostPacket};
+use super::config::LossDetection;
+use super::record::LOST;
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use std::ops::Range;
 use units::{Duration, Time};
 
 /// Duplicate ACKs that end the wait for reordered packets, until reordering is observed (RFC 5681).
-pub(super) const DUP_THRESHOLD: u32 = 3;
+const DUP_THRESHOLD: u32 = 3;
 /// Largest reordering degree, packets.
 const MAX_REORDERING: u32 = 300;
 /// Recoveries without a spurious retransmission after which the widened reordering window is reset.
 const PERSIST_RECOVERIES: u32 = 16;
-/// Slack of the reordering timer.
-const TIMER_SLACK: Duration = Duration::from_millis(2);
 
 /// State of RACK: the most recently sent packet among those delivered, and the reordering observed.
 #[derive(Debug)]
@@ -20,16 +26,20 @@ pub(super) struct Rack {
     /// When that packet was sent, and its number.
     newest: (Time, u32),
     /// RTT of that packet.
-    pub rtt: Duration,
+    rtt: Duration,
     /// Reordering degree, packets.
-    pub reordering: u32,
+    reordering: u32,
     /// Upper limit of `reordering`.
     most_reordering: u32,
-    pub reordering_seen: bool,
-    pub dsack_seen: bool,
+    reordering_seen: bool,
+    dsack_seen: bool,
+    /// Whether losses are detected by duplicate ACKs alone.
+    by_duplicates: bool,
     steps: u32,
     persist: u32,
     last_widened: u64,
+    /// Packets below were already examined by loss detection with duplicate ACKs.
+    settled: u32,
 }
 
 impl Rack {
@@ -43,9 +53,11 @@ impl Rack {
             reordering: DUP_THRESHOLD,
             reordering_seen: false,
             dsack_seen: false,
+            by_duplicates: !learns,
             steps: 1,
             persist: 0,
             last_widened: 0,
+            settled: 0,
         }
     }
 
@@ -115,97 +127,51 @@ impl Rack {
         let left = (self.rtt + window).saturating_sub(now.since(sent));
         (left > Duration::ZERO).then_some(left)
     }
-}
 
-impl Sender {
-    /// The reordering window: how much later than its successors a packet may arrive before it counts as lost.
-    fn reordering_window(&self) -> Duration {
-        if !self.rack.reordering_seen {
-            let certain =
-                self.recovery.state >= CaState::Recovery || self.board.sacked_out >= self.rack.reordering;
-            if certain {
-                return Duration::ZERO;
-            }
-        }
-        let min_rtt = self.rtt.min().unwrap_or_default();
-        (min_rtt / 4 * u64::from(self.rack.steps)).min(self.rtt.srtt().unwrap_or_default())
+    /// Note a DSACK of a packet that was no tail loss probe.
+    pub fn see_dsack(&mut self) {
+        self.dsack_seen |= self.reordering_seen;
     }
 
-    /// Mark every packet lost whose time has expired. Return the longest remaining time of the others sent before the
-    /// newest delivered packet.
-    pub(super) fn detect_losses(&mut self, now: Time) -> Option<Duration> {
-        if self.config.loss_detection == LossDetection::DupAck {
-            self.detect_losses_by_duplicates(now);
-            return None;
-        }
-        let (mut window, mut wait) = (None, None);
-        let mut cursor = self.board.oldest_sent();
-        while let Some(seq) = cursor {
-            let record = self.board.get(seq);
-            cursor = record.next_sent();
-            if record.flags & (LOST | RETRANSMITTED) == LOST {
-                continue; // marked by a timeout, waiting to be retransmitted
-            }
-            if (record.sent, seq) >= self.rack.newest {
-                break;
-            }
-            let sent = record.sent;
-            let window = *window.get_or_insert_with(|| self.reordering_window());
-            match self.rack.time_left(now, sent, window) {
-                None => {
-                    self.mark_lost(now, seq);
-                    self.board.unlink(seq);
-                }
-                left => wait = wait.max(left),
-            }
-        }
-        wait
+    /// Whether losses are detected by duplicate ACKs alone.
+    #[inline]
+    pub fn by_duplicates(&self) -> bool {
+        self.by_duplicates
+    }
+
+    /// Packets to examine that have three SACKed packets above them; each packet is examined once.
+    pub fn examine(&mut self, board: &Scoreboard) -> Range<u32> {
+        let Some(below) = board.sacked.nth_highest(DUP_THRESHOLD) else { return 0..0 };
+        let from = self.settled.max(board.una());
+        self.settled = self.settled.max(below);
+        from..below
+    }
+
+    /// Whether a packet was sent before the newest delivered one.
+    #[inline]
+    pub fn is_overtaken(&self, sent: Time, seq: u32) -> bool {
+        (sent, seq) < self.newest
     }
 
     /// Whether there may be losses: a packet believed to be in the network was sent before a delivered one. Always true
     /// with `DupAck`.
     #[inline]
-    fn may_have_losses(&self) -> bool {
-        self.config.loss_detection == LossDetection::DupAck
-            || self.board.oldest_sent().is_some_and(|seq| {
-                let record = self.board.get(seq);
-                record.is(LOST) || (record.sent, seq) < self.rack.newest
+    pub fn may_have_losses(&self, board: &Scoreboard) -> bool {
+        self.by_duplicates
+            || board.oldest_sent().is_some_and(|seq| {
+                let record = board.get(seq);
+                record.is(LOST) || self.is_overtaken(record.sent, seq)
             })
     }
 
-    /// Detect losses on an ACK. True if the reordering timer was armed.
-    #[inline(always)] // called for most ACKs while a packet is missing
-    pub(super) fn detect_losses_and_arm(&mut self, now: Time) -> bool {
-        if !self.may_have_losses() {
-            return false;
+    /// The reordering window: how much later than its successors a packet may arrive before it counts as lost.
+    /// `recovers`: the sender is in recovery.
+    #[inline]
+    pub fn window(&self, recovers: bool, sacked_out: u32, rtt: &RttEstimator) -> Duration {
+        if !self.reordering_seen && (recovers || sacked_out >= self.reordering) {
+            return Duration::ZERO;
         }
-        let wait = self.detect_losses(now);
-        if let Some(wait) = wait {
-            self.timer.arm_reordering(now + wait + TIMER_SLACK);
-        }
-        wait.is_some()
-    }
-
-    pub(super) fn mark_lost(&mut self, now: Time, seq: u32) {
-        if self.board.mark_lost(seq) {
-            self.delivery.lost += 1;
-            self.stats.lost_packets += u64::from(self.board.get(seq).len > 0);
-            if self.traits.watches_losses {
-                self.report_loss(now, seq);
-            }
-        }
-    }
-
-    fn report_loss(&mut self, now: Time, seq: u32) {
-        let record = self.board.get(seq);
-        let lost = LostPacket {
-            number: u64::from(seq),
-            tx_in_flight: self.in_flight_before_loss(seq),
-            lost: (self.delivery.lost as u32).wrapping_sub(record.lost),
-            app_limited: record.is(APP_LIMITED),
-        };
-        let path = self.path(now);
-        self.algorithm.on_lost(&lost, &path);
-        self.refresh_control();
+        let min_rtt = rtt.min().unwrap_or_default();
+        (min_rtt / 4 * u64::from(self.steps)).min(rtt.srtt().unwrap_or_default())
     }
 }

@@ -6,8 +6,6 @@
 use congestion::WindowedMax;
 use units::{Duration, Time};
 
-/// Default of the least difference between timeout and smoothed RTT (`TCP_RTO_MIN`).
-pub(super) const MIN_RTO: Duration = Duration::from_millis(200);
 const RTO_INITIAL: Duration = Duration::from_secs(1);
 const RTO_MAX: Duration = Duration::from_secs(120);
 /// Window of the minimum RTT, in milliseconds (sysctl tcp_min_rtt_wlen).
@@ -25,6 +23,8 @@ pub(super) struct RttEstimator {
     /// Floor of the variance term, in microseconds (`tcp_rto_min_us`).
     floor: i64,
     min: WindowedMax, // the maximum of u64::MAX minus the RTT is the minimum RTT
+    /// The smoothed sample of the last arrived segment, if it gave one.
+    last: Option<Duration>,
 }
 
 impl RttEstimator {
@@ -39,6 +39,7 @@ impl RttEstimator {
             rto: RTO_INITIAL,
             floor: min_rto.as_micros() as i64,
             min: WindowedMax::default(),
+            last: None,
         }
     }
 
@@ -68,13 +69,43 @@ impl RttEstimator {
         self.rto = (self.rto * 2).min(RTO_MAX);
     }
 
+    /// The smoothed sample of the last arrived segment, if it gave one.
+    pub fn last(&self) -> Option<Duration> {
+        self.last
+    }
+
+    /// Forget the sample of the last arrived segment, as another has arrived.
+    #[inline]
+    pub fn forget_last(&mut self) {
+        self.last = None;
+    }
+
+    /// Use RTT samples: `smooth` for the smoothed RTT, `newest` for the minimum, unless it is larger and the ACK
+    /// `delayed`. `una` and `next` delimit round trips.
+    #[inline(always)] // called for every ACK
+    pub fn learn(
+        &mut self,
+        now: Time,
+        smooth: Duration,
+        newest: Duration,
+        delayed: bool,
+        una: u32,
+        next: u32,
+    ) {
+        self.last = Some(smooth);
+        if !(delayed && self.min().is_some_and(|min| newest > min)) {
+            self.update_min(newest, now);
+        }
+        self.update(smooth, una, next);
+    }
+
     /// Update the minimum with a sample.
-    pub fn update_min(&mut self, rtt: Duration, now: Time) {
+    fn update_min(&mut self, rtt: Duration, now: Time) {
         self.min.update(MIN_RTT_WINDOW_MS, now.as_millis() as u32, u64::MAX - rtt.as_nanos().max(1));
     }
 
     /// Update smoothed RTT and timeout with a sample; `una` and `next` delimit round trips.
-    pub fn update(&mut self, rtt: Duration, una: u32, next: u32) {
+    fn update(&mut self, rtt: Duration, una: u32, next: u32) {
         let sample = rtt.as_micros() as i64;
         if self.srtt_8 == 0 {
             self.srtt_8 = sample * 8;
@@ -118,6 +149,7 @@ impl RttEstimator {
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::MIN_RTO;
     use super::*;
 
     #[test]

@@ -9,160 +9,114 @@
 //! - The field `earlier` of the first packet in the list is stale: most packets leave the list at the front, and the
 //!   next record is not touched for that.
 
-use super::early::Early;
-use crate::RangeSet;
+use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, LOST, NONE, RETRANSMITTED, Record, SACKED};
+use super::ring::{Outstanding, Ring};
+use super::sacked::Sacked;
+use crate::numbered::Numbered;
 use std::collections::VecDeque;
-use units::{Duration, Time};
-
-const NONE: u32 = u32::MAX;
-
-/// Smallest ring, in records: an initial window (RFC 6928) and some more.
-const FEWEST: usize = 16;
-
-/// Ring size below which a lean scoreboard does not save memory.
-const MANY: usize = 64;
-
-/// Most outstanding packets per place in the ring of a lean scoreboard.
-const MOST_PER_PLACE: u32 = 32;
-
-/// The packet was selectively acknowledged.
-pub(super) const SACKED: u16 = 1;
-/// The packet is marked lost.
-pub(super) const LOST: u16 = 2;
-/// A retransmission of the packet is in the network.
-pub(super) const RETRANSMITTED: u16 = 4;
-/// The packet was retransmitted at some time.
-pub(super) const EVER_RETRANSMITTED: u16 = 8;
-/// The packet was sent while the flow was app-limited.
-pub(super) const APP_LIMITED: u16 = 16;
-/// The packet is the first of its burst.
-pub(super) const BURST_HEAD: u16 = 32;
-/// The packet is in the send order.
-pub(super) const LINKED: u16 = 64;
-/// The packet has the FIN.
-pub(super) const FIN: u16 = 128;
-/// The packet was the last of the written data when it was sent (Linux `tcp_mark_push`).
-pub(super) const PUSH: u16 = 256;
-
-/// One packet: its time of sending and the delivery counters at that time. Fits one cache line.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-pub(super) struct Record {
-    /// When it was last sent.
-    pub sent: Time,
-    /// When its flight began to be sent.
-    pub flight_start: Time,
-    /// When `delivered` had last changed at the time of sending.
-    pub delivered_time: Time,
-    pub delivered: u32,
-    pub lost: u32,
-    pub marked: u32,
-    pub in_flight: u32,
-    earlier: u32,
-    later: u32,
-    pub len: u16,
-    pub flags: u16,
-}
-
-impl Record {
-    /// Describe a packet of `len` bytes before its first transmission.
-    pub fn new(sent: Time, len: u16, flags: u16) -> Record {
-        Record { sent, len, flags, ..Record::default() }
-    }
-
-    #[inline]
-    pub fn is(&self, flag: u16) -> bool {
-        self.flags & flag != 0
-    }
-
-    /// The next packet in the send order.
-    #[inline]
-    pub fn next_sent(&self) -> Option<u32> {
-        (self.later != NONE).then_some(self.later)
-    }
-
-    /// Time from the start of its flight until it was sent.
-    #[inline]
-    pub fn send_elapsed(&self) -> Duration {
-        self.sent.since(self.flight_start)
-    }
-}
+use units::Time;
 
 /// The records of all outstanding packets, with counters and SACK ranges. Loss recovery reads them in two orders: by
 /// time of sending, and by number for retransmission.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Scoreboard {
-    /// Records from `base` on.
-    ring: Vec<Record>,
-    /// Records below `base`, which only a lean scoreboard sets aside.
-    early: Early,
-    /// Number of the first packet that was not set aside.
-    base: u32,
-    lean: bool,
+    ring: Ring,
     /// Lowest packet not cumulatively acknowledged.
-    pub una: u32,
+    una: u32,
     /// Number of the next new packet.
-    pub next: u32,
-    pub sacked_out: u32,
-    pub lost_out: u32,
-    pub retrans_out: u32,
-    pub sacked: RangeSet,
+    next: u32,
+    sacked_out: u32,
+    lost_out: u32,
+    retrans_out: u32,
+    pub sacked: Sacked,
     /// Lost packets by number; entries may be stale and are checked when taken.
     lost: VecDeque<u32>,
     oldest: u32,
     newest: u32,
     /// Payload bytes below `una`.
-    pub una_bytes: u64,
+    una_bytes: u64,
     /// Payload bytes below `next`.
-    pub next_bytes: u64,
+    next_bytes: u64,
     /// Outstanding packets that are the first of their burst.
     heads: u32,
+    /// When each retransmitted packet was first sent, microseconds modulo 2^32; `None`: not recorded.
+    first_us: Option<Box<Numbered<u32>>>,
 }
 
 impl Scoreboard {
     /// An empty scoreboard; `lean`: delivered packets take less memory, at the cost of time.
     pub fn new(lean: bool) -> Scoreboard {
         Scoreboard {
-            lean,
-            ring: vec![Record::default(); FEWEST],
+            ring: Ring::new(lean),
+            una: 0,
+            next: 0,
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            sacked: Sacked::default(),
+            lost: VecDeque::new(),
             oldest: NONE,
             newest: NONE,
-            ..Scoreboard::default()
+            una_bytes: 0,
+            next_bytes: 0,
+            heads: 0,
+            first_us: None,
         }
     }
 
     #[inline]
-    fn slot(&self, seq: u32) -> usize {
-        seq as usize & (self.ring.len() - 1)
-    }
-
-    #[inline]
     pub fn get(&self, seq: u32) -> &Record {
-        if seq < self.base { self.early.get(seq) } else { self.recent(seq) }
+        self.ring.get(seq)
     }
 
     #[inline]
     pub fn get_mut(&mut self, seq: u32) -> &mut Record {
-        let slot = self.slot(seq);
-        if seq < self.base { self.early.get_mut(seq) } else { &mut self.ring[slot] }
+        self.ring.get_mut(seq)
     }
 
     /// The record of a packet that was not set aside.
     #[inline]
     pub fn recent(&self, seq: u32) -> &Record {
-        &self.ring[self.slot(seq)]
+        self.ring.recent(seq)
     }
 
-    /// The lowest outstanding packet that was not set aside.
+    /// Lowest packet not cumulatively acknowledged.
     #[inline]
-    fn lowest_in_ring(&self) -> u32 {
-        self.una.max(self.base)
+    pub fn una(&self) -> u32 {
+        self.una
     }
 
-    /// Packets with a place in the ring.
+    /// Number of the next new packet.
     #[inline]
-    fn places_taken(&self) -> usize {
-        (self.next - self.lowest_in_ring()) as usize
+    pub fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// Payload bytes below `una`.
+    #[inline]
+    pub fn una_bytes(&self) -> u64 {
+        self.una_bytes
+    }
+
+    /// Payload bytes below `next`.
+    #[inline]
+    pub fn next_bytes(&self) -> u64 {
+        self.next_bytes
+    }
+
+    #[inline]
+    pub fn sacked_out(&self) -> u32 {
+        self.sacked_out
+    }
+
+    #[inline]
+    pub fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    #[inline]
+    pub fn retrans_out(&self) -> u32 {
+        self.retrans_out
     }
 
     #[inline]
@@ -179,19 +133,37 @@ impl Scoreboard {
     /// Whether no packet is SACKed, marked lost, retransmitted or set aside.
     #[inline]
     pub fn is_clean(&self) -> bool {
-        self.base <= self.una
+        self.ring.base() <= self.una
             && self.sacked_out | self.lost_out | self.retrans_out == 0
             && self.sacked.is_empty()
     }
 
+    #[inline]
     pub fn bytes_out(&self) -> u64 {
         self.next_bytes - self.una_bytes
     }
 
     /// Bursts with at least one outstanding packet.
+    #[inline]
     pub fn bursts_out(&self) -> u64 {
         let begun = self.packets_out() > 0 && !self.get(self.una).is(BURST_HEAD);
         u64::from(self.heads + u32::from(begun))
+    }
+
+    /// Whether at most one burst is unacknowledged (`tcp_rtx_queue_empty_or_single_skb`).
+    pub fn has_one_burst_out(&self) -> bool {
+        !(self.una + 1..self.next).rev().any(|seq| self.get(seq).is(BURST_HEAD))
+    }
+
+    /// Whether a retransmission is in the network, or the lowest packet was ever retransmitted.
+    pub fn any_retransmission_out(&self) -> bool {
+        let head_was_retransmitted = self.packets_out() > 0 && self.get(self.una).is(EVER_RETRANSMITTED);
+        self.retrans_out > 0 || head_was_retransmitted
+    }
+
+    /// Whether packets are SACKed, marked lost or retransmitted.
+    pub fn is_suspicious(&self) -> bool {
+        self.sacked_out + self.lost_out > 0 || self.any_retransmission_out()
     }
 
     /// One past the highest selectively acknowledged packet, or `una`.
@@ -200,19 +172,59 @@ impl Scoreboard {
         self.sacked.end().unwrap_or(self.una)
     }
 
+    /// Packets before `seq` in its burst that Google's kernel would have moved into the preceding burst: all if they
+    /// and the end of that burst are SACKed, else none.
+    pub fn shifted_away(&self, seq: u32) -> u32 {
+        let mut head = seq;
+        while head > self.una && !self.get(head).is(BURST_HEAD) {
+            head -= 1;
+        }
+        let moved = head > self.una && (head - 1..seq).all(|before| self.get(before).is(SACKED));
+        if moved { seq - head } else { 0 }
+    }
+
+    /// Packets from `seq` on that are lost and were sent in one burst, at most `limit`.
+    pub fn lost_run(&self, seq: u32, limit: u32) -> u32 {
+        let belongs = |s: &u32| !self.get(*s).is(BURST_HEAD) && self.awaits_retransmission(*s);
+        1 + (seq + 1..self.next.min(seq + limit)).take_while(belongs).count() as u32
+    }
+
+    /// The lowest packet in `from..end` that is neither SACKed nor marked lost nor retransmitted.
+    pub fn find_untouched(&self, from: u32, end: u32) -> Option<u32> {
+        let is_untouched = |&seq: &u32| self.get(seq).flags & (SACKED | LOST | RETRANSMITTED) == 0;
+        (from.max(self.una)..end).find(is_untouched)
+    }
+
+    /// Record from now on when retransmitted packets were first sent.
+    pub fn keep_first_transmissions(&mut self) {
+        self.first_us = Some(Box::default());
+    }
+
+    /// Time of the first transmission of a retransmitted packet, microseconds modulo 2^32, if it is recorded.
+    pub fn first_us(&self, seq: u32) -> Option<u32> {
+        self.first_us.as_ref()?.get(seq)
+    }
+
+    /// Record that `record` was the first transmission of a packet, if these are recorded.
+    #[inline]
+    pub fn note_first(&mut self, seq: u32, record: &Record) {
+        if let Some(first_us) = self.first_us.as_mut().filter(|_| !record.is(EVER_RETRANSMITTED)) {
+            first_us.set(seq, record.sent.as_micros() as u32, self.una);
+        }
+    }
+
+    /// Records in memory.
+    pub fn records(&self) -> usize {
+        self.ring.len()
+    }
+
     /// Append a new packet and return its number.
     #[inline]
     pub fn append(&mut self, record: &Record) -> u32 {
-        if self.places_taken() == self.ring.len() {
-            self.make_room();
-        }
-        let seq = self.next;
-        if self.slot(seq) == 0 {
-            self.shrink();
-        }
-        let slot = self.slot(seq);
-        self.ring[slot] =
-            Record { earlier: self.newest, later: NONE, flags: record.flags | LINKED, ..*record };
+        let (seq, una) = (self.next, self.una);
+        let flags = record.flags | LINKED;
+        let linked = Record { earlier: self.newest, later: NONE, flags, ..*record };
+        self.ring.push(Outstanding { una, next: seq }, linked);
         self.next += 1;
         self.next_bytes += u64::from(record.len);
         self.heads += u32::from(record.is(BURST_HEAD));
@@ -220,61 +232,12 @@ impl Scoreboard {
         seq
     }
 
-    /// Double the ring, or set records aside if the scoreboard is lean. The choice depends on the undelivered packets:
-    ///
-    /// - less than 3/8 of the ring: set the oldest three quarters aside and halve the ring
-    /// - less than 7/8: set the older half aside
-    /// - more: double the ring
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self) {
-        let places = self.ring.len();
-        if !self.lean || places < MANY {
-            return self.resize(places * 2);
-        }
-        let waiting = self.ring.iter().filter(|record| !record.is(SACKED)).count();
-        // Records set aside are copied each time, so they must not be many more than the ring has.
-        let needed = waiting.max((self.packets_out() / MOST_PER_PLACE) as usize);
-        match needed * 8 / places {
-            ..3 => {
-                self.set_aside(places / 4 * 3);
-                self.resize(places / 2);
-            }
-            3..7 => self.set_aside(places / 2),
-            _ => self.resize(places * 2),
-        }
-    }
-
-    /// Move the oldest records out of the ring.
-    fn set_aside(&mut self, records: usize) {
-        let end = self.lowest_in_ring() + records as u32;
-        self.early = Early::new(self.una, (self.una..end).map(|seq| self.get(seq)));
-        self.base = end;
-    }
-
-    /// Records in memory.
-    pub fn records(&self) -> usize {
-        self.ring.len() + self.early.records()
-    }
-
-    /// Halve the ring if at most a quarter of it is used, so that memory is freed after a burst. Not to be called
-    /// while an ACK is processed, as that reads packets that it has just acknowledged.
-    #[cold]
-    fn shrink(&mut self) {
-        if self.base <= self.una {
-            self.early = Early::default();
-        }
-        if self.ring.len() > FEWEST && self.places_taken() * 4 <= self.ring.len() {
-            self.resize(self.ring.len() / 2);
-        }
-    }
-
-    fn resize(&mut self, records: usize) {
-        let mut ring = vec![Record::default(); records];
-        for seq in self.lowest_in_ring()..self.next {
-            ring[seq as usize & (records - 1)] = *self.get(seq);
-        }
-        self.ring = ring;
+    /// Replace the record of a packet that is retransmitted, and move the packet to the end of the send order.
+    #[inline]
+    pub fn replace(&mut self, seq: u32, record: Record) {
+        *self.get_mut(seq) = record;
+        self.get_mut(seq).flags |= EVER_RETRANSMITTED;
+        self.link_newest(seq);
     }
 
     /// Move a packet to the end of the send order.
@@ -378,6 +341,15 @@ impl Scoreboard {
         self.retrans_out += u32::from(before & RETRANSMITTED == 0);
     }
 
+    /// Note that the retransmission in the network, if there is one, was a duplicate of a packet not marked lost.
+    pub fn take_back_retransmission(&mut self, seq: u32) {
+        let record = self.get_mut(seq);
+        if record.flags & (LOST | RETRANSMITTED) == RETRANSMITTED {
+            record.flags &= !RETRANSMITTED;
+            self.retrans_out -= 1;
+        }
+    }
+
     /// Mark a packet lost. False if nothing changed: it was delivered, or already marked lost.
     pub fn mark_lost(&mut self, seq: u32) -> bool {
         let flags = self.get(seq).flags;
@@ -434,36 +406,5 @@ impl Scoreboard {
         }
         self.lost_out = 0;
         self.lost.clear();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sent(board: &mut Scoreboard, packets: u32) {
-        (0..packets).for_each(|n| {
-            board.append(&Record::new(Time::from_nanos(u64::from(n)), 1_448, 0));
-        });
-    }
-
-    #[test]
-    fn records_of_a_burst_are_given_back_and_those_outstanding_stay() {
-        let mut board = Scoreboard::new(false);
-        sent(&mut board, 1_000);
-        (0..1_000).for_each(|_| {
-            board.acknowledge_lowest();
-        });
-        assert_eq!(board.ring.len(), 1_024);
-        for _ in 0..2_000 {
-            sent(&mut board, 3);
-            let lengths =
-                (board.una..board.next).map(|seq| (board.get(seq).len, board.get(seq).sent.as_nanos()));
-            assert_eq!(lengths.collect::<Vec<_>>(), [(1_448, 0), (1_448, 1), (1_448, 2)]);
-            (0..3).for_each(|_| {
-                board.acknowledge_lowest();
-            });
-        }
-        assert_eq!(board.ring.len(), FEWEST);
     }
 }

@@ -3,8 +3,10 @@
 //! A sample belongs to the most recently sent packet that an ACK delivers. It is the amount delivered since that packet
 //! was sent, over the longer of two times: that of sending this amount, and that of acknowledging it.
 
+use super::ecn_marks::{Marks, Report};
 use super::quirks::{Carried, Quirks};
-use super::scoreboard::{APP_LIMITED, Record};
+use super::record::{APP_LIMITED, Record};
+use crate::feedback::Feedback;
 use congestion::RateSample;
 use units::{Duration, Time};
 
@@ -12,21 +14,22 @@ use units::{Duration, Time};
 #[derive(Debug, Default)]
 pub(super) struct Delivery {
     /// Packets delivered since the start.
-    pub delivered: u64,
+    delivered: u64,
     /// When `delivered` last changed.
-    pub delivered_time: Time,
+    delivered_time: Time,
     /// Packets reported CE-marked since the start.
-    pub marked: u64,
+    marked: u64,
     /// Packets marked lost since the start.
-    pub lost: u64,
+    lost: u64,
     /// When the most recently delivered packet was sent: the send time of a sample begins there.
     flight_start: Time,
     /// Value of `delivered` until which samples are app-limited, if the application has paused.
     app_limited_until: Option<u64>,
     /// Packets and interval of the last bandwidth sample, for traces.
-    pub last_rate: Option<(u32, Duration)>,
+    last_rate: Option<(u32, Duration)>,
     /// The sample carried over from one ACK to the next, as in ns-3.
     carried: Option<Box<Carried>>,
+    marks: Marks,
 }
 
 /// Time of sending and number of the most recently sent packet that an ACK delivers, which is sampled. Its record stays
@@ -35,8 +38,73 @@ pub(super) type Newest = Option<(Time, u32)>;
 
 impl Delivery {
     /// Build counters at zero.
-    pub fn with_quirks(quirks: Quirks) -> Delivery {
-        Delivery { carried: Carried::new(quirks), ..Delivery::default() }
+    pub fn new(quirks: Quirks, feedback: Feedback) -> Delivery {
+        Delivery { carried: Carried::new(quirks), marks: Marks::new(feedback), ..Delivery::default() }
+    }
+
+    /// Begin with the handshake: the SYN counts as delivered, as in Linux.
+    pub fn open(&mut self, now: Time) {
+        self.delivered = 1;
+        self.delivered_time = now;
+    }
+
+    /// Packets delivered since the start.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// When [`delivered`](Self::delivered) last changed.
+    #[inline]
+    pub fn delivered_time(&self) -> Time {
+        self.delivered_time
+    }
+
+    /// Packets reported CE-marked since the start.
+    #[inline]
+    pub fn marked(&self) -> u64 {
+        self.marked
+    }
+
+    /// Packets marked lost since the start.
+    #[inline]
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Packets and interval of the last bandwidth sample, for traces.
+    pub fn last_rate(&self) -> Option<(u32, Duration)> {
+        self.last_rate
+    }
+
+    /// Count packets as delivered.
+    #[inline]
+    pub fn count(&mut self, packets: u64) {
+        self.delivered += packets;
+    }
+
+    /// Count a packet as lost.
+    #[inline]
+    pub fn count_lost(&mut self) {
+        self.lost += 1;
+    }
+
+    /// Whether `count` is the receiver's last known count of marked packets.
+    #[inline]
+    pub fn knows_marks(&self, count: u16) -> bool {
+        self.marks.is_known(count)
+    }
+
+    /// Read the marks in an ACK that no later one has overtaken. `prior`: packets delivered before it. `None`: there is
+    /// no ECN.
+    #[inline]
+    pub fn read_marks(&mut self, count: u16, ece: bool, prior: u64) -> Option<Report> {
+        if self.marks.reports_none(count) {
+            return None;
+        }
+        let report = self.marks.read(count, ece, (self.delivered - prior) as u32);
+        self.marked += u64::from(report.marked);
+        Some(report)
     }
 
     /// Stamp a packet about to be sent. To be called before it counts as outstanding.

@@ -1,0 +1,174 @@
+//! Settings of a sender.
+
+use super::quirks::Quirks;
+use crate::feedback::Feedback;
+use crate::receiver::{LARGEST_BUFFER, ReceiveMemory};
+use congestion::PACING_SHIFT;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Duration};
+
+/// Default of the least difference between timeout and smoothed RTT (`TCP_RTO_MIN`).
+pub(super) const MIN_RTO: Duration = Duration::from_millis(200);
+/// Descriptor of a burst (`sizeof(struct sk_buff)`), bytes.
+const DESCRIPTION: u64 = 256;
+/// The timestamps option, by which the largest segment exceeds its payload (`mss_clamp`), bytes.
+const TIMESTAMPS: u64 = 12;
+
+/// Settings of a sender.
+#[derive(Clone, Debug)]
+pub struct SenderConfig {
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Bytes of intermittent options, by which `mss` is already reduced. Rates are computed without them (Linux
+    /// `mss_cache`).
+    pub option_bytes: u32,
+    /// Initial window, packets.
+    pub initial_window: u32,
+    /// Bytes that the application has to send at first; `None`: unlimited.
+    pub data: Option<u64>,
+    /// Limit of unacknowledged data in the socket.
+    pub send_buffer: SendBuffer,
+    /// The layer that paces, and the algorithms that are paced.
+    pub pacing: Pacing,
+    /// The NIC of the host, if it reports departures; `None`: nothing waits in the host.
+    pub nic: Option<Nic>,
+    /// Bytes of the largest burst passed to the network at once (segmentation offload); 0: single packets.
+    pub max_burst_bytes: u32,
+    /// Limit of a burst, and of data in the host: 2^-n seconds at the pacing rate (`sk_pacing_shift`).
+    pub pacing_shift: u32,
+    /// Smallest burst in packets, if data and window allow (sysctl tcp_min_tso_segs; 2 in Linux). The algorithm may
+    /// ask for more.
+    pub min_burst: u32,
+    /// ECN feedback by the receiver.
+    pub ecn: Feedback,
+    /// Method of loss detection.
+    pub loss_detection: LossDetection,
+    /// Least difference between the retransmission timeout and the smoothed RTT (`rto_min` of a route).
+    pub min_rto: Duration,
+    /// Whether to probe for losses at the end of a flight (sysctl tcp_early_retrans).
+    pub tail_loss_probe: bool,
+    /// Whether to undo a reduction that turns out to be spurious.
+    pub undo: bool,
+    /// Deviations from Linux.
+    pub quirks: Quirks,
+    /// Whether the scoreboard saves memory at the cost of time. Never changes results.
+    pub lean_records: bool,
+}
+
+impl Default for SenderConfig {
+    /// Linux on Ethernet, with unlimited data.
+    fn default() -> SenderConfig {
+        SenderConfig {
+            mss: 1448,
+            option_bytes: 0,
+            initial_window: 10,
+            data: None,
+            send_buffer: SendBuffer::Unlimited,
+            pacing: Pacing::Auto,
+            nic: None,
+            max_burst_bytes: 65_536,
+            pacing_shift: PACING_SHIFT,
+            min_burst: 1,
+            ecn: Feedback::Off,
+            loss_detection: LossDetection::default(),
+            min_rto: MIN_RTO,
+            tail_loss_probe: true,
+            undo: true,
+            quirks: Quirks::default(),
+            lean_records: false,
+        }
+    }
+}
+
+impl SenderConfig {
+    /// Payload of a segment without intermittent options, used for rates and memory.
+    pub(super) fn largest_segment(&self) -> u32 {
+        self.mss + self.option_bytes
+    }
+}
+
+/// The layer that paces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pacing {
+    /// The transport, if the algorithm needs pacing; otherwise bursts are not paced.
+    #[default]
+    Auto,
+    /// The transport, for every algorithm (SO_MAX_PACING_RATE; the same rates as with `sch_fq`).
+    Always,
+    /// `sch_fq`, for every algorithm. The transport passes packets down up to a millisecond ahead.
+    Fq,
+}
+
+/// The network interface of a host. It reports departures to the sender ([`Sender::on_left_host`](crate::Sender::on_left_host)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nic {
+    /// Bytes of headers around the payload of a data packet on the wire.
+    pub header_bytes: u32,
+}
+
+/// Method of loss detection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LossDetection {
+    /// Times of sending, with a reordering timer (RFC 8985).
+    #[default]
+    Rack,
+    /// Three duplicate ACKs (RFC 6675).
+    DupAck,
+}
+
+/// Memory of a sender's socket, and the overhead of a burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendMemory {
+    /// Initial size (`tcp_wmem[1]`).
+    pub first: Bytes,
+    /// Maximum size (`tcp_wmem[2]`).
+    pub most: Bytes,
+    /// Memory per burst beside its payload: head and descriptor (`skb->truesize` less the payload).
+    pub per_packet: Bytes,
+}
+
+impl Default for SendMemory {
+    /// Memory that grows with the window without limit. It begins with 64 KiB, as in the guest of the Linux engine.
+    /// There, the overhead of a burst equals that of a received packet.
+    fn default() -> SendMemory {
+        let per_packet = ReceiveMemory::default().per_packet;
+        SendMemory { first: Bytes::new(64 << 10), most: Bytes::new(LARGEST_BUFFER), per_packet }
+    }
+}
+
+impl SendMemory {
+    /// Memory of a packet with a head of its own, which is allocated in powers of two.
+    pub(super) fn per_segment(&self, mss: u64) -> u64 {
+        let head = mss + TIMESTAMPS + self.per_packet.get().saturating_sub(DESCRIPTION);
+        head.next_power_of_two() + DESCRIPTION
+    }
+}
+
+/// Limit on data that a sender holds until it is acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SendBuffer {
+    /// No limit: the application writes all its data at once.
+    #[default]
+    Unlimited,
+    /// Payload bytes sent and not acknowledged, whatever memory they take.
+    Payload(Bytes),
+    /// Memory for written data that is not acknowledged.
+    Memory(SendMemory),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_good_for_packets_that_each_have_a_head() {
+        let per_segment = |per_packet| {
+            let [first, most, per_packet] = [16 << 10, 4 << 20, per_packet].map(Bytes::new);
+            SendMemory { first, most, per_packet }.per_segment(1448)
+        };
+        assert_eq!(per_segment(832), 2_304);
+        assert_eq!(per_segment(960), 4_352, "twenty of them were seen as 87,040 bytes");
+    }
+}

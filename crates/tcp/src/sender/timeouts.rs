@@ -1,0 +1,140 @@
+//! Timers: the retransmission timer in its three uses, pacing, the algorithm's wake-ups.
+
+use super::Sender;
+use super::host::NEW_DATA;
+use super::record::APP_LIMITED;
+use super::timer::Purpose;
+use crate::segment::{Segment, micros, stamp};
+use congestion::CaState;
+use units::Time;
+
+impl Sender {
+    /// When `on_timer` must be called; `Time::NEVER` if no timer is set.
+    pub fn next_timer(&self) -> Time {
+        self.timer.at().min(self.window.next_wakeup()).min(self.departures.wakeup())
+    }
+
+    /// Run the timers that are due. Harmless if none is.
+    pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.departures.release(now, out);
+        if self.window.next_wakeup() <= now {
+            let path = self.path(now);
+            self.window.on_wakeup(&path);
+            self.update_pacing_rate();
+        }
+        if self.timer.at() <= now {
+            self.watch_pauses();
+            match self.timer.purpose() {
+                Purpose::Retransmission if !self.connection.is_established() => {
+                    self.on_opening_timeout(now, out);
+                }
+                Purpose::Retransmission => self.on_timeout(now, out),
+                Purpose::Probe => self.send_probe(now, out),
+                Purpose::Reordering => self.on_reordering_timer(now, out),
+                Purpose::Off => {}
+            }
+        }
+        if self.connection.is_established() {
+            self.retransmit_lost(now, out);
+            self.push(now, out); // also notes whether pacing is the limit
+        }
+    }
+
+    fn on_timeout(&mut self, now: Time, out: &mut Vec<Segment>) {
+        self.timer.disarm();
+        if self.board.packets_out() == 0 {
+            return self.probe_window(now, out);
+        }
+        self.enter_loss(now);
+        self.stats.timeouts += 1;
+        self.recovery.count_timeout();
+        self.retransmit(now, self.board.una(), 1, out);
+        self.rtt.back_off();
+        self.timer.arm_retransmission(now + self.rtt.rto());
+    }
+
+    /// Await the opening of the receiver's window if no packet is outstanding. Without zero-window probes, the loss of
+    /// the ACK that opens the window would stop the flow for ever (RFC 9293 section 3.8.6.1; Linux
+    /// `tcp_check_probe_timer`).
+    pub(super) fn await_window(&mut self, now: Time) {
+        if self.board.packets_out() == 0 {
+            self.timer.await_window(now, &self.rtt);
+        }
+    }
+
+    /// Send a zero-window probe: a segment with an old number and no payload (Linux `tcp_xmit_probe_skb`).
+    #[cold]
+    fn probe_window(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let Some(seq) = self.board.una().checked_sub(1) else { return };
+        if !self.queue.has_new_data(&self.board) || self.queue.receiver_has_room(&self.board) {
+            return;
+        }
+        let (stamp, sent_us) = (stamp(now), micros(now));
+        let (again, push, cwr, fin) = (true, false, false, false);
+        let probe = Segment::Data { seq, len: 0, push, again, cwr, fin, stamp, sent_us, riding: None };
+        self.departures.hand_over(now, now, probe, out);
+        self.departures.count_empty();
+        self.timer.await_next_probe(now, &self.rtt);
+    }
+
+    /// Send a tail loss probe, as its timer has fired.
+    fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
+        if !self.recovery.probe.is_out() && self.board.packets_out() > 0 {
+            if self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board) {
+                if self.must_wait(now) || self.departures.is_throttled(1, NEW_DATA, &self.config, &self.board)
+                {
+                    return self.rearm_retransmission(now); // new data remains paced (Linux `tcp_write_xmit`)
+                }
+                self.send_burst(now, 1, out);
+                self.recovery.probe.sent_new(self.board.next());
+            } else {
+                let last = self.board.next() - 1;
+                let app_limited = self.board.get(last).is(APP_LIMITED);
+                self.send_again(now, last, 1, out); // loss recovery does not count it as a retransmission
+                self.recovery.probe.sent_again(self.board.next(), app_limited);
+            }
+            self.timer.disarm();
+        }
+        self.rearm_retransmission(now);
+    }
+
+    fn on_reordering_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
+        let (in_flight, lost) = (self.board.in_flight(), self.delivery.lost());
+        self.detect_losses(now);
+        if self.board.in_flight() != in_flight {
+            if self.recovery.state() != CaState::Recovery {
+                self.enter_recovery(now, false);
+                let newly_lost = (self.delivery.lost() - lost) as u32;
+                self.reduce_proportionally(1, newly_lost, false);
+            }
+            self.retransmit_lost(now, out);
+        }
+        self.rearm_retransmission(now);
+    }
+
+    /// Arm the probe timer if a probe is allowed, and return whether it is. `rto_from_now`: the RTO counts from now,
+    /// not from the sending of the head.
+    #[inline]
+    pub(super) fn schedule_probe(&mut self, now: Time, rto_from_now: bool) -> bool {
+        let calm =
+            matches!(self.recovery.state(), CaState::Open | CaState::Cwr) && self.config.tail_loss_probe;
+        if !calm || self.board.packets_out() == 0 {
+            return false;
+        }
+        let (lone_slack, delay) = (self.config.min_rto, self.departures.delay(now));
+        self.timer.arm_probe(now, &self.board, &self.rtt, lone_slack, delay, rto_from_now)
+    }
+
+    /// Restart the retransmission timeout.
+    pub(super) fn rearm_retransmission(&mut self, now: Time) {
+        self.timer.rearm(now, &self.board, &self.rtt, self.departures.delay(now));
+    }
+
+    /// Arm the timer after progress: a tail loss probe if one is allowed, else the timeout.
+    #[inline]
+    pub(super) fn set_timer_after_progress(&mut self, now: Time) {
+        if !self.schedule_probe(now, true) {
+            self.rearm_retransmission(now);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The retransmission timer in its three uses: timeout, tail loss probe, reordering.
+
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use units::{Duration, Time};
+
+/// Slack of the timer of a tail loss probe.
+const PROBE_SLACK: Duration = Duration::from_millis(2);
+/// Slack of the reordering timer.
+const REORDERING_SLACK: Duration = Duration::from_millis(2);
+
+/// Use of the timer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Purpose {
+    #[default]
+    Off,
+    /// The timeout, also of a SYN and of a zero-window probe.
+    Retransmission,
+    /// A tail loss probe.
+    Probe,
+    /// The end of the wait for reordered packets.
+    Reordering,
+}
+
+/// One timer with one purpose at a time, as in Linux.
+#[derive(Debug)]
+pub(super) struct Timer {
+    purpose: Purpose,
+    at: Time,
+    /// Zero-window probes since the window closed.
+    window_probes: u32,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Timer { purpose: Purpose::Off, at: Time::NEVER, window_probes: 0 }
+    }
+}
+
+impl Timer {
+    /// When the timer fires; `NEVER` if it is off.
+    #[inline]
+    pub fn at(&self) -> Time {
+        self.at
+    }
+
+    #[inline]
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
+    #[inline]
+    pub fn arm_retransmission(&mut self, at: Time) {
+        (self.purpose, self.at) = (Purpose::Retransmission, at);
+    }
+
+    /// Arm the timer of reordering, after `wait` and a slack.
+    pub fn arm_reordering(&mut self, now: Time, wait: Duration) {
+        (self.purpose, self.at) = (Purpose::Reordering, now + wait + REORDERING_SLACK);
+    }
+
+    pub fn disarm(&mut self) {
+        (self.purpose, self.at) = (Purpose::Off, Time::NEVER);
+    }
+
+    pub fn is_probe(&self) -> bool {
+        self.purpose == Purpose::Probe
+    }
+
+    pub fn is_reordering(&self) -> bool {
+        self.purpose == Purpose::Reordering
+    }
+
+    /// Arm the timer of a tail loss probe, while packets are outstanding. `lone_slack`: additional time for a lone
+    /// packet, whose ACK may be delayed. `delay`: time until pacing allows a departure. `rto_from_now`: the RTO counts
+    /// from now, not from the sending of the head. False if there is no RTT yet.
+    #[inline]
+    pub fn arm_probe(
+        &mut self,
+        now: Time,
+        board: &Scoreboard,
+        rtt: &RttEstimator,
+        lone_slack: Duration,
+        delay: Duration,
+        rto_from_now: bool,
+    ) -> bool {
+        let Some(srtt) = rtt.srtt() else { return false };
+        let slack = if board.packets_out() == 1 { lone_slack } else { PROBE_SLACK };
+        let timeout = now + srtt * 2 + slack;
+        let rto_at = if rto_from_now { now + rtt.rto() } else { head_timeout(board, rtt) };
+        let due = if rto_at > now { timeout.min(rto_at) } else { timeout };
+        (self.purpose, self.at) = (Purpose::Probe, due + delay);
+        true
+    }
+
+    /// Restart the retransmission timeout; it counts from the sending of the head if a shorter timer had replaced it.
+    pub fn rearm(&mut self, now: Time, board: &Scoreboard, rtt: &RttEstimator, delay: Duration) {
+        if board.packets_out() == 0 {
+            return self.disarm();
+        }
+        let displaced = matches!(self.purpose, Purpose::Probe | Purpose::Reordering);
+        let at = if displaced { head_timeout(board, rtt).max(now) } else { now + rtt.rto() };
+        self.arm_retransmission(at + delay);
+    }
+
+    /// Await the opening of a closed receive window, if the timer is off: the first zero-window probe is due after an
+    /// RTO.
+    pub fn await_window(&mut self, now: Time, rtt: &RttEstimator) {
+        if self.purpose == Purpose::Off {
+            self.window_probes = 0;
+            self.arm_retransmission(now + rtt.rto());
+        }
+    }
+
+    /// Await the next zero-window probe after one was sent. The time between probes doubles, but the retransmission
+    /// timeout of later data does not (`tcp_probe0_when`).
+    pub fn await_next_probe(&mut self, now: Time, rtt: &RttEstimator) {
+        self.window_probes += 1;
+        self.arm_retransmission(now + rtt.backed_off(self.window_probes));
+    }
+}
+
+/// When the lowest outstanding packet times out.
+fn head_timeout(board: &Scoreboard, rtt: &RttEstimator) -> Time {
+    board.get(board.una()).sent + rtt.rto()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Record;
+    use super::*;
+
+    #[test]
+    fn a_timeout_that_a_shorter_timer_had_replaced_counts_from_the_sending_of_the_head() {
+        let (mut timer, rtt) = (Timer::default(), RttEstimator::new(Duration::from_millis(200)));
+        let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
+        let mut board = Scoreboard::new(false);
+        timer.rearm(at(5), &board, &rtt, Duration::ZERO);
+        assert_eq!((timer.purpose(), timer.at()), (Purpose::Off, Time::NEVER));
+        board.append(&Record::new(at(10), 1_000, 0));
+        timer.rearm(at(50), &board, &rtt, Duration::ZERO);
+        assert_eq!(timer.at(), at(1_050));
+        timer.arm_reordering(at(60), Duration::from_millis(3));
+        assert_eq!(timer.at(), at(65));
+        timer.rearm(at(65), &board, &rtt, Duration::from_millis(1));
+        assert_eq!(timer.at(), at(1_011));
+    }
+}
