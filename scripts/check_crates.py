@@ -13,9 +13,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-MOST_FILES = 3
-"""Most files of a crate that may import each other in a circle."""
-
 # What each crate may see, for any kind of dependency: normal, for building, for tests.
 MAY_SEE: dict[str, set[str]] = {
     "units": set(),
@@ -51,14 +48,12 @@ def violations(metadata: dict[str, list[dict[str, object]]]) -> list[str]:
 
 
 def wide_circles() -> list[str]:
-    """Every circle of imports with too many files."""
-    found = []
-    for source in sorted((ROOT / "crates").glob("*/src")):
-        wide = [circle for circle in circles(source) if len(circle) > MOST_FILES]
-        found += [
-            f"{source.parent.name}: {len(circle)} files in a circle: {', '.join(circle)}" for circle in wide
-        ]
-    return found
+    """Every circle of imports with more than two files."""
+    return [
+        f"{source.parent.name}: {' -> '.join([*circle, circle[0]])}"
+        for source in sorted((ROOT / "crates").glob("*/src"))
+        for circle in circles(source)
+    ]
 
 
 def left_out(tests: Path) -> list[str]:
@@ -73,40 +68,52 @@ def left_out(tests: Path) -> list[str]:
     return found
 
 
-# Circles of imports. A file imports the file that declares a name, not the one that re-exports it. What it
-# re-exports itself it imports only if it uses the name. A file that adds methods to a type of the module it
-# belongs to (`impl` of `super::Name`) is part of that module, which could have the same lines itself.
+# Circles of imports. A file imports the file into whose module one of its paths leads, in a `use` or in
+# the code, also if that file only re-exports the name. The root of a crate is its interface: what it
+# re-exports is imported from the file that declares it.
 
-_USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+((?:crate|super|self)\b[^;]*|[a-z_]\w*::[^;]*);", re.M)
+_USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]*);", re.M)
 _REEXPORT = re.compile(r"^\s*pub(?:\([^)]*\))?\s+use\s+([^;]*);", re.M)
-_NAME = re.compile(r"\b[A-Za-z_]\w*\b")
-_COMMENT = re.compile(r"//[^\n]*")
+_PATH = re.compile(r"(?<![\w:$])\$?([a-z_]\w*(?:::\w+)+)")
+_NO_CODE = re.compile(r"""//[^\n]*|r(#*)"(?s:.*?)"\1|"(?:\\.|[^"\\])*"|'"'""", re.S)
 _TESTS = re.compile(r"^#\[cfg\(test\)\]\s*\nmod \w+ \{.*", re.M | re.S)
+
+Module = tuple[str, ...]
+Texts = dict[Module, str]
 
 
 def circles(source: Path) -> list[list[str]]:
-    """Circles of imports of a crate whose files are in `source`: sorted paths, the largest first."""
+    """Circles of more than two files below `source`: the shortest through each import."""
     files = {_module(path, source): path for path in sorted(source.rglob("*.rs"))}
-    texts = {module: _TESTS.sub("", path.read_text(encoding="utf-8")) for module, path in files.items()}
-    edges = {module: _imports(module, text, texts) for module, text in texts.items()}
-    found = [circle for circle in _components(edges) if len(circle) > 1]
-    names = [sorted(files[module].relative_to(source).as_posix() for module in circle) for circle in found]
-    return sorted(names, key=lambda circle: (-len(circle), circle))
+    texts = {module: _code(path.read_text(encoding="utf-8")) for module, path in files.items()}
+    imports = {module: _imports(module, texts) for module in texts}
+    found: set[tuple[Module, ...]] = set()
+    for module, others in imports.items():
+        for other in others:
+            circle = _way(other, module, imports)
+            first = circle.index(min(circle)) if circle else 0
+            found.add((*circle[first:], *circle[:first]))
+    wide = sorted(found - {()}, key=lambda circle: (len(circle), circle))
+    return [[files[module].relative_to(source).as_posix() for module in circle] for circle in wide]
 
 
-def _module(path: Path, source: Path) -> tuple[str, ...]:
+def _module(path: Path, source: Path) -> Module:
     """`hosts/flow.rs` is the module hosts::flow, `hosts/mod.rs` is hosts, `lib.rs` the crate itself."""
     parts = path.relative_to(source).with_suffix("").parts
     return parts[:-1] if parts[-1] in ("mod", "lib", "main") else parts
 
 
+def _code(text: str) -> str:
+    """A file without tests, comments and strings."""
+    return _NO_CODE.sub("", _TESTS.sub("", text))
+
+
 def _paths(tree: str) -> list[str]:
     """The paths of a `use`, with its braces spread out."""
-    tree = _COMMENT.sub("", tree)
     tree = " ".join(tree.split())
     brace = tree.find("{")
     if brace < 0:
-        return [tree.split(" as ")[0].strip()]
+        return [tree.split(" as ")[0].strip().removesuffix("::self")]
     head, body, depth, part = tree[:brace], tree[brace + 1 : tree.rindex("}")], 0, ""
     parts = []
     for letter in body + ",":
@@ -119,87 +126,65 @@ def _paths(tree: str) -> list[str]:
     return [path for part in parts if part for path in _paths(head + part)]
 
 
-Texts = dict[tuple[str, ...], str]
-
-
-def _absolute(module: tuple[str, ...], path: str, texts: Texts) -> list[str] | None:
+def _absolute(module: Module, path: str, texts: Texts) -> list[str] | None:
     """The path from the root of the crate; None if it leads to another crate."""
     steps = path.split("::")
     if steps[0] == "crate":
         return steps[1:]
     base = list(module)
     if steps[0] in ("super", "self"):
-        while steps[0] in ("super", "self"):
+        while steps and steps[0] in ("super", "self"):
             base = base[:-1] if steps.pop(0) == "super" else base
         return base + steps
     return base + steps if (*module, steps[0]) in texts else None
 
 
-def _declaring(steps: list[str], texts: Texts, depth: int = 0) -> tuple[str, ...] | None:
-    """The module that declares what a path names: through re-exports, to the end."""
-    module: tuple[str, ...] = ()
+def _owner(steps: list[str], texts: Texts) -> Module | None:
+    """The module that a path leads into; None if it is another crate's or the path names only a module."""
+    module: Module = ()
     rest = list(steps)
     while rest and (*module, rest[0]) in texts:
         module = (*module, rest.pop(0))
-    if rest and depth < 8:
-        for match in _REEXPORT.finditer(texts[module]):
+    if not rest:
+        return None
+    if module == ():
+        for match in _REEXPORT.finditer(texts[()]):
             for path in _paths(match.group(1)):
                 if path.split("::")[-1] == rest[0]:
-                    target = _absolute(module, path, texts)
-                    return _declaring([*target, *rest[1:]], texts, depth + 1) if target else None
-    return module if rest else None  # naming a module alone imports none of its names
+                    target = _absolute((), path, texts)
+                    return _owner(target, texts) if target else None
+    return module
 
 
-def _imports(module: tuple[str, ...], text: str, texts: Texts) -> set[tuple[str, ...]]:
-    found = set()
-    used = set(_NAME.findall(_COMMENT.sub("", _USE.sub("", text))))
-    paths = [
-        path
-        for match in _USE.finditer(text)
-        for path in _paths(match.group(1))
-        if not _REEXPORT.match(match.group(0)) or path.split("::")[-1] in used
-    ]
-    for path in paths:
-        target = _absolute(module, path, texts)
-        declaring = _declaring(target, texts) if target is not None else None
-        if declaring is not None and declaring != module:
-            found.add(declaring)
-    names = [path.split("::")[-1] for path in paths if path.startswith("super::")]
-    if any(_extends(text, name) for name in names):
-        found.discard(module[:-1])
-    return found
+def _imports(module: Module, texts: Texts) -> set[Module]:
+    """The other modules into which paths of a module lead."""
+    text = texts[module]
+    used = [path for match in _USE.finditer(text) for path in _paths(match.group(1))]
+    targets = [(path, target) for path in used if (target := _absolute(module, path, texts)) is not None]
+    names = {path.split("::")[-1]: target for path, target in targets if tuple(target) in texts}
+    found = {_owner(target, texts) for _, target in targets}
+    for path in _PATH.findall(_USE.sub("", text)):
+        first, _, rest = path.partition("::")
+        target = [*names[first], *rest.split("::")] if first in names else _absolute(module, path, texts)
+        found.add(_owner(target, texts) if target else None)
+    return {other for other in found if other is not None and other != module}
 
 
-def _extends(text: str, name: str) -> bool:
-    """The file has methods of its own for a type that it imports."""
-    return bool(re.search(rf"^impl(?:<[^>]*>)? {re.escape(name)}\b[^\n]* \{{", text, re.M))
-
-
-def _components(edges: dict[tuple[str, ...], set[tuple[str, ...]]]) -> list[list[tuple[str, ...]]]:
-    """Files that reach each other, by Tarjan's algorithm."""
-    index: dict[tuple[str, ...], int] = {}
-    low: dict[tuple[str, ...], int] = {}
-    stack: list[tuple[str, ...]] = []
-    found = []
-
-    def visit(node: tuple[str, ...]) -> None:
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        for other in edges[node]:
-            if other not in index:
-                visit(other)
-                low[node] = min(low[node], low[other])
-            elif other in stack:
-                low[node] = min(low[node], index[other])
-        if low[node] == index[node]:
-            at = stack.index(node)
-            found.append(stack[at:])
-            del stack[at:]
-
-    for node in edges:
-        if node not in index:
-            visit(node)
-    return found
+def _way(start: Module, end: Module, imports: dict[Module, set[Module]]) -> list[Module]:
+    """The shortest way along imports from `start` to `end` over at least one other file, if there is one."""
+    before: dict[Module, Module] = {}
+    reached = [start]
+    for module in reached:
+        for other in sorted(imports[module]):
+            if other not in before and other != start and (module, other) != (start, end):
+                before[other] = module
+                reached.append(other)
+    if end not in before:
+        return []
+    way = [end]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return way[::-1]
 
 
 def main() -> int:
@@ -219,7 +204,7 @@ def main() -> int:
         print(f"circle: {line}", file=sys.stderr)
     for line in lost:
         print(f"never run: {line} is no module of its crate's tests", file=sys.stderr)
-    print(f"crates: {len(found)} broken arrows, {len(wide)} circles of more than {MOST_FILES} files")
+    print(f"crates: {len(found)} broken arrows, {len(wide)} circles of more than two files")
     return 1 if found or wide or lost else 0
 
 

@@ -64,40 +64,64 @@ def test_no_circle_of_files_is_wide(check_crates: ModuleType) -> None:
     assert check_crates.wide_circles() == []
 
 
-def test_a_circle_of_files_is_found_through_re_exports(check_crates: ModuleType, tmp_path: Path) -> None:
+def written(folder: Path, files: dict[str, str]) -> Path:
+    """A folder with these files."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_file_that_only_re_exports_a_name_is_part_of_a_circle(
+    check_crates: ModuleType, tmp_path: Path
+) -> None:
     files = {
         "lib.rs": "mod a;\nmod b;",
         "a/mod.rs": "mod deep;\npub use deep::Deep;",
         "a/deep.rs": "use crate::b::{self, Other};\npub struct Deep;",
         "b.rs": "use crate::a::Deep;\npub struct Other;",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    assert check_crates.circles(tmp_path) == [["a/deep.rs", "b.rs"]]
+    assert check_crates.circles(written(tmp_path, files)) == [["a/mod.rs", "a/deep.rs", "b.rs"]]
+
+
+def test_a_name_of_the_root_is_of_the_file_that_declares_it(check_crates: ModuleType, tmp_path: Path) -> None:
+    files = {
+        "lib.rs": "mod a;\nmod b;\nmod c;\npub use a::Low;\npub use c::High;\npub use other::Foreign;",
+        "a.rs": "use crate::Foreign;\npub struct Low;",
+        "b.rs": "use crate::Low;\npub struct Middle(Low);",
+        "c.rs": "use crate::b::Middle;\npub struct High(Middle);",
+    }
+    assert check_crates.circles(written(tmp_path, files)) == []
 
 
 @pytest.mark.parametrize(
-    ("used", "found"),
+    ("code", "found"),
     [
-        ("pub struct Whole(Part);", [["lib.rs", "part.rs"]]),
-        ("/// A [`Part`] of it.\npub struct Whole;", []),
+        ("fn f() -> super::Whole {}", [["lib.rs", "a.rs", "b.rs"]]),
+        ("use super::*;\nfn f() -> Whole {}", [["lib.rs", "a.rs", "b.rs"]]),
+        ("impl crate::Whole {}", [["lib.rs", "a.rs", "b.rs"]]),
+        ('/// See `super::Whole`.\nfn f() -> &str { "crate::Whole" }', []),
+        ("#[cfg(test)]\nmod tests {\n    use crate::Whole;\n}", []),
     ],
 )
-def test_a_file_imports_what_it_re_exports_only_if_it_uses_it(
-    check_crates: ModuleType, tmp_path: Path, used: str, found: list[list[str]]
+def test_paths_in_code_are_imports(
+    check_crates: ModuleType, tmp_path: Path, code: str, found: list[list[str]]
 ) -> None:
-    (tmp_path / "lib.rs").write_text(f"mod part;\npub use part::Part;\n{used}", encoding="utf-8")
-    (tmp_path / "part.rs").write_text("use super::Whole;\npub struct Part(Box<Whole>);", encoding="utf-8")
-    assert check_crates.circles(tmp_path) == found
+    files = {
+        "lib.rs": "mod a;\nmod b;\nuse a::Part;\npub struct Whole(Part);",
+        "a.rs": "pub struct Part(super::b::Small);",
+        "b.rs": f"pub struct Small;\n{code}",
+    }
+    assert check_crates.circles(written(tmp_path, files)) == found
 
 
-def test_methods_beside_their_type_are_no_circle(check_crates: ModuleType, tmp_path: Path) -> None:
-    (tmp_path / "lib.rs").write_text("mod part;\nuse part::Part;\npub struct Whole(Part);", encoding="utf-8")
-    (tmp_path / "part.rs").write_text(
-        "use super::Whole;\npub struct Part;\nimpl Whole {\n    fn f() {}\n}", encoding="utf-8"
-    )
-    assert check_crates.circles(tmp_path) == []
+def test_two_files_may_import_each_other(check_crates: ModuleType, tmp_path: Path) -> None:
+    files = {
+        "lib.rs": "mod a;\nmod b;\npub struct Whole(a::Part, b::Other);",
+        "a.rs": "use super::Whole;\npub struct Part;\nimpl Whole {}",
+        "b.rs": "use super::Whole;\npub struct Other;\nimpl Whole {}",
+    }
+    assert check_crates.circles(written(tmp_path, files)) == []
 
 
 def test_files_of_tests_that_nothing_runs_are_found(check_crates: ModuleType, tmp_path: Path) -> None:

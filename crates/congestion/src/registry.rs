@@ -1,10 +1,8 @@
-//! The registry of algorithms: their descriptors, and a function that builds one by name.
+//! The entry of an algorithm in the registry: its descriptor, with its parameters and constructor.
 
-use crate::algorithms::DESCRIPTORS;
-use crate::{CongestionControl, ParamSpec};
-use params::{Params, Preset, Refusal, read, there_is};
+use crate::CongestionControl;
+use params::{ParamSpec, Params, Preset, Refusal, read};
 use serde_json::Value;
-use thiserror::Error;
 
 type Boxed = Box<dyn CongestionControl>;
 
@@ -22,23 +20,7 @@ pub struct Descriptor {
     pub params: fn() -> Vec<ParamSpec>,
     /// Named sets of parameter values, the default one first; empty if there are none.
     pub presets: &'static [Preset],
-    build: fn(&Value, u64) -> Result<Boxed, Refusal>,
-}
-
-/// Why an algorithm could not be built.
-#[derive(Debug, Error)]
-pub enum BuildError {
-    /// No algorithm of that name.
-    #[error("unknown algorithm \"{0}\"{known}", known = there_is(names()))]
-    Unknown(String),
-    /// A parameter is wrong.
-    #[error("{algorithm}: {problems}")]
-    Params {
-        /// The algorithm.
-        algorithm: &'static str,
-        /// The problems, each with the correct form.
-        problems: Refusal,
-    },
+    pub(crate) build: fn(&Value, u64) -> Result<Boxed, Refusal>,
 }
 
 /// An algorithm of the registry: its parameters and its constructor. Most types that implement this are the algorithm
@@ -85,24 +67,4 @@ pub(crate) const fn descriptor<A: Algorithm>(
 
 fn make<A: Algorithm>(params: &Value, seed: u64) -> Result<Boxed, Refusal> {
     Ok(Box::new(A::new(read(params)?, seed)))
-}
-
-fn names() -> impl Iterator<Item = &'static str> {
-    DESCRIPTORS.iter().map(|d| d.name)
-}
-
-/// Descriptors of all algorithms.
-pub fn descriptors() -> &'static [Descriptor] {
-    DESCRIPTORS
-}
-
-/// Build the algorithm called `name` (or an alias), with `params` as a JSON object (null for the defaults).
-///
-/// # Errors
-/// If there is no such algorithm, or a parameter is unknown, of the wrong type or out of range.
-pub fn build(name: &str, params: &Value, seed: u64) -> Result<Boxed, BuildError> {
-    let found = DESCRIPTORS.iter().find(|d| d.name == name || d.aliases.contains(&name));
-    let descriptor = found.ok_or_else(|| BuildError::Unknown(name.to_owned()))?;
-    (descriptor.build)(params, seed)
-        .map_err(|problems| BuildError::Params { algorithm: descriptor.name, problems })
 }

@@ -3,6 +3,7 @@
 mod actors;
 pub mod applications;
 mod controllers;
+mod end_marker;
 mod engine;
 mod execution;
 mod external;

@@ -1,6 +1,6 @@
 //! Routes: the next hop of a packet after each link, and its changes.
 
-use crate::net::EndMarker;
+use crate::end_marker::EndMarker;
 use network::RouteId;
 use std::collections::BTreeMap;
 use units::Time;

@@ -1,8 +1,8 @@
 //! Samples of a run while it runs.
 
+pub use crate::tables::cell::{FlowName, LinkName};
 pub use crate::tables::links::LinkRow;
 pub use crate::tables::series::SeriesRow;
-pub use crate::tables::{FlowName, LinkName};
 
 /// Receives every sample during the run, in the order of time. At each time links come first, then flows.
 ///

@@ -5,7 +5,7 @@ use super::params::CellularParams;
 use super::satellites::Satellites;
 use super::way::Way;
 use crate::counters::{Counters, Totals};
-use crate::medium::Inputs;
+use crate::medium::inputs::Inputs;
 use crate::{Drops, Element, Packet, PortId, Ring};
 use params::{Entry, Problem};
 use std::marker::PhantomData;

@@ -13,7 +13,7 @@ use super::share::{self, Share};
 use super::slots::{SYMBOLS, Slots};
 use super::way::Way;
 use crate::channel::Blockage;
-use crate::medium::Inputs;
+use crate::medium::inputs::Inputs;
 use crate::{QueueDiscipline, SamplingTimes, Snr};
 use params::{Problem, params};
 use units::{Duration, Rate, Rng, Time};

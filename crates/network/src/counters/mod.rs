@@ -9,9 +9,8 @@ mod passages;
 pub(crate) use events::LinkStats;
 pub(crate) use passages::Passages;
 
-use crate::Histogram;
 use std::ops::{AddAssign, RangeInclusive, Sub};
-use units::{Duration, Time};
+use units::{Duration, Histogram, Time};
 
 /// Times at which counters are read: every multiple of an interval, the end of the warm-up, and the end of the run.
 #[derive(Clone, Copy, Debug)]

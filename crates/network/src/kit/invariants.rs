@@ -1,7 +1,7 @@
 //! The invariants of every element, whatever arrives.
 
-use super::run::{Manner, run, sampling};
-use super::{Log, Script, Tag};
+use super::run::{Log, Manner, Tag, run, sampling};
+use super::script::Script;
 use crate::{Counters, Element, PortId, SamplingTimes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Runs of a script against an element, with a log of the element's actions.
 
-use super::Script;
+use super::script::Script;
 use crate::{Counters, Element, Packet, PortId, SamplingTimes};
 use units::{Duration, Rng, Time};
 

@@ -1,6 +1,6 @@
 //! Scripts: sequences of arrivals, made from bytes.
 
-use super::Tag;
+use super::run::Tag;
 use crate::{Ecn, Packet, PortId, StreamId};
 use units::{Duration, Time};
 

@@ -4,7 +4,7 @@
 //! and transmissions. Its [`Mac`] decides which port has the next turn, when the turn begins and how much it carries.
 //! A medium with turns therefore needs only a [`Mac`] in a file here. Any other medium implements [`Element`].
 
-mod inputs;
+pub(crate) mod inputs;
 mod registry;
 mod shared;
 mod turns;

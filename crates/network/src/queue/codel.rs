@@ -5,8 +5,8 @@
 //! law is one Newton step per drop on a 16-bit fraction. So the first gaps differ from the exact law (interval / 2
 //! after the first drop instead of interval / √2). Times are not rounded to Linux's ticks of 1.024 µs.
 
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Time};

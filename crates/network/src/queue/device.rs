@@ -4,8 +4,8 @@
 //! it when a transmission has made room (Linux `netif_tx_stop_queue` and `netif_tx_wake_queue`). The discipline no
 //! longer drops, marks or reorders packets that are in the device. The packet in transmission is in neither.
 
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::Packet;
 use units::{Probe, Rate, Time};
 

@@ -1,29 +1,10 @@
 //! First in, first out; a packet that arrives while the queue is full is dropped (Linux `pfifo`, `bfifo`).
 
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
-use super::{Backlog, QueueDiscipline, QueueEvents, Waiting};
 use crate::Packet;
-use params::{Entry, params};
+use params::Entry;
 use units::Time;
-
-params! {
-    /// Limits on waiting packets. The packet in transmission does not count.
-    #[derive(Copy, PartialEq, Eq)]
-    pub struct Limit {
-        /// Maximum packets that may wait, without the one in transmission; null: no limit.
-        packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
-        /// Maximum bytes that may wait, without the packet in transmission; null: no limit.
-        bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit;
-    }
-}
-
-impl Limit {
-    /// Whether a packet of `size` bytes may join `backlog`.
-    pub fn admits(&self, backlog: Backlog, size: u16) -> bool {
-        backlog.packets < self.packets.unwrap_or(u64::MAX)
-            && backlog.bytes + u64::from(size) <= self.bytes.unwrap_or(u64::MAX)
-    }
-}
 
 /// The state of the queue.
 #[derive(Clone, Debug)]

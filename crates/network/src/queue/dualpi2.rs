@@ -4,9 +4,9 @@
 //! RFC 9332; Linux `net/sched/sch_dualpi2.c`. Packets are dropped at departure only (the kernel's default).
 
 use super::codel::ms;
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fifo::Fifo;
 use super::pie::Ticks;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::{Ecn, Packet};
 use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};

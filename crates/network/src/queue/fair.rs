@@ -1,7 +1,7 @@
 //! Deficit round robin over hashed flows, new flows first, for FQ-CoDel and FQ-PIE (RFC 8290 section 4).
 
+use super::discipline::{Backlog, QueueEvents, Waiting};
 use super::fifo::Fifo;
-use super::{Backlog, QueueEvents, Waiting};
 use crate::{Packet, Ring, StreamId};
 use units::{Probe, Time};
 

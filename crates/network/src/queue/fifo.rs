@@ -1,6 +1,6 @@
 //! First in, first out, with a counted backlog: the buffer of most disciplines.
 
-use super::{Backlog, Waiting};
+use super::discipline::{Backlog, Waiting};
 use crate::{Packet, Ring};
 use units::Time;
 

@@ -7,9 +7,9 @@
 //! and maps of the bands than the kernel's, and the slack of its timers.
 
 use super::codel::ms;
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fair::hash;
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::{Packet, Ring};
 use params::{Entry, params};
 use std::cmp::Reverse;

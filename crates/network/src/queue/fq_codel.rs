@@ -5,8 +5,8 @@
 //! buffers.
 
 use super::codel::{Codel, MTU, Settings, ms};
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fair::Fair;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Time};

@@ -3,9 +3,9 @@
 //! Linux `net/sched/sch_fq_pie.c`; RFC 8033 for the controller. All controllers are updated at the same ticks (the
 //! kernel spreads them over batches). Memory is counted in bytes on the wire.
 
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fair::Fair;
 use super::pie::{Pie, Settings, Ticks};
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Rng, Time};

@@ -9,10 +9,10 @@
 //! on queued airtime) are part of a [Wi-Fi cell](crate::wifi).
 
 use super::codel::{Codel, Settings, ms};
-use super::fair::Fair;
-use super::{
+use super::discipline::{
     AirtimeLimits, Backlog, Limit, QueueDiscipline, QueueEvents, RadioRules, StationQueue, Waiting, shrink,
 };
+use super::fair::Fair;
 use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Time};

@@ -4,8 +4,8 @@
 //! floating-point number here and a 56-bit fraction in Linux.
 
 use super::codel::ms;
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};

@@ -3,9 +3,9 @@
 //! Linux `net/sched/act_police.c` (`police rate R burst B drop`), which acts in front of a queue. Here the queue is a
 //! drop-tail one.
 
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
 use super::tbf::Bucket;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Time};

@@ -4,9 +4,9 @@
 //! `include/net/red.h`. The average and its decay over idle times are exact here; the kernel uses tables.
 
 use super::codel::ms;
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fifo::Fifo;
 use super::pie::Ticks;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use crate::Packet;
 use params::{Entry, Problem, params};
 use units::{Probe, Rng, Time};

@@ -4,8 +4,8 @@
 //! length of the queue. L4S marks on departure by the queueing delay (RFC 9331; Linux `ce_threshold` of CoDel).
 
 use super::codel::ms;
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::Packet;
 use params::{Entry, params};
 use units::Time;

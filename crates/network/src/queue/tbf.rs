@@ -4,8 +4,8 @@
 //! kernel's own tests use it as a bottleneck on a link of unlimited rate, which works here too. A packet that finds
 //! tokens then leaves at once, without a transmission time. A change of the rate keeps the tokens.
 
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Rate, Time};

@@ -18,6 +18,7 @@ mod airtime;
 mod block_ack;
 mod cell;
 mod edca;
+mod estimate;
 mod mac80211;
 mod noise;
 mod params;

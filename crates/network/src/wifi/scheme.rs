@@ -1,6 +1,6 @@
 //! A modulation and coding scheme with its number of spatial streams, as a station uses it.
 
-use super::mac80211::Estimate;
+use super::estimate::Estimate;
 use super::noise;
 use super::phy::{Channel, Coding, Mode, Standard};
 use super::timing::Control;

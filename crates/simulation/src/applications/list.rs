@@ -17,7 +17,7 @@ macro_rules! applications {
             )*
             /// Datagrams, without any connection.
             #[serde(rename = "datagrams")]
-            Datagrams(crate::plan::DatagramPlan),
+            Datagrams(crate::plan::datagram::DatagramPlan),
             /// An application that [the caller provides](crate::External).
             #[serde(rename = "external")]
             External {

@@ -6,14 +6,13 @@ mod application;
 mod bulk;
 mod distribution;
 mod list;
-mod of_flow;
+pub(crate) mod of_flow;
 mod paced;
 mod playback;
 mod relay;
 
 pub use application::{Application, FlowStart, Job, Order, Planned, Sockets, StreamState};
 pub use distribution::DistributionPlan;
-pub(crate) use of_flow::build;
 pub use paced::Pace;
 pub use playback::Playback;
 pub use poisson::PoissonPlan;

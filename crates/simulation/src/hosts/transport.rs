@@ -1,7 +1,8 @@
 //! Builds the endpoints of connections and their packets from the plan of a flow.
 
 use crate::payload::{Packet, Payload};
-use crate::plan::{FlowPlan, Interface};
+use crate::plan::FlowPlan;
+use crate::plan::nic::Interface;
 use congestion::EcnMode;
 use network::{Ecn, StreamId};
 use tcp::{

@@ -1,6 +1,7 @@
 //! Handovers between ports of media, and the order of the packets that still arrive at old ports.
 
 use super::Net;
+use crate::end_marker::EndMarker;
 use crate::routes::{HopId, Switch};
 use network::{Mark, Packet};
 use std::collections::VecDeque;
@@ -17,18 +18,6 @@ pub struct HandOver {
     pub gap: Duration,
     /// Links on which packets still arrive at the old port: one list per old route, in order.
     pub ways: Vec<Vec<HopId>>,
-}
-
-/// Marker behind the last packet on an old route (TS 36.300 10.1.2.3.1: the end marker). It has no size, and no link
-/// drops it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EndMarker {
-    hand_over: usize,
-    way: usize,
-    /// Index of its current link.
-    step: usize,
-    /// The last packet before it on that link.
-    behind: Mark,
 }
 
 /// Ports that a node has used in succession, the current one last. A port is removed when no more packets arrive for

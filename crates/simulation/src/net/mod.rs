@@ -5,7 +5,7 @@ mod hand_overs;
 mod lanes;
 
 pub use border::Exit;
-pub use hand_overs::{EndMarker, HandOver};
+pub use hand_overs::HandOver;
 pub use lanes::{Lane, Ways};
 
 use crate::actors::{ActorId, Actors};

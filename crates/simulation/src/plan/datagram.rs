@@ -1,6 +1,6 @@
 //! Plans of datagram flows, which are not TCP.
 
-use super::Periods;
+use crate::periods::Periods;
 use super::range::{Check, LONGEST_NS, within};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,14 @@
 //! The plan: a fully resolved experiment, integers in base units.
 
 mod check;
-mod datagram;
+pub(crate) mod datagram;
 mod declared;
-mod error;
+pub(crate) mod error;
 mod hand_over;
 mod link;
 mod markov;
 mod medium;
-mod nic;
+pub(crate) mod nic;
 mod opportunities;
 pub(crate) mod range;
 mod relayed;
@@ -26,7 +26,6 @@ pub use markov::MarkovPlan;
 pub(crate) use medium::HopPlan;
 pub use medium::{MediumPlan, PortPlan};
 pub use network::queue::Limit;
-pub(crate) use nic::Interface;
 pub use opportunities::OpportunitiesPlan;
 pub use range::MAX_ROWS;
 pub use relayed::RelayedPlan;

@@ -18,7 +18,7 @@ pub(crate) type Check = Result<(), PlanError>;
 
 /// Returns an error with a path and a formatted message.
 macro_rules! refuse {
-    ($path:expr, $($message:tt)*) => { return Err($crate::plan::PlanError::new($path, format!($($message)*))) };
+    ($path:expr, $($message:tt)*) => { return Err($crate::plan::error::PlanError::new($path, format!($($message)*))) };
 }
 pub(crate) use refuse;
 

@@ -3,11 +3,11 @@
 //! A new column needs its declaration and its value in the file of its table, and a line of
 //! tests/unit/python/schema.json. A new table needs one file in this folder and one line in the list below.
 
-mod cell;
+pub(crate) mod cell;
 mod column;
 mod declare;
 
-pub use cell::{FlowName, Kind, LinkName, Names};
+pub use cell::{Kind, Names};
 pub use column::{Column, Table};
 pub use declare::{ColumnSchema, Rows, TableSchema};
 

@@ -2,7 +2,7 @@
 
 use super::ends::run_ends;
 use super::shared_link::Entry;
-use super::{NANOSECOND, empty};
+use super::step::{NANOSECOND, empty};
 use crate::island::Island;
 use crate::net::{Exit, Lane, Net};
 use crate::payload::Payload;

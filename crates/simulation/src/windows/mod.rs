@@ -7,6 +7,7 @@ mod island_share;
 mod order;
 mod shared_link;
 mod split;
+mod step;
 mod threads;
 
 pub(crate) use split::Split;
@@ -20,6 +21,7 @@ use island_share::IslandShare;
 use network::{Counters, Link};
 use shared_link::SharedLink;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use step::NANOSECOND;
 use units::{Duration, Time};
 
 /// A run cut into islands of one flow each, and the links that they share.
@@ -173,19 +175,6 @@ impl Windows {
             };
         }
         (flows, links.into_iter().flatten().collect())
-    }
-}
-
-/// Smallest step of time.
-const NANOSECOND: Duration = Duration::from_nanos(1);
-
-/// Empties a list. If little of its capacity was used, most of it is freed, so that a burst does not hold memory
-/// forever.
-fn empty<T>(list: &mut Vec<T>) {
-    let used = list.len();
-    list.clear();
-    if list.capacity() > 8 * used {
-        list.shrink_to(2 * used);
     }
 }
 

@@ -7,7 +7,7 @@ use network::{Link, Streams};
 use units::{Duration, Time};
 
 use super::order::Sorter;
-use super::{NANOSECOND, empty};
+use super::step::{NANOSECOND, empty};
 
 /// A packet that a shared link has sent into an island.
 #[derive(Clone, Copy, Debug)]

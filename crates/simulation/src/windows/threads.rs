@@ -5,7 +5,8 @@
 //! A thread takes the next share of islands as soon as it has finished one, as the run time of shares is not known in
 //! advance.
 
-use super::{NANOSECOND, Windows, lock};
+use super::step::NANOSECOND;
+use super::{Windows, lock};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};

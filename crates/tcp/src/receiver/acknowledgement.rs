@@ -1,11 +1,10 @@
 //! Timing and contents of acknowledgements (Linux `__tcp_ack_snd_check`; RFC 5681 section 4.2).
 
+use super::interactive::DELAYED_ACK;
 use super::{AckPolicy, Receiver};
 use crate::{Riding, SackBlocks, Segment};
 use units::{Duration, Time};
 
-/// Delay of a delayed ACK (`TCP_DELACK_MIN`).
-pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Duplicate ACKs sent at once before compression begins.
 const UNCOMPRESSED: u32 = 3;
 /// Most duplicate ACKs compressed into one.

@@ -2,10 +2,11 @@
 //! `tcp_event_data_recv`, `tcp_event_data_sent`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`).
 
 use super::Receiver;
-use super::acknowledgement::DELAYED_ACK;
 use crate::{Riding, Segment};
 use units::{Duration, Time};
 
+/// Delay of a delayed ACK (`TCP_DELACK_MIN`).
+pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// The longest delay (`TCP_DELACK_MAX`).
 const LONGEST: Duration = Duration::from_millis(200);
 

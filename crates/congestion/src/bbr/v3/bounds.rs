@@ -1,14 +1,10 @@
 //! The bounds of the model: long-term ones from probes, short-term ones from later losses and marks.
 
-use super::cycle::{AckPhase, Phase};
-use super::signals::Flight;
-use super::{Mode, V3};
-use crate::bbr::{Bandwidth, Gain};
+use super::V3;
+use super::flight::{Flight, UNBOUNDED, scale};
+use super::mode::{AckPhase, Mode, Phase};
+use crate::bbr::Bandwidth;
 use crate::{Ack, LostPacket, Path};
-
-/// Value of a bound that is not set.
-/// google/bbr v3 `bbr_reset_lower_bounds` (`~0U`).
-pub(super) const UNBOUNDED: u32 = u32::MAX;
 
 /// Bounds on bandwidth and flight; unbounded until losses or marks set them.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +53,6 @@ impl Bounds {
         self.inflight_lo = self.inflight_lo.max(self.saved.1);
         self.inflight_hi = self.inflight_hi.max(self.saved.2);
     }
-}
-
-/// Multiply `x` by `gain`, rounded down.
-/// Own: a product in the fixed point of `BBR_UNIT`.
-pub(super) fn scale(x: u32, gain: Gain) -> u32 {
-    ((u64::from(x) * u64::from(gain.0)) >> 8).min(u64::from(u32::MAX)) as u32
 }
 
 /// Short-term bounds.

@@ -1,40 +1,12 @@
 //! DRAIN and the probing cycle: DOWN, CRUISE, REFILL, UP.
 
-use super::bounds::{UNBOUNDED, scale};
+use super::V3;
+use super::flight::{UNBOUNDED, scale};
+use super::mode::{AckPhase, Mode, Phase};
 use super::rules::UpExit;
-use super::{Mode, V3};
 use crate::bbr::Gain;
 use crate::{Ack, CaState, Path};
 use units::{Duration, Time};
-
-/// Phases of PROBE_BW.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// Send slower than the bandwidth, until the queue of the probe is drained and headroom is left.
-    Down,
-    /// Send at the bandwidth.
-    Cruise,
-    /// Fill the pipe without building a queue, for one round.
-    Refill,
-    /// Send faster than the bandwidth, to probe for more.
-    Up,
-}
-
-/// Origin of the ACKs that arrive now, relative to the last probe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum AckPhase {
-    /// No probe.
-    #[default]
-    Init,
-    /// ACKs of REFILL.
-    Refilling,
-    /// ACKs of packets sent before the probe, which has begun.
-    Starting,
-    /// ACKs of the probe.
-    Feedback,
-    /// ACKs of the probe, which has ended.
-    Stopping,
-}
 
 /// The probe for bandwidth.
 #[derive(Clone, Copy, Debug)]

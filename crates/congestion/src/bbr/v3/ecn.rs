@@ -1,8 +1,7 @@
 //! Response to ECN marks on paths that mark early, as in data centres. BBR does not respond to classic marks.
 
 use super::V3;
-use super::bounds::{UNBOUNDED, scale};
-use super::signals::Flight;
+use super::flight::{Flight, UNBOUNDED, scale};
 use crate::Path;
 use crate::bbr::{Bandwidth, Gain};
 

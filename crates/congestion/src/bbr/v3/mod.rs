@@ -5,7 +5,9 @@
 mod bounds;
 mod cycle;
 mod ecn;
+mod flight;
 mod full_pipe;
+mod mode;
 mod probe_rtt;
 mod rules;
 mod signals;
@@ -19,41 +21,15 @@ use crate::{
     Ack, CaState, Congestion, CongestionControl, Control, EcnMode, LostPacket, Path, Probe, Recovery, Sent,
     Traits, Undo,
 };
-use bounds::{Bounds, UNBOUNDED};
-use cycle::Phase;
+use bounds::Bounds;
 use ecn::Ecn;
+use flight::UNBOUNDED;
 use full_pipe::FullPipe;
+use mode::Mode;
 use probe_rtt::ProbeRtt;
 use signals::{Latest, LossCount, MaxBandwidth, Round};
 use units::{Duration, Rate, Rng};
 use window::Derived;
-
-/// The mode of the flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    /// Double the rate in each round.
-    Startup,
-    /// Drain the queue that STARTUP built.
-    Drain,
-    /// Cycle through the phases of probing.
-    ProbeBw(Phase),
-    /// Reduce the flight to half a BDP to measure the propagation delay.
-    ProbeRtt { until_ms: Option<u64>, round_done: bool },
-}
-
-impl Mode {
-    fn name(self) -> &'static str {
-        match self {
-            Mode::Startup => "Startup",
-            Mode::Drain => "Drain",
-            Mode::ProbeBw(Phase::Down) => "ProbeBW:Down",
-            Mode::ProbeBw(Phase::Cruise) => "ProbeBW:Cruise",
-            Mode::ProbeBw(Phase::Refill) => "ProbeBW:Refill",
-            Mode::ProbeBw(Phase::Up) => "ProbeBW:Up",
-            Mode::ProbeRtt { .. } => "ProbeRTT",
-        }
-    }
-}
 
 /// BBR version 3 under some rules.
 pub(crate) struct V3 {

@@ -1,7 +1,7 @@
 //! The RTT minima, and PROBE_RTT, which renews them.
 
-use super::cycle::AckPhase;
-use super::{Mode, V3};
+use super::V3;
+use super::mode::{AckPhase, Mode};
 use crate::{Ack, Path};
 use units::Duration;
 

@@ -1,9 +1,11 @@
 //! Congestion signals: rounds, the bandwidth maximum over two cycles, the latest delivery, losses and marks.
 
+use super::V3;
+use super::flight::Flight;
+use super::mode::Mode;
 use super::rules::LossEvents;
-use super::{Mode, V3};
 use crate::bbr::{Bandwidth, Gain};
-use crate::{Ack, CaState, Path, RateSample};
+use crate::{Ack, CaState, Path};
 
 /// Round trips, counted by deliveries.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,28 +76,6 @@ impl Latest {
         }
         self.loss_in_round = true;
         self.loss_in_cycle = true;
-    }
-}
-
-/// A flight of packets and its losses and marks, from a rate sample, a lost packet or a tail loss.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Flight {
-    pub(super) tx_in_flight: u32,
-    pub(super) lost: u32,
-    pub(super) delivered: u32,
-    pub(super) marked: u32,
-    pub(super) app_limited: bool,
-}
-
-impl From<&RateSample> for Flight {
-    fn from(sample: &RateSample) -> Flight {
-        Flight {
-            tx_in_flight: sample.tx_in_flight,
-            lost: sample.lost,
-            delivered: sample.delivered,
-            marked: sample.marked,
-            app_limited: sample.app_limited,
-        }
     }
 }
 

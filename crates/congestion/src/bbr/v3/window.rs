@@ -1,9 +1,9 @@
 //! The outputs of BBRv3: window and pacing rate.
 
-use super::bounds::UNBOUNDED;
-use super::cycle::Phase;
+use super::V3;
+use super::flight::UNBOUNDED;
+use super::mode::{Mode, Phase};
 use super::rules::{Aggregation, EarlyGrowth};
-use super::{Mode, V3};
 use crate::bbr::{
     Bandwidth, ExtraAcked, Gain, Slots, burst_goal, in_net_at_departure, short_path_burst_goal,
 };

@@ -1,6 +1,6 @@
 //! COBALT, CAKE's drop law: CoDel without its memory of earlier states, and BLUE against unresponsive flows.
 
-use crate::queue::{QueueEvents, Waiting};
+use crate::queue::discipline::{QueueEvents, Waiting};
 use units::{Duration, Rng, Time};
 
 /// A probability, as a multiple of 2^-32.

@@ -31,7 +31,7 @@ use self::shaper::{Framing, Shaper, Wire};
 use self::tin::{Call, Tin};
 use self::tins::Diffserv;
 use super::codel::{MTU, ms};
-use super::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
+use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use crate::{Packet, Streams};
 use params::{Entry, params};
 use units::{Probe, Rng, Time};

@@ -6,9 +6,9 @@ use super::hosts::{Hosts, Loads};
 use super::shaper::{Clock, Shaper};
 use crate::Packet;
 use crate::queue::codel::MTU;
+use crate::queue::discipline::{Backlog, QueueEvents, Waiting};
 use crate::queue::fair::hash;
 use crate::queue::fifo::Fifo;
-use crate::queue::{Backlog, QueueEvents, Waiting};
 use std::collections::VecDeque;
 use units::{Duration, Rng, Time};
 

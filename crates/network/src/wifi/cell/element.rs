@@ -2,7 +2,7 @@
 
 use super::{Cell, Flight, STATIONS, contender_of};
 use crate::counters::{Counters, Totals};
-use crate::medium::Inputs;
+use crate::medium::inputs::Inputs;
 use crate::wifi::params::WifiParams;
 use crate::{Drops, Element, Packet, PortId, Released};
 use params::{Entry, Problem};

@@ -12,7 +12,7 @@ use super::phy::Standard;
 use super::port::Port;
 use super::scheme::Scheme;
 use super::timing::{Timing, UNNOTICED};
-use crate::medium::Inputs;
+use crate::medium::inputs::Inputs;
 use crate::{Backlog, Packet, PortId, Released, Ring};
 use units::{Duration, Rate, Rng, Time};
 

@@ -13,14 +13,12 @@
 //! A station that received nothing of its frame waits for its next turn, as others may be reachable meanwhile
 //! (`ath_tx_complete_aggr` puts failed packets back into the station's queue).
 
-mod estimate;
 mod fairness;
 
 use super::aggregate::Aggregate;
 use super::phy::Standard;
 use super::port::Port;
 use crate::queue::{Backlog, RADIO_MEMORY, RadioRules};
-pub use estimate::Estimate;
 use fairness::Fairness;
 use std::collections::VecDeque;
 use units::{Duration, Time};

@@ -9,7 +9,7 @@ use super::outbox::Outbox;
 use super::stats::{CounterSnapshot, FlowStats, ProbeRecord};
 use crate::payload::{Datagram, Packet, Payload};
 use crate::plan::{DatagramPlan, FlowPlan};
-use crate::tables::FlowName;
+use crate::tables::cell::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
 use arrivals::Arrivals;
 use departures::Departures;

@@ -5,7 +5,7 @@ use crate::applications::Playback;
 use crate::hosts::connection::Connection;
 use crate::hosts::stats::{CounterSnapshot, FlowStats, Transfer};
 use crate::hosts::totals::Totals;
-use crate::tables::FlowName;
+use crate::tables::cell::FlowName;
 use crate::tables::series::{DONE, STATES, SeriesRow, WAITING};
 use network::Histogram;
 use units::Time;

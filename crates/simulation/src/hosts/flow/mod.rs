@@ -14,7 +14,8 @@ use super::observer::Observer;
 use super::outbox::Outbox;
 use super::stats::{FlowStats, Transfer};
 use super::totals::Totals;
-use crate::applications::{self, Application, Order, Sockets};
+use crate::applications::of_flow::build;
+use crate::applications::{Application, Order, Sockets};
 use crate::controllers::Controllers;
 use crate::external::External;
 use crate::payload::{Packet, Payload};
@@ -84,7 +85,7 @@ impl Flow {
                 let seed = Rng::stream(seed, &format!("application/{}", of_flow.stream)).next_u64();
                 external.make_application(name, &format!("flows[{number}].workload.name"), start, seed)?
             }
-            _ => applications::build(of_flow, start, seed),
+            _ => build(of_flow, start, seed),
         };
         let factory = ConnectionFactory::new(plan, number as usize, seed, relays, controllers)?;
         Ok(Flow {

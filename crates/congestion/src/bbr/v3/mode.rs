@@ -1,0 +1,58 @@
+//! Modes of a flow, and phases of its probes for bandwidth.
+
+/// The mode of the flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Double the rate in each round.
+    Startup,
+    /// Drain the queue that STARTUP built.
+    Drain,
+    /// Cycle through the phases of probing.
+    ProbeBw(Phase),
+    /// Reduce the flight to half a BDP to measure the propagation delay.
+    ProbeRtt { until_ms: Option<u64>, round_done: bool },
+}
+
+impl Mode {
+    /// The name in tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Mode::Startup => "Startup",
+            Mode::Drain => "Drain",
+            Mode::ProbeBw(Phase::Down) => "ProbeBW:Down",
+            Mode::ProbeBw(Phase::Cruise) => "ProbeBW:Cruise",
+            Mode::ProbeBw(Phase::Refill) => "ProbeBW:Refill",
+            Mode::ProbeBw(Phase::Up) => "ProbeBW:Up",
+            Mode::ProbeRtt { .. } => "ProbeRTT",
+        }
+    }
+}
+
+/// Phases of PROBE_BW.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Send slower than the bandwidth, until the queue of the probe is drained and headroom is left.
+    Down,
+    /// Send at the bandwidth.
+    Cruise,
+    /// Fill the pipe without building a queue, for one round.
+    Refill,
+    /// Send faster than the bandwidth, to probe for more.
+    Up,
+}
+
+/// Origin of the ACKs that arrive now, relative to the last probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum AckPhase {
+    /// No probe.
+    #[default]
+    Init,
+    /// ACKs of REFILL.
+    Refilling,
+    /// ACKs of packets sent before the probe, which has begun.
+    Starting,
+    /// ACKs of the probe.
+    Feedback,
+    /// ACKs of the probe, which has ended.
+    Stopping,
+}

@@ -1,0 +1,232 @@
+//! What a queue discipline does, and what it reports.
+
+use crate::{Drops, Ecn, Packet, StreamId};
+use params::params;
+use units::{Duration, Probe, Rate, Time};
+
+/// Decides which waiting packet leaves next, and which packets are dropped or marked.
+///
+/// The packet being transmitted no longer belongs to the queue. Calls come in the order of time.
+pub trait QueueDiscipline<P: Copy>: Send {
+    /// Accept an arriving packet, which has to wait, or drop it.
+    fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>);
+
+    /// Take the next packet when the link is free. `now` is the start of its transmission, not before
+    /// [`ready`](Self::ready). Called once more when the queue has become empty, so that a discipline may notice.
+    fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>>;
+
+    /// Packets and bytes that wait.
+    fn backlog(&self) -> Backlog;
+
+    /// The time at which the next packet may leave; later than the present only while a shaper holds packets back.
+    fn ready(&self) -> Time {
+        Time::ZERO
+    }
+
+    /// Set the changes of the rate, in the order of time, before anything has arrived. A shaper applies them itself.
+    /// Any other discipline returns them, and they become the rates of the wire.
+    fn shape(&mut self, rates: Vec<(Time, Rate)>) -> Vec<(Time, Rate)> {
+        rates
+    }
+
+    /// Change the limit, as with `tc qdisc change`. Return false if the discipline has no limit of that kind. As in
+    /// Linux, a discipline that checks the limit on arrival only (pfifo, bfifo, tbf, CAKE) drops nothing until the
+    /// next arrival. RED drops its whole queue. The others at once drop the excess from their heads.
+    fn resize(&mut self, _limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
+        false
+    }
+
+    /// Pass a packet that arrives while the link is free and nothing waits. Limits on waiting packets do not apply.
+    fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
+        self.enqueue(packet, now, events);
+        self.dequeue(now, events)
+    }
+
+    /// Set the source and the destination host of every route, by the index of the route. With none, the route shares
+    /// its hosts with no other stream. Called before the first packet, if at all.
+    fn know_hosts(&mut self, _hosts: &[Option<[u32; 2]>]) {}
+
+    /// Set the function that says whether a waiting packet (first argument) is redundant, given a younger one of its
+    /// flow. Called before the first packet, if at all.
+    fn know_redundancy(&mut self, _redundant: fn(&P, &P) -> bool) {}
+
+    /// Show the variables of the discipline at `now`, when everything up to then has been served.
+    fn observe(&self, _now: Time, _probe: &mut Probe<'_>) {}
+
+    /// The limit, if the discipline is first in, first out and decides by its backlog alone, on arrival. A packet
+    /// admitted to such a queue has a known departure time.
+    fn plain_limit(&self) -> Option<Limit> {
+        None
+    }
+
+    /// The queue itself, if it is one of several queues of a radio that share a limit.
+    fn station_queue(&mut self) -> Option<&mut dyn StationQueue<P>> {
+        None
+    }
+}
+
+params! {
+    /// Limits on waiting packets. The packet in transmission does not count.
+    #[derive(Copy, PartialEq, Eq)]
+    pub struct Limit {
+        /// Maximum packets that may wait, without the one in transmission; null: no limit.
+        packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
+        /// Maximum bytes that may wait, without the packet in transmission; null: no limit.
+        bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit;
+    }
+}
+
+impl Limit {
+    /// Whether a packet of `size` bytes may join `backlog`.
+    pub fn admits(&self, backlog: Backlog, size: u16) -> bool {
+        backlog.packets < self.packets.unwrap_or(u64::MAX)
+            && backlog.bytes + u64::from(size) <= self.bytes.unwrap_or(u64::MAX)
+    }
+}
+
+/// Rules that the queues of one radio share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RadioRules {
+    /// Maximum packets that may wait for all stations.
+    pub packets: u64,
+    /// Maximum bytes that may wait; none: by the standard.
+    pub bytes: Option<u64>,
+    /// Whether stations get equal airtime.
+    pub airtime_fairness: bool,
+    /// Whether airtime that is queued below is limited; none: by the standard.
+    pub aql: Option<bool>,
+    /// Limits on airtime that is queued below.
+    pub airtime: AirtimeLimits,
+}
+
+/// Limits on queued airtime: Linux `ieee80211_txq_airtime_check`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AirtimeLimits {
+    /// Limit of a station, whatever other stations queue.
+    pub low: Duration,
+    /// Limit of a station while all stations together queue less than the threshold.
+    pub high: Duration,
+    /// Threshold of the airtime queued for all stations.
+    pub threshold: Duration,
+}
+
+/// The queue of a station, as a radio uses it.
+pub trait StationQueue<P> {
+    /// Rules that it shares with the other queues of its radio.
+    fn rules(&self) -> RadioRules;
+
+    /// Bytes of its fattest flow.
+    fn fattest(&self) -> u64;
+
+    /// Drop from the head of the fattest flow up to half of its packets, at least one and at most 32: Linux
+    /// `fq_flow_drop`.
+    fn drop_from_fattest(&mut self, events: &mut QueueEvents<P>);
+}
+
+/// Drop packets, taken out of a queue by `next`, until at most `limit` packets wait.
+pub(super) fn shrink<P: Copy, Q: QueueDiscipline<P>>(
+    queue: &mut Q,
+    limit: u64,
+    events: &mut QueueEvents<P>,
+    mut next: impl FnMut(&mut Q, &mut QueueEvents<P>) -> Option<Waiting<P>>,
+) {
+    while queue.backlog().packets > limit {
+        let Some(surplus) = next(queue, events) else { return };
+        events.drop(&surplus.packet);
+    }
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting<P> {
+    /// The packet.
+    pub packet: Packet<P>,
+    /// Time of its arrival.
+    pub since: Time,
+}
+
+/// Packets and bytes that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+impl Backlog {
+    pub(crate) fn add(&mut self, size: u16) {
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+
+    pub(crate) fn remove(&mut self, size: u16) {
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+    }
+}
+
+/// A packet that has left a queue and its transmission, or was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Released {
+    /// Stream of the packet.
+    pub stream: StreamId,
+    /// Bytes on the wire.
+    pub size: u16,
+}
+
+impl Released {
+    /// The record of a packet.
+    pub fn of<P>(packet: &Packet<P>) -> Released {
+        Released { stream: packet.stream, size: packet.size }
+    }
+}
+
+/// Drops and marks by a queue during one call.
+pub struct QueueEvents<'a, P> {
+    /// Packets dropped.
+    pub dropped_packets: u64,
+    /// Bytes of those packets.
+    pub dropped_bytes: u64,
+    /// Packets marked.
+    pub marked_packets: u64,
+    /// List of dropped packets, if they are listed.
+    pub(crate) listed: Option<&'a mut Vec<Released>>,
+    /// Counter of drops by flow, with the time at which links count the drops.
+    pub(crate) counted: Option<(&'a Drops<P>, Time)>,
+}
+
+impl<P> Default for QueueEvents<'_, P> {
+    fn default() -> Self {
+        let (listed, counted) = (None, None);
+        QueueEvents { dropped_packets: 0, dropped_bytes: 0, marked_packets: 0, listed, counted }
+    }
+}
+
+impl<P> QueueEvents<'_, P> {
+    /// Record a drop.
+    pub fn drop(&mut self, packet: &Packet<P>) {
+        if let Some(listed) = &mut self.listed {
+            listed.push(Released::of(packet));
+        }
+        if let Some((drops, time)) = self.counted {
+            drops.count(time, packet);
+        }
+        self.dropped_packets += 1;
+        self.dropped_bytes += u64::from(packet.size);
+    }
+
+    /// Mark a packet if it may be marked and is not marked yet.
+    pub fn mark_if_capable(&mut self, packet: &mut Packet<P>) {
+        if packet.ecn.may_mark() && packet.ecn != Ecn::Ce {
+            self.mark(packet);
+        }
+    }
+
+    /// Mark a packet. The caller has checked [`Ecn::may_mark`].
+    pub fn mark(&mut self, packet: &mut Packet<P>) {
+        debug_assert!(packet.ecn.may_mark());
+        packet.ecn = Ecn::Ce;
+        self.marked_packets += 1;
+    }
+}

@@ -1,0 +1,74 @@
+//! Descriptions of parameters.
+
+use crate::kind::Kind;
+use serde_json::Value;
+
+/// Description of one parameter, for validation, the command line and the documentation.
+#[derive(Clone, Debug)]
+pub struct ParamSpec {
+    /// Name in scenario files.
+    pub name: &'static str,
+    /// Effect of the parameter.
+    pub doc: &'static str,
+    /// Unit of the value; empty for pure numbers, switches and names.
+    pub unit: &'static str,
+    /// Kind of its values.
+    pub kind: Kind,
+    /// Whether null is allowed.
+    pub optional: bool,
+    /// Whether the parameter has no default and must be given.
+    pub required: bool,
+    /// Default value; null if it has none.
+    pub default: Value,
+    /// Smallest and largest valid value, for numbers.
+    pub range: Option<(f64, f64)>,
+    /// Role, if it has one.
+    pub role: Option<Role>,
+    /// Short name in figures and tables; empty: the name.
+    pub label: &'static str,
+    /// Usual value for documentation, of a parameter without a default; null if there is none.
+    pub example: Value,
+}
+
+/// Meaning of a parameter for code other than its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Limit of a queue, in the unit of the parameter; null: no limit.
+    Limit,
+    /// Rate limit of a link in bits per second; null: no limit.
+    Rate,
+    /// Its effect is off at 0, which scenario files write as "off".
+    Off,
+    /// A share or a probability, which figures show in percent.
+    Share,
+}
+
+impl Role {
+    /// Name of the role in catalogues.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Limit => "limit",
+            Role::Rate => "rate",
+            Role::Off => "off",
+            Role::Share => "share",
+        }
+    }
+}
+
+/// A named set of values.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Name of the preset.
+    pub name: &'static str,
+    /// Values by parameter.
+    pub values: fn() -> Vec<(&'static str, Value)>,
+}
+
+/// Parameters of one entry of a registry, implemented by [`params!`](crate::params).
+pub trait Params: serde::de::DeserializeOwned + Default {
+    /// The presets, the default one first; empty if there is no choice.
+    const PRESETS: &'static [Preset] = &[];
+
+    /// Descriptions of all parameters.
+    fn specs() -> Vec<ParamSpec>;
+}
