@@ -98,7 +98,7 @@ pub fn make(
 }
 
 impl Controller {
-    /// Wraps an instance of a subclass of `fullpipe.cca.Controller`.
+    /// Wraps an instance of a subclass of `fullpipe.algorithms.Controller`.
     pub fn new(object: &Bound<'_, PyAny>, name: &str, flow: &str) -> PyResult<Controller> {
         let defined: Vec<String> = object.call_method0("_events")?.extract()?;
         let method = |name: &str| {

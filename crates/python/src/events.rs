@@ -8,7 +8,7 @@ use units::{Duration, Time};
 macro_rules! event {
     ($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty = $default:tt $(.$owned:ident())?,)* }) => {
         $(#[doc = $doc])*
-        #[pyclass(module = "fullpipe.cca", frozen, get_all, from_py_object)]
+        #[pyclass(module = "fullpipe.algorithms", frozen, get_all, from_py_object)]
         #[derive(Clone, Debug)]
         pub struct $name { $($(#[doc = $field_doc])* pub $field: $type,)* }
 

@@ -7,7 +7,8 @@ from importlib import import_module
 import pytest
 
 import fullpipe
-from fullpipe.aliases import ALIASES
+from fullpipe import _native
+from fullpipe.aliases import ALIASES, present
 
 
 @pytest.mark.parametrize(("older", "present"), ALIASES.items())
@@ -39,6 +40,12 @@ def test_an_older_name_works_in_a_process_that_has_imported_nothing(line: str) -
 def test_a_class_is_there_once() -> None:
     older = import_module("fullpipe.cca.controller")
     assert older.Controller is import_module("fullpipe.algorithms").Controller
+
+
+@pytest.mark.parametrize("compiled", [value for value in vars(_native).values() if isinstance(value, type)])
+def test_a_compiled_class_names_the_present_module_that_has_it(compiled: type) -> None:
+    assert present(compiled.__module__) is None
+    assert getattr(import_module(compiled.__module__), compiled.__name__) is compiled
 
 
 def test_what_never_was_is_not_found() -> None:
