@@ -11,6 +11,7 @@ use congestion::{Control, Traits};
 use units::{Duration, Rate, Time};
 
 /// Times at which packets may leave, and the packets that wait for theirs.
+#[repr(C)]
 #[derive(Debug)]
 pub(super) struct Departures {
     last_send: Time,

@@ -8,11 +8,17 @@ use crate::feedback::Feedback;
 use congestion::{CaState, Undo};
 
 /// State of loss recovery.
+#[repr(C)]
 #[derive(Debug)]
 pub(super) struct Episode {
     state: CaState,
     /// `next` when the episode began: it ends when all packets below are acknowledged.
     high: u32,
+    /// Timestamp that the last ACK echoed.
+    last_echo: u32,
+    /// Timeouts since the cumulative acknowledgement last advanced.
+    timeouts: u32,
+    pub probe: TailProbe,
     /// Whether a reduction that turns out to be spurious is undone.
     undoes: bool,
     /// Whether the receiver echoes marks until it gets CWR.
@@ -21,8 +27,6 @@ pub(super) struct Episode {
     tell_reduced: bool,
     /// Whether F-RTO is still checking if the timeout was spurious.
     frto: bool,
-    /// Timestamp that the last ACK echoed.
-    last_echo: u32,
     /// Timestamp of the episode's first retransmission.
     first_retransmission: Option<u32>,
     /// `una` when the episode began, while the episode may still be undone.
@@ -31,11 +35,8 @@ pub(super) struct Episode {
     unproven: Option<u32>,
     /// Threshold to restore if the episode was spurious; 0: must not be undone.
     prior_ssthresh: u32,
-    /// Timeouts since the cumulative acknowledgement last advanced.
-    timeouts: u32,
     /// Packets below were already examined for rescue retransmissions.
     rescued: u32,
-    pub probe: TailProbe,
     pub reduction: Reduction,
 }
 

@@ -33,6 +33,7 @@ pub(super) const NEW_DATA: u32 = 0;
 pub(super) const RETRANSMISSIONS: u32 = 1;
 
 /// Packets that wait in the host for their departure time, and the bytes of the connection in the NIC.
+#[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct HostQueue {
     /// Whether packets wait for their departure time here (`sch_fq`).

@@ -56,6 +56,7 @@ impl AddAssign for Limited {
 }
 
 /// Accounts of time by cause.
+#[repr(C)]
 #[derive(Debug)]
 pub(super) struct Limits {
     current: Limit,

@@ -20,15 +20,16 @@ pub(super) struct Outstanding {
 }
 
 /// The records. The number of a packet determines its place.
+#[repr(C)]
 #[derive(Debug)]
 pub(super) struct Ring {
     /// Records from `base` on.
     places: Vec<Record>,
-    /// Records below `base`, which only a lean ring sets aside.
-    early: Early,
     /// Number of the first packet that was not set aside.
     base: u32,
     lean: bool,
+    /// Records below `base`, which only a lean ring sets aside.
+    early: Early,
 }
 
 impl Ring {

@@ -4,6 +4,7 @@ use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
 
 /// Ranges of packets that were selectively acknowledged, and the duplicates that DSACKs have reported.
+#[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct Sacked {
     ranges: RangeSet,

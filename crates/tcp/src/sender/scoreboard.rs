@@ -17,10 +17,10 @@ use std::collections::VecDeque;
 use units::Time;
 
 /// The records of all outstanding packets, with counters and SACK ranges. Loss recovery reads them in two orders: by
-/// time of sending, and by number for retransmission.
+/// time of sending, and by number for retransmission. The fields that every ACK needs come first.
+#[repr(C)]
 #[derive(Debug)]
 pub(super) struct Scoreboard {
-    ring: Ring,
     /// Lowest packet not cumulatively acknowledged.
     una: u32,
     /// Number of the next new packet.
@@ -28,17 +28,18 @@ pub(super) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    pub sacked: Sacked,
-    /// Lost packets by number; entries may be stale and are checked when taken.
-    lost: VecDeque<u32>,
+    /// Outstanding packets that are the first of their burst.
+    heads: u32,
     oldest: u32,
     newest: u32,
     /// Payload bytes below `una`.
     una_bytes: u64,
     /// Payload bytes below `next`.
     next_bytes: u64,
-    /// Outstanding packets that are the first of their burst.
-    heads: u32,
+    ring: Ring,
+    /// Lost packets by number; entries may be stale and are checked when taken.
+    lost: VecDeque<u32>,
+    pub sacked: Sacked,
     /// When each retransmitted packet was first sent, microseconds modulo 2^32; `None`: not recorded.
     first_us: Option<Box<Numbered<u32>>>,
 }

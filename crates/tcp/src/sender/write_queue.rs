@@ -33,6 +33,7 @@ const FIRST_CHUNK: u64 = 65_535 / 2;
 const UNLIMITED: u64 = u64::MAX / 2;
 
 /// Written data, the buffer for it, and the receiver's window.
+#[repr(C)]
 #[derive(Debug)]
 pub(super) struct WriteQueue {
     /// One past the highest byte the receiver's window allows.
