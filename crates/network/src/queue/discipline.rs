@@ -1,4 +1,4 @@
-//! What a queue discipline does, and what it reports.
+//! The interface of queue disciplines, and the drops and marks that they report.
 
 use crate::{Drops, Ecn, Packet, StreamId};
 use params::params;

@@ -1,4 +1,4 @@
-//! The step from one window to the next.
+//! The smallest step of time, and the emptying of lists between windows.
 
 use units::Duration;
 

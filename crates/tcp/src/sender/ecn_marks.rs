@@ -42,7 +42,7 @@ impl Marks {
         u32::from(newly)
     }
 
-    /// Whether an ACK with this count reports no marks whatever it has else, as there is no ECN.
+    /// Whether an ACK with this count reports no marks, as there is no ECN.
     #[inline]
     pub fn reports_none(&self, count: u16) -> bool {
         self.feedback == Feedback::Off && count == self.count

@@ -56,14 +56,14 @@ impl TailProbe {
         self.end = None;
     }
 
-    /// Whether a probe awaits its ACK and is below `ack`.
+    /// Whether an ACK of all packets below `ack` reaches a probe that awaits its ACK.
     #[inline]
     pub fn is_reached(&self, ack: u32) -> bool {
         self.end.is_some_and(|end| ack >= end)
     }
 
-    /// Judge whether the tail was lost, from an ACK below which is `ack`. `both`: a DSACK reports that the packet and
-    /// the probe arrived. `news`: the ACK acknowledges or SACKs packets.
+    /// Judge whether the tail was lost, from an ACK of all packets below `ack`. `both`: a DSACK reports that the packet
+    /// and the probe arrived. `news`: the ACK acknowledges or SACKs packets.
     pub fn judge(&mut self, ack: u32, both: bool, news: bool) -> Tail {
         let Some(end) = self.end.filter(|&end| ack >= end) else { return Tail::Calm };
         if !self.was_retransmission || both {

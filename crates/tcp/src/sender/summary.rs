@@ -1,4 +1,4 @@
-//! Findings of one ACK, and the state before it.
+//! Summary of one ACK, which the steps of its processing fill and read.
 
 use super::delivery::Newest;
 use crate::segment::stamp;

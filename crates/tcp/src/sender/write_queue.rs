@@ -42,7 +42,7 @@ pub(super) struct WriteQueue {
     data: Option<u64>,
     /// Payload of a full segment.
     mss: u64,
-    /// Limit of unacknowledged payload; `MAX` if the buffer does not count payload.
+    /// Limit of unacknowledged payload; `MAX` if the buffer counts no payload.
     payload: u64,
     /// Memory of a burst beside its payload.
     per_packet: u64,
