@@ -1,7 +1,7 @@
 //! Plans of datagram flows, which are not TCP.
 
-use crate::periods::Periods;
 use super::range::{Check, LONGEST_NS, within};
+use crate::periods::Periods;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
