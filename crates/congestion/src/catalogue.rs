@@ -9,7 +9,7 @@ use thiserror::Error;
 
 type Boxed = Box<dyn CongestionControl>;
 
-/// Why an algorithm could not be built.
+/// Reason why an algorithm could not be built.
 #[derive(Debug, Error)]
 pub enum BuildError {
     /// No algorithm of that name.

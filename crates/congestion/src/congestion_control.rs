@@ -3,43 +3,45 @@
 use crate::event::{Ack, Congestion, Control, LostPacket, Path, Sent, Traits, Undo};
 use units::Probe;
 
-/// An algorithm, which computes a window and a rate from events of the transport.
+/// A congestion control algorithm: it computes a window and a rate from events of the transport.
 ///
-/// It never allocates after `build`, and [`control`](Self::control) is pure: calling it twice changes nothing.
-/// The order within one ACK is: scoreboard, RTT, loss detection ([`on_congestion`](Self::on_congestion),
-/// [`on_undo`](Self::on_undo), [`on_recovery_exit`](Self::on_recovery_exit) as they happen), delivery-rate
+/// An algorithm never allocates after `build`. [`control`](Self::control) is pure: it changes no state. The order
+/// within one ACK is: scoreboard, RTT, loss detection (with calls of [`on_congestion`](Self::on_congestion),
+/// [`on_undo`](Self::on_undo) and [`on_recovery_exit`](Self::on_recovery_exit) as these events happen), delivery-rate
 /// sample, then [`on_ack`](Self::on_ack) exactly once, then `control`.
 pub trait CongestionControl: Send {
-    /// Start, as the handshake is complete; `path` has the first RTT sample.
+    /// Start the flow when the handshake is complete; `path` has the first RTT sample.
     fn on_established(&mut self, _path: &Path) {}
 
-    /// Process an ACK after the transport has done so. Called once per ACK, except for one that a later ACK overtook or
-    /// that arrives with no packet outstanding.
+    /// Process an ACK after the transport has processed it. Called once per ACK, except for an ACK that a later ACK
+    /// overtook or that arrives with no packet outstanding.
     fn on_ack(&mut self, ack: &Ack, path: &Path);
 
-    /// Process a packet that was marked lost. Called only if `Traits::watches_losses`, before the episode that the loss
-    /// may begin, and before the [`on_ack`](Self::on_ack) of the ACK that revealed it.
+    /// Process a packet that was marked lost. Called only if `Traits::watches_losses` is set, before the episode that
+    /// the loss may begin, and before [`on_ack`](Self::on_ack) for the ACK that revealed the loss.
     fn on_lost(&mut self, _lost: &LostPacket, _path: &Path) {}
 
     /// Begin a congestion episode (at most once per window of data, except for repeated timeouts).
     ///
-    /// An algorithm whose recovery belongs to the transport only sets a new `ssthresh`. The caller must then move the
-    /// window there with [`set_cwnd`](Self::set_cwnd): gradually (PRR), at once, or when recovery ends. After a timeout
-    /// the caller sets it to the packets in flight plus one.
+    /// If the transport sets the window in recovery, the algorithm only sets a new `ssthresh` here. The caller must
+    /// then move the window to `ssthresh` with [`set_cwnd`](Self::set_cwnd): gradually (PRR), at once, or when
+    /// recovery ends. After a timeout the caller sets the window to the packets in flight plus one.
     fn on_congestion(&mut self, congestion: Congestion, path: &Path);
 
     /// Undo a spurious episode: no packet was lost.
     fn on_undo(&mut self, undo: &Undo, path: &Path);
 
-    /// End an episode after a loss, a mark or a timeout: all packets outstanding at its begin have been delivered. The
-    /// transport has set the window to `ssthresh` by then, except after a timeout. The algorithm may change both.
+    /// End an episode after a loss, a mark or a timeout: all packets outstanding at its beginning have been
+    /// delivered. The transport has already set the window to `ssthresh`, except after a timeout. The algorithm may
+    /// change both values.
     fn on_recovery_exit(&mut self, _path: &Path) {}
 
-    /// Process a burst before it is sent: one that ends an idle time, or any if `Traits::watches_sends`.
+    /// Process a burst before it is sent: a burst that ends an idle time, or every burst if `Traits::watches_sends`
+    /// is set.
     fn on_send(&mut self, _sent: &Sent, _path: &Path) {}
 
-    /// When to call [`on_wakeup`](Self::on_wakeup), if ever. After a wake-up it must be in the future, or the
-    /// simulation would loop for ever.
+    /// Time of the next call of [`on_wakeup`](Self::on_wakeup), if any. After a wake-up this time must be in the
+    /// future, or the simulation would never end.
     fn next_wakeup(&self) -> Option<units::Time> {
         None
     }
@@ -47,11 +49,12 @@ pub trait CongestionControl: Send {
     /// Act at the time that [`next_wakeup`](Self::next_wakeup) returned.
     fn on_wakeup(&mut self, _path: &Path) {}
 
-    /// Set the window as the transport decides: proportional rate reduction, a timeout, a restart after idle.
+    /// Set the window to the value that the transport chooses: by proportional rate reduction, after a timeout, or
+    /// after idle.
     fn set_cwnd(&mut self, cwnd: u32);
 
-    /// Reduce the window to `cwnd`, as it was unused for a timeout or longer. Algorithms with a slow-start threshold
-    /// raise it to three quarters of the old window.
+    /// Reduce the window to `cwnd`, as the flow has not used it for a retransmission timeout or longer. Algorithms
+    /// with a slow-start threshold raise the threshold to three quarters of the old window.
     fn restart(&mut self, cwnd: u32) {
         self.set_cwnd(cwnd);
     }
@@ -59,10 +62,10 @@ pub trait CongestionControl: Send {
     /// The current outputs. Pure.
     fn control(&self) -> Control;
 
-    /// Report the internal variables for traces: numbers at every sample, states also whenever one changes. Recorders
-    /// call it, so it costs nothing without traces.
+    /// Report the internal variables for traces: numbers at every sample, states also whenever a state changes. Only
+    /// recorders call this function, so it costs nothing without traces.
     fn observe(&self, probe: &mut Probe<'_>);
 
-    /// Requirements for the transport. Constant once the connection is established.
+    /// Requirements for the transport. They are constant once the connection is established.
     fn traits(&self) -> Traits;
 }

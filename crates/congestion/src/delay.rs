@@ -1,4 +1,5 @@
-//! RTT minima of Vegas and its descendants: the smallest since the flow was idle, and that of the present round.
+//! RTT minima of Vegas and its descendants: the minimum since the flow was last idle, and the minimum of the present
+//! round.
 
 use crate::{Ack, CaState, Path};
 use units::Duration;
@@ -6,8 +7,8 @@ use units::Duration;
 /// Value for "no sample yet", microseconds, as in Linux.
 const NONE_US: u32 = i32::MAX as u32;
 
-/// The RTT state of Linux `tcp_vegas.h`. Disabled in all states but `Open`; a new round begins when it is enabled
-/// again.
+/// The RTT state of Linux `tcp_vegas.h`. It is disabled in all recovery states but `Open`. A new round begins when it
+/// is enabled again.
 ///
 /// RTTs are in whole microseconds plus one, as in Linux, so that none is zero.
 #[derive(Clone, Copy, Debug)]
@@ -30,21 +31,21 @@ impl Default for RttWatch {
 }
 
 impl RttWatch {
-    /// RTT samples that a round needs to be used: fewer may all be from delayed ACKs.
+    /// Smallest number of RTT samples with which a round is used: fewer samples may all be from delayed ACKs.
     const ENOUGH_SAMPLES: u32 = 3;
 
-    /// Forget all samples after an idle time, the base included.
+    /// Forget all samples after an idle time, including the base RTT.
     pub fn restart(&mut self, path: &Path) {
         self.base_us = NONE_US;
         self.enable(path);
     }
 
-    /// Disable, as a congestion episode begins.
+    /// Disable the use of delay when a congestion episode begins.
     pub fn suspend(&mut self) {
         (self.open, self.enabled) = (false, false);
     }
 
-    /// Add the RTT of an ACK, then enable or disable as the transport's state changes.
+    /// Add the RTT of an ACK, then enable or disable the use of delay as the transport's state changes.
     pub fn digest(&mut self, ack: &Ack, path: &Path) {
         if let Some(rtt) = ack.rtt {
             let rtt_us = plus_one(rtt);
@@ -86,7 +87,7 @@ impl RttWatch {
         over
     }
 
-    /// Forget the samples of the round, but not the base.
+    /// Forget the samples of the round, but not the base RTT.
     pub fn forget_round(&mut self) {
         self.min_us = NONE_US;
         self.samples = 0;

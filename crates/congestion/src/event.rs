@@ -1,4 +1,4 @@
-//! Events: the reports of a transport to an algorithm, and the algorithm's answers.
+//! Events: calls from a transport to an algorithm, and the outputs of the algorithm.
 //!
 //! Windows and counts are in packets of one MSS, as in Linux.
 
@@ -35,15 +35,15 @@ pub enum Congestion {
     Ecn,
     /// The algorithm itself asked for a reduction ([`Control::reduce`]).
     Delay,
-    /// The retransmission timer fired. The transport has set cwnd with `set_cwnd` by the time recovery proceeds.
-    /// `first` is false for repeated timeouts of one episode, which do not reduce again.
+    /// The retransmission timer fired. The transport calls `set_cwnd` before it sends again. `first` is false for
+    /// repeated timeouts of one episode, which do not reduce the window again.
     Timeout {
-        /// Whether it is the first timeout of its episode.
+        /// Whether the timeout is the first of its episode.
         first: bool,
     },
 }
 
-/// State to restore when an episode was spurious.
+/// State to restore if an episode was spurious.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
     /// cwnd when the episode began.
@@ -57,8 +57,8 @@ pub struct Undo {
 pub struct RateSample {
     /// Packets delivered over `interval`.
     pub delivered: u32,
-    /// The longer of the send phase and the ACK phase of the sampled flight. `None` if it is shorter than the smallest
-    /// RTT: the original of a retransmission arrived, and there is no bandwidth sample.
+    /// The longer of the send phase and the ACK phase of the sampled flight. `None` if this is shorter than the
+    /// smallest RTT: the original of a retransmission has arrived, so the sample gives no bandwidth.
     pub interval: Option<Duration>,
     /// Whether the sampled packet was sent while the flow was app-limited.
     pub app_limited: bool,
@@ -68,7 +68,7 @@ pub struct RateSample {
     pub lost: u32,
     /// Packets reported CE-marked since the sampled packet was sent.
     pub marked: u32,
-    /// Packets in flight just after the sampled packet was sent, itself included.
+    /// Packets in flight just after the sampled packet was sent, including the sampled packet.
     pub tx_in_flight: u32,
 }
 
@@ -77,11 +77,11 @@ pub struct RateSample {
 pub struct LostPacket {
     /// Packet number, to distinguish one hole from several.
     pub number: u64,
-    /// Packets in flight just after it was last sent, itself included.
+    /// Packets in flight just after the packet was last sent, including the packet itself.
     pub tx_in_flight: u32,
-    /// Packets marked lost since it was last sent, itself included.
+    /// Packets marked lost since the packet was last sent, including the packet itself.
     pub lost: u32,
-    /// Whether it was sent while the flow was app-limited.
+    /// Whether the packet was last sent while the flow was app-limited.
     pub app_limited: bool,
 }
 
@@ -94,13 +94,13 @@ pub struct Ack {
     pub cumulative: u32,
     /// Packets newly marked lost.
     pub lost: u32,
-    /// Packets newly reported CE-marked. Accurate feedback counts them; otherwise they are all packets that an ACK with
-    /// ECN-Echo acknowledges (as Linux's `delivered_ce`).
+    /// Packets newly reported CE-marked. Accurate feedback counts these packets. Otherwise they are all packets that
+    /// an ACK with ECN-Echo acknowledges (as Linux's `delivered_ce`).
     pub marked: u32,
     /// RTT of the most recently sent packet that this ACK covers and that was never retransmitted.
     pub rtt: Option<Duration>,
-    /// One-way delay of the last data packet that arrived before this ACK was sent, to the microsecond. Both ends read
-    /// the same clock. `None` if the transport does not measure it.
+    /// One-way delay of the last data packet that arrived before this ACK was sent, to the microsecond. The clocks of
+    /// both ends are the same. `None` if the transport does not measure the delay.
     pub one_way_delay: Option<Duration>,
     /// Whether a delayed-ACK timer may have held the ACK back, so that `rtt` may be too long.
     pub delayed: bool,
@@ -108,21 +108,22 @@ pub struct Ack {
     pub prior_state: CaState,
     /// Packets in flight before this ACK.
     pub prior_in_flight: u32,
-    /// Whether the transport lets a window algorithm grow now: it is not reducing, and data was acknowledged.
+    /// Whether the transport lets a window algorithm grow the window now: no reduction is under way, and data was
+    /// acknowledged.
     pub may_grow: bool,
     /// Whether the cumulative acknowledgement advanced.
     pub advanced: bool,
-    /// Every packet below this number has been acknowledged, for algorithms that count rounds by packet number.
+    /// Number of the first packet not yet acknowledged, for algorithms that count rounds by packet number.
     pub una: u64,
     /// The delivery-rate sample, if this ACK delivered packets.
     pub rate: Option<RateSample>,
-    /// Whether the ACK reaches the end of a tail loss probe that was a retransmission, while it is still unknown
-    /// whether the original arrived.
+    /// Whether the ACK covers the end of a tail loss probe that was a retransmission, while it is unknown whether the
+    /// original arrived.
     pub acks_probe: bool,
 }
 
 impl Ack {
-    /// The delivery-rate sample and its interval, if it is a bandwidth sample.
+    /// The delivery-rate sample and its interval, if the sample has an interval.
     pub fn bandwidth_sample(&self) -> Option<(&RateSample, Duration)> {
         self.rate.as_ref().and_then(|sample| Some((sample, sample.interval?)))
     }
@@ -147,32 +148,34 @@ pub struct Path {
     pub packets_out: u32,
     /// Number of the next new packet, for algorithms that count rounds by packet number.
     pub next: u64,
-    /// Packets delivered since the start.
+    /// Packets delivered since the flow started.
     pub delivered: u64,
     /// When `delivered` last changed.
     pub delivered_time: Time,
-    /// Packets marked lost since the start.
+    /// Packets marked lost since the flow started.
     pub lost: u64,
-    /// Packets reported CE-marked since the start (see [`Ack::marked`]).
+    /// Packets reported CE-marked since the flow started (see [`Ack::marked`]).
     pub marked: u64,
-    /// Whether ECN was negotiated, so that congestion may show as marks.
+    /// Whether ECN was negotiated, so that marks may report congestion.
     pub ecn: bool,
     /// Whether cwnd stopped the sender in the round just acknowledged, or slow start has not yet doubled the packets
-    /// outstanding (Linux `tcp_is_cwnd_limited`). The second case needs the transport's recovery or
+    /// outstanding (Linux `tcp_is_cwnd_limited`). The second condition applies only with the transport's recovery or
     /// [`Traits::slow_start`].
     pub cwnd_limited: bool,
     /// Whether packets sent now are app-limited.
     pub app_limited: bool,
-    /// When pacing allows the next departure (may be in the past).
+    /// Earliest time of the next departure that pacing allows (may be in the past).
     pub next_departure: Time,
     /// Whether the transport paces this flow.
     pub paced: bool,
-    /// Pacing rate of the transport, used or not: 2 or 1.2 windows per RTT unless the algorithm sets a rate.
+    /// Pacing rate of the transport, even if the transport does not pace. It is 2 or 1.2 windows per RTT unless the
+    /// algorithm sets a rate.
     pub pacing_rate: Rate,
-    /// Largest burst, bytes (Linux `sk_gso_max_size`). Algorithms use it even if the sender is configured to send
-    /// single packets, as in Linux.
+    /// Largest burst, bytes (Linux `sk_gso_max_size`). As in Linux, algorithms use this value even if the sender is
+    /// configured to send single packets.
     pub max_burst_bytes: u32,
-    /// Duration of bursts: 2^-n seconds at the pacing rate (Linux `sk_pacing_shift`): [`PACING_SHIFT`], or 7 on Wi-Fi.
+    /// Exponent n of the burst duration, 2^-n seconds at the pacing rate (Linux `sk_pacing_shift`): [`PACING_SHIFT`],
+    /// or 7 on Wi-Fi.
     pub pacing_shift: u32,
 }
 
@@ -184,7 +187,7 @@ pub const PACING_SHIFT: u32 = 10;
 pub struct Sent {
     /// Packets in the burst.
     pub packets: u32,
-    /// Whether no packet was in flight before it.
+    /// Whether no packet was in flight before the burst.
     pub from_idle: bool,
     /// Time since the preceding burst.
     pub gap: Duration,
@@ -195,19 +198,21 @@ pub struct Sent {
 pub struct Control {
     /// Congestion window in packets.
     pub cwnd: u32,
-    /// Slow-start threshold in packets; `u32::MAX` if none was ever set. The transport reduces the window to it.
+    /// Slow-start threshold in packets; `u32::MAX` if it was never set. The transport reduces the window to the
+    /// threshold.
     pub ssthresh: u32,
-    /// Pacing rate, if the algorithm sets one. `None` leaves pacing to the transport.
+    /// Pacing rate, if the algorithm sets a rate. `None` leaves the rate to the transport.
     pub pacing_rate: Option<Rate>,
     /// Smallest burst, in packets (Linux `min_tso_segs`).
     pub min_burst: u32,
-    /// Largest burst, in packets; `u32::MAX` leaves it to the transport.
+    /// Largest burst, in packets; `u32::MAX` leaves the limit to the transport.
     pub max_burst: u32,
-    /// Whether to mark packets sent from now on as app-limited (BBR does while it probes for the RTT).
+    /// Whether to mark packets sent from now on as app-limited, as BBR does in PROBE_RTT.
     pub hide_samples: bool,
-    /// Whether the transport must begin an episode ([`Congestion::Delay`]) and reduce, as Linux's `tcp_enter_cwr` does.
-    /// Read after every [`on_ack`](crate::CongestionControl::on_ack), and ignored during an episode; never undone. The
-    /// algorithm withdraws the request in `on_congestion`, or in its next `on_ack`.
+    /// Whether the transport must begin an episode ([`Congestion::Delay`]) and reduce the window, as Linux's
+    /// `tcp_enter_cwr` does. The transport reads this flag after every [`on_ack`](crate::CongestionControl::on_ack)
+    /// and ignores it during an episode. The reduction is never undone. The algorithm clears the flag in
+    /// `on_congestion`, or in its next `on_ack`.
     pub reduce: bool,
 }
 
@@ -226,7 +231,7 @@ impl Control {
     }
 }
 
-/// Owner of the window during loss recovery.
+/// The part that sets the window during loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
     /// The transport, by proportional rate reduction (RFC 9937) towards `Control::ssthresh`.
@@ -249,19 +254,19 @@ pub enum EcnMode {
 }
 
 /// Requirements of an algorithm for its transport. The default suits algorithms that only have a window. `ecn` is
-/// read before the handshake. The rest may depend on what the handshake negotiated, and is final once
+/// read before the handshake. The other fields may depend on what the handshake negotiated, and are final once
 /// `on_established` returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// Owner of the window in recovery.
+    /// The part that sets the window during recovery.
     pub recovery: Recovery,
     /// Use of ECN.
     pub ecn: EcnMode,
     /// Whether the flow must be paced.
     pub needs_pacing: bool,
-    /// Whether `on_send` is called for every burst, not only for those that end an idle time.
+    /// Whether `on_send` is called for every burst, not only for bursts that end an idle time.
     pub watches_sends: bool,
-    /// Whether the window grows even while it is not used, as in the source of some algorithms.
+    /// Whether the window grows even while the flow does not use all of it, as in the source of some algorithms.
     pub grows_unused: bool,
     /// Whether `on_lost` is called for every packet marked lost.
     pub watches_losses: bool,
@@ -269,7 +274,7 @@ pub struct Traits {
     /// writes. A packet retransmitted after a pause is then app-limited (draft-ietf-ccwg-bbr section 4.1.1.3;
     /// Google's Linux for BBRv2 and v3).
     pub watches_pauses: bool,
-    /// Whether the algorithm owns recovery and nevertheless has slow start below its threshold.
+    /// Whether the algorithm sets the window in recovery and nevertheless has slow start below its threshold.
     pub slow_start: bool,
     /// Whether the send buffer holds three windows instead of two (Linux `sndbuf_expand`, which BBR modules define).
     pub buffers_three_windows: bool,

@@ -3,10 +3,11 @@
 use units::Duration;
 
 /// The maximum over a sliding window, from the best, second-best and third-best sample in order of age (Kathleen
-/// Nichols' algorithm, as in Linux `lib/win_minmax.c`). It is not exact, but needs constant space and time.
+/// Nichols' algorithm, as in Linux `lib/win_minmax.c`). The result is not exact, but the filter needs constant space
+/// and time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMax {
-    samples: [(u32, u64); 3], // (when, value); values never increase along the array
+    samples: [(u32, u64); 3], // (when, value); values do not increase along the array
 }
 
 impl WindowedMax {
@@ -26,7 +27,7 @@ impl WindowedMax {
     pub fn update(&mut self, window: u32, when: u32, value: u64) -> u64 {
         let [best, second, third] = &self.samples;
         let age = when.wrapping_sub(best.0);
-        // Neither is the best too old, nor are the others due to be refreshed.
+        // The best sample is within the window, and no other sample is due to be replaced by a newer one.
         let is_calm = || match (second.0 == best.0, third.0 == second.0) {
             (true, _) => false,
             (false, true) => age <= window / 2,
@@ -50,7 +51,8 @@ impl WindowedMax {
         self.age(window, sample)
     }
 
-    /// Promote the second and third when the best is too old, and refresh them as the window passes.
+    /// Replace the best sample by the second and third when it is too old, and the second and third by newer ones in
+    /// time.
     fn age(&mut self, window: u32, sample: (u32, u64)) -> u64 {
         let [best, second, third] = &mut self.samples;
         let age = sample.0.wrapping_sub(best.0);
@@ -68,7 +70,7 @@ impl WindowedMax {
     }
 }
 
-/// The exact minimum of the last values.
+/// The exact minimum of the most recent values.
 #[derive(Clone, Debug)]
 pub(crate) struct Recent {
     values: Box<[Duration]>,
@@ -77,27 +79,27 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// An empty memory of `length` values.
+    /// Create an empty filter for the last `length` values.
     pub(crate) fn new(length: u32) -> Recent {
         Recent { values: vec![Duration::MAX; length as usize].into_boxed_slice(), at: 0, min: Duration::MAX }
     }
 
-    /// Add a value in place of the oldest.
+    /// Add a value, which replaces the oldest.
     pub(crate) fn push(&mut self, value: Duration) {
         self.at = if self.at + 1 < self.values.len() { self.at + 1 } else { 0 };
         let (before, rest) = self.values.split_at(self.at);
         let least = |values: &[Duration], least: Duration| values.iter().fold(least, |m, v| m.min(*v));
-        self.min = least(&rest[1..], least(before, value)); // reading the value just written would stall
+        self.min = least(&rest[1..], least(before, value)); // reading back `values` after the write would stall
         self.values[self.at] = value;
     }
 
-    /// Lower the last value to at most `value`.
+    /// Reduce the last value to `value`, if `value` is smaller.
     pub(crate) fn lower_last(&mut self, value: Duration) {
         self.values[self.at] = self.values[self.at].min(value);
         self.min = self.min.min(value);
     }
 
-    /// The smallest of the values; `Duration::MAX` before the first.
+    /// The smallest of the values; `Duration::MAX` before the first value.
     pub(crate) fn min(&self) -> Duration {
         self.min
     }

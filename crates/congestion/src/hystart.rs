@@ -12,7 +12,7 @@ pub(crate) enum Exit {
     Now,
 }
 
-/// RTT growth of a round that counts as a queue: an eighth of the base, within 4 ms to 16 ms.
+/// RTT growth within a round that counts as a queue: an eighth of the base RTT, but at least 4 ms and at most 16 ms.
 /// RFC 9406 section 4.2 (RttThresh); Linux `HYSTART_DELAY_THRESH`.
 fn delay_threshold(base: Duration) -> Duration {
     (base / 8).clamp(Duration::from_millis(4), Duration::from_millis(16))
@@ -21,10 +21,11 @@ fn delay_threshold(base: Duration) -> Duration {
 /// Thresholds of HyStart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// ACK trains of half the base RTT, or of all of it if paced; RTT growth by an eighth of the base.
+    /// ACK trains of half the base RTT (the whole base RTT if the flow is paced); RTT growth by an eighth of the base
+    /// RTT.
     #[default]
     Linux,
-    /// ACK trains of the whole base RTT; RTT growth by the whole base (ns-3 `TcpCubic::HystartUpdate`).
+    /// ACK trains of the whole base RTT; RTT growth by the whole base RTT (ns-3 `TcpCubic::HystartUpdate`).
     Ns3,
 }
 
@@ -49,7 +50,7 @@ impl HyStart {
     /// Smallest window at which slow start may end, packets.
     /// Linux `hystart_low_window`.
     const LOW_WINDOW: u32 = 16;
-    /// RTT samples per round before delay is judged.
+    /// RTT samples in a round before HyStart tests the delay.
     /// RFC 9406 section 4.2 (N_RTT_SAMPLE); Linux `HYSTART_MIN_SAMPLES`.
     const MIN_SAMPLES: u32 = 8;
     /// Longest gap between the ACKs of a train.
@@ -65,15 +66,15 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// Enable the search for an exit again, after a timeout.
+    /// Start looking for the end of slow start again, after a timeout.
     /// Linux `bictcp_hystart_reset`.
     pub(crate) fn restart(&mut self, path: &Path) {
         self.found = false;
         self.start_round(path.now, path.next);
     }
 
-    /// Process an RTT sample; `base` is the smallest RTT so far. Rounds are counted from the first sample on, even in
-    /// small windows, so that the first train tested is complete (Linux since 6.14).
+    /// Process an RTT sample; `base` is the smallest RTT so far. Rounds are counted from the first sample on, even
+    /// while the window is below `LOW_WINDOW`, so that the first train tested is complete (Linux since 6.14).
     /// Linux `hystart_update`.
     pub(crate) fn on_rtt(
         &mut self,
@@ -123,7 +124,7 @@ impl HyStart {
 }
 
 impl Rule {
-    /// RTT growth of a round that counts as a queue.
+    /// RTT growth within a round that counts as a queue.
     fn threshold(self, base: Duration) -> Duration {
         match self {
             Rule::Linux => delay_threshold(base),
@@ -133,14 +134,14 @@ impl Rule {
     }
 }
 
-/// Time of four of the largest bursts, at most 1 ms: bursts of the sender make ACK trains longer.
+/// Duration of four of the largest bursts, at most 1 ms: bursts of the sender make ACK trains longer.
 /// Linux `hystart_ack_delay`.
 fn burst_allowance(path: &Path) -> Duration {
     path.pacing_rate.time_to_send(4 * u64::from(path.max_burst_bytes)).min(Duration::from_millis(1))
 }
 
-/// HyStart++ (RFC 9406 section 4.2): when delay rises, grow at a quarter of the speed for five rounds
-/// (conservative slow start). Return to slow start if the delay falls again.
+/// HyStart++ (RFC 9406 section 4.2): when the delay rises, grow at a quarter of the speed for five rounds
+/// (conservative slow start). Return to slow start if the delay falls below the baseline.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStartPlusPlus {
     stopped: bool,
@@ -166,7 +167,7 @@ impl HyStartPlusPlus {
     /// RFC 9406 section 4.3 (L).
     const UNPACED_LIMIT: u32 = 8;
 
-    /// Disable for good, as congestion has ended the first slow start.
+    /// Disable HyStart++ permanently, as congestion has ended the first slow start.
     /// RFC 9406 section 4.2.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
@@ -192,7 +193,7 @@ impl HyStartPlusPlus {
     fn judge_delay(&mut self) {
         let (Some(current), true) = (self.round_rtt, self.samples >= Self::MIN_SAMPLES) else { return };
         match (self.css_baseline, self.last_round_rtt) {
-            (Some(baseline), _) if current < baseline => self.css_baseline = None, // a false alarm
+            (Some(baseline), _) if current < baseline => self.css_baseline = None, // the rise was not a queue
             (None, Some(last)) if current >= last + delay_threshold(last) => {
                 self.css_baseline = Some(current);
                 self.css_rounds = 0;

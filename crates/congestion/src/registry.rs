@@ -14,25 +14,25 @@ pub struct Descriptor {
     pub aliases: &'static [&'static str],
     /// Description in one line.
     pub title: &'static str,
-    /// Paper, RFC or code that it follows.
+    /// Paper, RFC or code that the algorithm follows.
     pub source: &'static str,
     /// Its parameters.
     pub params: fn() -> Vec<ParamSpec>,
-    /// Named sets of parameter values, the default one first; empty if there are none.
+    /// Named sets of parameter values, the default set first; empty if there are no sets.
     pub presets: &'static [Preset],
     pub(crate) build: fn(&Value, u64) -> Result<Boxed, Refusal>,
 }
 
-/// An algorithm of the registry: its parameters and its constructor. Most types that implement this are the algorithm
-/// itself. Some are only a name for a shared law with other rules.
+/// An algorithm of the registry: its parameters and its constructor. Most types that implement this trait are the
+/// algorithm itself. Some types are only a name for a shared algorithm with other rules.
 pub(crate) trait Algorithm: 'static {
     /// Its parameter struct.
     type Params: Params;
     /// Description in one line.
     const TITLE: &'static str;
-    /// Paper, RFC or code that it follows.
+    /// Paper, RFC or code that the algorithm follows.
     const SOURCE: &'static str;
-    /// Build a new instance; `seed` is for its random numbers, if it draws any.
+    /// Build a new instance. `seed` initialises its random numbers, if the algorithm uses any.
     fn new(params: Self::Params, seed: u64) -> impl CongestionControl + 'static;
 }
 

@@ -1,5 +1,5 @@
-//! RTT independence: a flow with a short RTT grows as slowly as one with a target RTT (L4STeam/linux `tcp_prague.c`;
-//! RFC 9331 section 4.3, requirement "reduced RTT dependence").
+//! RTT independence: a flow with a short RTT grows as slowly as a flow with a target RTT (L4STeam/linux
+//! `tcp_prague.c`; RFC 9331 section 4.3, requirement "reduced RTT dependence").
 
 use crate::Path;
 use units::Duration;
@@ -10,22 +10,22 @@ use units::Duration;
 pub enum RttScaling {
     /// No scaling.
     None,
-    /// The rate grows as that of a flow with the target RTT.
+    /// The sending rate grows as fast as the rate of a flow with the target RTT.
     Rate,
-    /// Weaker scaling, so that at very short RTTs there is still a mark every eight round trips.
+    /// Weaker scaling, so that even at very short RTTs there is a mark every eight round trips.
     Scalable,
-    /// The rate grows as that of a flow whose RTT is the sum of its own and the target.
+    /// The sending rate grows as fast as the rate of a flow whose RTT is the sum of the own RTT and the target RTT.
     Additive,
 }
 
 /// Longest RTT that is scaled.
 const LONGEST: Duration = Duration::from_millis(100);
-/// Unit of RTTs, microseconds as a power of two; fractions of it are dropped.
+/// Exponent of the unit of RTTs: 2^7 microseconds. RTTs are rounded down to whole units.
 /// L4STeam/linux `US2RTT` (RTT_UNIT).
 const UNIT_SHIFT: u32 = 7;
-/// RTT from which scalable growth exceeds an eighth of a packet, seconds.
+/// RTT above which growth per round trip with `Scalable` exceeds an eighth of a packet, seconds.
 const SCALABLE_FROM: f64 = 1_536e-6;
-/// Range of RTTs above that in which scalable growth rises, seconds.
+/// Range of RTTs above `SCALABLE_FROM` in which this growth rises, seconds.
 const SCALABLE_SPAN: f64 = 16_384e-6;
 
 /// Round a time down to whole units.
@@ -35,15 +35,16 @@ fn in_units(time: Duration) -> Duration {
 }
 
 impl RttScaling {
-    /// The RTT whose growth the flow imitates.
+    /// The RTT of the flow whose growth is imitated.
     /// L4STeam/linux `prague_target_rtt`, `prague_dynamic_rtt_target`.
     pub(crate) fn target(self, target: Duration, path: &Path) -> Duration {
         let own = if self == RttScaling::Additive { path.srtt.unwrap_or_default() } else { Duration::ZERO };
         in_units(target) + in_units(own)
     }
 
-    /// Growth in packets per round trip, in place of one. The factor RTT/target applies twice: there are more round
-    /// trips per target RTT, and the same rate needs a smaller window. L4STeam/linux `prague_ai_ack_increase`.
+    /// Growth in packets per round trip; without scaling it is one. The factor RTT/target applies twice: there are
+    /// more round trips per target RTT, and the same rate needs a smaller window. L4STeam/linux
+    /// `prague_ai_ack_increase`.
     pub(crate) fn increase(self, target: Duration, path: &Path) -> f64 {
         let rtt = in_units(path.srtt.filter(|&rtt| rtt <= LONGEST).unwrap_or_default()).as_secs_f64();
         if rtt == 0.0 {
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn at_a_fifth_of_the_target_growth_is_a_twenty_fifth() {
-        // 39 of 195 units of 128 microseconds.
+        // The RTT is 39 units of 128 microseconds, and the target RTT is 195 units.
         assert!((increase(RttScaling::Rate, 5_000) - 0.04).abs() < 1e-12);
     }
 

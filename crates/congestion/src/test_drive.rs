@@ -4,10 +4,10 @@ use crate::test_support::path_at;
 use crate::{Ack, CaState, Congestion, CongestionControl, Path, RateSample, Sent};
 use units::{Duration, Time};
 
-/// Delay from the receiver to the sender, part of every RTT.
+/// Delay from the receiver to the sender, which is part of every RTT.
 pub(crate) const ROUTE_BACK: Duration = Duration::from_millis(10);
 
-/// A path without a network: whole windows are acknowledged, packet by packet, with RTTs that the test chooses.
+/// A path without a network. Whole windows are acknowledged, packet by packet, with RTTs that the test sets.
 pub(crate) struct Drive {
     now: Time,
     una: u64,
@@ -33,12 +33,12 @@ impl Drive {
         }
     }
 
-    /// Run one round trip: a window of ACKs for one packet each, all with this RTT.
+    /// Run one round trip: one ACK for each packet of a window, all with this RTT.
     pub(crate) fn round(&mut self, algorithm: &mut impl CongestionControl, rtt_us: u64) {
         let window = algorithm.control().cwnd;
         for _ in 0..window {
             self.now += Duration::from_nanos(rtt_us * 1_000 / u64::from(window));
-            let in_flight = algorithm.control().cwnd.max(window); // growth of the window is used at once
+            let in_flight = algorithm.control().cwnd.max(window); // packets allowed by growth are sent at once
             self.ack(algorithm, in_flight, 1, rtt_us);
         }
     }
@@ -48,7 +48,7 @@ impl Drive {
         (0..n).for_each(|_| self.round(algorithm, rtt_us));
     }
 
-    /// Send one ACK of `acked` packets out of `in_flight`.
+    /// Process one ACK of `acked` packets, with `in_flight` packets in flight before.
     pub(crate) fn ack(
         &mut self,
         algorithm: &mut impl CongestionControl,
@@ -82,7 +82,7 @@ impl Drive {
         algorithm.on_ack(&ack, &self.path(in_flight - acked));
     }
 
-    /// Run a loss and the recovery from it. Return ssthresh afterwards.
+    /// Run a loss and the recovery from that loss. Return ssthresh afterwards.
     pub(crate) fn lose(&mut self, algorithm: &mut impl CongestionControl) -> u32 {
         let window = algorithm.control().cwnd;
         algorithm.on_congestion(Congestion::Loss, &self.path(window));
@@ -92,7 +92,7 @@ impl Drive {
         ssthresh
     }
 
-    /// Run a timeout: afterwards only the retransmission is in flight.
+    /// Run a timeout. Afterwards only the retransmission is in flight.
     pub(crate) fn time_out(&mut self, algorithm: &mut impl CongestionControl) {
         algorithm.on_congestion(Congestion::Timeout { first: true }, &self.path(0));
         algorithm.set_cwnd(1);

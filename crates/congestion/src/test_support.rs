@@ -3,7 +3,7 @@
 use crate::{Path, kit::ideal};
 use units::{Duration, Rate, Time};
 
-/// The path at `ms` milliseconds.
+/// The path at the time of `ms` milliseconds.
 pub(crate) fn path_at(ms: u64) -> Path {
     Path {
         paced: false,

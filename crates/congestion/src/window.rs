@@ -7,8 +7,8 @@ pub(crate) const MIN_CWND: u32 = 2;
 /// Initial window, in packets (RFC 6928).
 pub(crate) const INITIAL_CWND: u32 = 10;
 
-/// The values cwnd and ssthresh with the growth laws that loss-based algorithms share (Linux `tcp_slow_start`,
-/// `tcp_cong_avoid_ai` in `net/ipv4/tcp_cong.c`; RFC 5681 with the byte counting of RFC 3465 in packets).
+/// The values cwnd and ssthresh, with the growth laws that loss-based algorithms share (Linux `tcp_slow_start`,
+/// `tcp_cong_avoid_ai` in `net/ipv4/tcp_cong.c`; RFC 5681, with the byte counting of RFC 3465 in packets).
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
     /// Congestion window, packets.
@@ -26,7 +26,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Report the window, the slow-start threshold once it is set, and the state that follows from both.
+    /// Report the window, the slow-start threshold once it is set, and the state that follows from these values.
     pub fn observe(&self, probe: &mut Probe<'_>) {
         probe.state("state", if self.in_slow_start() { "SlowStart" } else { "Avoidance" });
         probe.see("cwnd", f64::from(self.cwnd), "packets");
@@ -40,7 +40,7 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Grow by one packet per packet acknowledged, up to ssthresh. Return the packets left over.
+    /// Grow by one packet per acknowledged packet, up to ssthresh. Return the packets left over.
     pub fn slow_start(&mut self, acked: u32) -> u32 {
         let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
         let left = acked - (grown - self.cwnd);
@@ -48,12 +48,12 @@ impl Window {
         left
     }
 
-    /// Grow by slow start, if the window is in it. Return the packets left over for congestion avoidance.
+    /// Grow by slow start, if the window is below ssthresh. Return the packets left over for congestion avoidance.
     pub fn slow_start_first(&mut self, acked: u32) -> u32 {
         if self.in_slow_start() { self.slow_start(acked) } else { acked }
     }
 
-    /// Grow by slow start, then by one packet per window acknowledged (RFC 5681).
+    /// Grow by slow start, then by one packet per acknowledged window (RFC 5681).
     pub fn reno(&mut self, acked: u32) {
         let left = self.slow_start_first(acked);
         if left > 0 {
@@ -61,7 +61,7 @@ impl Window {
         }
     }
 
-    /// Grow by one packet for every `per_increment` packets acknowledged. Credit from a time when `per_increment` was
+    /// Grow by one packet for every `per_increment` acknowledged packets. Credit from a time when `per_increment` was
     /// larger counts for one packet only, so that the window never jumps.
     pub fn additive_increase(&mut self, per_increment: u32, acked: u32) {
         if self.credit >= per_increment {
@@ -76,7 +76,7 @@ impl Window {
         }
     }
 
-    /// Count acknowledged packets. True if a full window had been counted before this call; the count then restarts.
+    /// Count acknowledged packets. True if a full window had been counted before this call, which restarts the count.
     pub fn full_window_acked(&mut self, acked: u32) -> bool {
         let full = self.credit >= self.cwnd;
         self.credit = if full { 0 } else { self.credit + acked };
@@ -88,17 +88,17 @@ impl Window {
         self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
     }
 
-    /// Discard the credit, as an episode begins.
+    /// Discard the credit when an episode begins.
     pub fn forget_credit(&mut self) {
         self.credit = 0;
     }
 
-    /// Set the window as the transport decides, to at least one packet.
+    /// Set the window to the value that the transport chooses, but to at least one packet.
     pub fn set_cwnd(&mut self, cwnd: u32) {
         self.cwnd = cwnd.max(1);
     }
 
-    /// Reduce the window after a time of disuse and raise the threshold to three quarters of the old window.
+    /// Reduce the window after an idle time, and raise the threshold to three quarters of the old window.
     pub fn restart(&mut self, cwnd: u32) {
         self.raise_ssthresh();
         self.set_cwnd(cwnd);
@@ -135,7 +135,7 @@ mod tests {
     fn old_credit_is_released_gently() {
         let mut w = Window { cwnd: 100, ssthresh: 5, credit: 0 };
         w.additive_increase(100, 90);
-        w.additive_increase(10, 1); // 90 credits earned at 100 per packet are worth one packet, not nine
+        w.additive_increase(10, 1); // 90 credits, earned at 100 per packet, give 1 packet, not 9
         assert_eq!(w.cwnd, 101);
     }
 }

@@ -1,9 +1,10 @@
-//! The trait of algorithms that only have a window: they implement their law, and this module the rest.
+//! The trait of algorithms that only have a window. Each implements its growth and reduction; this module has the
+//! rest.
 
 use crate::window::MIN_CWND;
 use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo, Window};
 
-/// The two methods of a [`WindowAlgorithm`] that has its window in a field called `window`.
+/// The methods `window` and `window_mut` of a [`WindowAlgorithm`] that has its window in a field called `window`.
 macro_rules! has_window {
     () => {
         fn window(&self) -> &$crate::Window {
@@ -16,22 +17,23 @@ macro_rules! has_window {
     };
 }
 
-/// An algorithm with a [`Window`] that the transport reduces: a law of growth and a law of reduction.
+/// An algorithm with a [`Window`] that the transport reduces. The algorithm has a law of growth and a law of
+/// reduction.
 ///
-/// A type with this trait also has [`CongestionControl`]. The optional methods have the defaults of Linux for modules
-/// without the hook.
+/// A type with this trait also implements [`CongestionControl`]. The defaults of the optional methods are those of
+/// Linux for modules that do not define the hook.
 pub trait WindowAlgorithm: Send {
-    /// The window. `has_window!()` implements this method and the next.
+    /// The window. `has_window!()` implements this method and `window_mut`.
     fn window(&self) -> &Window;
 
-    /// The window, for changes.
+    /// The window, mutable.
     fn window_mut(&mut self) -> &mut Window;
 
-    /// Threshold (ssthresh) after a reduction, packets; the caller enforces at least 2 (Linux `ssthresh`). Not called
+    /// Slow-start threshold after a reduction, packets; the caller ensures at least 2 (Linux `ssthresh`). Not called
     /// for repeated timeouts of one episode.
     fn reduced(&mut self, congestion: Congestion, path: &Path) -> u32;
 
-    /// Grow the window. Called only if the transport allows it and the window was used (Linux `cong_avoid`).
+    /// Grow the window. Called only if the transport allows growth and the flow used the window (Linux `cong_avoid`).
     fn grow(&mut self, ack: &Ack, _path: &Path) {
         self.window_mut().reno(ack.acked);
     }
@@ -39,10 +41,11 @@ pub trait WindowAlgorithm: Send {
     /// Take samples from every ACK, before the window may grow (Linux `in_ack_event`, `pkts_acked`).
     fn measure(&mut self, _ack: &Ack, _path: &Path) {}
 
-    /// Start, as the handshake is complete.
+    /// Start the flow when the handshake is complete.
     fn established(&mut self, _path: &Path) {}
 
-    /// Process a timeout, the first of its episode or not, after `reduced` (Linux `set_state(TCP_CA_Loss)`).
+    /// Process a timeout, whether or not it is the first of its episode, after `reduced` (Linux
+    /// `set_state(TCP_CA_Loss)`).
     fn timed_out(&mut self, _path: &Path) {}
 
     /// Undo a spurious episode.
@@ -56,7 +59,7 @@ pub trait WindowAlgorithm: Send {
     /// Process a burst before it is sent: see [`CongestionControl::on_send`].
     fn sending(&mut self, _sent: &Sent, _path: &Path) {}
 
-    /// Reduce an unused window: see [`CongestionControl::restart`] (Linux `CA_EVENT_CWND_RESTART`).
+    /// Reduce a window that the flow did not use: see [`CongestionControl::restart`] (Linux `CA_EVENT_CWND_RESTART`).
     fn restarted(&mut self, cwnd: u32) {
         self.window_mut().restart(cwnd);
     }

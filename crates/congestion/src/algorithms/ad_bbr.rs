@@ -1,49 +1,52 @@
 //! # Ad-BBR
 //!
 //! ## Idea
-//! BBRv1 with two changes. The pacing rate falls as the RTT exceeds a reference (nRTT). PROBE_RTT comes only after ten
-//! seconds of standing queue, not every ten seconds.
+//! BBRv1 with two changes. The pacing rate falls when the RTT exceeds a reference RTT (nRTT). PROBE_RTT begins only
+//! after ten seconds of standing queue, not every ten seconds.
 //!
 //! ## Source and revision
 //! Ad-BBR, Future Internet 17(5):189, 2025, Algorithms 1 to 3 and Equations 8 to 13. No code was published, and the
-//! printed pseudo-code is ambiguous. The presets are its readings, see `docs/explanation/ad-bbr-readings.md`.
+//! printed pseudo-code is ambiguous. Each preset is one reading of the paper, see
+//! `docs/explanation/ad-bbr-readings.md`.
 //!
 //! ## Signals
-//! BBRv1's, and the last RTT sample that was not from a delayed ACK.
+//! The signals of BBRv1, and the last RTT sample that was not from a delayed ACK.
 //!
 //! ## State diagram
-//! BBRv1's. In PROBE_BW the rate is divided by β = RTT/nRTT from 1.25 nRTT on. From 1.5 nRTT on it is multiplied by
-//! γ, or by 1 - γ (`gamma_use`). PROBE_RTT comes when the RTT has exceeded RTprop by Y = max(std/2, 5 ms) for 10 s
-//! without a break. It replaces RTprop.
+//! The diagram of BBRv1, with two changes. In PROBE_BW the pacing rate is divided by β = RTT/nRTT if RTT/nRTT is at
+//! least 1.25. From 1.5 on, the rate is instead multiplied by γ, or by 1 - γ (`gamma_use`). PROBE_RTT begins when the
+//! RTT has exceeded RTprop by Y = max(std/2, 5 ms) for 10 s without a break. PROBE_RTT measures a new RTprop, which
+//! replaces the old value.
 //!
 //! ## Deviations from the source
-//! Readings that no preset changes:
+//! Readings that all presets share:
 //!
-//! - The comparisons lost in print are "not above" and "at least".
-//! - The factor applies anew to the rate of each ACK.
+//! - The comparison operators lost in print are "not above" and "at least".
+//! - The factor is applied to BBRv1's rate at each ACK and does not accumulate.
 //! - The cycle has eight phases.
-//! - The window in ProbeRTT is four packets.
+//! - The window in PROBE_RTT is four packets.
 //! - RTT variables are in milliseconds where Algorithm 3 compares them.
-//! - The standard deviation is that of the last 10 s.
-//! - A clamped γ is at most 1/β and `gamma_max`, and the rate at least four packets per nRTT.
-//! - Samples of delayed ACKs can lower RTprop and have no other effect.
-//! - The pacing rate is 1 % below the estimate, as in Linux 6.18.
-//! - Only nRTT changes the window, although the abstract blames the window.
+//! - The standard deviation is computed over the RTT samples of the last 10 s.
+//! - A clamped γ is at most 1/β and at most `gamma_max`. The pacing rate is then at least four packets per nRTT.
+//! - RTT samples from delayed ACKs can lower RTprop and have no other effect.
+//! - The pacing rate is 1 % below the bandwidth estimate, as in Linux 6.18.
+//! - Only nRTT changes the window, although the abstract describes the window as the problem.
 //!
-//! A PROBE_RTT without an RTT sample does not change RTprop. A sample below the threshold restarts both counts of
-//! `trigger = "counters"`, although section 4.1.2 calls one of them cumulative. The alternative changes no result
-//! for the paper's claims by 0.01 or more.
+//! If PROBE_RTT has no RTT sample, RTprop does not change. An RTT sample below the threshold restarts both round
+//! counters of `trigger = "counters"`, although section 4.1.2 calls one of the counters cumulative. With a cumulative
+//! counter no result for the paper's claims changes by 0.01 or more.
 //!
-//! Presets `reduce` and `reduce_dynamic` read "reduces the sending rate by a factor of γ" as a rate of 1 - γ. They
-//! are a fit: about thirty readings were tried, and the best was selected by the paper's claims. This is no evidence
-//! of the code that its authors ran. The "*" of Algorithm 2 contradicts these presets, and so does the sentence of
-//! 4.1.2 that flows with long RTTs are more affected. Algorithm 1, `alpha` and `hold_s` have no effect if nRTT is
-//! always RTprop, as in all presets but `dynamic` and `reduce_dynamic`.
+//! Presets `reduce` and `reduce_dynamic` read "reduces the sending rate by a factor of γ" as a rate multiplied by 1 -
+//! γ. These two presets are a fit: about thirty readings were tried, and the reading that agrees best with the
+//! paper's claims was selected. The fit does not show which code the authors ran. The "*" of Algorithm 2 contradicts
+//! these presets, and so does the sentence of section 4.1.2 that flows with long RTTs are more affected. Algorithm 1,
+//! `alpha` and `hold_s` have no effect if nRTT is always RTprop, as in all presets but `dynamic` and
+//! `reduce_dynamic`.
 //!
 //! ## Validated against
-//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); no other implementation exists. One
-//! property does not hold: after the path has become longer, `literal` is too slow for PROBE_RTT to detect it, and
-//! never recovers.
+//! Properties derived from the paper (`tests/bbr1_family`, `tests/theory`); no other implementation exists. One
+//! property does not hold for preset `literal`. After a reroute to a longer path, the preset sends too slowly for
+//! PROBE_RTT to detect the longer path, and never recovers.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::bbr::{Bandwidth, Gain, RttHistory};
@@ -52,15 +55,15 @@ use crate::{Ack, Path, Probe, WindowedMax};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
-/// Value of nRTT after `hold_s` above `alpha` RTprop; below, it is RTprop.
+/// Value of nRTT once the RTT has exceeded `alpha` RTprop for `hold_s`. Until then nRTT is RTprop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reference {
     /// RTprop, as printed.
     Rtprop,
-    /// The smallest RTT of that time: the reference follows a longer path, but also a standing queue.
+    /// The smallest RTT since the RTT exceeded `alpha` RTprop. It follows a longer path, but also a standing queue.
     WindowMin,
-    /// The last RTT.
+    /// The last RTT sample.
     Last,
 }
 
@@ -72,11 +75,11 @@ pub enum GammaUnit {
     Ms,
     /// Seconds.
     S,
-    /// Thirds of nRTT: γ then equals 1/β at the ratio from which it applies.
+    /// Thirds of nRTT: γ then equals 1/β at RTT/nRTT = 1.5, the ratio from which γ applies.
     Normalised,
 }
 
-/// Use of γ.
+/// How γ changes the pacing rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GammaUse {
@@ -86,7 +89,7 @@ pub enum GammaUse {
     ReduceBy,
 }
 
-/// Choice between β and γ.
+/// Rule that selects β or γ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -96,15 +99,15 @@ pub enum Trigger {
     Counters,
 }
 
-/// Validity of the RTT minimum.
+/// Time for which the RTT minimum (RTprop) is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expiry {
-    /// Until PROBE_RTT replaces it.
+    /// Until PROBE_RTT replaces the minimum.
     ProbeRtt,
-    /// For `min_rtt_window_s`; then the next smallest sample of that time follows.
+    /// For `min_rtt_window_s`. The smallest sample within that window then replaces the minimum.
     Sliding,
-    /// For `min_rtt_window_s`; then the next sample follows, as in BBRv1.
+    /// For `min_rtt_window_s`. The next sample then replaces the minimum, as in BBRv1.
     Overwrite,
 }
 
@@ -162,7 +165,7 @@ params_of_v1! {
     }
 }
 
-/// The RTT of the bandwidth-delay product.
+/// RTT used in the bandwidth-delay product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BdpReference {
@@ -275,7 +278,7 @@ impl Adaptive {
         self.rounds_far_above = if far { self.rounds_far_above.saturating_add(1) } else { 0 };
     }
 
-    /// The factor of the rate (Algorithm 2).
+    /// The factor by which the pacing rate is multiplied (Algorithm 2).
     fn factor(&self) -> f64 {
         let above = |ratio: f64| self.rtt >= ratio * self.nrtt;
         let (queue, slow) = match self.params.trigger {

@@ -1,30 +1,31 @@
 //! # BBQ
 //!
 //! ## Idea
-//! BBRv1 favours flows with a long RTT: they probe at 1.25 times the bandwidth for one of their own RTTs, and so put
-//! more packets into the shared queue. BBQ limits the probe to the same 3 ms for all flows while there is a queue.
+//! BBRv1 favours flows with a long RTT. A flow probes at 1.25 times the bandwidth for one RTT of its own, so a flow
+//! with a long RTT puts more packets into the shared queue. BBQ limits the probe to 3 ms for all flows while there is
+//! a queue.
 //!
 //! ## Source and revision
 //! A reconstruction of Ma, Jiang, Wang, Li, "Fairness of congestion-based congestion control" (arXiv 1706.09115),
-//! from notes on the paper and from what others report of it. Its code was never published.
+//! from notes on the paper and from what other papers report about BBQ. The authors' code was never published.
 //!
 //! ## Signals
-//! BBRv1's, and the smallest RTT of the last complete round.
+//! The signals of BBRv1, and the smallest RTT of the last complete round.
 //!
 //! ## State diagram
-//! BBRv1's. With a queue the phase of gain 1.25 ends after min(RTprop, 3 ms).
+//! The diagram of BBRv1. While there is a queue, the phase of gain 1.25 ends after min(RTprop, 3 ms).
 //!
 //! ## Deviations from the source
 //! The exact rules of the source are unknown. These are our choices:
 //!
 //! - There is a queue if the smallest RTT of the last complete round exceeds RTprop by a tenth, and by at least 1 ms
 //!   (`queue_delta`, `queue_epsilon_ms`).
-//! - This is tested on entering the phase and on every ACK in it.
-//! - BBRv1's condition that a probe must raise the flight does not apply while there is a queue.
-//! - The rest of the cycle is BBRv1's.
+//! - This condition is tested on entering the phase and on every ACK in the phase.
+//! - BBRv1 continues a probe until the packets in flight have risen. This rule does not apply while there is a queue.
+//! - The other phases of the cycle are unchanged.
 //!
-//! The tenth is invented, and it decides the result. The table has the share of a flow with 10 ms that competes with
-//! one of 50 ms for 100 Mbit/s (means of three seeds):
+//! The threshold of a tenth is invented, and it decides the result. The table shows the share of a flow with an RTT
+//! of 10 ms that competes with a flow of 50 ms for 100 Mbit/s (means of three seeds):
 //!
 //! | setting | share, buffer of 0.5 BDP | share, buffer of 5 BDP |
 //! |---|---|---|
@@ -38,10 +39,10 @@
 //! | `probe_cap_ms` 6 | 0.32 | 0.30 |
 //! | BBRv1 | 0.25 | 0.10 |
 //!
-//! `queue_epsilon_ms` from 0 to 5 changes nothing.
+//! Values of `queue_epsilon_ms` from 0 to 5 give the same shares.
 //!
 //! ## Validated against
-//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); no other implementation exists.
+//! Properties derived from the paper (`tests/bbr1_family`, `tests/theory`); no other implementation exists.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::registry::Algorithm;

@@ -17,10 +17,10 @@
 //! {1.25, 0.75, 1 × 6}; any → (no lower RTT for 10 s) → PROBE_RTT for 200 ms and a round → PROBE_BW or STARTUP.
 //!
 //! ## Deviations from the source
-//! None known, apart from `policer`, which can disable the detection of policers.
+//! None known, apart from the parameter `policer`, which can disable the detection of policers.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`), the properties of its specification (`tests/bbr1_family`,
+//! Linux 7.2 in virtual time (`tests/differential`), and properties derived from the source (`tests/bbr1_family`,
 //! `tests/theory`).
 
 use crate::bbr::v1::{Plain, Settings, V1, params_of_v1};

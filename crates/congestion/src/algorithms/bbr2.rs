@@ -1,15 +1,15 @@
 //! # BBR, version 2
 //!
 //! ## Idea
-//! The predecessor of BBRv3, also with bounds of the flight that losses set. It drains faster (0.75). It ends a probe
-//! as soon as a quarter BDP is queued, not when the bandwidth stops growing. It is therefore slower to find bandwidth
-//! that other flows have freed.
+//! The predecessor of BBRv3. Like BBRv3, it bounds the packets in flight after losses. It drains faster (pacing gain
+//! 0.75). It ends a probe as soon as a quarter BDP is queued, not when the bandwidth stops growing. BBRv2 is
+//! therefore slower than BBRv3 to find bandwidth that other flows have freed.
 //!
 //! ## Source and revision
 //! google/bbr, branch v2alpha, `net/ipv4/tcp_bbr2.c`, in behaviour and fixed-point arithmetic.
 //!
 //! ## Signals
-//! Those of BBRv3, except that a tail loss repaired by a probe does not count.
+//! The signals of BBRv3, except that a tail loss repaired by a tail loss probe does not count.
 //!
 //! ## State diagram
 //! The diagram of BBRv3, with two differences. STARTUP ends after three rounds without 25 % growth of the bandwidth
@@ -17,8 +17,8 @@
 //! once 1.25 BDP are in flight.
 //!
 //! ## Deviations from the source
-//! Not implemented: the fast path for app-limited flows, which only saves time. `up_gain` is both the pacing gain of
-//! UP and the flight that ends it; the source has two parameters, both 1.25.
+//! Not implemented: the fast path for app-limited flows, which only saves CPU time. `up_gain` is both the pacing gain
+//! of UP and the number of BDP in flight at which UP ends. The source has two parameters for this, both 1.25.
 //!
 //! ## Validated against
 //! The checkable properties of the source (`crates/congestion/tests/bbr2.rs`, `tests/theory/test_bbr3.py`).

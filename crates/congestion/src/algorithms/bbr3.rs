@@ -1,18 +1,19 @@
 //! # BBR, version 3
 //!
 //! ## Idea
-//! A model of the path, like BBRv1's: the bandwidth (maximum over the last two probes) and the propagation delay. The
-//! model also has bounds. Probes find a long-term bound of the flight; they end when more than 2 % is lost. Short-term
-//! bounds follow losses between probes. Probes are rare and timed so that Reno and CUBIC get their share. CRUISE leaves
-//! headroom for other flows.
+//! A model of the path, like BBRv1's: the bandwidth (maximum over the last two probing cycles) and the propagation
+//! delay. The model also bounds the packets in flight. Probes find a long-term bound: a probe ends when more than 2 %
+//! of its packets are lost. Short-term bounds follow losses between probes. Probes are rare and timed so that Reno
+//! and CUBIC get their share. CRUISE leaves headroom for other flows.
 //!
 //! ## Source and revision
 //! google/bbr, branch v3, `net/ipv4/tcp_bbr.c` (preset `google`), and draft-ietf-ccwg-bbr of August 2026 (preset
 //! `draft`), in behaviour, with the fixed-point arithmetic of the former.
 //!
 //! ## Signals
-//! Delivery-rate samples with the losses and the flight they belong to, every lost packet with its own flight, RTT
-//! samples, packets in flight, round boundaries. Marks only with `ecn`, on paths shorter than 5 ms.
+//! Delivery-rate samples with the losses and the packets in flight of the sampled packet, every lost packet with the
+//! packets in flight when it was sent, RTT samples, packets in flight, round boundaries. ECN marks only with `ecn`,
+//! on paths with an RTT of at most 5 ms.
 //!
 //! ## State diagram
 //! STARTUP → (three rounds without 25 % growth, or a round of recovery with six loss events and more than 2 % lost) →
@@ -22,24 +23,25 @@
 //! a BDP for 200 ms and a round → CRUISE or STARTUP.
 //!
 //! ## Deviations from the source
-//! Not implemented: the fast path for ACKs of app-limited flows, which only saves time, and the rerouting of flows
-//! within a data centre (PLB). The window is in packets in preset `draft`, too. The
-//! differences of the presets are in [this table](../../explanation/bbr3-google-and-draft.md).
+//! Not implemented: the fast path for ACKs of app-limited flows, which only saves CPU time, and the rerouting of
+//! flows within a data centre (PLB). The window is in packets in both presets, although the draft counts bytes. [This
+//! table](../../explanation/bbr3-google-and-draft.md) lists the differences between the presets.
 //!
-//! Google's kernel subtracts SACKed packets of a burst from the flight of the rest of that burst, although they were
-//! in flight (`tcp_shifted_skb` lowers `tx.in_flight`). The bound found in this way is 1 to 3 packets lower. The next
-//! probe begins below the limit of the path, lasts a round longer and loses 9 to 11 packets instead of 5.
+//! Google's kernel subtracts the SACKed packets of a burst from the in-flight count of the rest of that burst,
+//! although the SACKed packets were in flight (`tcp_shifted_skb` lowers `tx.in_flight`). The resulting bound is 1 to
+//! 3 packets lower. The next probe begins below the limit of the path, lasts a round longer and loses 9 to 11 packets
+//! instead of 5.
 //!
-//! A flow over a buffer of half a BDP at 50 Mbit/s and 20 ms retransmits 76 packets in that kernel, and 61 here. With
-//! an emulation of the rule it retransmits 79 here (25 s without the first 5 s, means of three runs). The rule looks
-//! like a mistake and is not followed.
+//! With a buffer of half a BDP at 50 Mbit/s and 20 ms, a flow retransmits 76 packets in that kernel, and 61 here.
+//! With an emulation of the kernel's rule it retransmits 79 here (25 s without the first 5 s, means of three runs).
+//! The kernel's rule looks like a mistake, so this implementation does not follow it.
 //!
-//! For a burst that is acknowledged in part, that kernel uses the flight at the end of the burst for the sample. Here
-//! it is the flight of the packet.
+//! If a burst is acknowledged in part, that kernel's sample has the packets in flight at the end of the burst. Here
+//! the sample has the packets in flight when the acknowledged packet was sent.
 //!
 //! ## Validated against
 //! The checkable properties of both sources, one by one (`crates/congestion/tests/bbr3.rs`,
-//! `tests/theory/test_bbr3.py`), and Google's BBRv3 on a Linux 7.2: it is not in the mainline kernel.
+//! `tests/theory/test_bbr3.py`), and Google's BBRv3 ported to Linux 7.2, as BBRv3 is not in the mainline kernel.
 
 use crate::bbr::Gain;
 use crate::bbr::v3::{Aggregation, EarlyGrowth, EcnRules, LossEvents, Plateau, Rules, V3};

@@ -1,39 +1,42 @@
 //! # BBR-n+
 //!
 //! ## Idea
-//! Two papers use the name. The first (preset `paper2025`) is BBRv3 with stronger gains (2.88 in STARTUP, 1.5 in UP)
-//! and bursts of at least four packets, for Wi-Fi. The second (preset `smart_exit`) is BBRv3 that leaves STARTUP for
-//! lack of growth only if there is a queue, too, since a full receive window looks like a full pipe. Preset `both`
-//! combines them.
+//! Two papers use the name. The first paper's algorithm (preset `paper2025`) is BBRv3 with stronger gains (2.88 in
+//! STARTUP, 1.5 in UP) and bursts of at least four packets, for Wi-Fi. The second paper's algorithm (preset
+//! `smart_exit`) is BBRv3 with another exit from STARTUP: a lack of growth ends STARTUP only if there is also a
+//! queue, since a full receive window looks like a full pipe. Preset `both` combines the two algorithms.
 //!
 //! ## Source and revision
-//! Ahsan et al., JCBI 9(02), 2025. Neither the paper nor its repository prints the gains, so they are from the socket
-//! samples in its public data. PLOS ONE 0330972, 2026, Algorithm 1 as reported by others.
+//! Ahsan et al., JCBI 9(02), 2025. Neither the paper nor its repository states the gains, so the gains here are from
+//! the socket samples in the paper's public data. PLOS ONE 0330972, 2026, Algorithm 1, as other publications report
+//! it.
 //!
 //! ## Signals
-//! Those of BBRv3; the smallest RTT of each round in STARTUP. Marks only with `ecn` or `l4s`.
+//! The signals of BBRv3, and the smallest RTT of each round in STARTUP. ECN marks only with `ecn` or `l4s`.
 //!
 //! ## State diagram
-//! The diagram of BBRv3. With `smart_exit`, STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT is
-//! 5 ms above the minimum. Flat rounds without a queue are not counted.
+//! The diagram of BBRv3. With `smart_exit`, STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT
+//! is 5 ms above the minimum. Rounds without growth and without a queue are not counted.
 //!
 //! ## Deviations from the source
-//! The gain of DRAIN was never sampled, so it is BBRv3's. "GSO quantum 4 MSS" is read as the smallest burst. A second
-//! reading is the quantum of a fair queue, which a scenario can set, as it can use CAKE.
+//! The public data has no sample of the gain of DRAIN, so BBRv3's gain is used. "GSO quantum 4 MSS" is read as the
+//! smallest burst. Another reading is the quantum of a fair queue, which a scenario can set. A scenario can also use
+//! CAKE.
 //!
-//! Smart Exit as printed requires that the bandwidth falls by 15 %. It does not fall on a full pipe, so STARTUP would
-//! end by loss only: that is `exit = "literal"`, which is tested once per round. The preset's reading, `exit = "sane"`,
-//! has BBRv3's condition and a queue: growth on any ACK restarts the count, and its absence is counted once per round.
+//! Smart Exit as printed requires that the bandwidth falls by 15 %. The bandwidth does not fall on a full pipe, so
+//! only loss would end STARTUP. `exit = "literal"` is this rule, tested once per round. The preset has `exit =
+//! "sane"`: BBRv3's condition and a queue. Growth on any ACK restarts the count of rounds, and a lack of growth is
+//! counted once per round.
 //!
 //! The first paper claims "an advanced ECN (L4S)" for its model, but prints no law. Its data is from sockets that did
-//! not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. `ecn` is BBRv3's own response, on paths of at
-//! most 5 ms. `l4s` is that response as L4S needs it: ECT(1), counted marks, paths of any RTT. On 50 Mbit/s and 40 ms
-//! with a dual queue, the queueing delay is then 2.1 ms instead of 4.5 ms. The rate is 44.9 Mbit/s instead of 46.3,
-//! and a third of the packets is marked. In competition with Prague it still takes nearly all. The authors' law
-//! is unknown.
+//! not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. With `ecn`, the flow responds to marks as BBRv3
+//! does, on paths with an RTT of at most 5 ms. With `l4s`, it responds in the same way as an L4S sender: ECT(1),
+//! counted marks, paths of any RTT. On 50 Mbit/s and 40 ms with a dual queue, the queueing delay is 2.1 ms with `l4s`
+//! and 4.5 ms without. The rate is 44.9 Mbit/s with `l4s` and 46.3 Mbit/s without, and a third of the packets is
+//! marked. In competition with Prague the flow still takes nearly all of the bandwidth. The authors' law is unknown.
 //!
 //! ## Validated against
-//! The gains and windows in the first paper's public data, and the checkable properties of both
+//! The gains and windows in the first paper's public data, and the checkable properties of both papers
 //! (`crates/congestion/tests/bbr_n_plus.rs`, `tests/theory/test_bbr3.py`).
 
 use crate::bbr::Gain;

@@ -1,8 +1,9 @@
 //! # BIC
 //!
 //! ## Idea
-//! Search for the window that the path carries. After a loss, the window approaches the one at which the loss happened,
-//! in smaller and smaller steps. If that window turns out to be too small, it is left in larger and larger steps.
+//! Binary search for the window that the path can carry. After a loss, the window approaches the window of that loss
+//! in smaller and smaller steps. If no loss occurs at that window, the window grows beyond it in larger and larger
+//! steps.
 //!
 //! ## Source and revision
 //! Xu, Harfoush and Rhee, "Binary increase congestion control for fast long-distance networks", INFOCOM 2004;
@@ -18,8 +19,9 @@
 //! ## Deviations from the source
 //! None known. Details of Linux that apply here, too:
 //!
-//! - Growth is multiplied by the packets per ACK (assumed to be two until measured), although it already counts packets.
-//! - A timeout resets the maximum and the packets per ACK.
+//! - Growth is multiplied by the number of packets per ACK, although growth already counts packets. This number is
+//!   assumed to be two until measured.
+//! - A timeout resets the maximum and the measured number of packets per ACK.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
@@ -44,11 +46,12 @@ params! {
     }
 }
 
-/// Divisor of the distance to the maximum in a step of the search.
+/// Divisor: each step of the search covers this fraction of the distance to the maximum.
 const SEARCH: u32 = 4;
 /// Shortest time between two computations of the slope while the window is constant: 1/32 s.
 const SLOPE_HOLD_MS: u64 = 31;
-/// Largest number of packets per packet of growth while no maximum is known: at least 5 % per round.
+/// Largest number of acknowledged packets per packet of growth while no maximum is known: the window grows by at
+/// least 5 % per round.
 const SLOWEST_UNKNOWN: u32 = 20;
 /// Assumed packets per ACK before the first ACK, in 1/16.
 const INITIAL_RATIO_16: u32 = 2 * 16;
@@ -105,7 +108,7 @@ impl Bic {
         self.per_increment = ((u64::from(slope) << 4) / u64::from(self.ratio_16.max(1))).max(1) as u32;
     }
 
-    /// Packets per packet of growth below the last maximum.
+    /// Acknowledged packets per packet of growth below the last maximum.
     fn search(&self, cwnd: u32) -> u32 {
         let step = (self.last_max - cwnd) / SEARCH;
         if step > self.params.max_increment {
@@ -117,7 +120,7 @@ impl Bic {
         }
     }
 
-    /// Packets per packet of growth above the last maximum: slow at first.
+    /// Acknowledged packets per packet of growth above the last maximum. Growth is slow at first.
     fn probe_maximum(&self, cwnd: u32) -> u32 {
         let past = cwnd - self.last_max;
         if past < SEARCH {
@@ -206,7 +209,7 @@ mod tests {
     #[test]
     fn the_search_goes_a_quarter_of_the_way_per_round() {
         let first = growth(400, 440);
-        assert!((8..=10).contains(&first), "{first}"); // a quarter of 40, and less as it gets closer
+        assert!((8..=10).contains(&first), "{first}"); // a quarter of 40 at first, then less
     }
 
     #[test]

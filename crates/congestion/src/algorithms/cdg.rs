@@ -1,8 +1,9 @@
 //! # CDG
 //!
 //! ## Idea
-//! CAIA delay gradient: back off when the RTT rises from round to round, whatever its value. The probability grows with
-//! the slope. A shadow window is the window without these back-offs, so that a loss does not reduce the flow twice.
+//! CAIA delay gradient: back off when the RTT rises from round to round, whatever the RTT itself is. The probability
+//! of a back-off grows with the slope. A shadow window follows the window that the flow would have without these
+//! back-offs. It ensures that a loss after a back-off does not reduce the window twice.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_cdg.c` (Jonassen, 2015); Hayes and Armitage, "Revisiting TCP congestion control
@@ -12,17 +13,19 @@
 //! Smallest and largest RTT of each round, loss, classic ECN marks, random numbers.
 //!
 //! ## State diagram
-//! slow start → (an ACK train of half the base RTT, an RTT an eighth above base, or congestion) → Reno growth → (RTT
-//! gradient g over 8 rounds positive: with probability 1 − exp(−g · 42 / s)) → reduction to 0.7071 cwnd; none after
-//! five reductions that did not reverse the gradient. Loss: ssthresh = max(cwnd / 2, shadow / 2).
+//! slow start → (an ACK train of half the base RTT, an RTT an eighth above the base RTT, or congestion) → Reno growth
+//! → (RTT gradient g over 8 rounds positive: with probability 1 − exp(−g · 42 / s)) → cwnd reduced to 0.7071 cwnd.
+//! After five reductions that did not reverse the gradient, no further reduction follows. Loss: ssthresh = max(cwnd /
+//! 2, shadow / 2).
 //!
 //! ## Deviations from the source
-//! Two deviations from Linux: the exponential is exact, whereas the kernel multiplies table entries (within 0.1 %), and
-//! the random numbers differ. Linux and this implementation share three deviations from the paper: the gradient is the
-//! sum over the window of rounds, not the mean; CDG has its own HyStart; the loss-tolerance heuristic is off by default.
+//! Two deviations from Linux: the exponential is exact, whereas the kernel multiplies table entries (within 0.1 %),
+//! and the random numbers differ. Linux and this implementation share three deviations from the paper. The gradient
+//! is the sum over the window of rounds, not the mean. CDG has its own HyStart. The loss-tolerance heuristic is off
+//! by default.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`); the probability of a back-off (here).
+//! Linux 7.2 in virtual time (`tests/differential`); the probability of a back-off (unit tests of this module).
 
 mod gradients;
 
@@ -55,13 +58,13 @@ params! {
 
 /// Sum of gradients at or below which back-offs count as effective, microseconds.
 const EFFECT_US: i64 = -32;
-/// Gap between ACKs from which they do not belong to one train.
+/// Longest gap between ACKs of one train.
 const TRAIN_GAP: Duration = Duration::from_millis(3);
-/// ACKs of a round after which HyStart tests the delay.
+/// ACKs of a round before HyStart tests the delay.
 const DELAY_SAMPLES: u32 = 8;
-/// Smallest threshold of HyStart for delays and trains, microseconds.
+/// Smallest threshold of HyStart for delays and for the length of trains, microseconds.
 const LEAST_US: i64 = 125;
-/// Most single-packet ACKs in a row that count as delayed.
+/// Largest number of successive single-packet ACKs that count as delayed.
 const MOST_DELAYED: u8 = 5;
 
 /// Estimated state of the path's buffer.
@@ -131,8 +134,8 @@ impl Algorithm for Cdg {
 
 /// Measurements.
 impl Cdg {
-    /// Add an RTT sample. If the receiver's timer may have lengthened it, it only counts for the minimum (Hayes'
-    /// filter).
+    /// Add an RTT sample. If the receiver's delayed-ACK timer may have lengthened the RTT, the sample counts only for
+    /// the minimum (Hayes' filter).
     fn sample(&mut self, rtt: Duration, ack: &Ack, path: &Path) {
         let rtt_us = rtt.as_micros() as i64;
         if matches!(path.state, CaState::Open | CaState::Cwr) {
@@ -154,7 +157,7 @@ impl Cdg {
         self.prior_rtt = std::mem::take(&mut self.rtt);
     }
 
-    /// The gradient at the end of a round.
+    /// The RTT gradient at the end of a round.
     fn gradient(&mut self) -> i64 {
         if !self.prior_rtt.is_known() {
             return 0;
@@ -170,7 +173,8 @@ impl Cdg {
         sum
     }
 
-    /// Estimate the state of the buffer: if it is full, the smallest RTT rises while the largest is constant.
+    /// Estimate the state of the buffer. If the buffer is full, the smallest RTT rises while the largest RTT is
+    /// constant.
     fn judge_buffer(&mut self, trend: Extremes) {
         let rounded = |us: i64| (us + 32 * us.signum()) / 64;
         let (min, max) = (rounded(trend.min), rounded(trend.max));
@@ -340,7 +344,7 @@ mod tests {
         (cdg, drive)
     }
 
-    /// Count the rounds until the first back-off while the RTT grows by `step_us` per round, at most `limit`.
+    /// Count the rounds until the first back-off, at most `limit`, while the RTT grows by `step_us` per round.
     fn rounds_to_back_off(seed: u64, step_us: u64, limit: u64) -> u64 {
         let (mut cdg, mut drive) = steady(seed);
         let backed_off = |n: &u64| {

@@ -9,21 +9,21 @@
 //! distance networks", INFOCOM 2006.
 //!
 //! ## Signals
-//! Loss, classic ECN marks, the smallest RTT of each round over the smallest ever seen.
+//! Loss, classic ECN marks, and the smallest RTT of each round, compared with the smallest RTT ever measured.
 //!
 //! ## State diagram
-//! slow start → (cwnd ≥ ssthresh) → Reno's growth and, once per round, the delay window: up by win^¾/8 - 1 while fewer
-//! than gamma packets queue, else down by the queue → (congestion) → both halve; a timeout ends the delay window and
-//! resets the base RTT and gamma.
+//! slow start → (cwnd ≥ ssthresh) → Reno's growth. Once per round the delay window rises by win^¾/8 - 1 while the
+//! flow has fewer than gamma packets queued, and otherwise falls by the number of queued packets. → (congestion) →
+//! both windows halve. A timeout sets the delay window to zero and resets the base RTT and gamma.
 //!
 //! ## Deviations from the source
-//! The exponent is fixed at ¾ (two square roots, the same on every machine). At each loss, gamma follows ¾ of the
-//! queue that Reno's window alone would have had. The weight of a loss differs between implementations (1/2, 1/4,
-//! 0.8) and is a parameter. Linux has no module. An old port for Linux (2006 to 2008) keeps the delay window across
-//! losses; this implementation does not.
+//! The exponent is fixed at ¾ (two square roots, which give the same result on every machine). At each loss, gamma is
+//! updated from ¾ of the queue that Reno's window alone would have had. The factor by which a loss reduces the window
+//! differs between implementations (1/2, 1/4, 0.8) and is a parameter. Linux has no Compound module. An old port for
+//! Linux (2006 to 2008) keeps the delay window across losses; this implementation does not.
 //!
 //! ## Validated against
-//! Numbers computed by hand from the law, as tests; there is no reference implementation to measure.
+//! Values computed by hand from the law, as unit tests; there is no reference implementation to measure.
 
 use crate::delay::RttWatch;
 use crate::registry::Algorithm;
@@ -157,7 +157,7 @@ impl WindowAlgorithm for Compound {
 
     fn sending(&mut self, sent: &Sent, _path: &Path) {
         if sent.from_idle {
-            self.delay_window = 0.0; // the base RTT stays
+            self.delay_window = 0.0; // the base RTT is not reset
             self.watch.forget_round();
         }
     }
@@ -210,8 +210,8 @@ mod tests {
 
     #[test]
     fn thirty_packets_in_the_queue_end_the_growth() {
-        assert!(after_round(1_000, 100.0, 103_000) > 100.0); // 29.1 packets
-        assert!(after_round(1_000, 100.0, 103_200) < 100.0); // 31.0 packets
+        assert!(after_round(1_000, 100.0, 103_000) > 100.0); // 29.1 packets queued
+        assert!(after_round(1_000, 100.0, 103_200) < 100.0); // 31.0 packets queued
     }
 
     #[test]

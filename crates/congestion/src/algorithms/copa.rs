@@ -1,44 +1,45 @@
 //! # Copa
 //!
 //! ## Idea
-//! The target rate 1 / (delta · queueing delay) balances throughput against delay. The window moves towards it by
-//! velocity / delta packets per round trip. The velocity doubles while the direction does not change. The queue
-//! therefore oscillates around 1 / delta packets per flow and is empty regularly. If it never is, other flows fill
-//! it, and Copa lowers delta to compete.
+//! The target rate 1 / (delta · queueing delay) balances throughput against delay. The window moves towards the
+//! target by velocity / delta packets per round trip. The velocity doubles while the direction does not change. The
+//! queue therefore oscillates around 1 / delta packets per flow and is empty regularly. If the queue is never empty,
+//! Copa assumes that other flows fill it, and lowers delta to compete.
 //!
 //! ## Source and revision
 //! Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018 (preset
 //! `nsdi18`); Facebook's QUIC stack mvfst, `Copa.cpp`, as of 2025 (preset `mvfst`).
 //!
 //! ## Signals
-//! RTT: latest, smallest of half an RTT (standing), smallest of ten seconds, largest of four RTTs; losses in competitive
-//! mode. A mark counts as a loss.
+//! RTT: latest, smallest of the last half RTT (standing RTT), smallest of the last ten seconds, largest of the last
+//! four RTTs; losses in competitive mode. A mark counts as a loss.
 //!
 //! ## State diagram
-//! slow start (doubles once per RTT) → (rate above target) → steady: up while the rate is below the target, else down.
-//! Mode: default → (queue not nearly empty, that is below 10 % of its range, for five RTTs) → competitive: 1 / delta
-//! grows by one per RTT and halves on loss → (nearly empty) → default. A timeout returns to slow start.
+//! slow start (doubles once per RTT) → (rate above target) → steady: the window rises while the rate is below the
+//! target, and otherwise falls. Mode: default → (no nearly empty queue, that is a queueing delay below 10 % of its
+//! maximum, for five RTTs) → competitive: 1 / delta grows by one per RTT and halves on loss → (queue nearly empty) →
+//! default. A timeout returns to slow start.
 //!
 //! ## Deviations from the source
 //! - A round lasts for the smoothed RTT.
 //! - An ACK moves the window by at most the packets that it acknowledges. In the sources only the velocity limits it.
-//! - A timeout returns to slow start. mvfst makes no decision then, and stays at its smallest window.
+//! - A timeout returns to slow start. In mvfst a timeout causes no decision, and the window stays at its minimum.
 //! - The transport paces at two windows per smoothed RTT in both presets. The paper uses the standing RTT.
 //! - Preset `mvfst` has no competitive mode, uses the latest RTT instead of the standing one, and has delta 0.05.
 //!
-//! A claim of the paper does not hold here (50 Mbit/s, 40 ms): that the queue is nearly empty every five RTTs.
+//! One claim of the paper does not hold here (50 Mbit/s, 40 ms): that the queue is nearly empty every five RTTs.
 //!
-//! - With delta 0.5 it takes up to fourteen RTTs, so flows take each other for loss-based ones. In competitive mode
-//!   they then fill large buffers: four flows queue 240 to 350 packets on average. With `competitive = false` they
-//!   queue 9.6 packets. `empty_within = 10` helps in some cases only.
-//! - With delta 0.05 two or more flows never empty the queue. Their smallest RTT rises as it expires, and the queue
-//!   with it: four flows queue 74 packets in the first ten seconds, and 142 after forty.
-//! - A single flow with delta 0.5 queues 5.5 packets, not 2.5, once the oscillations of its velocity have ended,
-//!   after ten seconds.
+//! - With delta 0.5 up to fourteen RTTs pass until the queue is nearly empty. Copa flows therefore take each other
+//!   for loss-based flows. In competitive mode they fill large buffers: four flows queue 240 to 350 packets on
+//!   average. With `competitive = false` four flows queue 9.6 packets. `empty_within = 10` helps in some cases only.
+//! - With delta 0.05 two or more flows never empty the queue. When the smallest RTT expires, the flows measure a
+//!   larger one, and the queue grows: four flows queue 74 packets in the first ten seconds, and 142 after forty.
+//! - A single flow with delta 0.5 queues 5.5 packets, not 2.5, after ten seconds, when the oscillations of its
+//!   velocity have ended.
 //!
 //! ## Validated against
-//! The paper's queue of 1 / delta packets per flow, fairness among flows and beside Reno and CUBIC, indifference to
-//! random loss (`tests/theory/test_delay_based.py`).
+//! The paper's queue of 1 / delta packets per flow, fairness among Copa flows and against Reno and CUBIC, and no
+//! response to random loss (`tests/theory/test_delay_based.py`).
 
 use crate::filter::WindowedMax;
 use crate::registry::Algorithm;
@@ -69,13 +70,13 @@ params! {
 
 /// Rounds in one direction before the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// Divisor of the largest queueing delay, below which the queue is nearly empty.
+/// Divisor of the largest queueing delay. The queue is nearly empty below the quotient.
 const NEARLY_EMPTY: u64 = 10;
 /// Window of the largest queueing delay, RTTs.
 const MAX_RTTS: u64 = 4;
-/// Tick of the fine clock of the filters, which may wrap: 2^10 ns, about a microsecond.
+/// Tick of the fine clock of the RTT filters: 2^10 ns, about a microsecond. The clock may wrap.
 const FINE_TICK: u32 = 10;
-/// Tick of the coarse clock of the filters, which may wrap: 2^20 ns, about a millisecond.
+/// Tick of the coarse clock of the RTT filters: 2^20 ns, about a millisecond. The clock may wrap.
 const COARSE_TICK: u32 = 20;
 /// Limit that keeps the velocity finite.
 const MOST_VELOCITY: f64 = 65_536.0;
@@ -131,7 +132,7 @@ impl Velocity {
     }
 }
 
-/// The RTT filters of Copa, all of which are maxima: a minimum is the maximum of the complement.
+/// The RTT filters of Copa. All of them are maxima: a minimum is the maximum of the complement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rtts {
     latest: Duration,
@@ -179,7 +180,7 @@ pub struct Copa {
     doubled: Option<Time>,
     rtts: Rtts,
     velocity: Velocity,
-    /// Target of queued packets, 1/delta, in the present mode.
+    /// Target number of queued packets, 1/delta, in the present mode.
     queue_goal: f64,
     competing: bool,
     last_empty: Time,
@@ -302,7 +303,7 @@ impl CongestionControl for Copa {
     }
 
     fn on_undo(&mut self, undo: &Undo, _path: &Path) {
-        // Only a timeout changes the window.
+        // Recovery does not change the window; only a timeout does.
         if self.slow_start {
             self.cwnd = self.cwnd.max(f64::from(undo.prior_cwnd));
         }
@@ -372,7 +373,7 @@ mod tests {
         let (mut copa, mut drive) = steady();
         drive.round(&mut copa, EMPTY_US + 4_000); // the standing RTT takes half a round to rise
         copa.set_cwnd(100);
-        drive.rounds(&mut copa, 2, EMPTY_US + 4_000); // the target is 500 packets/s, the rate 2300
+        drive.rounds(&mut copa, 2, EMPTY_US + 4_000); // the target is 500 packets/s, the rate is 2300 packets/s
         assert!((95.5..=96.5).contains(&copa.cwnd), "{}", copa.cwnd);
     }
 

@@ -2,18 +2,18 @@
 //!
 //! ## Idea
 //! After a reduction the window is a cubic function of time, flat around the window of the last loss. Growth
-//! therefore does not depend on the RTT. It is never slower than Reno's.
+//! therefore does not depend on the RTT. The window is never smaller than the window that Reno would have.
 //!
 //! ## Source and revision
 //! Linux 6.18 `net/ipv4/tcp_cubic.c` in behaviour and fixed-point arithmetic; RFC 9438; HyStart by Ha and Rhee
 //! (2011) as in Linux; HyStart++ of RFC 9406.
 //!
 //! ## Signals
-//! Loss, classic ECN marks, time, and RTT for the end of the first slow start.
+//! Loss, classic ECN marks, time, and the RTT, which ends the first slow start.
 //!
 //! ## State diagram
-//! slow start → (HyStart exit or congestion) → congestion avoidance: concave up to `last_max` at K, then
-//! convex → (congestion) → ssthresh = 0.7 cwnd, new epoch at the first ACK that may grow.
+//! slow start → (HyStart exit or congestion) → congestion avoidance: concave up to `last_max` at time K, then convex
+//! → (congestion) → ssthresh = 0.7 cwnd. A new epoch starts at the first ACK that may grow the window.
 //!
 //! ## Deviations from the source
 //! The cube root is exact; Linux uses a table and one Newton step (within 0.2 %).
@@ -33,11 +33,11 @@ use units::{Duration, Time};
 pub enum SlowStartExit {
     /// Linux HyStart: ACK trains and delay.
     Linux,
-    /// HyStart of ns-3, which needs trains and delays of a whole RTT and uses the smoothed RTT.
+    /// HyStart of ns-3: its thresholds for ACK trains and delay growth are a whole RTT, and it uses the smoothed RTT.
     Ns3,
     /// HyStart++ (RFC 9406).
     Rfc9406,
-    /// No rule: only a loss ends it.
+    /// No rule: only congestion ends the first slow start.
     Off,
 }
 
@@ -63,7 +63,8 @@ const TICKS_PER_SECOND: u64 = 1024;
 /// Shortest time between two computations of the slope while the window is constant: 1/32 s.
 /// Linux `bictcp_update` (HZ / 32).
 const SLOPE_HOLD_MS: u64 = 31;
-/// Time after the start of an epoch in which RTT samples are ignored, as the queue of recovery still drains.
+/// Time after the start of an epoch in which RTT samples are ignored, as the queue from before the reduction still
+/// drains.
 /// Linux `cubictcp_acked` (HZ).
 const RTT_BLACKOUT_MS: u64 = 1_000;
 
@@ -77,9 +78,9 @@ struct Epoch {
     origin: u32,
     /// The window that Reno would have, packets.
     reno: u32,
-    /// ACKed packets not yet turned into Reno growth.
+    /// Acknowledged packets not yet turned into Reno growth.
     acked: u32,
-    /// Packets to be acknowledged per packet of growth.
+    /// Acknowledged packets per packet of growth.
     per_increment: u32,
     last_cwnd: u32,
     last_update_ms: u64,
@@ -184,7 +185,7 @@ impl Cubic {
         if self.reno_friendly {
             self.follow_reno(&mut epoch);
         }
-        epoch.per_increment = epoch.per_increment.max(2); // at most 1.5 times per RTT
+        epoch.per_increment = epoch.per_increment.max(2); // growth by at most half a window per RTT
         self.epoch = Some(epoch);
         epoch.per_increment
     }
@@ -192,7 +193,7 @@ impl Cubic {
     /// RFC 9438 sections 4.4 and 4.5; Linux `bictcp_update`.
     fn cubic_slope(&self, epoch: &Epoch, now_ms: u64) -> u32 {
         let cwnd = self.window.cwnd;
-        let ahead_ms = self.delay_min.map_or(0, |d| d.as_nanos().div_ceil(1_000_000)); // aim one RTT ahead
+        let ahead_ms = self.delay_min.map_or(0, |d| d.as_nanos().div_ceil(1_000_000)); // the target one RTT from now
         let ticks = (now_ms - epoch.start_ms + ahead_ms) * TICKS_PER_SECOND / 1_000;
         let target = self.target(epoch, ticks);
         let slope = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
@@ -247,7 +248,7 @@ impl Cubic {
 /// Compute the integer cube root, rounded down.
 /// Own: exact, whereas Linux `cubic_root` is a table and a Newton step.
 fn cube_root(x: u128) -> u64 {
-    let mut root = (x as f64).cbrt() as u64; // within one of the answer; the loops make it exact
+    let mut root = (x as f64).cbrt() as u64; // within 1 of the root; the loops below correct it
     while u128::from(root + 1).pow(3) <= x {
         root += 1;
     }
@@ -298,7 +299,7 @@ impl WindowAlgorithm for Cubic {
 
     /// Linux `cubictcp_cwnd_event`.
     fn sending(&mut self, sent: &Sent, path: &Path) {
-        // Idle time must not count for growth: shift the epoch by it.
+        // Idle time must not count for growth, so the epoch is shifted by the idle time.
         if let (true, Some(epoch)) = (sent.from_idle, self.epoch.as_mut()) {
             let now_ms = path.now.as_millis();
             epoch.start_ms = (epoch.start_ms + sent.gap.as_nanos() / 1_000_000).min(now_ms);

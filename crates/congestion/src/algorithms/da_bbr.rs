@@ -1,34 +1,34 @@
 //! # Delay-Aware BBR
 //!
 //! ## Idea
-//! BBRv1 whose window depends on the queueing delay in proportion to the flow's own RTT: one bandwidth-delay product on
-//! an empty path, up to two behind a long queue. A shared queue is short relative to a long RTT, so a flow with a long
-//! RTT has a small window, and a flow with a short RTT gets its share.
+//! BBRv1 with a window that depends on the ratio of queueing delay to RTT: one bandwidth-delay product on an empty
+//! path, and up to two with a long queue. A shared queue is short relative to a long RTT. A flow with a long RTT
+//! therefore has a small window, and a flow with a short RTT gets its fair share.
 //!
 //! ## Source and revision
 //! Kim and Cho, IEEE Access 7, 2019; their module for Linux 4.14 (ku-asteam/da-bbr), in behaviour.
 //!
 //! ## Signals
-//! BBRv1's; each RTT sample changes the window.
+//! The signals of BBRv1; each RTT sample changes the window.
 //!
 //! ## State diagram
-//! BBRv1's, with three changes. In PROBE_BW the bandwidth-delay product is multiplied by rtt / (rtt + RTprop), unless
-//! RTprop has grown by more than a fifth since the last window of its filter. The window of PROBE_RTT is a third of
-//! the window before. Recovery begins with the packets in flight at a gain of 0.75, and its end does not restore the
-//! window.
+//! The diagram of BBRv1, with three changes. In PROBE_BW the bandwidth-delay product is multiplied by rtt / (rtt +
+//! RTprop). This factor does not apply if RTprop has grown by more than a fifth since the preceding window of its
+//! filter. The window of PROBE_RTT is a third of the window before PROBE_RTT. Recovery begins with a window of the
+//! packets in flight and a pacing gain of 0.75. Its end does not restore the window.
 //!
 //! ## Deviations from the source
-//! An ACK without an RTT sample uses the last one (the module divides by garbage). The window of PROBE_RTT and of
-//! recovery is at least one packet. The base is BBRv1 of Linux 4.14 in these points; its other differences from 6.18
-//! are not modelled:
+//! On an ACK without an RTT sample, the last RTT sample is used (the module divides by an undefined value). The
+//! window of PROBE_RTT and of recovery is at least one packet. The base is BBRv1 of Linux 6.18, with these properties
+//! of BBRv1 of Linux 4.14; other differences between the two versions are not modelled:
 //!
-//! - There is no pacing margin and no ACK aggregation, and the next departure is ignored.
+//! - There is no pacing margin and no compensation of ACK aggregation, and the next departure is ignored.
 //! - RTT samples of delayed ACKs count.
 //! - The window has room for a probe whenever the gain exceeds 1.
-//! - An RTT equal to the minimum renews it, so PROBE_RTT is rare on a path without noise.
+//! - An RTT equal to the minimum renews the minimum, so PROBE_RTT is rare on a path without noise.
 //!
 //! ## Validated against
-//! The properties of its specification (`tests/bbr1_family`, `tests/theory`); no other implementation was run.
+//! Properties derived from the paper (`tests/bbr1_family`, `tests/theory`); no other implementation was run.
 
 use crate::bbr::v1::{Core, Mode, Settings, V1, Variant, params_of_v1};
 use crate::bbr::{Bandwidth, Gain};
@@ -66,14 +66,14 @@ impl Algorithm for DaBbr {
 pub(crate) struct DelayAware {
     params: DaBbrParams,
     rtt: Option<Duration>,
-    /// RTprop of the preceding window of its filter.
+    /// RTprop in the preceding window of the RTprop filter.
     rtprop_before: Option<Duration>,
-    /// Whether recovery has begun in this phase.
+    /// Whether recovery has begun in this phase of PROBE_BW.
     recovering: bool,
 }
 
 impl DelayAware {
-    /// RTprop times rtt / (rtt + RTprop): from half of it on an empty path to all of it behind a long queue.
+    /// RTprop times rtt / (rtt + RTprop): from half of RTprop on an empty path to almost all of it with a long queue.
     fn discounted(&self, rtprop: Duration) -> Duration {
         let contaminated = self.rtprop_before.is_some_and(|before| {
             before.as_micros() as f64 * (1.0 + self.params.rtprop_growth) < rtprop.as_micros() as f64

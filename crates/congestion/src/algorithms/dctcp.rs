@@ -1,26 +1,28 @@
 //! # DCTCP
 //!
 //! ## Idea
-//! Switches mark packets that arrive at more than a short queue. The window is cut in proportion to the share of marked
-//! packets, averaged over about sixteen round trips, and grows as Reno's. Queues stay short and the link stays busy.
+//! Switches mark packets that arrive at a queue longer than a small threshold. The window is reduced in proportion to
+//! the share of marked packets, averaged over about sixteen round trips, and grows as in Reno. Queues stay short and
+//! the link stays busy.
 //!
 //! ## Source and revision
 //! Behaviour and fixed-point arithmetic of Linux 6.18 `net/ipv4/tcp_dctcp.c`; RFC 8257.
 //!
 //! ## Signals
-//! Marks, of which the receiver echoes each change at once (RFC 8257 section 3.2), and loss.
+//! Marks and loss. The receiver echoes each change of the mark at once (RFC 8257 section 3.2).
 //!
 //! ## State diagram
-//! The diagram of Reno: slow start → (a mark, at most one reduction per round trip) → ssthresh = cwnd (1 - alpha / 2) →
-//! congestion avoidance. A loss halves. alpha ← alpha (1 - g) + g F once per round trip, F the share marked in it.
+//! The diagram of Reno: slow start → (a mark, at most one reduction per round trip) → ssthresh = cwnd (1 - alpha / 2)
+//! → congestion avoidance. A loss halves cwnd. Once per round trip alpha ← alpha (1 - g) + g F, where F is the share
+//! of packets marked in that round trip.
 //!
 //! ## Deviations from the source
-//! None known. As in Linux: a loss that a tail loss probe has repaired reduces by alpha, not by half; a loss during a
-//! reduction for marks halves the window already reached; without ECN, DCTCP is Reno.
+//! None known. As in Linux, a loss that a tail loss probe has repaired reduces the window by alpha / 2, not by half.
+//! A loss during a reduction for marks halves the already reduced window. Without ECN, DCTCP is Reno.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time, without ECN (`tests/differential`) and with CoDel marking at 1 ms and 5 ms; utilisation and
-//! queue of the DCTCP paper's threshold (`tests/theory/test_ecn.py`).
+//! Linux 7.2 in virtual time, without ECN (`tests/differential`) and with CoDel marking at 1 ms and 5 ms; utilisation
+//! and queue at the threshold of the DCTCP paper (`tests/theory/test_ecn.py`).
 
 use crate::registry::Algorithm;
 use crate::{Ack, CaState, Congestion, EcnMode, Path, Probe, Traits, Window, WindowAlgorithm};
@@ -48,9 +50,9 @@ pub struct Dctcp {
     alpha: u32,
     /// Packet that ends the round trip over which marks are counted.
     round_end: u64,
-    /// `Path::delivered` at its begin.
+    /// `Path::delivered` when that round trip began.
     delivered: u64,
-    /// `Path::marked` at its begin.
+    /// `Path::marked` when that round trip began.
     marked: u64,
     state: CaState,
 }
@@ -142,7 +144,7 @@ mod tests {
     use crate::kit::ideal;
     use units::Time;
 
-    /// DCTCP with a window of 100 packets, of which the test marks a number per round trip.
+    /// DCTCP with a window of 100 packets. The test marks some packets of each round trip.
     struct Rounds {
         dctcp: Dctcp,
         path: Path,
@@ -171,7 +173,8 @@ mod tests {
     #[test]
     fn alpha_goes_to_a_constant_share_with_a_time_constant_of_sixteen_rounds() {
         let mut rounds = Rounds::new();
-        // The factor is 1 - 1/16 per round, so (1 - F) e^-1 is left after 15.5 rounds.
+        // Alpha closes 1/16 of its distance to F per round, so a fraction e^-1 of the distance is left after 15.5
+        // rounds.
         let after_16 = rounds.alpha_after(16, 25);
         assert!((after_16 - (0.25 + 0.75 * (15.0f64 / 16.0).powi(16))).abs() < 0.02, "{after_16}");
         let settled = rounds.alpha_after(200, 25);

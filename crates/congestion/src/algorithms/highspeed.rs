@@ -1,8 +1,8 @@
 //! # HighSpeed
 //!
 //! ## Idea
-//! Reno whose increase and decrease depend on the window, so that large windows are possible at higher loss rates.
-//! Below 38 packets it is Reno.
+//! Reno with an increase and a decrease that depend on the window, so that large windows are possible at higher loss
+//! rates. Below 38 packets HighSpeed is Reno.
 //!
 //! ## Source and revision
 //! RFC 3649; behaviour of Linux 7.2 `net/ipv4/tcp_highspeed.c`.
@@ -17,12 +17,12 @@
 //! The table is computed by the law of RFC 3649 appendix B. Details of Linux that apply here, too:
 //!
 //! - Growth counts ACKs, not packets, so delayed ACKs halve it.
-//! - The row of the table is looked up only while growing outside slow start. A loss that ends the first slow start
-//!   therefore halves any window.
-//! - Packets of an ACK that exceed the end of slow start are not counted for growth.
+//! - The row of the table is looked up only while the window grows outside slow start. A loss that ends the first
+//!   slow start therefore halves the window, whatever its size.
+//! - When slow start ends within an ACK, the remaining packets of the ACK do not count for growth.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`), the numbers of RFC 3649.
+//! Linux 7.2 in virtual time (`tests/differential`), the table of RFC 3649.
 
 use crate::registry::Algorithm;
 use crate::{Ack, Congestion, Path, Probe, Window, WindowAlgorithm};
@@ -34,7 +34,7 @@ params! {
     pub struct HighSpeedParams {}
 }
 
-/// A row of the table. Its number, counted from one, is the increase.
+/// A row of the table. The index of the row, counted from one, is the increase in packets per round.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     /// Largest window of the row, packets.

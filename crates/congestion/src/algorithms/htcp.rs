@@ -2,27 +2,27 @@
 //!
 //! ## Idea
 //! Growth depends on the time since the last congestion: as in Reno for the first second, then faster and faster. The
-//! cut keeps the link just busy.
+//! reduction leaves a window that just keeps the link busy.
 //!
 //! ## Source and revision
 //! Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, draft-leith-tcp-htcp-06;
 //! behaviour of Linux 7.2 `net/ipv4/tcp_htcp.c`.
 //!
 //! ## Signals
-//! Loss, classic ECN marks, wall time, smallest and largest RTT, packets acknowledged per second.
+//! Loss, classic ECN marks, elapsed time, smallest and largest RTT, packets acknowledged per second.
 //!
 //! ## State diagram
 //! slow start → (cwnd ≥ ssthresh) → growth by alpha(time since congestion) per round → (congestion) → ssthresh = beta
-//! cwnd, beta = min RTT / max RTT between 0.5 and 0.8, or 0.5 when the throughput changed by more than a fifth.
+//! cwnd. beta = min RTT / max RTT, between 0.5 and 0.8; beta = 0.5 if the throughput changed by more than a fifth.
 //!
 //! ## Deviations from the source
 //! None known. Details of Linux that apply here, too:
 //!
 //! - Times are in whole milliseconds, and RTTs are rounded up.
-//! - The window grows by one packet at a time, and alpha is computed only then.
-//! - The largest RTT rises by at most 20 ms per sample, and its excess over the smallest falls by a twentieth per
-//!   congestion.
-//! - Packets of an ACK that exceed the end of slow start are not counted for growth.
+//! - The window grows by one packet at a time, and alpha is recomputed only at these steps.
+//! - The largest RTT rises by at most 20 ms per sample. At each congestion, its excess over the smallest RTT falls by
+//!   a twentieth.
+//! - When slow start ends within an ACK, the remaining packets of the ACK do not count for growth.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
@@ -71,7 +71,7 @@ impl Throughput {
         self.since_ms = now_ms;
     }
 
-    /// End a measurement; `fresh`: congestion was at most `FRESH_ROUNDS` round trips ago.
+    /// End a measurement. `fresh`: whether congestion was at most `FRESH_ROUNDS` round trips ago.
     fn take_sample(&mut self, now_ms: u64, fresh: bool) {
         let sample = self.packets * 1_000 / (now_ms - self.since_ms);
         if fresh {
@@ -90,7 +90,7 @@ impl Throughput {
     }
 }
 
-/// State that the undo of an episode restores.
+/// State that an undo of the episode restores.
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     congestion_ms: u64,
@@ -98,20 +98,20 @@ struct Saved {
     old_max: u64,
 }
 
-/// Growth by the time since congestion.
+/// Growth that depends on the time since congestion.
 pub struct Htcp {
     params: HtcpParams,
     window: Window,
     alpha: u64,
     beta: u64,
-    /// Whether the cut may be smaller than a half.
+    /// Whether the reduction may be smaller than a half.
     adaptive: bool,
     min_rtt_ms: u64,
     max_rtt_ms: u64,
     /// When congestion last ended.
     congestion_ms: u64,
     throughput: Throughput,
-    /// Packets that the next step of growth counts.
+    /// Acknowledged packets counted for the next step of growth.
     acked: u32,
     saved: Option<Saved>,
 }
@@ -185,13 +185,13 @@ impl Htcp {
             factor += (10 * late + (late / 2) * (late / 2) / 1_000) / 1_000;
         }
         if self.params.rtt_scaling && self.min_rtt_ms > 0 {
-            let scale_8 = (8_000 / (10 * self.min_rtt_ms)).clamp(4, 80); // a half to ten
+            let scale_8 = (8_000 / (10 * self.min_rtt_ms)).clamp(4, 80); // 0.5 to 10
             factor = (factor * 8 / scale_8).max(1);
         }
         self.alpha = 2 * factor * (ONE - self.beta);
     }
 
-    /// Begin an episode, and save the state that it changes for an undo.
+    /// Begin an episode. Save the state that the episode changes, for an undo.
     fn save(&mut self, now_ms: u64) {
         self.saved = Some(Saved {
             congestion_ms: self.congestion_ms,
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn growth_per_round_scales_with_the_rtt() {
         assert_eq!(alpha(50, 3_000), 11.0);
-        assert_eq!(alpha(1, 3_000), 2.0); // scaled by at least a tenth
+        assert_eq!(alpha(1, 3_000), 2.0); // alpha is divided by at most ten
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! # Hybla
 //!
 //! ## Idea
-//! Give a long path the growth of a reference path of 25 ms: growth per round is the square of the RTT, in units of the
-//! reference RTT.
+//! Give a path with a long RTT the growth of a reference path of 25 ms. Growth per round is rho² packets, where rho
+//! is the RTT divided by the reference RTT.
 //!
 //! ## Source and revision
 //! Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", Int. J. Satellite Communications
@@ -12,15 +12,15 @@
 //! Loss, classic ECN marks; the smallest smoothed RTT.
 //!
 //! ## State diagram
-//! slow start by 2^rho - 1 per ACK → (cwnd ≥ ssthresh) → growth by rho² per round of ACKs → (congestion) → ssthresh =
-//! cwnd / 2.
+//! slow start by 2^rho - 1 packets per ACK → (cwnd ≥ ssthresh) → growth by rho² packets per round of ACKs →
+//! (congestion) → ssthresh = cwnd / 2.
 //!
 //! ## Deviations from the source
 //! None known. Details of Linux that apply here, too:
 //!
 //! - Growth counts ACKs, not packets.
-//! - The initial window is rho, which is one packet on paths up to 50 ms.
-//! - Growth is Reno's while packets are missing.
+//! - The initial window is rho packets, and one packet on paths with an RTT up to 50 ms.
+//! - Growth is Reno's during loss recovery.
 //! - The window is at most 65,535 packets.
 //!
 //! ## Validated against
@@ -40,7 +40,7 @@ params! {
 }
 
 const CWND_MAX: u32 = 65_535;
-/// Fractions of a packet in which growth is counted.
+/// Units of growth per packet: growth is counted in 1/128 packets.
 const FRACTIONS: u32 = 128;
 /// Largest integer part of rho in slow start.
 const RHO_MAX: u32 = 16;
@@ -51,7 +51,7 @@ pub struct Hybla {
     window: Window,
     /// RTT in eighths of the reference RTT.
     rho_8: u32,
-    /// Growth per ACK in slow start, fractions of a packet.
+    /// Growth per ACK in slow start, 1/128 packets.
     slow_start: u32,
     min_srtt: Duration,
     fractions: u32,
@@ -75,7 +75,7 @@ impl Algorithm for Hybla {
 }
 
 impl Hybla {
-    /// Update rho, if the smoothed RTT is smaller than any before.
+    /// Update rho, if the smoothed RTT is the smallest so far.
     fn learn(&mut self, path: &Path) {
         let Some(srtt) = path.srtt.filter(|&srtt| srtt < self.min_srtt) else { return };
         self.min_srtt = srtt;
@@ -85,7 +85,7 @@ impl Hybla {
         self.slow_start = (1 << (self.rho_8 / 8).min(RHO_MAX)) * eighths - FRACTIONS; // 2^rho - 1
     }
 
-    /// Growth per ACK in congestion avoidance: rho² / cwnd, fractions of a packet.
+    /// Growth per ACK in congestion avoidance: rho² / cwnd, in 1/128 packets.
     fn increment(&self) -> u32 {
         let square = u64::from(self.rho_8) * u64::from(self.rho_8) * 2;
         (square / u64::from(self.window.cwnd)).min(u64::from(u32::MAX / 2)) as u32
@@ -158,7 +158,7 @@ mod tests {
         let path = Path { srtt: Some(Duration::from_millis(rtt_ms)), ..path_at(0) };
         hybla.on_established(&path);
         hybla.set_cwnd(cwnd);
-        (hybla.window.ssthresh, hybla.min_srtt) = (2, Duration::ZERO); // hold rho
+        (hybla.window.ssthresh, hybla.min_srtt) = (2, Duration::ZERO); // keep rho constant
         (hybla, Drive::new())
     }
 

@@ -1,8 +1,8 @@
 //! # Illinois
 //!
 //! ## Idea
-//! Loss decides when to increase and when to decrease, delay decides by how much. Growth is fast while the queue is
-//! empty. It is slow, and a cut is deep, when the queue is nearly full.
+//! Loss decides when the window grows and when it is reduced; delay decides by how much. While the queue is empty,
+//! growth is fast. When the queue is nearly full, growth is slow and a reduction is large.
 //!
 //! ## Source and revision
 //! Liu, Başar and Srikant, "TCP-Illinois: a loss and delay-based congestion control algorithm for high-speed
@@ -13,15 +13,15 @@
 //! connection.
 //!
 //! ## State diagram
-//! slow start → (cwnd ≥ ssthresh) → growth by alpha per round, alpha and beta updated once per round →
+//! slow start → (cwnd ≥ ssthresh) → growth by alpha packets per round, with alpha and beta updated once per round →
 //! (congestion) → ssthresh = (1 - beta) cwnd.
 //!
 //! ## Deviations from the source
 //! None known. Details of Linux that apply here, too:
 //!
-//! - The largest RTT is never reset, so one outlier makes the algorithm insensitive for ever.
+//! - The largest RTT is never reset, so after one outlier the algorithm barely responds to delay any more.
 //! - An ACK that ends recovery counts for growth in full.
-//! - Packets of an ACK that exceed the end of slow start are not counted for growth.
+//! - When slow start ends within an ACK, the remaining packets of the ACK do not count for growth.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`).
@@ -48,10 +48,10 @@ const ALPHA_MIN: u64 = 3 * ALPHA_ONE / 10;
 const ALPHA_MAX: u64 = 10 * ALPHA_ONE;
 const BETA_MIN: u64 = BETA_ONE / 8;
 const BETA_MAX: u64 = BETA_ONE / 2;
-/// Limit of RTTs, so that Linux's products fit 32 bits.
+/// Upper limit of RTTs, so that Linux's products fit 32 bits.
 const RTT_MAX_US: u64 = u32::MAX as u64 / ALPHA_MAX;
 
-/// AIMD whose constants depend on the queueing delay.
+/// AIMD with constants that depend on the queueing delay.
 pub struct Illinois {
     params: IllinoisParams,
     window: Window,
@@ -111,7 +111,7 @@ impl Illinois {
         }
     }
 
-    /// The increase for the average delay of a round and the longest delay, both in microseconds.
+    /// The increase, from the average queueing delay of a round and the longest queueing delay, both in microseconds.
     fn choose_alpha(&mut self, average: u64, longest: u64) -> u64 {
         let short = longest / 100;
         if average > short {
@@ -132,7 +132,7 @@ impl Illinois {
     }
 }
 
-/// The decrease: an eighth up to a tenth of the longest delay, a half from eight tenths on, and linear in between.
+/// The decrease: 1/8 up to a tenth of the longest queueing delay, 1/2 from eight tenths on, and linear in between.
 fn choose_beta(average: u64, longest: u64) -> u64 {
     let (low, high) = (longest / 10, longest * 8 / 10);
     if average <= low {

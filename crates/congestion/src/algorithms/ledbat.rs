@@ -1,30 +1,34 @@
 //! # LEDBAT
 //!
 //! ## Idea
-//! Low extra delay background transport: controls its own queueing delay to a target (100 ms) in proportion to the
-//! distance from it. It fills an idle path and yields to any flow that queues.
+//! Low extra delay background transport. The flow controls the queueing delay that it causes to a target (100 ms):
+//! the window changes in proportion to the distance from the target. The flow fills an idle path and yields to any
+//! flow that builds a queue.
 //!
 //! ## Source and revision
-//! RFC 6817 (2012); ns-3 3.43 `tcp-ledbat.cc` for what it leaves to implementations.
+//! RFC 6817 (2012); ns-3 3.43 `tcp-ledbat.cc` for what the RFC leaves to implementations.
 //!
 //! ## Signals
-//! One-way delay (current: smallest of the last four; base: smallest of the last ten minutes), loss, classic ECN marks.
-//! If the transport does not measure the one-way delay, half the RTT replaces it, and queueing then counts half.
+//! One-way delay (current: smallest of the last four samples; base: smallest of the last ten minutes), loss, classic
+//! ECN marks. If the transport does not measure the one-way delay, LEDBAT uses half the RTT. Queueing delay then
+//! counts half.
 //!
 //! ## State diagram
 //! slow start (optional) → (delay above target, or congestion) → cwnd += gain · (target − queueing delay) / target ·
-//! acked / cwnd, at most one packet more than was in flight → (congestion) → ssthresh = cwnd / 2.
+//! acked / cwnd, up to one packet more than the packets in flight → (congestion) → ssthresh = cwnd / 2.
 //!
 //! ## Deviations from the source
-//! Windows are whole packets: fractional changes accumulate. The RFC does not specify slow start. Here it ends when the
-//! queueing delay first exceeds the target (a reading: ns-3 waits for a loss), and returns only after a timeout.
+//! Windows are whole packets: fractional changes accumulate. The RFC does not specify slow start. Here slow start
+//! ends when the queueing delay first exceeds the target, and begins again only after a timeout. This is a reading of
+//! the RFC: slow start in ns-3 ends with a loss.
 //!
-//! Known weaknesses of LEDBAT are not corrected. A later flow takes the first one's queue for the delay of the path,
-//! and starves it. If the buffer is shorter than the target, the target is never reached and LEDBAT is as aggressive
-//! as Reno.
+//! Known weaknesses of LEDBAT are not corrected. A later flow takes the queue of an earlier flow for the propagation
+//! delay of the path, and starves the earlier flow. If the buffer is shorter than the target, the delay never reaches
+//! the target and LEDBAT is as aggressive as Reno.
 //!
 //! ## Validated against
-//! The law of RFC 6817 section 2.4.2 (here); its target alone and yielding to Reno (`tests/theory/test_delay_based.py`).
+//! The law of RFC 6817 section 2.4.2 (unit tests of this module); the target delay of a single flow, and yielding to
+//! Reno (`tests/theory/test_delay_based.py`).
 
 use crate::filter::Recent;
 use crate::registry::Algorithm;
@@ -102,7 +106,7 @@ impl Ledbat {
         self.current.min().saturating_sub(self.base.min())
     }
 
-    /// Relative distance from the target: 1 without queueing, negative above the target.
+    /// Relative distance of the queueing delay from the target: 1 without queueing, negative above the target.
     fn off_target(&self) -> f64 {
         1.0 - self.queueing_delay().as_nanos() as f64 * self.targets_per_nano
     }
@@ -126,11 +130,11 @@ impl Ledbat {
         }
     }
 
-    /// Change the window by whole packets and keep the fraction.
+    /// Change the window by whole packets and keep the fraction for later changes.
     fn move_by(&mut self, packets: f64, ack: &Ack) {
         let before = f64::from(self.window.cwnd);
         let allowed = f64::from(ack.prior_in_flight + self.params.allowed_increase).max(before);
-        let floor = f64::from(MIN_CWND).min(before); // a timeout may have left less
+        let floor = f64::from(MIN_CWND).min(before); // a timeout may have set a smaller window
         let wanted = (before + self.fraction + packets).clamp(floor, allowed);
         self.window.cwnd = wanted as u32;
         self.fraction = wanted - f64::from(self.window.cwnd);
@@ -144,7 +148,7 @@ impl WindowAlgorithm for Ledbat {
         if let Some(delay) = ack.one_way_delay.or(ack.rtt.map(|rtt| rtt / 2)) {
             self.sample(delay, path.now);
         }
-        // Not in `grow`: the window falls even if it is not used.
+        // Not in `grow`: the window must fall even when the flow does not use all of it.
         if ack.may_grow && self.minute_ends > Time::ZERO {
             self.steer(ack, path);
         }
@@ -186,7 +190,7 @@ mod tests {
     /// Growth of the window in ten rounds at this queueing delay, packets.
     fn gained_at(queueing_us: u64) -> i64 {
         let (mut ledbat, mut drive) = steady();
-        drive.rounds(&mut ledbat, 1, EMPTY_US + queueing_us); // the filter still has smaller delays
+        drive.rounds(&mut ledbat, 1, EMPTY_US + queueing_us); // the filter still holds smaller delays
         let before = i64::from(ledbat.window.cwnd);
         drive.rounds(&mut ledbat, 10, EMPTY_US + queueing_us);
         i64::from(ledbat.window.cwnd) - before

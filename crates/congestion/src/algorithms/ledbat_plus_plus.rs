@@ -1,26 +1,26 @@
 //! # LEDBAT++
 //!
 //! ## Idea
-//! LEDBAT with corrections: a small gain on short paths, a decrease in proportion to the window, and regular slowdowns.
-//! The queue drains in a slowdown, so that later flows measure the true delay of the path.
+//! LEDBAT with three corrections: a small gain on short paths, a decrease in proportion to the window, and regular
+//! slowdowns. The queue drains in a slowdown, so that later flows measure the true propagation delay of the path.
 //!
 //! ## Source and revision
 //! draft-irtf-iccrg-ledbat-plus-plus-06 (2026), as deployed in Windows.
 //!
 //! ## Signals
-//! RTT (current: smallest of the last four; base: smallest of the last ten minutes), loss, classic ECN marks.
+//! RTT (current: smallest of the last four samples; base: smallest of the last ten minutes), loss, classic ECN marks.
 //!
 //! ## State diagram
-//! slow start at the reduced gain → (queueing delay above 3/4 of the target, or congestion) → avoidance: per round +gain
-//! below the target, else + max(gain − decrease · cwnd · (delay / target − 1), −cwnd / 2) → (two rounds after the first
-//! slow start; later nine times the duration of the last slowdown) → slowdown: two packets for two rounds → slow start
-//! up to the old window → avoidance.
+//! slow start at the reduced gain → (queueing delay above 3/4 of the target, or congestion) → avoidance: per round,
+//! the window grows by gain below the target, and otherwise changes by max(gain − decrease · cwnd · (delay / target −
+//! 1), −cwnd / 2) → (two rounds after the first slow start; later nine times the duration of the last slowdown) →
+//! slowdown: two packets for two rounds → slow start up to the old window → avoidance.
 //!
 //! ## Deviations from the source
-//! Windows are whole packets: fractional changes accumulate. The rounds of a slowdown last for the smallest recent RTT.
+//! Windows are whole packets: fractional changes accumulate. A round of a slowdown lasts for the smallest recent RTT.
 //!
 //! ## Validated against
-//! The laws of the draft, step by step (here).
+//! The laws of the draft, step by step (unit tests of this module).
 
 use crate::filter::Recent;
 use crate::registry::Algorithm;
@@ -29,7 +29,7 @@ use crate::{Ack, Congestion, Path, Probe, Window, WindowAlgorithm};
 use params::params;
 use units::{Duration, Time};
 
-/// Samples whose minimum is the current RTT.
+/// Number of samples whose minimum is the current RTT.
 const CURRENT_SAMPLES: u32 = 4;
 /// Window of the base RTT, minutes.
 const BASE_MINUTES: u32 = 10;
@@ -55,9 +55,9 @@ params! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     SlowStart,
-    /// Avoidance until the next slowdown, if any.
+    /// Avoidance; the value is the time of the next slowdown, if any.
     Avoidance(Option<Time>),
-    /// A slowdown since `began`, with a window of two packets until `until`.
+    /// A slowdown that began at `began`, with a window of two packets until `until`.
     Frozen {
         began: Time,
         until: Time,
@@ -130,7 +130,7 @@ impl LedbatPlusPlus {
         self.queueing_delay().as_nanos() as f64 / self.target.as_nanos() as f64
     }
 
-    /// Packets gained per round in avoidance, and per acknowledged packet in slow start.
+    /// Gain: packets per round in avoidance, and packets per acknowledged packet in slow start.
     fn gain(&self) -> f64 {
         let most = u64::from(self.params.max_gain_divisor);
         let divisor = (self.target * 2).as_nanos().div_ceil(self.base.min().as_nanos().max(1));
@@ -139,7 +139,7 @@ impl LedbatPlusPlus {
 
     fn move_by(&mut self, packets: f64) {
         let before = f64::from(self.window.cwnd);
-        let floor = f64::from(MIN_CWND).min(before); // a timeout may have left less
+        let floor = f64::from(MIN_CWND).min(before); // a timeout may have set a smaller window
         let wanted = (before + self.fraction + packets).max(floor);
         self.window.cwnd = wanted as u32;
         self.fraction = wanted - f64::from(self.window.cwnd);
@@ -154,7 +154,7 @@ impl LedbatPlusPlus {
         (self.gain() - self.params.decrease * cwnd * above).max(-cwnd / 2.0)
     }
 
-    /// Begin avoidance; the next slowdown comes after `time`.
+    /// Begin avoidance; the next slowdown begins after `time`.
     fn avoid(&mut self, now: Time, time: Duration) {
         self.phase = Phase::Avoidance((self.params.slowdown_interval > 0).then_some(now + time));
     }
@@ -195,7 +195,7 @@ impl WindowAlgorithm for LedbatPlusPlus {
             return;
         }
         self.change_phase(path.now);
-        // Not in `grow`: the window falls even if it is not used.
+        // Not in `grow`: the window must fall even when the flow does not use all of it.
         let step = self.step();
         if matches!(self.phase, Phase::Avoidance(_)) && (step < 0.0 || path.cwnd_limited) {
             self.move_by(step * f64::from(ack.acked) / f64::from(self.window.cwnd));
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn above_the_target_it_falls_in_proportion_to_the_window_and_the_excess() {
         let (mut ledbat, mut drive) = steady();
-        drive.round(&mut ledbat, BASE_US + 66_000); // the filter still has smaller delays
+        drive.round(&mut ledbat, BASE_US + 66_000); // the filter still holds smaller delays
         let before = f64::from(ledbat.window.cwnd);
         drive.round(&mut ledbat, BASE_US + 66_000);
         let share = f64::from(ledbat.window.cwnd) / before;

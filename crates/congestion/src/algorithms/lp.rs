@@ -2,38 +2,38 @@
 //!
 //! ## Idea
 //! Low priority: use only the capacity that other flows leave. When the one-way delay rises above a small part of its
-//! range, the flow infers that other flows use the path. It halves its window and waits. If the delay is still high,
-//! the window falls to one packet.
+//! range, the flow infers that other flows use the path. The flow then halves its window and stops growing for three
+//! RTTs. If the delay is still high, the window falls to one packet.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_lp.c`; Kuzmanovic and Knightly, "TCP-LP: A Distributed Algorithm for Low
 //! Priority Data Transfer", INFOCOM 2003.
 //!
 //! ## Signals
-//! One-way delay (`clock = "exact"`), loss, classic ECN marks.
+//! One-way delay (only with `clock = "exact"`), loss, classic ECN marks.
 //!
 //! ## State diagram
-//! Reno → (smoothed one-way delay above min + 15 % of max − min) → cwnd / 2 and no growth for three RTTs (inference) →
-//! (again above while inferring) → cwnd = 1, inference restarts → (three RTTs without) → one packet per round trip.
-//! Congestion as Reno.
+//! Reno → (smoothed one-way delay above min + 15 % of max − min) → cwnd / 2 and no growth for three RTTs (inference)
+//! → (delay again above this limit during inference) → cwnd = 1, inference restarts → (three RTTs with the delay
+//! below the limit) → growth by one packet per round trip. The response to congestion is Reno's.
 //!
 //! ## Deviations from the source
-//! Linux computes the one-way delay from TCP timestamps, whose clocks start at random offsets. It scales the remote
-//! clock by an integer from an estimate of its rate, and subtracts. The result is an offset of weeks in a 32-bit
-//! number. The smoothing multiplies it by eight, which almost always overflows. The smoothed delay is then below the
-//! smallest one, so the flow never yields. In all our runs of Linux 7.2 it equals Reno to the packet. The
-//! default here, `clock = "kernel"`, therefore ignores delay.
+//! Linux computes the one-way delay from TCP timestamps, whose clocks start at random offsets. The kernel scales the
+//! remote clock by an integer estimate of its rate and subtracts the local clock. The difference has an offset of
+//! weeks in a 32-bit number. The smoothing multiplies it by eight, which almost always overflows. The smoothed delay
+//! is then below the smallest delay, so the flow never yields. In all our runs of Linux 7.2, LP behaves exactly like
+//! Reno, packet by packet. The default here, `clock = "kernel"`, therefore ignores delay.
 //!
-//! `clock = "exact"` is the algorithm of the paper with true one-way delays. Two rules of the Linux module differ from
-//! the paper; here the paper applies:
+//! `clock = "exact"` is the algorithm of the paper with true one-way delays. The Linux module differs from the paper
+//! in two rules, for which this implementation follows the paper:
 //!
-//! - The range of delays covers the lifetime of the connection. In Linux, each delay that the flow yielded to becomes
-//!   the new minimum.
-//! - Growth after yielding is additive. Linux stays in slow start, which with true delays gives 7 % of an empty
-//!   20 Mbit/s, 40 ms path.
+//! - The range of delays covers the lifetime of the connection. In Linux, each delay at which the flow yielded
+//!   becomes the new minimum.
+//! - Growth after yielding is additive. Linux stays in slow start. With true delays a flow then gets only 7 % of an
+//!   empty 20 Mbit/s, 40 ms path.
 //!
-//! Two readings are ours. Delay is tested once the first loss has shown its maximum. Packets sent before the flow
-//! yielded do not count as evidence of its effect.
+//! Two readings are ours. Delay is tested only after the first loss, when the largest delay is known. Packets sent
+//! before the flow yielded do not count as evidence of the effect of yielding.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`, kernel clock); yielding to Reno and use of an empty path
@@ -49,9 +49,9 @@ use units::{Duration, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
-    /// Linux's estimate, which is useless: delay is ignored.
+    /// Linux's estimate. It is useless, so delay is ignored.
     Kernel,
-    /// The true delay.
+    /// The true one-way delay.
     Exact,
 }
 
@@ -99,9 +99,10 @@ pub struct Lp {
     delay: Delay,
     /// Whether a loss has shown the largest delay.
     knows_range: bool,
-    /// End of inference: no growth before, and a second sign of congestion before reduces the window to one packet.
+    /// End of inference. Before it the window does not grow, and a second sign of congestion reduces the window to
+    /// one packet.
     inference_ends: Time,
-    /// Packets below this number were sent before the flow last yielded.
+    /// Number of the next new packet when the flow last yielded: packets with a lower number were sent before.
     yielded_at: u64,
 }
 
@@ -179,10 +180,10 @@ mod tests {
 
     const EMPTY_US: u64 = 40_000;
     const FULL_US: u64 = 80_000;
-    /// A delay at 25 % of the range.
+    /// A one-way delay at 25 % of its range.
     const HIGH_US: u64 = 50_000;
 
-    /// A flow with 100 packets in congestion avoidance, after a loss that has shown the range of delays.
+    /// A flow with 100 packets in congestion avoidance, after a loss that has shown the largest delay.
     fn steady(clock: Clock) -> (Lp, Drive) {
         let params = LpParams { clock, ..LpParams::default() };
         let (mut lp, mut drive) = (Lp::new(params, 0), Drive::new());
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn a_delay_below_it_does_not() {
         let (mut lp, mut drive) = steady(Clock::Exact);
-        assert_eq!(acks_to_yield(&mut lp, &mut drive, 45_000), 1000); // 12.5 %
+        assert_eq!(acks_to_yield(&mut lp, &mut drive, 45_000), 1000); // 12.5 % of the range of delays
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! # NV
 //!
 //! ## Idea
-//! New Vegas ("Nevada"): the largest rate of a decision period times the smallest RTT is the window that the path
-//! carries. NV holds the window a fixed pad above it. It takes many samples per decision, so that bursts and batched
-//! ACKs of segmentation offload do not look like congestion.
+//! New Vegas ("Nevada"). The largest rate of a decision period times the smallest RTT is the window that the path can
+//! carry. NV holds the window above this value by a fixed number of packets, the pad. Each decision needs many
+//! samples, so that bursts and batched ACKs of segmentation offload do not look like congestion.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_nv.c` (Brakmo, 2010-2016). There is no paper.
@@ -13,18 +13,19 @@
 //!
 //! ## State diagram
 //! growing (slow start, then like Reno) → (window above pad after at least 60 samples, 30 in the first slow start) →
-//! holding: up to 30 % of the excess is cut per decision → (2 packets or more below the pad after at least 20 samples)
-//! → growing. Congestion: ssthresh = 0.8 cwnd and holding until the next good decision; each timeout halves the speed
-//! of growth, eight or more good decisions in a row double it.
+//! holding: up to 30 % of the excess is cut per decision → (2 packets or more below the pad after at least 20
+//! samples) → growing. Congestion: ssthresh = 0.8 cwnd and holding until the next decision without congestion. Each
+//! timeout halves the speed of growth; eight or more such decisions in a row double it.
 //!
 //! ## Deviations from the source
-//! Two deviations from Linux: the RTT floor cannot be set (a BPF program can in Linux), and jiffies are exact
-//! milliseconds.
+//! Two deviations from Linux: the RTT floor is not configurable, whereas a BPF program can set it in Linux. Jiffies
+//! are exact milliseconds.
 //!
-//! The RTT floor is, like Linux's, the smallest average of the last 3.75 to 6.25 s (2 s at first). It includes the own
-//! queue, which is never drained. The window is 10 packets above the BDP until the floor is first renewed. Each
-//! renewal then adds about nine packets. At 20 Mbit/s and 40 ms the windows are 77, 86, 95 and 104 packets here, and
-//! 76, 85, 94 and 103 in Linux 7.2. A decision to shrink needs at least 60 ACKs, so small windows react slowly.
+//! As in Linux, the RTT floor is the smallest average RTT of the last 3.75 to 6.25 s (2 s at first). The floor
+//! includes the queue of the flow itself, which NV never drains. The window is 10 packets above the BDP until the
+//! floor is first renewed. Each renewal then adds about nine packets. At 20 Mbit/s and 40 ms the successive windows
+//! are 77, 86, 95 and 104 packets here, and 76, 85, 94 and 103 in Linux 7.2. A decision to shrink needs at least 60
+//! ACKs, so small windows react slowly.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`); the steady window (`tests/theory/test_delay_based.py`).
@@ -65,22 +66,22 @@ params! {
     }
 }
 
-/// When the RTT floor is first renewed.
+/// Time until the RTT floor is first renewed.
 const FIRST_RESET: Duration = Duration::from_secs(2);
-/// Smallest extension of rounds with a single ACK, packets.
+/// Smallest number of packets by which a round with a single ACK is extended.
 const LEAST_STRETCH: u32 = 4;
 const STRETCH_STEP: u32 = 2;
-/// Largest extension of rounds: a burst of the largest size and one more, packets.
+/// Largest number of packets by which rounds are extended: a burst of the largest size and one packet.
 const MOST_STRETCH: u32 = 81;
 /// Largest slowdown of growth by timeouts, as a power of two.
 const SLOWEST_GROWTH: u32 = 8;
-/// Limit of the counters of a decision period, which have one byte in Linux.
+/// Limit of the counters of a decision period, which are one byte wide in Linux.
 const MOST: u32 = 255;
 
 /// Samples of a decision period.
 #[derive(Clone, Copy, Debug, Default)]
 struct Evidence {
-    /// Largest of packets in flight over RTT, packets per second times 2^16.
+    /// Largest ratio of packets in flight to RTT, packets per second times 2^16.
     rate: u64,
     samples: u32,
     rounds: u32,
@@ -103,7 +104,7 @@ pub struct Nv {
     /// Slowdown of growth, as a power of two.
     slowness: u32,
     good_decisions: u32,
-    /// Whether there is congestion: measurements restart once it is over.
+    /// Whether a congestion episode is under way. Measurements restart after it.
     disturbed: bool,
 }
 
@@ -171,13 +172,13 @@ impl Nv {
         packets.min(u128::from(u32::MAX / 2)) as u32
     }
 
-    /// End a round and decide, if there are enough samples.
+    /// End a round. Decide on the window if there are enough samples.
     fn end_round(&mut self, acked: u64, path: &Path) {
         self.round_end = path.next;
         self.evidence.rounds = (self.evidence.rounds + 1).min(MOST);
         let alone = self.evidence.samples == 1;
         if alone && acked >= u64::from(self.stretch - 1) && self.stretch < MOST_STRETCH {
-            // One ACK for the whole window: with segmentation offload so small a window gives no useful sample.
+            // One ACK for the whole window: with segmentation offload, such a small window gives no useful sample.
             self.stretch = (self.stretch + STRETCH_STEP).min(MOST_STRETCH);
             self.round_end = path.next + u64::from(self.stretch);
             self.evidence.samples = 0;
@@ -200,7 +201,7 @@ impl Nv {
 
 /// Decisions.
 impl Nv {
-    /// Shrink a window above `limit`, if there are enough samples. True if decided.
+    /// Shrink a window above `limit`, if there are enough samples. True if a decision was made.
     fn hold(&mut self, limit: u32) -> bool {
         let Evidence { samples, rounds, .. } = self.evidence;
         if rounds < self.params.rtt_min_cnt {
@@ -229,7 +230,7 @@ impl Nv {
         true
     }
 
-    /// Let a window well below its limit grow, if there are enough samples. True if decided.
+    /// Let a window well below its limit grow, if there are enough samples. True if a decision was made.
     fn release(&mut self) -> bool {
         if self.evidence.samples < self.params.inc_eval_min_calls {
             return false;
@@ -410,7 +411,7 @@ mod tests {
             drive.rounds(&mut nv, 30, BASE_US);
             if nv.floor_reset != reset {
                 let period = nv.floor_reset.since(reset).as_secs_f64();
-                assert!((3.75..=6.3).contains(&period), "{period} s"); // up to a round late
+                assert!((3.75..=6.3).contains(&period), "{period} s"); // up to one round late
                 reset = nv.floor_reset;
             }
         }

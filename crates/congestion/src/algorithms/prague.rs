@@ -1,9 +1,10 @@
 //! # TCP Prague
 //!
 //! ## Idea
-//! DCTCP for the Internet. Packets have ECT(1) for low latency. A fractional window is cut in proportion to the share
-//! of marks, and grows with every unmarked packet even while it is cut. Packets are paced in short bursts. Flows with
-//! a short RTT grow as slowly as at 25 ms once they are old.
+//! DCTCP for the Internet. Packets have ECT(1) for low latency. A fractional window is reduced in proportion to the
+//! share of marks. The window grows with every unmarked packet, even in a round trip with a reduction. Packets are
+//! paced in short bursts. After a number of round trips, a flow with a short RTT grows as slowly as a flow with an
+//! RTT of 25 ms.
 //!
 //! ## Source and revision
 //! Behaviour of L4STeam/linux `net/ipv4/tcp_prague.c`, version 0.6 (02573a215581; preset `v0.6`) and, for a window of
@@ -14,35 +15,39 @@
 //! Counted marks (AccECN, RFC 9768), loss, and the smoothed RTT for pacing and RTT independence.
 //!
 //! ## State diagram
-//! slow start → (first marks) → additive increase of 1 packet (or less: RTT independence) per round trip of unmarked
-//! packets; (marks, once per round trip) → window × (1 - alpha / 2); (loss, timeout) → window / 2 and no growth until
-//! recovery ends. alpha ← alpha + (F - alpha) / 16 once per round trip, from the first mark on.
+//! slow start → (first marks) → additive increase by 1 packet (or less: RTT independence) per round trip of unmarked
+//! packets. (marks, once per round trip) → window × (1 - alpha / 2). (loss, timeout) → window / 2 and no growth until
+//! recovery ends. Once per round trip, from the first mark on: alpha ← alpha + (F - alpha) / 16, where F is the share
+//! of marked packets.
 //!
 //! ## Deviations from the source
 //! - Arithmetic is in floating point instead of fixed point, except for RTTs.
-//! - Detection of classic queues is not implemented, as it is off by default.
+//! - Detection of classic ECN queues is not implemented, as the source disables it by default.
 //! - Without ECN, Prague is Reno with the transport's recovery, as in the source.
 //! - A timeout sets the slow-start threshold to half the window at once. In the source the window grows to the old
-//!   threshold and then steps down, but the pacing rate is that of half the window all the time.
-//! - RTTs above 100 ms are not scaled. Version 0.6 compares different units and scales up to 12.8 s, which only matters
-//!   for `additive` and `scalable`.
+//!   threshold and then steps down, but the pacing rate corresponds to half the window from the timeout on.
+//! - RTTs above 100 ms are not scaled. Version 0.6 compares two times in different units and therefore scales RTTs up
+//!   to 12.8 s, which only matters for `additive` and `scalable`.
 //! - Pacing allows at least one packet per 64 round trips. In the source, successive losses halve the fractional
 //!   window, and so the rate, down to 0.
-//! - Two rules of 0.7 are not implemented. Its law for windows up to four packets is one of the rate, paced 3 %
-//!   above and below in turn. Packets then shrink, down to 150 bytes.
+//! - Two rules of version 0.7 are not implemented. For windows up to four packets, version 0.7 computes a rate
+//!   instead of a window, and paces 3 % above and below this rate in turn. It then also shrinks packets, down to 150
+//!   bytes.
 //!
 //! ## Validated against
-//! Its laws of equilibrium, pacing and RTT independence (here, and `tests/theory`), and both versions in a kernel, as
-//! Prague is not in the mainline kernel. Version 0.7 is a different algorithm:
+//! Its laws of equilibrium, pacing and RTT independence (unit tests of this module, and `tests/theory`), and both
+//! versions of the source in a kernel built with them, as Prague is not in the mainline kernel. Version 0.7 differs
+//! from version 0.6:
 //!
-//! - Flows of 10 and 40 ms on 50 Mbit/s with a dual queue: in the kernel the share of the first is 0.676 with 0.6, and
-//!   0.763 with 0.7. Here it is 0.679 and 0.780. Single packets instead of pairs (`min_burst`) cause most of the
-//!   difference: with them alone it is 0.754.
-//! - A single flow at 4 Mbit/s: single packets raise its rate from 2.43 to 3.51 Mbit/s, in the kernel and here.
-//! - The first 10 s: RTT independence after 4 round trips reduces the rate from 46.4 to 42.9 Mbit/s. Version 0.7 as a
-//!   whole has 43.6 Mbit/s here; in the kernel it has 43.4 Mbit/s instead of 46.2.
-//! - A flow at 1 Mbit/s, where the law of the rate is missing: 0.86 Mbit/s, 38 ms and 43 % of packets marked here;
-//!   0.83 Mbit/s, 33 ms and 58 % in the kernel.
+//! - Flows of 10 and 40 ms on 50 Mbit/s with a dual queue: in the kernel the share of the flow of 10 ms is 0.676 with
+//!   version 0.6 and 0.763 with version 0.7. Here the share is 0.679 and 0.780. Bursts of single packets instead of
+//!   pairs (`min_burst`) cause most of the difference: version 0.6 with single packets has 0.754.
+//! - A single flow at 4 Mbit/s: single packets raise the rate from 2.43 to 3.51 Mbit/s, in the kernel and here.
+//! - The first 10 s: RTT independence after 4 round trips reduces the rate from 46.4 to 42.9 Mbit/s. Version 0.7 with
+//!   all its changes has 43.6 Mbit/s here. In the kernel, version 0.7 has 43.4 Mbit/s and version 0.6 has 46.2
+//!   Mbit/s.
+//! - A flow at 1 Mbit/s, where the law for small windows is missing here: 0.86 Mbit/s, 38 ms of queueing delay and 43
+//!   % of packets marked here; 0.83 Mbit/s, 33 ms and 58 % in the kernel.
 
 use crate::registry::Algorithm;
 use crate::rtt_scaling::RttScaling;
@@ -97,19 +102,19 @@ const LEAST_GROWTH: f64 = 1.0 / (1u64 << 20) as f64;
 /// Smallest window, packets.
 /// L4STeam/linux `prague_frac_cwnd_to_snd_cwnd`.
 const MIN_CWND: u32 = 2;
-/// Smallest window in the pacing rate, packets.
+/// Smallest window used to compute the pacing rate, packets.
 /// Own: keeps the rate above 0.
 const LEAST_PACED: f64 = 1.0 / 64.0;
 /// Smallest rate of version 0.7, bytes per second.
 /// L4STeam/linux `MINIMUM_RATE`.
 const MIN_RATE: f64 = 12_500.0;
-/// IP and TCP headers with timestamps, bytes, as the source paces whole packets.
+/// Size of IP and TCP headers with timestamps, bytes: the source paces whole packets.
 /// L4STeam/linux `prague_update_pacing_rate`.
 const HEADERS: u64 = 52;
-/// A fractional window, cut in proportion to marks and paced.
+/// A fractional window, reduced in proportion to marks and paced.
 pub struct Prague {
     params: PragueParams,
-    /// Whether marks are fed back. If not, Prague is Reno, and all fields below `window` are unused.
+    /// Whether the receiver feeds marks back. Otherwise Prague is Reno, and all fields below `window` are unused.
     ecn: bool,
     /// The window of the transport in whole packets, which follows `target` by one packet per ACK.
     window: Window,
@@ -126,7 +131,7 @@ pub struct Prague {
     /// Growth per round trip of unmarked packets.
     increase: f64,
     round: Round,
-    /// When the window was last cut for marks.
+    /// When the window was last reduced for marks.
     cut_at: Time,
     rate: Option<Rate>,
     burst: u32,
@@ -176,7 +181,7 @@ impl Prague {
         self.params.rtt_scaling != RttScaling::None && self.round.count >= self.params.rtt_transition
     }
 
-    /// Whether an RTT-independent flow must wait, as less than the target RTT has passed since `last`.
+    /// Whether an RTT-independent flow must wait, as less time than the target RTT has passed since `last`.
     /// L4STeam/linux `prague_target_rtt_elapsed`.
     fn must_wait(&self, last: Time, path: &Path) -> bool {
         let independent = self.is_old() && !self.window.in_slow_start();
@@ -187,8 +192,8 @@ impl Prague {
         Duration::from_nanos((self.params.rtt_target_ms * 1e6) as u64)
     }
 
-    /// Grow by slow start, then by additive increase. False if slow start took all packets. The window then does not
-    /// follow the target, which is above it after a timeout or an idle time.
+    /// Grow by slow start, then by additive increase. False if slow start used all packets. In this case the window
+    /// does not follow the target, which is above the window after a timeout or an idle time.
     /// L4STeam/linux `prague_ai_ack_increase`, `prague_update_cwnd`.
     fn grow(&mut self, unmarked: u32) -> bool {
         let mut left = unmarked;
@@ -239,7 +244,7 @@ impl Prague {
         self.in_loss = true;
     }
 
-    /// End the round trip, if it is over and RTT independence allows.
+    /// End the round trip, if it is over and RTT independence allows the end.
     /// L4STeam/linux `prague_update_alpha`, `prague_should_update_ewma`.
     fn end_round(&mut self, path: &Path) {
         let una = path.next - u64::from(path.packets_out);
@@ -270,7 +275,8 @@ impl Prague {
         self.increase = scaling.increase(self.rtt_target(), path);
     }
 
-    /// Set the pacing rate, one window per RTT or two in early slow start, and the burst, by default at most 1/4096 s.
+    /// Set the pacing rate: one window per RTT, or two in early slow start. Set the burst: by default, packets of at
+    /// most 1/4096 s.
     /// L4STeam/linux `prague_update_pacing_rate`.
     fn pace(&mut self, path: &Path) {
         let Some(srtt) = path.srtt else { return };
@@ -363,7 +369,7 @@ impl CongestionControl for Prague {
 
     fn on_recovery_exit(&mut self, path: &Path) {
         self.in_loss = false;
-        self.state = path.state; // a later event of this ACK begins a new episode
+        self.state = path.state; // a later congestion event of this ACK begins a new episode
     }
 
     fn set_cwnd(&mut self, cwnd: u32) {

@@ -2,7 +2,8 @@
 //!
 //! ## Idea
 //! Grow by one packet per round trip, halve on congestion: the reference to which other algorithms are compared.
-//! With selective acknowledgements and the transport's loss recovery this is what RFC 6582 calls NewReno.
+//! With selective acknowledgements and the transport's loss recovery, this is the algorithm that RFC 6582 calls
+//! NewReno.
 //!
 //! ## Source and revision
 //! RFC 5681; behaviour of Linux 6.18 `net/ipv4/tcp_cong.c` (`tcp_reno_*`).
@@ -15,8 +16,8 @@
 //! returns to slow start from one packet.
 //!
 //! ## Deviations from the source
-//! None known. Like Linux, and unlike RFC 5681, the window (not the flight) is halved, and growth counts
-//! acknowledged packets, so delayed ACKs do not slow it down.
+//! None known. As in Linux, but unlike in RFC 5681, a loss halves the window, not the packets in flight. Growth
+//! counts acknowledged packets, so delayed ACKs do not slow it down.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the square-root law (`tests/theory`).

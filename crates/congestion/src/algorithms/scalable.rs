@@ -1,8 +1,8 @@
 //! # Scalable
 //!
 //! ## Idea
-//! Grow in proportion to the window, cut by an eighth. The window recovers from a loss in the same number of round
-//! trips at any size.
+//! Grow in proportion to the window, and reduce by an eighth. The number of round trips in which the window recovers
+//! from a loss does not depend on its size.
 //!
 //! ## Source and revision
 //! Kelly, "Scalable TCP", CCR 33(2), 2003; behaviour of Linux 7.2 `net/ipv4/tcp_scalable.c`.
@@ -11,7 +11,7 @@
 //! Loss, classic ECN marks. RTT is not used.
 //!
 //! ## State diagram
-//! slow start → (cwnd ≥ ssthresh) → growth by one packet per min(cwnd, 100) acknowledged → (congestion) →
+//! slow start → (cwnd ≥ ssthresh) → growth by one packet per min(cwnd, 100) acknowledged packets → (congestion) →
 //! ssthresh = 7/8 cwnd.
 //!
 //! ## Deviations from the source

@@ -1,34 +1,35 @@
 //! # Vegas
 //!
 //! ## Idea
-//! A window would give a higher rate at the smallest RTT than it gives now. The difference of both rates shows how many
-//! packets the flow has queued. Vegas keeps this number between alpha and beta, by one packet per round.
+//! At the smallest RTT, the window would give a higher rate than at the present RTT. The difference between the two
+//! rates shows how many packets the flow has queued. Vegas keeps this number between alpha and beta by changes of one
+//! packet per round.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_vegas.c`; Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on
 //! a Global Internet", IEEE JSAC 13(8), 1995.
 //!
 //! ## Signals
-//! RTT (smallest of each round, smallest since the flow was last idle), loss, classic ECN marks.
+//! RTT (smallest of each round, and smallest since the flow was last idle), loss, classic ECN marks.
 //!
 //! ## State diagram
-//! slow start → (more than gamma packets queued, or congestion) → once per round: +1 below alpha queued packets, −1
-//! above beta → (congestion) → ssthresh = cwnd / 2. Outside the Open state, and in rounds with fewer than three RTT
-//! samples, it is Reno.
+//! slow start → (more than gamma packets queued, or congestion) → once per round, the window grows by one packet if
+//! fewer than alpha packets are queued, and shrinks by one if more than beta are queued → (congestion) → ssthresh =
+//! cwnd / 2. Outside the Open state, and in rounds with fewer than three RTT samples, Vegas grows like Reno.
 //!
 //! ## Deviations from the source
 //! No deviation from Linux is known. Linux and this implementation share these deviations from the paper:
 //!
-//! - The queue is estimated as cwnd (rtt − base) / base, which is rtt / base times the paper's.
-//! - Slow start doubles the window every round, not every other.
+//! - The queue is estimated as cwnd (rtt − base) / base, which is rtt / base times the paper's estimate.
+//! - Slow start doubles the window every round, not every second round.
 //! - There is no early retransmission.
-//! - An idle time without packets in flight, however short, resets the base RTT.
-//! - The window grows in slow start and by the Vegas law even if the application does not use it.
-//! - The product in the estimate has 32 bits, so it wraps beyond 4295 packet-seconds of queue.
+//! - An idle time without packets in flight resets the base RTT, even if the idle time is short.
+//! - The window grows in slow start and by the Vegas law even if the application does not use the window.
+//! - The product in the estimate has 32 bits, so it wraps if packets times seconds of queueing delay exceed 4295.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`); steady queue, sharing and the advantage of later flows
-//! (`tests/theory/test_delay_based.py`).
+//! Linux 7.2 in virtual time (`tests/differential`); the queue in steady state, sharing, and the advantage of later
+//! flows (`tests/theory/test_delay_based.py`).
 
 use crate::delay::RttWatch;
 use crate::registry::Algorithm;
@@ -72,7 +73,7 @@ impl Vegas {
         self.window.cwnd.wrapping_mul(extra_us) / self.watch.base_us
     }
 
-    /// The window that would just fill the path, packets.
+    /// The largest window without a queue, packets.
     fn without_queue(&self) -> u32 {
         (u64::from(self.window.cwnd) * u64::from(self.watch.base_us) / u64::from(self.watch.min_us)) as u32
     }
@@ -106,7 +107,7 @@ impl WindowAlgorithm for Vegas {
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         self.watch.digest(ack, path);
-        // Not in `grow`, as Linux does this even if the window is not used.
+        // Not in `grow`, as Linux changes the window here even if the flow does not use all of it.
         if !ack.may_grow || !self.watch.enabled() {
             return;
         }
@@ -174,7 +175,7 @@ mod tests {
     /// The window after a round with this RTT that began with 50 packets.
     fn after_a_round_of(rtt_us: u64) -> u32 {
         let (mut vegas, mut drive) = steady();
-        drive.round(&mut vegas, rtt_us); // ends the base round, whose minimum decides
+        drive.round(&mut vegas, rtt_us); // ends the round at the base RTT, whose minimum decides
         vegas.set_cwnd(50);
         drive.round(&mut vegas, rtt_us);
         vegas.window.cwnd

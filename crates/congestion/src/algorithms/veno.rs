@@ -1,33 +1,36 @@
 //! # Veno
 //!
 //! ## Idea
-//! Reno that decides at each loss, by Vegas's queue estimate, whether the path was congested. With few packets queued
-//! the loss was random (on a radio link, for instance) and costs a fifth of the window instead of half.
+//! Reno that decides at each loss, by Vegas's queue estimate, whether the path was congested. If few packets are
+//! queued, the loss is assumed to be random (on a radio link, for instance) and reduces the window by a fifth instead
+//! of half.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_veno.c`; Fu and Liew, "TCP Veno: TCP Enhancement for Transmission Over
 //! Wireless Access Networks", IEEE JSAC 21(2), 2003.
 //!
 //! ## Signals
-//! Loss, classic ECN marks, RTT (that of the last ACKs against the smallest since the flow was last idle).
+//! Loss, classic ECN marks, RTT (the RTT of the last ACK compared with the smallest RTT since the flow was last
+//! idle).
 //!
 //! ## State diagram
-//! slow start → (cwnd ≥ ssthresh) → +1 per round, or +1 every other round with three packets queued or more →
-//! (congestion) → ssthresh = 4/5 cwnd with fewer than three packets queued, else cwnd / 2. Outside the Open state it
-//! grows like Reno.
+//! slow start → (cwnd ≥ ssthresh) → growth by one packet per round, or by one packet every second round if three
+//! packets or more are queued → (congestion) → ssthresh = 4/5 cwnd if fewer than three packets are queued, else cwnd
+//! / 2. Outside the Open state Veno grows like Reno.
 //!
 //! ## Deviations from the source
 //! No deviation from Linux is known. Linux and this implementation share these deviations from the paper:
 //!
-//! - The queue is estimated from the RTT of the present ACK, not from the smallest of the round.
-//! - The estimate from before an episode is used until its end.
-//! - In the congested region slightly more than two windows are acknowledged per increment.
-//! - Growth is Reno's for the first samples (two in 65,536).
+//! - The queue is estimated from the RTT of the present ACK, not from the smallest RTT of the round.
+//! - During an episode, the estimate from before the episode is used.
+//! - In the congested region, slightly more than two windows of packets are acknowledged per packet of growth.
+//! - The first two RTT samples of every 65,536 give Reno's growth.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`); the window under random loss (`tests/theory/test_delay_based.py`).
-//! The window is 1.5 times Reno's at 1 % and 1.7 times at 0.1 %; the law of AIMD(1, 4/5) gives 1.73, and Linux 7.2 has
-//! 1.54 at 1 %. Every recovery has a round without growth, which costs more if reductions are frequent.
+//! Linux 7.2 in virtual time (`tests/differential`); the window under random loss
+//! (`tests/theory/test_delay_based.py`). The window is 1.5 times Reno's at 1 % loss and 1.7 times at 0.1 %. The law
+//! of AIMD(1, 4/5) gives 1.73, and Linux 7.2 has 1.54 at 1 %. Every recovery has a round without growth, which costs
+//! more if reductions are frequent.
 
 use crate::delay::RttWatch;
 use crate::registry::Algorithm;
@@ -50,7 +53,7 @@ pub struct Veno {
     watch: RttWatch,
     /// Number of RTT samples so far; wraps as in Linux.
     samples: u16,
-    /// Queue at the last ACK that could grow the window, half packets.
+    /// Estimated queue at the last ACK that could grow the window, half packets.
     queued_half_packets: u32,
     /// Whether the next full window of ACKs adds a packet.
     add_next: bool,
@@ -178,9 +181,9 @@ mod tests {
     #[test]
     fn three_packets_queued_are_congestion_and_fewer_are_not() {
         let (mut veno, mut drive) = steady();
-        drive.ack(&mut veno, 100, 1, 41_000); // 2.4 packets, rounded up to halves
+        drive.ack(&mut veno, 100, 1, 41_000); // 2.4 packets queued, rounded up to half packets
         assert!(!veno.is_congested());
-        drive.ack(&mut veno, 100, 1, 41_300); // 3.1 packets
+        drive.ack(&mut veno, 100, 1, 41_300); // 3.1 packets queued
         assert!(veno.is_congested());
     }
 

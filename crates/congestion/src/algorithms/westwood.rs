@@ -1,8 +1,8 @@
 //! # Westwood+
 //!
 //! ## Idea
-//! Reno that, instead of halving, reduces the window to the measured capacity of the path: the bandwidth at which ACKs
-//! return times the smallest RTT. Random losses then cost nothing.
+//! Reno that, instead of halving, reduces the window to the measured capacity of the path: the rate at which ACKs
+//! acknowledge data times the smallest RTT. A random loss then does not reduce the window.
 //!
 //! ## Source and revision
 //! Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion
@@ -12,13 +12,13 @@
 //! Loss, classic ECN marks, bytes per ACK, RTT in whole milliseconds.
 //!
 //! ## State diagram
-//! slow start → (cwnd ≥ ssthresh) → Reno's growth → (congestion) → ssthresh = cwnd / 2 while recovery lasts → (its end)
-//! → cwnd = ssthresh = bandwidth × smallest RTT; a timeout sets ssthresh to that at once.
+//! slow start → (cwnd ≥ ssthresh) → Reno's growth → (congestion) → ssthresh = cwnd / 2 during recovery → (recovery
+//! ends) → cwnd = ssthresh = bandwidth × smallest RTT. A timeout sets ssthresh to this product at once.
 //!
 //! ## Deviations from the source
 //! None known. Details of Linux that apply here, too:
 //!
-//! - The window halves first and jumps when recovery ends, even if the episode was undone.
+//! - The window is first halved, and set to the product when recovery ends, even if the episode was undone.
 //! - Bandwidth is in whole bytes per millisecond, and the RTT is rounded up to milliseconds.
 //!
 //! ## Validated against
@@ -37,10 +37,10 @@ params! {
     }
 }
 
-/// RTT assumed before any sample.
+/// RTT assumed before the first sample.
 const INITIAL_RTT_MS: u64 = 20_000;
 
-/// The bandwidth at which ACKs return, filtered twice.
+/// The rate at which ACKs acknowledge data, filtered twice.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bandwidth {
     /// Bytes acknowledged since `since_ms`.
@@ -50,7 +50,7 @@ struct Bandwidth {
     once: u64,
     /// Filtered twice, bytes per millisecond.
     estimate: u64,
-    /// Bytes of duplicate ACKs, which later cumulative ACKs acknowledge again.
+    /// Bytes already counted for duplicate ACKs, which later cumulative ACKs acknowledge again.
     counted: u64,
     started: bool,
 }
@@ -91,7 +91,7 @@ impl Bandwidth {
     }
 }
 
-/// Reno with a threshold from a bandwidth estimate.
+/// Reno with a slow-start threshold from a bandwidth estimate.
 pub struct Westwood {
     params: WestwoodParams,
     window: Window,
@@ -122,7 +122,7 @@ impl Algorithm for Westwood {
 }
 
 impl Westwood {
-    /// The window that the path carries by measurement, packets.
+    /// The window that the path carries: bandwidth times smallest RTT, packets.
     fn carried(&self, mss: u32) -> u32 {
         let bytes = self.bandwidth.estimate.saturating_mul(self.rtt_min_ms);
         (bytes / u64::from(mss)).clamp(u64::from(MIN_CWND), u64::from(u32::MAX / 2)) as u32
@@ -224,7 +224,7 @@ mod tests {
         drive.time_out(&mut westwood);
         assert!((98..=101).contains(&westwood.window.ssthresh), "{}", westwood.window.ssthresh);
         westwood.on_recovery_exit(&drive.path(1));
-        assert_eq!(westwood.window.cwnd, 1); // the window slow-starts
+        assert_eq!(westwood.window.cwnd, 1); // the window grows by slow start afterwards
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
             drive.round(&mut westwood, 1_000);
             westwood.set_cwnd(10);
         }
-        assert_eq!(westwood.bandwidth.estimate, 0); // 40 ms
+        assert_eq!(westwood.bandwidth.estimate, 0); // 40 ms of ACKs
         (0..20).for_each(|_| drive.round(&mut westwood, 1_000));
         assert!(westwood.bandwidth.estimate > 0);
     }

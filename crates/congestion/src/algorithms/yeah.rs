@@ -1,27 +1,31 @@
 //! # YeAH
 //!
 //! ## Idea
-//! Yet another high-speed TCP: grows as fast as Scalable while its own queue is short ("fast"), and like Reno otherwise
-//! ("slow"). It drains its queue before that overflows, unless a competing Reno flow would profit.
+//! Yet another high-speed TCP. It grows as fast as Scalable while the queue of the flow itself is short (fast mode),
+//! and otherwise like Reno (slow mode). It drains its queue before the buffer overflows, unless a competing Reno flow
+//! would gain from that.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_yeah.c`; Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet Another Highspeed
 //! TCP", PFLDnet 2007.
 //!
 //! ## Signals
-//! RTT (smallest of each round against the smallest since the flow was last idle), loss, classic ECN marks.
+//! RTT (smallest of each round compared with the smallest since the flow was last idle), loss, classic ECN marks.
 //!
 //! ## State diagram
 //! slow start → fast ⇄ slow, decided once per round: slow if more than 80 packets are queued or the RTT is an eighth
-//! above its base → (more than 80 queued) → cwnd loses the queue, down to half or to the estimated Reno window →
-//! (congestion) → ssthresh = cwnd less the queue (an eighth to a half), or cwnd / 2 after 16 slow rounds in a row.
+//! above the base RTT → (more than 80 packets queued) → cwnd is reduced by the queue, but not below cwnd / 2 or the
+//! estimated Reno window → (congestion) → ssthresh = cwnd less the queue (the reduction is between an eighth and a
+//! half), or cwnd / 2 after 16 slow rounds in a row.
 //!
 //! ## Deviations from the source
-//! No deviation from Linux is known. Fast growth is one packet per min(cwnd, 100) acknowledged, like Linux's, so fast
-//! and slow are the same below 100 packets. YeAH, unlike Vegas, also judges rounds outside the Open state.
+//! No deviation from Linux is known. As in Linux, fast growth is one packet per min(cwnd, 100) acknowledged packets,
+//! so fast and slow growth are the same below 100 packets. Unlike Vegas, YeAH also classifies rounds outside the Open
+//! state.
 //!
 //! ## Validated against
-//! Linux 7.2 in virtual time (`tests/differential`); its own queue on a long path (`tests/theory/test_delay_based.py`).
+//! Linux 7.2 in virtual time (`tests/differential`); the queue of a single flow on a long path
+//! (`tests/theory/test_delay_based.py`).
 
 use crate::delay::RttWatch;
 use crate::registry::Algorithm;
@@ -45,7 +49,7 @@ params! {
     }
 }
 
-/// Packets per increment in fast mode (Linux's Scalable).
+/// Acknowledged packets per packet of growth in fast mode (Linux's Scalable).
 const FAST_INCREMENT: u32 = 100;
 
 /// Scalable growth while the queue is short, else Reno.
@@ -112,7 +116,7 @@ impl Yeah {
         }
     }
 
-    /// Reduce the window by the queue, down to half of it or to the estimated Reno window.
+    /// Reduce the window by the queue, but not below half the window or the estimated Reno window.
     fn decongest(&mut self) {
         let cwnd = self.window.cwnd;
         if cwnd > self.reno_window {
@@ -185,9 +189,9 @@ mod tests {
     use crate::test_drive::Drive;
 
     const BASE_US: u64 = 100_000;
-    /// An RTT with a queue above `alpha`, 1000 * (1 - 100/110) = 91 packets, but a delay below the limit.
+    /// An RTT with a queue of 1000 * (1 - 100/110) = 91 packets, above `alpha`, and with a delay below the limit.
     const LONG_US: u64 = 110_000;
-    /// An RTT slightly more than an eighth above the base: slow with any queue.
+    /// An RTT slightly more than an eighth above the base RTT: slow mode with any queue.
     const SLOW_US: u64 = 113_000;
 
     /// A flow with `cwnd` packets in congestion avoidance, in fast mode, with a known base RTT.
@@ -212,7 +216,7 @@ mod tests {
         let (mut yeah, mut drive) = steady(1000);
         drive.round(&mut yeah, LONG_US); // its first ACK ends the preceding round
         let before = yeah.window.cwnd;
-        drive.ack(&mut yeah, before, 1, LONG_US); // ends the long round
+        drive.ack(&mut yeah, before, 1, LONG_US); // ends the round with the long RTT
         assert_eq!(yeah.window.cwnd, before - before / 11);
         assert_eq!(yeah.window.ssthresh, yeah.window.cwnd);
         drive.ack(&mut yeah, before, 1, LONG_US);

@@ -4,17 +4,17 @@ use super::Bandwidth;
 use crate::WindowedMax;
 use units::Time;
 
-/// Packets after which an epoch restarts, so that an old surplus cannot hide new aggregation.
+/// Packets after which an epoch restarts, so that an old surplus of acknowledged packets cannot hide new aggregation.
 /// Linux `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_RESET: u64 = 1 << 20;
-/// Longest gap between ACKs for which the window compensates.
+/// Longest gap between ACKs for which an extra window compensates.
 /// Linux `bbr_extra_acked_max_us`.
 const MAX_MICROS: u64 = 100_000;
 
-/// Window of the largest excess.
+/// Window of the maximum of the excess.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slots {
-    /// Two slots of `rounds` each, filled in turn.
+    /// Two slots of `rounds` rounds each, filled in turn.
     Two { rounds: u32 },
     /// A sliding window of `rounds`.
     Sliding { rounds: u32 },
@@ -26,7 +26,7 @@ impl Default for Slots {
     }
 }
 
-/// The windowed maximum of the excess: by default over the last five to ten rounds.
+/// The windowed maximum of the excess, by default over the last five to ten rounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExtraAcked {
     memory: Slots,
@@ -39,14 +39,14 @@ pub(crate) struct ExtraAcked {
 }
 
 impl ExtraAcked {
-    /// Start a new epoch: packets acknowledged before do not count.
+    /// Start a new epoch: packets acknowledged before `now` do not count.
     /// Linux `bbr_update_ack_aggregation`.
     pub(crate) fn restart(&mut self, now: Time) {
         self.epoch_start = now;
         self.epoch_acked = 0;
     }
 
-    /// Set the window.
+    /// Set the length of the window.
     pub(crate) fn remember(&mut self, memory: Slots) {
         self.memory = memory;
     }
@@ -85,7 +85,7 @@ impl ExtraAcked {
         }
     }
 
-    /// Packets to add to the window.
+    /// Packets to add to the congestion window.
     /// Linux `bbr_ack_aggregation_cwnd`.
     pub(crate) fn allowance(&self, bw: Bandwidth) -> u32 {
         self.largest().min(ExtraAcked::believable(bw)) as u32

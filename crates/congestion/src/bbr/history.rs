@@ -1,11 +1,11 @@
-//! Standard deviation of RTT samples over the last seconds.
+//! Standard deviation of RTT samples over a sliding window.
 
 use units::{Duration, Time};
 
 /// Slices of the window, which moves by one slice at a time.
 const SLICES: usize = 20;
 
-/// Sums for a variance, in whole microseconds: exact, so that old samples can be removed without error.
+/// Sums for a variance, in whole microseconds. Integers are exact, so that old samples can be removed without error.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     count: u64,
@@ -27,14 +27,15 @@ impl Sums {
     }
 }
 
-/// Standard deviation of RTT samples over a sliding window. It is exact, except that the window moves in twentieths.
+/// Standard deviation of RTT samples over a sliding window. It is exact, but the window moves in steps of a
+/// twentieth.
 #[derive(Clone, Debug)]
 pub(crate) struct RttHistory {
     slice: Duration,
     slices: [Sums; SLICES],
     /// Index of the slice that takes samples.
     current: usize,
-    /// End of that slice.
+    /// End of the current slice.
     end: Time,
     total: Sums,
 }

@@ -1,4 +1,4 @@
-//! Law shared by the BBR family: fixed-point bandwidth and gains, ACK aggregation, detection of policers.
+//! Code shared by the BBR family: fixed-point bandwidth and gains, ACK aggregation, detection of policers.
 
 mod aggregation;
 mod history;
@@ -21,11 +21,13 @@ pub(crate) struct Bandwidth(pub(crate) u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gain(pub(crate) u32);
 
+/// Fractional bits of a bandwidth.
 /// Linux `BW_SCALE`.
 const BANDWIDTH_BITS: u32 = 24;
+/// Fractional bits of a gain.
 /// Linux `BBR_SCALE`.
 const GAIN_BITS: u32 = 8;
-/// Extra bytes of a burst on a path with an RTT of 0, halved for every 2^9 microseconds of RTT.
+/// Extra bytes of a burst on a path with an RTT of 0. The value halves for every 2^9 microseconds of RTT.
 /// Linux `tcp_tso_autosize`, with `tcp_min_rtt` shifted by `tcp_tso_rtt_log`.
 const SHORT_PATH_BYTES: u32 = 65_536;
 /// Linux `sysctl_tcp_tso_rtt_log`.
@@ -33,7 +35,7 @@ const SHORT_PATH_SHIFT: u32 = 9;
 /// Largest burst in BBR's formulas, packets (seven bits in Linux).
 /// Linux `bbr_tso_segs_goal`.
 const MAX_BURST_PACKETS: u32 = 127;
-/// Largest flight, packets.
+/// Largest number of packets in flight.
 /// Own: keeps sums of packets below 2^32.
 const MOST_PACKETS: u32 = 1 << 30;
 
@@ -61,7 +63,8 @@ impl Bandwidth {
         Bandwidth(divide(packets << BANDWIDTH_BITS, interval.as_micros().max(1)))
     }
 
-    /// Same as `over`, rounded up: above 0 if any packet was delivered.
+    /// Bandwidth of `packets` per `interval` as in `over`, but rounded up, so that it is above 0 if any packet was
+    /// delivered.
     /// google/bbr v3 `bbr_calculate_bw_sample`.
     pub(crate) fn covering(packets: u64, interval: Duration) -> Bandwidth {
         let micros = interval.as_micros().max(1);
@@ -83,7 +86,7 @@ impl Bandwidth {
     /// Payload bytes per second at `gain`, less `margin_percent`. At least 1, as a rate of 0 would disable pacing.
     /// Linux `bbr_rate_bytes_per_sec`.
     pub(crate) fn pacing_rate(self, mss: u32, gain: Gain, margin_percent: u64) -> Rate {
-        // In 64 bits as in the kernel, which is enough for 2.9 Tbit/s.
+        // In 64 bits as in the kernel: the product does not overflow up to 2.9 Tbit/s.
         let per_micro = self.0.saturating_mul(u64::from(mss) * u64::from(gain.0)) >> GAIN_BITS;
         let bytes = (u128::from(per_micro) * u128::from(10_000 * (100 - margin_percent))) >> BANDWIDTH_BITS;
         Rate::from_bytes_per_sec((bytes as u64).max(1))
@@ -100,19 +103,20 @@ impl Bandwidth {
 /// Divide `a` by `b`, rounded down, in floating point if that is exact.
 /// Own: exact, and several times as fast as an integer division.
 fn divide(a: u64, b: u64) -> u64 {
-    // Below 2^53 both are exact, and the distance of a quotient to the next integer exceeds the rounding error.
+    // Below 2^53 both numbers are exact in floating point, and a quotient is farther from the next integer than the
+    // rounding error.
     if (a | b) >> 53 == 0 { (a as i64 as f64 / b as i64 as f64) as i64 as u64 } else { a / b }
 }
 
-/// Packets per burst at `rate`: about a millisecond's worth, at least two (one below 1.2 Mbit/s).
+/// Packets per burst at `rate`: about a millisecond of packets, at least two (one below 1.2 Mbit/s).
 /// Linux `bbr_tso_segs_goal`.
 pub(crate) fn burst_goal(rate: Rate, path: &Path) -> u32 {
     let bytes = (rate.bytes_per_sec() >> path.pacing_shift).min(u64::from(path.max_burst_bytes)) as u32;
     (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
-/// Packets per burst at `rate` on a path of `min_rtt`. Below about 8 ms, the extra burst doubles with every half
-/// millisecond less (Linux `tcp_tso_rtt_log`).
+/// Packets per burst at `rate` on a path of `min_rtt`. Below about 8 ms, the burst has extra bytes, which double with
+/// every half millisecond that the RTT is shorter (Linux `tcp_tso_rtt_log`).
 /// google/bbr v3 `bbr_tso_segs_generic`.
 pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) -> u32 {
     let short = SHORT_PATH_BYTES.checked_shr((min_rtt.as_micros() >> SHORT_PATH_SHIFT).min(64) as u32);
@@ -121,8 +125,8 @@ pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) 
     (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
-/// Packets still in the network at the next departure that pacing allows, of `in_flight` and a burst of `burst`
-/// packets.
+/// Packets still in the network at the next departure that pacing allows, from the packets in flight and a burst of
+/// `burst` packets.
 /// google/bbr v3 `bbr_packets_in_net_at_edt`.
 pub(crate) fn in_net_at_departure(in_flight: u32, burst: u32, bw: Bandwidth, path: &Path) -> u32 {
     let wait = path.next_departure.since(path.now).as_micros();

@@ -14,10 +14,10 @@ const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
 /// Smallest ratio of lost to delivered packets in an interval, in 1/256: 19.5 %.
 /// Linux `bbr_lt_loss_thresh`.
 const LOSS_256: u64 = 50;
-/// Largest relative difference of two rates that agree, as a right shift: an eighth.
+/// Largest relative difference between two rates that agree, as a right shift: an eighth.
 /// Linux `bbr_lt_bw_ratio`.
 const AGREE_SHIFT: u32 = 3;
-/// Largest absolute difference of two rates that agree, bytes per second.
+/// Largest absolute difference between two rates that agree, bytes per second.
 /// Linux `bbr_lt_bw_diff`.
 const AGREE_BYTES: u64 = 4_000 / 8;
 /// Rounds for which a policer's rate is used.
@@ -37,9 +37,9 @@ pub(crate) struct Evidence {
 pub(crate) enum Verdict {
     /// No change.
     Unchanged,
-    /// A policer was detected: its rate is used from now on.
+    /// A policer was detected. Its rate is used from now on.
     Recognised,
-    /// The policer's rate has expired; probe again.
+    /// The policer's rate has expired, so BBR probes again.
     Expired,
 }
 
@@ -62,7 +62,7 @@ impl Policer {
         self.estimate.filter(|_| self.in_force)
     }
 
-    /// Forget the policer and the present interval.
+    /// Forget the policer and restart the present interval.
     /// Linux `bbr_reset_lt_bw_sampling`.
     pub(crate) fn reset(&mut self, path: &Path) {
         self.estimate = None;
@@ -79,7 +79,7 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Process the evidence of one ACK.
+    /// Update the detection with the evidence of one ACK.
     /// Linux `bbr_lt_bw_sampling`.
     #[inline]
     pub(crate) fn update(&mut self, evidence: &Evidence, path: &Path) -> Verdict {
@@ -93,7 +93,7 @@ impl Policer {
             return self.hold(evidence, path);
         }
         if !self.sampling {
-            self.restart_interval(path); // an interval starts with a loss, when the bucket is empty
+            self.restart_interval(path); // an interval starts with a loss, when the token bucket is empty
             self.sampling = true;
         }
         if evidence.app_limited {
@@ -122,7 +122,7 @@ impl Policer {
         Verdict::Expired
     }
 
-    /// End an interval, which is also at a loss. It counts if its loss was heavy.
+    /// End an interval at a loss. The interval counts if its loss was heavy.
     /// Linux `bbr_lt_bw_interval_done`.
     fn end_interval(&mut self, path: &Path) -> Verdict {
         let lost = path.lost - self.start_lost;

@@ -23,25 +23,25 @@ pub enum Event {
         rate: Option<bool>,
         /// Whether the rate sample has an interval.
         timed: bool,
-        /// Whether the window was used.
+        /// Whether the window limited the flow.
         used: bool,
     },
     /// An episode begins.
     Congestion(Congestion),
-    /// The last episode was spurious.
+    /// The last episode turns out to be spurious.
     Undo,
     /// The last episode ends.
     Exit,
     /// A burst is sent.
     Send {
-        /// Whether no packet was in flight.
+        /// Whether no packet was in flight before the burst.
         idle: bool,
     },
     /// The transport sets the window.
     SetCwnd(u32),
     /// The transport restarts after idle.
     Restart(u32),
-    /// Time passes, and the wake-up is called if it is due.
+    /// Time passes. If the wake-up of the algorithm is due, it is called.
     Pass(Duration),
 }
 
@@ -54,7 +54,7 @@ pub struct Script {
     pub events: Vec<Event>,
 }
 
-/// A reader of numbers from bytes, which returns zeros after their end.
+/// A reader of numbers from bytes, which returns zeros after the last byte.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -78,7 +78,7 @@ impl Reader<'_> {
 }
 
 impl Script {
-    /// Read a script from any bytes. A few bytes make an event, so short inputs are short scripts.
+    /// Read a script from any bytes. Each event takes a few bytes, so short inputs are short scripts.
     pub fn from_bytes(bytes: &[u8]) -> Script {
         let mut reader = Reader(bytes);
         let mss = [ideal::MSS, 1, 536, 8948][usize::from(reader.byte() % 4)];
@@ -121,7 +121,7 @@ fn event(reader: &mut Reader<'_>) -> Event {
     }
 }
 
-/// A transport that sends no packets, but whose numbers are consistent.
+/// A transport that sends no packets, but whose counters are consistent.
 #[derive(Clone, Debug)]
 pub struct Transport {
     now: Time,
@@ -137,7 +137,7 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// A connection of 40 ms after its handshake.
+    /// Create a connection with an RTT of 40 ms after its handshake.
     pub fn new(mss: u32) -> Transport {
         Transport {
             now: Time::ZERO,
@@ -163,7 +163,7 @@ impl Transport {
         self.prior
     }
 
-    /// The path as passed to the algorithm; `used`: its window limits the flow.
+    /// The path as passed to the algorithm. `used`: whether the window limits the flow.
     pub fn path(&self, used: bool) -> Path {
         Path {
             mss: self.mss,

@@ -1,4 +1,4 @@
-//! Events of an ideal transport. A test starts from these and changes the fields that it is about:
+//! Events of an ideal transport. A test starts with these events and changes the fields that it tests:
 //!
 //! ```
 //! use congestion::{Ack, kit::ideal};
@@ -14,8 +14,8 @@ pub const MSS: u32 = 1448;
 /// The base RTT.
 pub const RTT: Duration = Duration::from_millis(40);
 
-/// A paced path of 40 ms with ECN at `now`. The flow is limited by its window, has ten packets in flight and none
-/// delivered.
+/// A paced path of 40 ms with ECN at `now`. The window limits the flow. Ten packets are in flight, and no packet has
+/// been delivered.
 pub fn path(now: Time) -> Path {
     Path {
         now,

@@ -22,11 +22,11 @@ pub struct Step<'a> {
 pub struct Invariant {
     /// The condition, as a sentence.
     pub name: &'static str,
-    /// The check; its error says what is wrong.
+    /// The check. Its error describes the violation.
     pub check: fn(&Step<'_>) -> Result<(), String>,
 }
 
-/// An invariant that does not hold.
+/// An invariant that was violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// Name of the invariant.
@@ -45,7 +45,7 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// All invariants. A panic is always an error, too.
+/// All invariants. In addition, a panic is always an error.
 pub const INVARIANTS: &[Invariant] = &[
     Invariant { name: "the window is at least one packet", check: window },
     Invariant { name: "the threshold is at least two packets", check: threshold },
@@ -63,7 +63,7 @@ pub const INVARIANTS: &[Invariant] = &[
 /// Run a script with a new algorithm and check every invariant after every event.
 ///
 /// # Errors
-/// At the first invariant that does not hold.
+/// The first invariant that is violated.
 pub fn judge(make: &dyn Fn() -> Box<dyn CongestionControl>, script: &Script) -> Result<(), Broken> {
     let (mut algorithm, mut twin) = (make(), make());
     let mut transport = Transport::new(script.mss);
@@ -107,7 +107,7 @@ fn difference(one: &Control, other: &Control) -> String {
     told.join(", ")
 }
 
-/// Format a threshold; one that was never set is infinite.
+/// Format a threshold; a threshold that was never set is infinite.
 fn threshold_of(ssthresh: u32) -> String {
     if ssthresh == u32::MAX { "infinite".to_owned() } else { ssthresh.to_string() }
 }
@@ -164,7 +164,7 @@ fn twins(step: &Step<'_>) -> Result<(), String> {
     ensure(one == other, || difference(&one, &other))
 }
 
-/// Whether the algorithm owns its window, which the transport then does not limit.
+/// Whether the algorithm sets its window itself, so that the transport does not limit the window.
 fn owns_its_window(step: &Step<'_>) -> bool {
     step.algorithm.traits().recovery == Recovery::Algorithm
 }

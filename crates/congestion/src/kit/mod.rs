@@ -1,6 +1,7 @@
-//! The conformance kit of algorithms, without a network: for the tests and the fuzzer of this crate, and for yours.
+//! The conformance kit for algorithms, without a network. The tests and the fuzzer of this crate use it, and yours
+//! can.
 //!
-//! - [`rounds`]: one line per round trip on an ideal path, for review and as a snapshot.
+//! - [`rounds`]: a table of round trips on an ideal path, one line each, for review and as a snapshot.
 //! - [`Script`]: any bytes as a sequence of events, so that fuzzers and property tests share one format.
 //! - [`INVARIANTS`]: the conditions that always hold; [`judge`] checks all of them after every event.
 //!

@@ -1,21 +1,21 @@
-//! The invariants for all registered algorithms with one script: the body of the fuzz target and of the property test.
+//! The check of all registered algorithms with one script, for the fuzz target and the property test.
 
 use super::{Script, judge};
 use crate::{ParamSpec, build, descriptors};
 use serde_json::{Map, Value, json};
 
 /// Check every algorithm of the registry with a script read from `bytes`. The first byte decides whether parameters
-/// have their defaults, or bounds of their ranges that further bytes choose.
+/// have their defaults, or are bounds of their ranges, which further bytes select.
 ///
 /// # Errors
-/// At the first invariant that does not hold, with the algorithm, its parameters and the events.
+/// The first invariant that is violated, with the algorithm, its parameters and the events.
 pub fn judge_registry(bytes: &[u8]) -> Result<(), String> {
     let (extreme, bytes) = bytes.split_first().map_or((0, bytes), |(&first, rest)| (first, rest));
     let script = Script::from_bytes(bytes);
     for descriptor in descriptors() {
         let params = if extreme % 4 == 3 { extremes(&(descriptor.params)(), bytes) } else { Value::Null };
         if build(descriptor.name, &params, 1).is_err() {
-            continue; // parameters that exclude each other
+            continue; // the registry rejects this combination of parameters
         }
         let make = || build(descriptor.name, &params, 1).expect("it was built before");
         judge(&make, &script).map_err(|broken| {
@@ -26,7 +26,7 @@ pub fn judge_registry(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Choose for each parameter its default, a bound of its range, or the other value of a switch.
+/// Select for each parameter its default, a bound of its range, or the other value of a Boolean.
 fn extremes(specs: &[ParamSpec], bytes: &[u8]) -> Value {
     let choose = |n: usize| bytes.get(n % bytes.len().max(1)).map_or(0, |byte| (byte >> (n % 4)) % 3);
     let chosen = specs.iter().enumerate().filter_map(|(n, spec)| {

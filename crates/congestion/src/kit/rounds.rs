@@ -1,7 +1,7 @@
 //! A path without a network, one round trip per step.
 //!
 //! Every packet of a round is acknowledged while the next round is being sent, so a whole window is always in flight.
-//! Packets that do not fit the buffer are lost.
+//! Packets that exceed the buffer are lost.
 
 use super::ideal;
 use crate::{Ack, CaState, Congestion, CongestionControl, LostPacket, Path, RateSample, Recovery};
@@ -31,13 +31,13 @@ impl Default for Bottleneck {
 pub struct Round {
     /// Packets sent.
     pub sent: u32,
-    /// Packets sent that did not fit the buffer.
+    /// Packets sent that exceeded the buffer.
     pub lost: u32,
-    /// RTT, queue included.
+    /// RTT, including the queueing delay.
     pub rtt: Duration,
-    /// Window afterwards, packets.
+    /// Window after the round, packets.
     pub cwnd: u32,
-    /// Threshold afterwards, packets; `u32::MAX` if none was ever set.
+    /// Slow-start threshold after the round, packets; `u32::MAX` if it was never set.
     pub ssthresh: u32,
 }
 
@@ -55,7 +55,7 @@ pub struct Rounds<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Start after the handshake, before any packet is sent.
+    /// Create a flow after its handshake, before any packet is sent.
     pub fn new(algorithm: &'a mut dyn CongestionControl, bottleneck: Bottleneck) -> Rounds<'a> {
         let rtt = bottleneck.rtt;
         let rounds = Rounds {
@@ -105,7 +105,7 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Send a window, queue it, and acknowledge it packet by packet.
+    /// Send a window through the queue, and acknowledge it packet by packet.
     fn round(&mut self) -> Round {
         let Bottleneck { bdp, buffer, rtt } = self.bottleneck;
         let sent = self.allowed();
@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
         Round { sent, lost, rtt: self.rtt, cwnd: control.cwnd, ssthresh: control.ssthresh }
     }
 
-    /// Mark the packets of a round lost that follow the first `arrived` ones.
+    /// Mark all packets of a round lost that follow the first `arrived` packets.
     fn lose(&mut self, lost: u32, arrived: u32) {
         let watches = self.algorithm.traits().watches_losses;
         for n in 1..=lost {

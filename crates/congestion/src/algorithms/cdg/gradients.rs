@@ -1,6 +1,6 @@
 //! RTT gradients of CDG: the change from round to round, and the probability of a back-off.
 
-/// Smallest and largest RTT of a round, or the change of either, microseconds; zero: none.
+/// Smallest and largest RTT of a round, or the changes of both, microseconds. Zero means no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extremes {
     pub(super) min: i64,
@@ -17,7 +17,7 @@ impl Extremes {
     }
 }
 
-/// The sum of the last gradients.
+/// The sum of the gradients of the last rounds.
 #[derive(Clone, Debug)]
 pub(super) struct Gradients {
     ring: Box<[Extremes]>,
@@ -37,7 +37,7 @@ impl Gradients {
         (self.tail, self.filled, self.sum) = (0, false, Extremes::default());
     }
 
-    /// Add the gradient of a round. Return the sum, extrapolated while rounds are missing.
+    /// Add the gradient of a round. Return the sum, extrapolated until the window of rounds is full.
     pub(super) fn add(&mut self, gradient: Extremes) -> i64 {
         let change = gradient.minus(std::mem::replace(&mut self.ring[self.tail], gradient));
         self.sum = Extremes { min: self.sum.min + change.min, max: self.sum.max + change.max };

@@ -1,10 +1,10 @@
-//! Prague alone: its equilibrium, its pacing, and the effects of marks and losses.
+//! Prague without a network: its equilibrium, its pacing, and the effects of marks and losses.
 
 use super::*;
 use crate::kit::ideal;
 use units::Duration;
 
-/// Prague in congestion avoidance on a path that it fills with a window per round trip.
+/// Prague in congestion avoidance on a path that carries one window per round trip.
 struct Rounds {
     prague: Prague,
     path: Path,
@@ -21,7 +21,8 @@ impl Rounds {
         Rounds { prague, path }
     }
 
-    /// Run a round trip, packet by packet. Packet n is marked if `marked(n)`, and the first mark is echoed.
+    /// Run a round trip, packet by packet. Packet n is marked if `marked(n)`. Only the first mark of the round trip
+    /// is echoed as ECN.
     fn round(&mut self, marked: impl Fn(u32) -> bool) {
         let window = self.prague.control().cwnd;
         let mut told = false;
@@ -54,7 +55,8 @@ fn without_marks_it_grows_by_a_packet_per_round_trip() {
 
 #[test]
 fn in_equilibrium_there_are_about_two_marks_per_round_trip() {
-    // With random marks that do not depend on the window, p W converges to about 2 (1 - p), from either side.
+    // With random marks of probability p that do not depend on the window W, p W converges to about 2 (1 - p),
+    // whether it starts above or below.
     for start in [10, 1_000] {
         let mut rounds = avoidance(start);
         let (mut dice, p, mut sum) = (units::Rng::stream(1, "marks"), 0.02, 0.0);
@@ -114,7 +116,7 @@ fn a_timeout_halves_and_slow_start_leads_no_further_than_there() {
     rounds.prague.on_congestion(Congestion::Timeout { first: true }, &rounds.path);
     rounds.prague.set_cwnd(1);
     rounds.path.state = CaState::Loss;
-    (0..3).for_each(|_| rounds.round(|_| false)); // 1 to 8 packets: retransmissions
+    (0..3).for_each(|_| rounds.round(|_| false)); // growth from 1 to 8 packets during retransmissions
     rounds.path.state = CaState::Open;
     rounds.prague.on_recovery_exit(&rounds.path);
     let mut seen = Vec::new();

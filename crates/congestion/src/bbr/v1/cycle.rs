@@ -17,9 +17,9 @@ pub(crate) enum Mode {
     Startup,
     /// Drain the queue that STARTUP built.
     Drain,
-    /// Send at the bandwidth, with one probe for more in every cycle of eight phases.
+    /// Send at the bandwidth estimate, with one probe for more bandwidth in every cycle of eight phases.
     ProbeBw { phase: usize, since: Time },
-    /// Reduce the flight to measure the propagation delay.
+    /// Reduce the packets in flight to measure the propagation delay.
     ProbeRtt { until_ms: Option<u64>, round_done: bool },
 }
 
@@ -40,7 +40,7 @@ impl Mode {
 impl<V: Variant> V1<V> {
     /// Linux `bbr_reset_probe_bw_mode`.
     pub(super) fn enter_probe_bw(&mut self, path: &Path) {
-        // Any phase but the draining one, so that flows do not synchronise.
+        // Start in a random phase except the draining phase, so that flows do not synchronise.
         let phase = (CYCLE.len() - self.core.rng.below(CYCLE.len() as u32 - 1) as usize) % CYCLE.len();
         self.set_mode(Mode::ProbeBw { phase, since: path.delivered_time });
     }

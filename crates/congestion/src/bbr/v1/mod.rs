@@ -1,6 +1,7 @@
-//! BBR version 1, the base of several algorithms: [`V1`] is the law, and a [`Variant`] is the changes of a descendant.
+//! BBR version 1, the base of several algorithms: [`V1`] is the algorithm, and a [`Variant`] holds the changes of a
+//! descendant.
 //!
-//! The law follows Linux 6.18 `net/ipv4/tcp_bbr.c` in behaviour and fixed-point arithmetic.
+//! The algorithm follows Linux 6.18 `net/ipv4/tcp_bbr.c` in behaviour and fixed-point arithmetic.
 
 mod cycle;
 mod model;
@@ -50,11 +51,11 @@ pub(crate) struct Core {
     probe_rtt_cwnd: u32,
     extra_acked: ExtraAcked,
     policer: Policer,
-    /// Cached pacing rate for bandwidth, gain and MSS, which change once a round.
+    /// Cached pacing rate with its inputs: bandwidth, gain and MSS, which change once per round.
     paced: ((Bandwidth, Gain, u32), Rate),
-    /// Cached BDP in packets for bandwidth, RTT and gain.
+    /// Cached BDP in packets with its inputs: bandwidth, RTT and gain.
     product: Cell<((Bandwidth, Duration, Gain), u32)>,
-    /// Cached burst in packets for rate, MSS and largest burst.
+    /// Cached burst in packets with its inputs: rate, MSS and largest burst.
     burst: Cell<((Rate, u32, u32), u32)>,
 }
 
@@ -69,7 +70,7 @@ impl Core {
             min_rtt: None,
             min_rtt_stamp_ms: 0,
             round_start: false,
-            // One stream for the whole family, so that descendants draw the same random numbers.
+            // One stream name for the whole family, so that descendants draw the same random numbers.
             rng: Rng::stream(seed, "bbr1/phase"),
             cwnd_gain: settings.startup_gain,
             seen_rtt: false,

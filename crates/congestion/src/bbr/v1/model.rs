@@ -16,7 +16,7 @@ impl Core {
         Bandwidth(self.bw.get())
     }
 
-    /// The bandwidth in use: the rate of a recognised policer, or the maximum.
+    /// The bandwidth in use: the rate of a detected policer, or else the maximum of the samples.
     pub(crate) fn bandwidth(&self) -> Bandwidth {
         self.policer.rate().unwrap_or_else(|| self.max_bw())
     }

@@ -12,7 +12,7 @@ pub(crate) enum Base {
     Linux6_18,
 }
 
-/// The parameters, converted to the units of the law.
+/// The parameters, converted to the units that the algorithm uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) base: Base,
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
     pub(crate) policer: bool,
 }
 
-/// Declare the parameters of a descendant: those of BBRv1, with another pacing margin, and its own.
+/// Declare the parameters of a descendant: the parameters of BBRv1 with a pacing margin of its own, and further ones.
 macro_rules! params_of_v1 {
     ($(#[doc = $struct_doc:literal])* pub struct $name:ident on $base:ident, margin $margin:literal {
         $($own:tt)*

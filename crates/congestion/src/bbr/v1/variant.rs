@@ -1,4 +1,4 @@
-//! Hooks in which descendants of BBRv1 differ from it. Every default is BBRv1's own rule.
+//! Hooks in which descendants of BBRv1 differ from BBRv1. Every default is BBRv1's own rule.
 
 use super::Core;
 use crate::bbr::{Bandwidth, Gain};
@@ -7,11 +7,11 @@ use units::{Duration, Rate};
 
 /// Hooks of BBRv1 for its descendants.
 pub(crate) trait Variant: Send {
-    /// Whether the end of recovery restores the window from before it.
+    /// Whether the window from before recovery is restored when recovery ends.
     /// Linux `bbr_set_cwnd_to_recover_or_restore`.
     const RESTORES_CWND: bool = true;
 
-    /// Start, as the handshake is complete.
+    /// Start the flow when the handshake is complete.
     fn on_established(&mut self, _core: &Core, _path: &Path) {}
 
     /// Process an ACK after the update of bandwidth and rounds, before any decision.
@@ -20,7 +20,7 @@ pub(crate) trait Variant: Send {
     /// Begin a mode, or a phase of PROBE_BW.
     fn on_phase(&mut self, _core: &Core) {}
 
-    /// Whether a phase with gain above 1, begun `elapsed` ago, is over; `rule` is the decision of BBRv1.
+    /// Whether a phase with gain above 1 that began `elapsed` ago is over. `rule` is BBRv1's decision.
     fn probe_is_over(&mut self, _core: &Core, _elapsed: Duration, rule: bool) -> bool {
         rule
     }
@@ -53,8 +53,8 @@ pub(crate) trait Variant: Send {
         core.bdp(bw, gain)
     }
 
-    /// The window in the first round of recovery; `entering` on its first ACK. `flow` is the sum of the packets in
-    /// flight and those just acknowledged.
+    /// The window in the first round of recovery. `entering`: whether this is the first ACK of the round. `flow`:
+    /// packets in flight plus packets just acknowledged.
     fn conserve(&mut self, cwnd: u32, flow: u32, _in_flight: u32, entering: bool) -> u32 {
         if entering { flow } else { cwnd.max(flow) }
     }

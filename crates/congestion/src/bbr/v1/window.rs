@@ -7,7 +7,7 @@ use crate::{Ack, CaState, Path};
 use std::cell::Cell;
 use units::{Duration, Rate};
 
-/// Return the cached value if the arguments are those of the last call.
+/// Return the cached value if the arguments are the same as in the last call.
 /// Own: rates and round trips change rarely.
 #[inline]
 fn remembered<A: Copy + PartialEq>(last: &Cell<(A, u32)>, asked: A, work_out: impl FnOnce() -> u32) -> u32 {
@@ -33,9 +33,10 @@ impl Core {
 
     /// Linux `bbr_quantization_budget`.
     fn with_room_for_bursts(&self, packets: u32, gain: Gain, path: &Path) -> u32 {
-        // Three bursts: one in the sender, one in the network, one waiting for its ACK; then an even number.
+        // Room for three bursts: one in the sender, one in the network, one waiting for its ACK. The sum is made
+        // even.
         let packets = (packets + 3 * self.burst(path)).next_multiple_of(2);
-        // Room for a probe, even where the product is small.
+        // Room for a probe, even if the BDP is small.
         let probing = match (self.settings.base, self.mode) {
             (Base::Linux6_18, Mode::ProbeBw { phase, .. }) => phase == 0,
             (Base::Linux4_14, Mode::ProbeBw { .. }) => gain > Gain::UNIT,

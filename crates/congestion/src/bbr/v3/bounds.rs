@@ -1,4 +1,4 @@
-//! The bounds of the model: long-term ones from probes, short-term ones from later losses and marks.
+//! The bounds of the model: long-term bounds found by probes, and short-term bounds from later losses and marks.
 
 use super::V3;
 use super::flight::{Flight, UNBOUNDED, scale};
@@ -6,16 +6,16 @@ use super::mode::{AckPhase, Mode, Phase};
 use crate::bbr::Bandwidth;
 use crate::{Ack, LostPacket, Path};
 
-/// Bounds on bandwidth and flight; unbounded until losses or marks set them.
+/// Bounds on bandwidth and packets in flight. They are unbounded until losses or marks set them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) bw_lo: Bandwidth,
     pub(super) inflight_lo: u32,
     pub(super) inflight_hi: u32,
-    /// Long-term bound of the bandwidth, in version 2 with ECN only.
+    /// Long-term bound on the bandwidth, in version 2 with ECN only.
     pub(super) bw_hi: Bandwidth,
     saved: (Bandwidth, u32, u32),
-    /// The probing mode that congestion ended since recovery began.
+    /// The probing mode that congestion has ended since recovery began.
     pub(super) cut_short: Option<Mode>,
 }
 
@@ -39,7 +39,7 @@ impl Bounds {
         self.inflight_lo = UNBOUNDED;
     }
 
-    /// Save the bounds, as the episode that begins may turn out to be spurious.
+    /// Save the bounds, as the episode that begins may be spurious.
     /// google/bbr v3 `bbr_ssthresh`; draft-ietf-ccwg-bbr `BBRSaveStateUponLoss`.
     pub(super) fn save(&mut self) {
         self.saved = (self.bw_lo, self.inflight_lo, self.inflight_hi);
@@ -57,8 +57,8 @@ impl Bounds {
 
 /// Short-term bounds.
 impl V3 {
-    /// Reduce the short-term bounds after losses and marks, once per round. Not while probing, as the flight then
-    /// exceeds the bounds on purpose.
+    /// Reduce the short-term bounds after losses and marks, once per round. While probing the bounds stay, as the
+    /// flow then exceeds them on purpose.
     /// google/bbr v3 `bbr_adapt_lower_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLowerBoundsFromCongestion`; `bbr_loss_lower_bounds`.
     pub(super) fn adapt_lower_bounds(&mut self) {
         if self.is_probing() {
@@ -111,7 +111,7 @@ impl V3 {
         false
     }
 
-    /// Advance the origin of ACKs at the start of a round. True if the phase changed.
+    /// Update the origin of ACKs at the start of a round. True if the phase changed.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     fn end_probe_round(&mut self, ack: &Ack, path: &Path) -> bool {
         match self.probe.acks {
@@ -122,11 +122,11 @@ impl V3 {
                 if !matches!(self.mode, Mode::ProbeBw(_)) {
                     return false;
                 }
-                // All samples of this cycle have arrived: forget the cycle before the last.
+                // All samples of this cycle have arrived, so the maximum of the oldest cycle expires.
                 if !ack.rate.is_some_and(|s| s.app_limited) {
                     self.max_bw.advance();
                 }
-                // The bound was reached without loss or marks, so it may be raised.
+                // The probe reached the bound without loss or marks, so the bound may be raised.
                 if self.probe.stopped_risky && !self.probe.was_too_high {
                     self.start_refill(0, path);
                     return true;
@@ -137,7 +137,7 @@ impl V3 {
         false
     }
 
-    /// Raise the bounds to a flight without too much loss or marks.
+    /// Raise the bounds to a number of packets in flight that did not cause too much loss or too many marks.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     fn raise_upper_bounds(&mut self, flight: &Flight, ack: &Ack, path: &Path) {
         self.ecn.good_probe |= self.probe.sampling;
@@ -153,14 +153,14 @@ impl V3 {
         }
     }
 
-    /// Raise the bound by one packet in the first round, two in the second, then four, and so on.
+    /// Raise the bound by one packet in the first round, two packets in the second, then four, and so on.
     /// google/bbr v3 `bbr_probe_inflight_hi_upward`; draft-ietf-ccwg-bbr `BBRProbeInflightLongtermUpward`.
     fn probe_inflight_hi_upward(&mut self, ack: &Ack, path: &Path) {
         if !path.cwnd_limited || self.cwnd < self.bounds.inflight_hi {
             if !self.rules.keeps_unused_growth {
                 self.probe.up_acks = 0; // google/bbr v2alpha `bbr2_probe_inflight_hi_upward`
             }
-            return; // the bound does not limit
+            return; // the flow does not reach the bound
         }
         self.probe.up_acks += u64::from(ack.acked);
         if self.probe.up_acks >= self.probe.up_count {
@@ -174,7 +174,8 @@ impl V3 {
         }
     }
 
-    /// End a probe with too much loss or marks, and reduce the bound to its flight, once per probe.
+    /// End a probe with too much loss or too many marks. Reduce the bound to the packets in flight of the sample,
+    /// once per probe.
     /// google/bbr v3 `bbr_handle_inflight_too_high`; draft-ietf-ccwg-bbr `BBRHandleInflightTooHigh`.
     pub(super) fn handle_too_high(&mut self, flight: &Flight, path: &Path) {
         self.probe.was_too_high = true;
@@ -190,7 +191,8 @@ impl V3 {
         }
     }
 
-    /// Process a lost packet. In the flight of a probe, find the size at which loss exceeded the threshold.
+    /// Process a lost packet. For a packet of a probe, find the number of packets in flight at which loss exceeded
+    /// the threshold.
     /// google/bbr v3 `bbr_skb_marked_lost`; draft-ietf-ccwg-bbr `BBRHandleLostPacket`.
     pub(super) fn on_lost_packet(&mut self, lost: &LostPacket, path: &Path) {
         if self.rules.undo_returns_to_probe && !self.latest.loss_in_round {
@@ -214,8 +216,8 @@ impl V3 {
         }
     }
 
-    /// Flight at which loss crossed the threshold, between the preceding packet and the lost one: the most that the
-    /// path carries.
+    /// Packets in flight at which loss crossed the threshold, between the preceding packet and the lost packet: the
+    /// most that the path carries.
     /// google/bbr v3 `bbr_inflight_hi_from_lost_skb`; draft-ietf-ccwg-bbr `BBRInflightAtLoss`.
     fn crossing(&self, flight: &Flight) -> u32 {
         let threshold = u64::from(self.rules.loss_threshold.0);
@@ -226,7 +228,7 @@ impl V3 {
         (before + prefix) as u32
     }
 
-    /// Process a tail loss, which a tail loss probe has repaired.
+    /// Process a tail loss that a tail loss probe has repaired.
     /// google/bbr v3 `bbr_run_loss_probe_recovery`.
     pub(super) fn on_tail_loss(&mut self, app_limited: bool, path: &Path) {
         self.latest.note_loss(path.delivered);

@@ -16,20 +16,20 @@ pub(super) struct Probe {
     pub(super) sampling: bool,
     /// Whether loss or marks ended the last probe.
     pub(super) was_too_high: bool,
-    /// Whether the last probe ended at the bound that had been too high before.
+    /// Whether the last probe ended at the bound at which an earlier probe had too much loss.
     pub(super) stopped_risky: bool,
-    /// Doublings of the growth of the bound.
+    /// Number of times that the growth of the bound has doubled.
     pub(super) up_rounds: u32,
     /// Packets acknowledged per packet by which the bound grows.
     pub(super) up_count: u64,
     pub(super) up_acks: u64,
-    /// When the present cycle, or UP, began.
+    /// When the present cycle began, or UP within the cycle.
     pub(super) since: Time,
     /// Time from `since` to the next probe.
     pub(super) wait: Duration,
 }
 
-/// Most doublings of the growth of the bound.
+/// Largest number of times that the growth of the bound doubles.
 /// google/bbr v3 `bbr_raise_inflight_hi_slope`; draft-ietf-ccwg-bbr `BBRRaiseInflightLongtermSlope`.
 const MAX_UP_ROUNDS: u32 = 30;
 
@@ -109,7 +109,7 @@ impl V3 {
         }
         match self.rules.up_exit {
             UpExit::Plateau if path.cwnd_limited && self.cwnd >= self.bounds.inflight_hi => {
-                self.full_pipe.restart(self.sample_bw); // the bound limits, so no growth of bandwidth is expected
+                self.full_pipe.restart(self.sample_bw); // the bound limits, so bandwidth cannot grow
                 false
             }
             UpExit::Plateau => self.full_pipe.now,
@@ -126,7 +126,7 @@ impl V3 {
         in_net <= self.inflight_with_headroom() && in_net <= self.inflight(self.max_bw.get(), Gain::UNIT)
     }
 
-    /// Begin a probe if one is due. True if so.
+    /// Begin a probe if a probe is due. True if a probe begins.
     /// google/bbr v3 `bbr_check_time_to_probe_bw`; draft-ietf-ccwg-bbr `BBRIsTimeToProbeBW`; `bbr_is_reno_coexistence_probe_time`.
     fn refill_if_time(&mut self, path: &Path) -> bool {
         if let Some(growth) = self.growth_after_marks(path.state == CaState::Open) {
@@ -134,8 +134,8 @@ impl V3 {
             return true;
         }
         let waited = path.now.since(self.probe.since) > self.probe.wait;
-        // As often as Reno would lose a packet, so that Reno gets its share, but not too rarely on paths with a large
-        // BDP.
+        // As often as Reno would lose a packet, so that Reno gets its share. The limit prevents rare probes on paths
+        // with a large BDP.
         let reno = self.rules.probe_max_rounds.min(self.target_inflight());
         let due = waited || self.round.since_probe >= reno;
         if due {
@@ -150,7 +150,7 @@ impl V3 {
         self.inflight(self.bw(), Gain::UNIT).min(self.cwnd)
     }
 
-    /// The long-term bound, less headroom for new flows.
+    /// The long-term bound, reduced by headroom for new flows.
     /// google/bbr v3 `bbr_inflight_with_headroom`; draft-ietf-ccwg-bbr `BBRInflightWithHeadroom`.
     pub(super) fn inflight_with_headroom(&self) -> u32 {
         let hi = self.bounds.inflight_hi;

@@ -1,4 +1,4 @@
-//! Response to ECN marks on paths that mark early, as in data centres. BBR does not respond to classic marks.
+//! Response to ECN marks on paths that mark early, as in data centres. BBR does not respond to classic ECN marks.
 
 use super::V3;
 use super::flight::{Flight, UNBOUNDED, scale};
@@ -8,14 +8,14 @@ use crate::bbr::{Bandwidth, Gain};
 /// State of the response to marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ecn {
-    /// Whether marks count, as the path is short enough.
+    /// Whether marks count: the RTT of the path has been short enough.
     pub(super) eligible: bool,
     /// Average share of marked packets, in 1/256.
     pub(super) alpha: Gain,
     last_delivered: u64,
     last_marked: u64,
     startup_rounds: u32,
-    /// Whether a sample of the probe was below the thresholds of loss and marks since REFILL.
+    /// Whether any sample of the probe since REFILL was below the thresholds of loss and marks.
     pub(super) good_probe: bool,
 }
 
@@ -33,14 +33,14 @@ impl Default for Ecn {
 }
 
 impl Ecn {
-    /// Start the counts, as the handshake is complete.
+    /// Start the counts when the handshake is complete.
     /// google/bbr v3 `bbr_init`.
     pub(super) fn start(&mut self, path: &Path) {
         self.last_delivered = path.delivered;
         self.last_marked = path.marked;
     }
 
-    /// Update the average with the mark ratio of a round.
+    /// Update the average with the share of marked packets in a round.
     /// google/bbr v3 `bbr_update_ecn_alpha`.
     fn average(&mut self, gain: Gain, ratio: u32) {
         let kept = ((256 - gain.0) * self.alpha.0) >> 8;
@@ -55,7 +55,7 @@ impl Ecn {
 }
 
 impl V3 {
-    /// End a round: average its mark ratio, and end STARTUP after too many rounds with many marks.
+    /// End a round: average its share of marked packets, and end STARTUP after too many rounds with many marks.
     /// google/bbr v3 `bbr_update_ecn_alpha`, `bbr_check_ecn_too_high_in_startup`.
     pub(super) fn end_mark_round(&mut self, path: &Path) {
         let Some(rules) = self.rules.ecn else { return };
@@ -87,8 +87,8 @@ impl V3 {
         flight.marked > 0 && flight.delivered > 0 && beyond
     }
 
-    /// The short-term bounds after the marks of this round; that of the bandwidth in version 2 only. Losses of the same
-    /// round cut the bounds separately, and the lower result applies.
+    /// The short-term bounds on bandwidth (version 2 only) and packets in flight after the marks of this round.
+    /// Losses of the same round reduce the bounds separately, and the lower result applies.
     /// google/bbr v3 `bbr_ecn_lower_bounds`; v2alpha `bbr2_adapt_lower_bounds`.
     pub(super) fn lower_bounds_by_marks(&mut self) -> (Bandwidth, u32) {
         let Some(rules) = self.rules.ecn.filter(|_| self.latest.marks_in_round) else {
@@ -101,7 +101,7 @@ impl V3 {
         (of_bw, scale(bounds.inflight_lo, cut))
     }
 
-    /// Bound the bandwidth, too, in version 2, if a probe had marks before any sample below the thresholds.
+    /// Bound the bandwidth, too (version 2 only), if the probe had marks before any sample below the thresholds.
     /// google/bbr v2alpha `bbr2_handle_inflight_too_high`.
     pub(super) fn bound_bw_by_marks(&mut self) {
         let Some(rules) = self.rules.ecn.filter(|r| r.v2 && self.ecn.eligible && !self.ecn.good_probe) else {
@@ -112,7 +112,8 @@ impl V3 {
             Bandwidth((bw.0 * u64::from(self.ecn.cut(rules.factor).0)) >> 8).max(Bandwidth(1));
     }
 
-    /// Doublings with which to probe at once, if only marks held the flow back and they have ceased.
+    /// Number of doublings of the growth with which a probe starts at once. `None` unless marks alone limited the
+    /// flow and the marks have ceased.
     /// google/bbr v3 `bbr_check_time_to_probe_bw`.
     pub(super) fn growth_after_marks(&self, open: bool) -> Option<u32> {
         let rules = self.rules.ecn.filter(|r| r.reprobe_gain > Gain(0) && self.ecn.eligible)?;

@@ -7,7 +7,7 @@ use crate::bbr::Gain;
 /// google/bbr v3 `bbr_reset_lower_bounds` (`~0U`).
 pub(super) const UNBOUNDED: u32 = u32::MAX;
 
-/// A flight of packets and its losses and marks, from a rate sample, a lost packet or a tail loss.
+/// Packets in flight, with their losses and marks, from a rate sample, a lost packet or a tail loss.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) tx_in_flight: u32,

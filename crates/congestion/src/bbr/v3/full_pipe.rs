@@ -11,9 +11,9 @@ use units::Duration;
 pub(super) struct FullPipe {
     pub(super) bw: Bandwidth,
     pub(super) rounds: u32,
-    /// Whether it has stopped growing since the test was restarted.
+    /// Whether the bandwidth has stopped growing since the test was restarted.
     pub(super) now: bool,
-    /// Whether it has ever stopped growing, so that STARTUP is over.
+    /// Whether the bandwidth has ever stopped growing, so that STARTUP is over.
     pub(super) reached: bool,
     /// Smallest RTT of the present round.
     round_rtt: Option<Duration>,
@@ -90,7 +90,7 @@ impl V3 {
         }
         if !self.round.start {
             if !rule.literal && self.has_grown_to(self.sample_bw) {
-                self.full_pipe.restart(self.sample_bw); // as BBRv3: growth on any ACK, its absence once per round
+                self.full_pipe.restart(self.sample_bw); // as in BBRv3, growth on any ACK restarts the count
             }
             return;
         }
@@ -111,7 +111,7 @@ impl V3 {
         } else if rule.literal || fallen || self.has_grown_to(bw) {
             self.full_pipe.restart(bw);
         } else {
-            self.full_pipe.rounds = 0; // flat without a queue: the limit is elsewhere, so keep the reference bandwidth
+            self.full_pipe.rounds = 0; // no queue: the path is not the bottleneck; keep the bandwidth
         }
     }
 }

@@ -1,6 +1,6 @@
-//! BBR version 3, parametrised by [`Rules`]: version 2 and BBR-n+ have other rules.
+//! BBR version 3, parametrised by [`Rules`]. Version 2 and BBR-n+ are this code with other rules.
 //!
-//! One file per concern; the order within an ACK is in [`CongestionControl::on_ack`].
+//! There is one file per concern. [`CongestionControl::on_ack`] has the order of steps within an ACK.
 
 mod bounds;
 mod cycle;
@@ -46,7 +46,7 @@ pub(crate) struct V3 {
     hide_samples: bool,
     seen_rtt: bool,
     pacing_rate: Rate,
-    /// Values derived from the model when it last changed.
+    /// Values derived from the model, cached until the model changes.
     derived: Derived,
     pacing_gain: Gain,
     cwnd_gain: Gain,
@@ -66,7 +66,7 @@ pub(crate) struct V3 {
 }
 
 impl V3 {
-    /// A new flow; `seed` randomises the times of its probes.
+    /// Create the state of a new flow. `seed` randomises the times of its probes.
     pub(crate) fn new(rules: Rules, seed: u64) -> V3 {
         V3 {
             rules,

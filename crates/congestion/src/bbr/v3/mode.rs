@@ -9,7 +9,7 @@ pub(super) enum Mode {
     Drain,
     /// Cycle through the phases of probing.
     ProbeBw(Phase),
-    /// Reduce the flight to half a BDP to measure the propagation delay.
+    /// Reduce the packets in flight to half a BDP to measure the propagation delay.
     ProbeRtt { until_ms: Option<u64>, round_done: bool },
 }
 
@@ -31,28 +31,28 @@ impl Mode {
 /// Phases of PROBE_BW.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Send slower than the bandwidth, until the queue of the probe is drained and headroom is left.
+    /// Send slower than the bandwidth estimate, until the queue of the probe is drained and headroom is left.
     Down,
-    /// Send at the bandwidth.
+    /// Send at the bandwidth estimate.
     Cruise,
     /// Fill the pipe without building a queue, for one round.
     Refill,
-    /// Send faster than the bandwidth, to probe for more.
+    /// Send faster than the bandwidth estimate, to probe for more.
     Up,
 }
 
 /// Origin of the ACKs that arrive now, relative to the last probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
-    /// No probe.
+    /// ACKs of packets that belong to no probe.
     #[default]
     Init,
-    /// ACKs of REFILL.
+    /// ACKs of packets sent in REFILL.
     Refilling,
-    /// ACKs of packets sent before the probe, which has begun.
+    /// ACKs of packets sent before the probe, while the probe runs.
     Starting,
-    /// ACKs of the probe.
+    /// ACKs of packets sent by the probe, while the probe runs.
     Feedback,
-    /// ACKs of the probe, which has ended.
+    /// ACKs of packets sent by the probe, after its end.
     Stopping,
 }

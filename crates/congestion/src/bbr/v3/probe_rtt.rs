@@ -1,16 +1,16 @@
-//! The RTT minima, and PROBE_RTT, which renews them.
+//! The two RTT minima, and PROBE_RTT, which renews them.
 
 use super::V3;
 use super::mode::{AckPhase, Mode};
 use crate::{Ack, Path};
 use units::Duration;
 
-/// The RTT minimum that PROBE_RTT renews; the model's own minimum has a longer window.
+/// The RTT minimum that PROBE_RTT renews. The RTT minimum of the model has a longer window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
     min: Option<Duration>,
     stamp_ms: u64,
-    /// When the model's minimum was measured.
+    /// When the RTT minimum of the model was measured.
     model_stamp_ms: u64,
 }
 
@@ -44,7 +44,7 @@ impl V3 {
         }
     }
 
-    /// Update both minima with a sample. True if the minimum of PROBE_RTT had expired.
+    /// Update both RTT minima with a sample. True if the minimum of PROBE_RTT had expired.
     /// google/bbr v3 `bbr_update_min_rtt`; draft-ietf-ccwg-bbr `BBRUpdateMinRTT`.
     fn take_rtt(&mut self, ack: &Ack, now_ms: u64) -> bool {
         let rtt = &mut self.probe_rtt;

@@ -1,10 +1,11 @@
-//! Constants and choices in which versions 2 and 3 and their descendants differ.
+//! Constants and rules in which versions 2 and 3 and their descendants differ.
 
 use crate::EcnMode;
 use crate::bbr::Gain;
 use units::Duration;
 
-/// Rules of one member of the family. [`Rules::google`] is version 3; the others are defined by their differences.
+/// Rules of one member of the family. [`Rules::google`] has the rules of version 3; other members are defined by
+/// their differences from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Pacing gain in STARTUP.
@@ -24,18 +25,18 @@ pub(crate) struct Rules {
     pub(crate) up_cwnd_gain: Gain,
     /// Cap of the window in PROBE_RTT, in BDP.
     pub(crate) probe_rtt_cwnd: Gain,
-    /// Window gain in PROBE_RTT, below that cap.
+    /// Window gain in PROBE_RTT, below the cap `probe_rtt_cwnd`.
     pub(crate) probe_rtt_cwnd_gain: Gain,
     pub(crate) probe_rtt_ms: u64,
     pub(crate) probe_rtt_interval_ms: u64,
     pub(crate) min_rtt_window_ms: u64,
     pub(crate) min_cwnd: u32,
     pub(crate) margin_percent: u64,
-    /// Share of lost packets in a flight above which loss is too high.
+    /// Share of lost packets among the packets in flight above which loss is too high.
     pub(crate) loss_threshold: Gain,
-    /// Factor of a bound after loss.
+    /// Factor by which a loss reduces a bound.
     pub(crate) beta: Gain,
-    /// Share of the upper bound left free for other flows.
+    /// Share of the long-term bound left free for other flows.
     pub(crate) headroom: Gain,
     /// Loss events in a round of recovery that end STARTUP, if loss is too high.
     pub(crate) full_loss_events: u32,
@@ -44,11 +45,11 @@ pub(crate) struct Rules {
     pub(crate) plateau: Plateau,
     pub(crate) full_bw_growth: Gain,
     pub(crate) full_bw_rounds: u32,
-    /// End of UP without loss or marks: a plateau of the bandwidth, or a queue of a quarter BDP.
+    /// Condition that ends UP without loss or marks: a plateau of the bandwidth, or a queue of a quarter BDP.
     pub(crate) up_exit: UpExit,
     /// Shortest time between probes.
     pub(crate) probe_wait: Duration,
-    /// Range of the random time added to it.
+    /// Range of the random time added to `probe_wait`.
     pub(crate) probe_wait_random: Duration,
     /// Most rounds between probes.
     pub(crate) probe_max_rounds: u32,
@@ -66,39 +67,41 @@ pub(crate) struct Rules {
     /// Whether an RTT equal to the minimum renews it.
     pub(crate) equal_rtt_renews: bool,
     pub(crate) early_growth: EarlyGrowth,
-    /// Whether the undo of a loss also undoes the end of STARTUP or UP that it caused, and keeps a window grown since.
+    /// Whether the undo of a loss also undoes the end of STARTUP or UP that the loss caused, and keeps a window that
+    /// has grown since.
     pub(crate) undo_returns_to_probe: bool,
     /// Whether the window saved on entering recovery is restored after fast recovery, too, not only after timeouts.
     pub(crate) restore_after_recovery: bool,
-    /// Whether a STARTUP ended by loss bounds the flight by the packets delivered in the round, if they exceed the BDP.
+    /// Whether the bound after a STARTUP ended by loss is the packets delivered in the round, if they exceed the BDP.
     pub(crate) startup_keeps_delivered: bool,
     /// Whether ACKs in UP count towards growth of the bound even while the bound does not limit.
     pub(crate) keeps_unused_growth: bool,
-    /// Whether a tail loss repaired by a probe counts as a loss. The latest delivery is kept until that is decided.
+    /// Whether a tail loss repaired by a tail loss probe counts as a loss. The latest delivery is kept until that is
+    /// known.
     pub(crate) tail_loss: bool,
-    /// Response to marks; `None`: they are ignored.
+    /// Response to marks. `None`: marks are ignored.
     pub(crate) ecn: Option<EcnRules>,
 }
 
 /// Test of whether the bandwidth has stopped growing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plateau {
-    /// Growth is tested with the sample of every ACK, its absence once per round.
+    /// Growth is tested with the sample of every ACK, a lack of growth once per round.
     EveryAck,
-    /// Growth and its absence are tested once per round.
+    /// Growth and a lack of growth are tested once per round.
     RoundStart,
-    /// Version 1: the maximum is tested once per round, in STARTUP only.
+    /// As in version 1: the bandwidth maximum is tested once per round, in STARTUP only.
     MaxBandwidth,
-    /// STARTUP continues unless there is a queue, too.
+    /// The Smart Exit: a lack of growth ends STARTUP only if there is also a queue.
     SmartExit(SmartExit),
 }
 
 /// The Smart Exit of the second BBR-n+ paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SmartExit {
-    /// Whether to count rounds in which the bandwidth falls, exactly as printed.
+    /// Whether to count rounds in which the bandwidth falls, exactly as printed in the paper.
     pub(crate) literal: bool,
-    /// Share of the best bandwidth below which it counts as fallen.
+    /// Share of the largest bandwidth below which the bandwidth counts as fallen.
     pub(crate) tolerance: Gain,
     /// RTT above the minimum that proves a queue.
     pub(crate) queue: Duration,
@@ -106,12 +109,12 @@ pub(crate) struct SmartExit {
     pub(crate) max_rounds: u32,
 }
 
-/// End of UP without loss or marks.
+/// Condition that ends UP without loss or marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UpExit {
     /// The bandwidth has stopped growing.
     Plateau,
-    /// One smallest RTT has passed, and the flight has reached `up_gain` times the BDP.
+    /// One minimum RTT has passed, and the packets in flight have reached `up_gain` times the BDP.
     Queue,
 }
 
@@ -150,19 +153,20 @@ pub(crate) enum EarlyGrowth {
 pub(crate) struct EcnRules {
     /// Use of ECN.
     pub(crate) mode: EcnMode,
-    /// Smallest RTT of a path up to which marks count.
+    /// Largest minimum RTT of a path on which marks count.
     pub(crate) max_rtt: Duration,
-    /// Weight of a round's mark ratio in the average.
+    /// Weight of a round's share of marked packets in the average.
     pub(crate) alpha_gain: Gain,
-    /// Share of the average by which a bound is cut.
+    /// Reduction of a bound by marks, as a share of `alpha`.
     pub(crate) factor: Gain,
     /// Share of marked in delivered packets above which marks are too many.
     pub(crate) threshold: Gain,
     /// Rounds above the threshold that end STARTUP.
     pub(crate) full_rounds: u32,
-    /// Share of the upper bound by which a probe begins once marks cease; 0: none.
+    /// Share of the long-term bound by which a probe grows at once when marks cease; 0: no such probe.
     pub(crate) reprobe_gain: Gain,
-    /// Whether the rules are those of version 2: marks bound the bandwidth, too, and reaching a threshold is enough.
+    /// Whether the rules are those of version 2: marks also bound the bandwidth, and a value equal to a threshold is
+    /// too high.
     pub(crate) v2: bool,
 }
 
@@ -252,7 +256,7 @@ impl EcnRules {
         }
     }
 
-    /// Response of version 3 to early marks that are counted, on paths of any RTT.
+    /// Response of version 3 to marks that come early and are counted, on paths of any RTT.
     /// Own: RFC 9330 and RFC 9331 for a sender that responds as version 3 does.
     pub(crate) const fn l4s() -> EcnRules {
         EcnRules { mode: EcnMode::L4s, max_rtt: Duration::MAX, ..EcnRules::google() }

@@ -7,7 +7,7 @@ use super::rules::LossEvents;
 use crate::bbr::{Bandwidth, Gain};
 use crate::{Ack, CaState, Path};
 
-/// Round trips, counted by deliveries.
+/// Round trips, counted by delivered packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     /// `delivered` at which the present round ends.
@@ -37,7 +37,7 @@ impl MaxBandwidth {
         self.current = self.current.max(sample);
     }
 
-    /// End a cycle and forget the preceding one, unless this cycle had no sample.
+    /// End a cycle and discard the maximum of the preceding cycle, unless this cycle had no sample.
     /// google/bbr v3 `bbr_advance_max_bw_filter`; draft-ietf-ccwg-bbr `BBRAdvanceMaxBwFilter`.
     pub(super) fn advance(&mut self) {
         if self.current > Bandwidth::default() {
@@ -46,7 +46,7 @@ impl MaxBandwidth {
     }
 }
 
-/// Largest delivery in the present round of loss accounting, and signals of congestion.
+/// Largest delivery in the present round of loss accounting, and the signals of congestion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Latest {
     pub(super) bw: Bandwidth,
@@ -62,7 +62,7 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// Reset all signals, as a probing cycle begins.
+    /// Reset all signals when a probing cycle begins.
     /// google/bbr v3 `bbr_reset_congestion_signals`; draft-ietf-ccwg-bbr `BBRResetCongestionSignals`.
     pub(super) fn reset(&mut self) {
         *self = Latest { round_end: self.round_end, round_start: self.round_start, ..Latest::default() };
@@ -121,7 +121,7 @@ impl V3 {
             self.latest.loss_in_round = false;
             self.latest.marks_in_round = false;
             if !self.rules.tail_loss {
-                self.begin_latest(sample.delivered); // version 2: before this ACK may end a probe, which resets it
+                self.begin_latest(sample.delivered); // version 2: before a probe may end and reset `latest`
             }
         }
     }
@@ -133,11 +133,11 @@ impl V3 {
         self.latest.inflight = delivered;
     }
 
-    /// Finish an ACK. If it started a round of loss accounting, the round begins with its sample.
+    /// Finish an ACK. If the ACK started a round of loss accounting, its sample is the first of that round.
     /// google/bbr v3 `bbr_main`, `bbr_advance_latest_delivery_signals`.
     pub(super) fn end_ack(&mut self, ack: &Ack, path: &Path) {
         if let Some(sample) = &ack.rate {
-            // The delivery before a possible tail loss is kept until the loss is confirmed or excluded.
+            // The latest delivery before a possible tail loss is kept until the loss is confirmed or excluded.
             if self.latest.round_start && self.rules.tail_loss && !ack.acks_probe {
                 self.begin_latest(sample.delivered);
             }
@@ -147,7 +147,7 @@ impl V3 {
         self.prior_state = path.state;
     }
 
-    /// Whether loss or marks in this flight exceed their threshold.
+    /// Whether the losses or marks exceed their threshold.
     /// google/bbr v3 `bbr_is_inflight_too_high`; draft-ietf-ccwg-bbr `BBRIsInflightTooHigh`.
     pub(super) fn is_too_high(&self, flight: &Flight) -> bool {
         let share = (u64::from(flight.tx_in_flight) * u64::from(self.rules.loss_threshold.0)) >> 8;
@@ -180,7 +180,7 @@ impl V3 {
         self.losses.events = 0;
     }
 
-    /// End STARTUP, as its queue is too long, and bound the flight.
+    /// End STARTUP because its queue is too long, and bound the packets in flight.
     /// google/bbr v3 `bbr_handle_queue_too_high_in_startup`.
     pub(super) fn end_startup_by_queue(&mut self) {
         self.full_pipe.reached = true;
@@ -195,7 +195,7 @@ impl V3 {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossCount {
     pub(super) events: u32,
-    /// The packet lost last.
+    /// Number of the packet that was last marked lost.
     last: Option<u64>,
 }
 
@@ -211,7 +211,7 @@ impl LossCount {
         }
     }
 
-    /// Count a lost packet if it begins a new range.
+    /// Count a lost packet if it begins a new contiguous range.
     /// draft-ietf-ccwg-bbr `BBRCheckStartupHighLoss`.
     pub(super) fn count_packet(&mut self, what: LossEvents, number: u64) {
         let follows = self.last.is_some_and(|last| number == last + 1);

@@ -10,10 +10,10 @@ use crate::bbr::{
 use crate::{Ack, CaState, Path};
 use units::Duration;
 
-/// Rounds per slot of ACK aggregation; 1 while the pipe is filling.
+/// Rounds per slot of ACK aggregation, once the pipe is full. Before, a slot is 1 round.
 /// google/bbr v3 `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u32 = 5;
-/// Rounds of the sliding window of ACK aggregation; 1 while the pipe is filling.
+/// Rounds of the sliding window of ACK aggregation, once the pipe is full. Before, the window is 1 round.
 /// draft-ietf-ccwg-bbr `BBRExtraAckedFilterLen`.
 const SLIDING_ROUNDS: u32 = 10;
 
@@ -36,7 +36,7 @@ pub(super) struct Derived {
     bdp: u32,
     /// The BDP times the window gain.
     target: u32,
-    /// Most packets that aggregation may add to `target`.
+    /// Largest number of packets that ACK aggregation may add to `target`.
     most_extra: u64,
 }
 
@@ -62,12 +62,12 @@ impl V3 {
 
     /// google/bbr v3 `bbr_quantization_budget`; draft-ietf-ccwg-bbr `BBRQuantizationBudget`.
     fn with_room_for_bursts(&self, packets: u32) -> u32 {
-        // Three bursts: one in the sender, one in the network, one waiting for its ACK.
+        // Room for three bursts: one in the sender, one in the network, one waiting for its ACK.
         let packets = packets.max(3 * self.derived.burst_goal).max(self.rules.min_cwnd);
         if self.mode == Mode::ProbeBw(Phase::Up) { packets.saturating_add(2) } else { packets }
     }
 
-    /// Recompute the size of bursts, as rate or path have changed.
+    /// Recompute the size of bursts after a change of the rate or the path.
     /// google/bbr v3 `bbr_tso_segs_goal`; draft-ietf-ccwg-bbr `BBRSetSendQuantum`.
     fn update_burst_goal(&mut self, path: &Path) {
         let goal = match self.min_rtt.filter(|_| self.rules.short_path_bursts) {
@@ -157,7 +157,7 @@ impl V3 {
         self.prior_cwnd = if undisturbed { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
     }
 
-    /// Restore the window from before recovery when it ends.
+    /// Restore the window from before recovery when recovery ends.
     /// google/bbr v3 `bbr_exit_loss_recovery`; draft-ietf-ccwg-bbr `BBRRestoreCwnd`.
     pub(super) fn restore_cwnd(&mut self, path: &Path) {
         let timeout_over = self.prior_state == CaState::Loss && path.state != CaState::Loss;
@@ -195,7 +195,8 @@ impl V3 {
         }
     }
 
-    /// Limit the window by the bounds of the model: the long-term one, with headroom in CRUISE, and the short-term one.
+    /// Limit the window by the bounds of the model: the long-term bound, with headroom in CRUISE, and the short-term
+    /// bound.
     /// google/bbr v3 `bbr_bound_cwnd_for_inflight_model`; draft-ietf-ccwg-bbr `BBRBoundCwndForModel`.
     fn bound_cwnd(&mut self) {
         let long_term = match self.mode {
