@@ -1,4 +1,4 @@
-/* The congestion controller of a QUIC stack in fullpipe's simulator.
+/* The congestion controller of a QUIC stack, run in fullpipe's simulator.
  *
  *   python -m fullpipe.algorithms.header > fullpipe_congestion.h
  *   cc -O2 -Wall -shared -fPIC -o libquic.so quic_newreno.c
@@ -32,7 +32,7 @@ static void newreno_start(struct newreno* cc, uint64_t datagram)
     cc->threshold = UINT64_MAX;
 }
 
-/* RFC 9002 section 7.3.1 and 7.3.3. An underutilised window does not grow (section 7.8). */
+/* RFC 9002 sections 7.3.1 and 7.3.3. An underutilised window does not grow (section 7.8). */
 static void newreno_acked(struct newreno* cc, uint64_t bytes, int is_limited)
 {
     if (cc->in_recovery || !is_limited)
@@ -78,7 +78,7 @@ static struct newreno* of(fullpipe_algorithm* algorithm)
     return &algorithm->cc;
 }
 
-/* Parameters are a JSON object. This one has at most one number, so that no parser is needed. */
+/* Parameters are a JSON object. This algorithm has one parameter, a number, so it needs no JSON parser. */
 static int read_reduction(const char* params, double* reduction)
 {
     char end = 0;
@@ -91,7 +91,7 @@ static int read_reduction(const char* params, double* reduction)
 static fullpipe_algorithm* create(const char* name, const char* params, uint64_t seed, char* error, size_t size)
 {
     double reduction = 0.5;
-    (void)seed; /* nothing in NewReno is random */
+    (void)seed; /* NewReno uses no random numbers */
     if (strcmp(name, "newreno") != 0) {
         snprintf(error, size, "there is no %s here, only newreno", name);
         return NULL;
@@ -103,7 +103,7 @@ static fullpipe_algorithm* create(const char* name, const char* params, uint64_t
     fullpipe_algorithm* made = calloc(1, sizeof *made);
     if (made) {
         made->cc.reduction = reduction;
-        newreno_start(&made->cc, 1448); /* until `established` has the size of packets */
+        newreno_start(&made->cc, 1448); /* until `established` passes the MSS */
     }
     return made;
 }
@@ -113,7 +113,7 @@ static void destroy(fullpipe_algorithm* algorithm)
     free(algorithm);
 }
 
-/* The stack owns recovery, as QUIC has no proportional rate reduction. It paces (RFC 9002 section 7.7). */
+/* The algorithm owns recovery, as QUIC has no proportional rate reduction. The flow is paced (RFC 9002 section 7.7). */
 static int traits(const fullpipe_algorithm* algorithm, fullpipe_traits* wanted)
 {
     (void)algorithm;

@@ -1,17 +1,17 @@
-/* Congestion control algorithms behind a C interface: those of fullpipe for a stack written in C or C++, and those of a
- * stack for fullpipe, which runs them in its simulator as "library:PATH:NAME".
+/* A C interface for congestion control algorithms, in two directions. A stack in C or C++ can use the algorithms
+ * of fullpipe. fullpipe can run the algorithms of a stack in its simulator, as "library:PATH:NAME".
  *
- * Either library exports one symbol, fullpipe_congestion, which returns a table of functions. The table is the trait
- * CongestionControl of the crate fullpipe-congestion, function by function: see there for the meaning and the order of
- * the calls. Windows and counts are in packets of one MSS, times in nanoseconds since the start, rates in bits per
- * second.
+ * In both cases the library with the algorithms exports one symbol, fullpipe_congestion, which returns a table of
+ * functions. Each function is a method of the trait CongestionControl of the crate fullpipe-congestion. The trait
+ * documents the meaning and the order of the calls. Windows and counts are in packets of one MSS, times in nanoseconds
+ * since the start, rates in bits per second.
  *
  * A handle belongs to one thread at a time. No function throws or aborts: a function that fails returns FULLPIPE_FAILED,
  * after which the handle may only be destroyed.
  *
- * A library that is written for fullpipe may leave out (null) these functions: established, lost, recovery_exit, sent,
- * next_wakeup, wakeup, observe, restart (then set_cwnd is called instead), and undo (then set_cwnd raises the window to
- * prior_cwnd, if it is below that). */
+ * In a library that is written for fullpipe, these functions may be null: established, lost, recovery_exit, sent,
+ * next_wakeup, wakeup, observe, restart and undo. Without restart, fullpipe calls set_cwnd instead. Without undo,
+ * fullpipe calls set_cwnd to raise the window to prior_cwnd, if the window is smaller. */
 #ifndef FULLPIPE_CONGESTION_H
 #define FULLPIPE_CONGESTION_H
 
@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #define FULLPIPE_ABI 2u
-#define FULLPIPE_NONE UINT64_MAX /* a missing time, span or rate */
+#define FULLPIPE_NONE UINT64_MAX /* a missing time, duration or rate */
 
 enum fullpipe_status { FULLPIPE_OK = 0, FULLPIPE_FAILED = 1 };
 enum fullpipe_state {
@@ -39,21 +39,21 @@ enum fullpipe_episode {
     FULLPIPE_EPISODE_ECN = 2,
     FULLPIPE_EPISODE_DELAY = 3,
     FULLPIPE_EPISODE_TIMEOUT = 4,
-    FULLPIPE_EPISODE_TIMEOUT_AGAIN = 5 /* back to back, in the same episode */
+    FULLPIPE_EPISODE_TIMEOUT_AGAIN = 5 /* a further timeout of the same episode */
 };
 enum fullpipe_ecn { FULLPIPE_ECN_CLASSIC = 0, FULLPIPE_ECN_EVERY_MARK = 1, FULLPIPE_ECN_L4S = 2 };
 
 /* Requirements of the algorithm; constant once the connection is established. */
 typedef struct {
-    uint32_t owns_recovery; /* otherwise the stack reduces the window to ssthresh in recovery */
+    uint32_t owns_recovery; /* if 0, the stack reduces the window to ssthresh in recovery */
     uint32_t ecn;           /* enum fullpipe_ecn */
     uint32_t needs_pacing;
     uint32_t watches_sends; /* sent() is called for every burst, not only after idle times */
     uint32_t watches_losses;
-    uint32_t grows_unused;          /* its window grows even while it is not full */
-    uint32_t watches_pauses;        /* pauses of the application are also checked before every ACK and timer */
-    uint32_t slow_start;            /* it is in slow start below its threshold, although it owns recovery */
-    uint32_t buffers_three_windows; /* its send buffer holds three windows instead of two */
+    uint32_t grows_unused;          /* the window grows even while the flow does not use all of it */
+    uint32_t watches_pauses;        /* the stack also checks for pauses of the application before every ACK and timer */
+    uint32_t slow_start;            /* the algorithm has slow start below ssthresh, although it owns recovery */
+    uint32_t buffers_three_windows; /* the send buffer holds three windows instead of two */
 } fullpipe_traits;
 
 /* State of the path and of the sender at the time of a call. */
@@ -79,7 +79,7 @@ typedef struct {
     uint32_t paced;
 } fullpipe_path;
 
-/* One processed acknowledgement. The delivery-rate sample is valid if has_rate. */
+/* One processed acknowledgement. The delivery-rate sample (rate_*) is valid if has_rate is not 0. */
 typedef struct {
     uint64_t rtt;            /* or FULLPIPE_NONE */
     uint64_t one_way_delay;  /* or FULLPIPE_NONE */
@@ -112,7 +112,7 @@ typedef struct {
     uint32_t app_limited;
 } fullpipe_lost_packet;
 
-/* Limits that the algorithm sets. */
+/* Outputs of the algorithm. */
 typedef struct {
     uint64_t pacing_bps; /* or FULLPIPE_NONE */
     uint32_t cwnd;       /* at least 1; fullpipe limits it to 10,000,000 */
@@ -120,12 +120,12 @@ typedef struct {
     uint32_t min_burst;
     uint32_t max_burst;
     uint32_t hide_samples;
-    uint32_t reduce; /* it requests an episode of FULLPIPE_EPISODE_DELAY */
+    uint32_t reduce; /* requests an episode of FULLPIPE_EPISODE_DELAY */
 } fullpipe_control;
 
 typedef struct fullpipe_algorithm fullpipe_algorithm;
 
-/* Receives one internal variable: a number with its unit, or a state, for which state is not null. Texts are not
+/* Receives one internal variable: a state if `state` is not null, otherwise a number with its unit. Texts are not
  * terminated by a zero. */
 typedef void (*fullpipe_see)(void* context, const char* name, size_t name_length, double value, const char* unit,
                              size_t unit_length, const char* state, size_t state_length);
@@ -133,7 +133,8 @@ typedef void (*fullpipe_see)(void* context, const char* name, size_t name_length
 typedef struct {
     uint32_t abi; /* FULLPIPE_ABI; if different, the other fields must not be read */
     /* Builds the algorithm of this name; params is a JSON object. All of its random numbers must derive from the seed.
-     * Returns null if it cannot be built. Then error has the reason, terminated by a zero and truncated to error_size. */
+     * Returns null if the algorithm cannot be built, and writes the reason to error, terminated by a zero and truncated
+     * to error_size. */
     fullpipe_algorithm* (*create)(const char* name, const char* params, uint64_t seed, char* error, size_t error_size);
     void (*destroy)(fullpipe_algorithm*);
     int (*traits)(const fullpipe_algorithm*, fullpipe_traits*);
@@ -148,9 +149,9 @@ typedef struct {
     uint64_t (*next_wakeup)(const fullpipe_algorithm*); /* or FULLPIPE_NONE */
     int (*wakeup)(fullpipe_algorithm*, const fullpipe_path*);
     int (*observe)(const fullpipe_algorithm*, fullpipe_see, void* context);
-    /* The episode was spurious. prior_ssthresh is 0 if a mark since then forbids restoring it. */
+    /* The episode was spurious. prior_ssthresh is 0 if a mark since its begin forbids restoring the threshold. */
     int (*undo)(fullpipe_algorithm*, uint32_t prior_cwnd, uint32_t prior_ssthresh, const fullpipe_path*);
-    int (*restart)(fullpipe_algorithm*, uint32_t packets); /* the window was not used for a timeout or longer */
+    int (*restart)(fullpipe_algorithm*, uint32_t packets); /* the window was unused for an RTO or longer */
 } fullpipe_congestion_api;
 
 const fullpipe_congestion_api* fullpipe_congestion(void);

@@ -5,7 +5,7 @@ use congestion::CongestionControl;
 use serde_json::Value;
 use std::ffi::{c_char, c_int, c_void};
 
-/// Version of the table. It changes with every layout.
+/// Version of the table. The version changes with every change of the layout.
 pub const ABI: u32 = 2;
 /// Status of a successful call.
 pub const OK: c_int = 0;

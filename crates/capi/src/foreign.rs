@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use units::Time;
 
-/// A handle and its table.
+/// An algorithm of a library: a handle, and the table of functions that the handle belongs to.
 pub(crate) struct Foreign {
     api: &'static Api,
     handle: *mut Algorithm,
@@ -18,18 +18,18 @@ pub(crate) struct Foreign {
     flow: String,
     traits: congestion::Traits,
     now: Time,
-    /// Window that the transport set last.
+    /// The window that the transport last set.
     told: u32,
 }
 
-// SAFETY: a handle belongs to one thread at a time, as the header demands of both sides.
+// SAFETY: a handle belongs to one thread at a time, as the header requires of both sides.
 unsafe impl Send for Foreign {}
 
 impl Foreign {
     /// Wraps a handle that `create` of this table has returned.
     ///
     /// # Errors
-    /// If its traits or its control make no sense.
+    /// If the traits or the control of the algorithm are invalid.
     pub(crate) fn new(
         api: &'static Api,
         handle: *mut Algorithm,
@@ -46,7 +46,8 @@ impl Foreign {
     fn asked_traits(&self) -> Result<congestion::Traits, String> {
         let mut found = Traits::default();
         let traits = self.api.traits.expect("checked when the library was opened");
-        // SAFETY: the handle is valid until `drop`, and the record is ours; so below.
+        // SAFETY: the handle is valid until `drop`, and `found` is a local record. The same holds for all calls
+        // below.
         answered(unsafe { traits(self.handle, &mut found) })?;
         found.read().ok_or_else(|| format!("ecn is {}; it must be 0, 1 or 2", found.ecn))
     }
@@ -189,7 +190,7 @@ impl CongestionControl for Foreign {
 
     fn observe(&self, probe: &mut Probe<'_>) {
         if let Some(function) = self.api.observe {
-            // SAFETY: see `asked_traits`; `see` is called before `observe` returns, so that the probe is valid.
+            // SAFETY: see `asked_traits`. The library calls `see` before `observe` returns, so the probe is valid.
             let status = unsafe { function(self.handle, see, std::ptr::from_mut(probe).cast()) };
             self.ensure("observe", answered(status));
         }
@@ -215,7 +216,7 @@ extern "C" fn see(
     state: *const c_char,
     state_length: usize,
 ) {
-    // SAFETY: `observe` passes the probe, and no other thread has it.
+    // SAFETY: `observe` passes the probe, and no other thread uses the probe.
     let Some(probe) = (unsafe { context.cast::<Probe<'_>>().as_mut() }) else { return };
     // SAFETY: the library passes texts with their lengths.
     let (name, unit, state) =
@@ -238,7 +239,8 @@ unsafe fn text(at: *const c_char, length: usize) -> Option<&'static str> {
     interned(std::str::from_utf8(bytes).ok()?)
 }
 
-/// A static copy of a text. Each is leaked once. `None` after a thousand texts, as there cannot be that many names.
+/// A static copy of a text. Each distinct text is leaked once. `None` after a thousand texts, as a library cannot
+/// have that many names.
 fn interned(text: &str) -> Option<&'static str> {
     const MOST: usize = 1_000;
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());

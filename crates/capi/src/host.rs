@@ -1,4 +1,4 @@
-//! Libraries of users: shared objects that export the table of the header, and their algorithms.
+//! Libraries of users: shared objects that export the table of the header. Each provides algorithms.
 
 use crate::foreign::Foreign;
 use crate::{ABI, Api};
@@ -10,7 +10,7 @@ use units::Time;
 const SYMBOL: &CStr = c"fullpipe_congestion";
 const ERROR_BYTES: usize = 500;
 
-/// Failure of an algorithm of a library. It passes through the simulator as a panic without a message.
+/// Failure of an algorithm of a library. The failure passes through the simulator as a panic without a message.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// Name of the algorithm.
@@ -25,22 +25,22 @@ pub struct Failure {
     pub problem: String,
 }
 
-/// A table of functions that has all required ones.
+/// A table of functions in which all required functions are set.
 #[derive(Clone, Copy)]
 pub struct Library(&'static Api);
 
 impl Library {
-    /// Loads a shared object, which runs its initialisers. It is never unloaded.
+    /// Loads a shared object, which runs its initialisers. The object is never unloaded.
     ///
     /// # Errors
-    /// If it cannot be loaded, or exports no table or one of another version.
+    /// If the object cannot be loaded, exports no table, or exports a table of another version.
     pub fn open(path: &Path) -> Result<Library, String> {
         let at = path.display();
-        // SAFETY: the user who names a library trusts it: its code runs in this process.
+        // SAFETY: a user who names a library trusts it: the code of the library runs in this process.
         let loaded = unsafe { libloading::Library::new(path) };
         let loaded = loaded.map_err(|error| format!("{at}: cannot be loaded: {error}"))?;
         type Entry = unsafe extern "C" fn() -> *const Api;
-        // SAFETY: the symbol has this type in every library that is made for the header.
+        // SAFETY: the symbol has this type in every library that is built against the header.
         let entry = unsafe { loaded.get::<Entry>(SYMBOL.to_bytes_with_nul()) };
         let entry = *entry.map_err(|_| format!("{at}: exports no fullpipe_congestion"))?;
         std::mem::forget(loaded);
@@ -50,10 +50,10 @@ impl Library {
             .map_err(|problem| format!("{at}: {problem}"))
     }
 
-    /// The library of a table.
+    /// Creates the library of a table.
     ///
     /// # Errors
-    /// If it is of another version, or lacks a required function.
+    /// If the table is of another version, or lacks a required function.
     pub fn from_table(table: &'static Api) -> Result<Library, String> {
         if table.abi != ABI {
             return Err(format!("has version {} of the interface, not {ABI}; rebuild it", table.abi));
@@ -73,11 +73,11 @@ impl Library {
         }
     }
 
-    /// Builds an algorithm for a flow from its name and parameters, which are a JSON object.
+    /// Builds an algorithm for a flow from a name and parameters, which are a JSON object.
     ///
     /// # Errors
-    /// If the library cannot build it, with its message, or if the traits or the control of the algorithm make no
-    /// sense.
+    /// If the library cannot build the algorithm (the error has the message of the library), or if the traits or the
+    /// control of the algorithm are invalid.
     pub fn create(
         self,
         name: &str,

@@ -1,8 +1,8 @@
 //! The algorithms behind a C interface. The header `include/fullpipe_congestion.h` describes every field.
 //!
 //! One symbol, [`fullpipe_congestion`], returns a table of functions, one for each method of
-//! [`congestion::CongestionControl`]. Handles are boxes. Nothing unwinds into C: a panic becomes [`FAILED`], after
-//! which only `destroy` may be called. Nothing is allocated between `create` and `destroy`.
+//! [`congestion::CongestionControl`]. Handles are boxes. No panic unwinds into C: a panic becomes the status
+//! [`FAILED`], after which only `destroy` may be called. No memory is allocated between `create` and `destroy`.
 #![allow(unsafe_code, reason = "C hands over pointers")]
 
 mod abi;
@@ -23,7 +23,7 @@ use units::Duration;
 /// The C header of the table.
 pub const HEADER: &str = include_str!("../include/fullpipe_congestion.h");
 impl Api {
-    /// The table for algorithms that `create` builds: see [`export_algorithms`].
+    /// Returns the table for algorithms that `create` builds: see [`export_algorithms`].
     pub const fn with_create(create: Create) -> Api {
         Api { create: Some(create), ..API }
     }
@@ -50,7 +50,7 @@ const API: Api = Api {
     restart: Some(restart),
 };
 
-/// The table of the algorithms in the registry.
+/// Returns the table of the algorithms in the registry.
 #[cfg_attr(feature = "symbol", unsafe(no_mangle))]
 pub extern "C" fn fullpipe_congestion() -> &'static Api {
     &API_OF_THE_REGISTRY
@@ -58,8 +58,9 @@ pub extern "C" fn fullpipe_congestion() -> &'static Api {
 
 /// Exports your own algorithms from a crate of the type `cdylib`. Simulations refer to them as "library:PATH:NAME".
 ///
-/// The argument is a function of a name, parameters and a seed, `fn(&str, &serde_json::Value, u64) -> Result<Box<dyn
-/// CongestionControl>, String>`. Use `fullpipe-capi` without default features, as the crate defines the symbol itself.
+/// The argument is a function `fn(&str, &serde_json::Value, u64) -> Result<Box<dyn CongestionControl>, String>` of a
+/// name, parameters and a seed. Use `fullpipe-capi` without default features, as your crate defines the symbol
+/// itself.
 #[macro_export]
 macro_rules! export_algorithms {
     ($make:path) => {
@@ -74,7 +75,7 @@ macro_rules! export_algorithms {
                 error: *mut std::ffi::c_char,
                 error_size: usize,
             ) -> *mut $crate::Algorithm {
-                // SAFETY: as the header demands of the caller.
+                // SAFETY: as the header requires of the caller.
                 unsafe { $crate::created($make, name, params, seed, error, error_size) }
             }
             static API: $crate::Api = $crate::Api::with_create(create);
@@ -86,7 +87,7 @@ macro_rules! export_algorithms {
 /// Calls `f` with the targets of two pointers.
 ///
 /// # Safety
-/// Each is null or valid, and no other thread uses the handle meanwhile.
+/// Each pointer is null or valid, and no other thread uses the handle during the call.
 unsafe fn with<T>(
     handle: *mut Algorithm,
     record: *const T,
@@ -98,7 +99,7 @@ unsafe fn with<T>(
     status(|| f(handle.0.as_mut(), record))
 }
 
-/// Runs `f` and returns a status; a panic is caught.
+/// Runs `f` and returns a status. A panic is caught and returned as a failure.
 fn status(f: impl FnOnce() -> Option<()>) -> c_int {
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(Some(())) => OK,
@@ -169,14 +170,14 @@ unsafe fn write_text(text: &str, to: *mut c_char, size: usize) {
 
 unsafe extern "C" fn destroy(handle: *mut Algorithm) {
     if !handle.is_null() {
-        // SAFETY: it came from `create` and is not used again.
+        // SAFETY: the handle came from `create` and is not used again.
         let handle = unsafe { Box::from_raw(handle) };
         let _ = catch_unwind(AssertUnwindSafe(|| drop(handle)));
     }
 }
 
 unsafe extern "C" fn traits(handle: *const Algorithm, out: *mut Traits) -> c_int {
-    // SAFETY: each is null or valid.
+    // SAFETY: each pointer is null or valid.
     let (handle, out) = unsafe { (handle.as_ref(), out.as_mut()) };
     let (Some(handle), Some(out)) = (handle, out) else { return FAILED };
     status(|| {
@@ -186,7 +187,7 @@ unsafe extern "C" fn traits(handle: *const Algorithm, out: *mut Traits) -> c_int
 }
 
 unsafe extern "C" fn control(handle: *const Algorithm, out: *mut Control) -> c_int {
-    // SAFETY: each is null or valid.
+    // SAFETY: each pointer is null or valid.
     let (handle, out) = unsafe { (handle.as_ref(), out.as_mut()) };
     let (Some(handle), Some(out)) = (handle, out) else { return FAILED };
     status(|| {
@@ -196,7 +197,7 @@ unsafe extern "C" fn control(handle: *const Algorithm, out: *mut Control) -> c_i
 }
 
 unsafe extern "C" fn established(handle: *mut Algorithm, path: *const Path) -> c_int {
-    // SAFETY: as documented in the header; so below.
+    // SAFETY: as documented in the header. The same holds for all calls below.
     unsafe {
         with(handle, path, |algorithm, path| {
             algorithm.on_established(&path.read()?);

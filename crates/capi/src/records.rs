@@ -3,7 +3,7 @@
 use congestion::{CaState, EcnMode, LostPacket, RateSample, Recovery};
 use units::{Duration, Rate, Time};
 
-/// Value of a time, a span or a rate that is missing.
+/// Value that stands for a missing time, duration or rate.
 pub const NONE: u64 = u64::MAX;
 
 /// Struct `fullpipe_traits`.

@@ -122,15 +122,15 @@ impl Traits {
     }
 }
 
-/// Largest window: 14 GB in flight. A larger one is a mistake and would not fit in memory, so that it is limited to
-/// this.
+/// Largest window: 14 GB in flight. A larger window is a mistake and would not fit in memory, so windows are limited
+/// to this value.
 const MAX_PACKETS: u32 = 10_000_000;
 
 impl Control {
-    /// Converts to the type of the transport. `told`: the window that the transport set last.
+    /// Converts to the type of the transport. `told`: the window that the transport last set.
     ///
     /// # Errors
-    /// If a value makes no sense.
+    /// If a value is invalid.
     pub(crate) fn read(&self, told: u32) -> Result<congestion::Control, String> {
         if self.cwnd == 0 {
             return Err("cwnd is 0; it must be at least 1 packet".to_owned());

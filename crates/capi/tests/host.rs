@@ -1,4 +1,4 @@
-//! Algorithms behave through the table as they do without it.
+//! Algorithms give the same results through the table as without it.
 #![allow(unsafe_code, reason = "it plays the part of a library")]
 
 use capi::{Api, Library, fullpipe_congestion};

@@ -63,7 +63,7 @@ fn every_algorithm_of_the_registry_can_be_made_and_gives_its_control() {
         let (handle, error) = create(descriptor.name, "{}");
         assert!(!handle.is_null(), "{}: {error}", descriptor.name);
         let (mut control, mut traits) = (Control::default(), Traits::default());
-        // SAFETY: the handle is valid until destroyed.
+        // SAFETY: the handle is valid until it is destroyed.
         unsafe {
             assert_eq!((table.control.unwrap())(handle, &mut control), OK);
             assert_eq!((table.traits.unwrap())(handle, &mut traits), OK);
@@ -78,7 +78,7 @@ fn an_ack_grows_the_window_as_it_does_in_rust() {
     let table = fullpipe_congestion();
     let (handle, _) = create("reno", "{}");
     let mut control = Control::default();
-    // SAFETY: the handle is valid until destroyed.
+    // SAFETY: the handle is valid until it is destroyed.
     unsafe {
         assert_eq!((table.established.unwrap())(handle, &path(1)), OK);
         assert_eq!((table.ack.unwrap())(handle, &ack(), &path(2)), OK);
@@ -100,7 +100,7 @@ fn nonsense_fails_and_does_not_crash() {
     let table = fullpipe_congestion();
     let (handle, _) = create("cubic", "{}");
     let no_state = Path { state: 9, ..path(1) };
-    // SAFETY: null is allowed everywhere.
+    // SAFETY: every pointer may be null.
     unsafe {
         assert_eq!((table.ack.unwrap())(handle, null(), &path(1)), FAILED);
         assert_eq!((table.ack.unwrap())(null_mut(), &ack(), &path(1)), FAILED);
@@ -121,7 +121,7 @@ extern "C" fn note(
     _state: *const c_char,
     _state_length: usize,
 ) {
-    // SAFETY: the context is the list, the name has this length.
+    // SAFETY: the context is the list, and the name has this length.
     let (list, name) = unsafe {
         (&mut *context.cast::<Vec<String>>(), std::slice::from_raw_parts(name.cast::<u8>(), length))
     };

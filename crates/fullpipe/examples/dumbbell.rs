@@ -1,4 +1,4 @@
-//! Two flows share a bottleneck behind CoDel. Prints the goodput and the mean RTT of each.
+//! Two flows share a bottleneck with CoDel. Prints the goodput and the mean RTT of each flow.
 
 use fullpipe::units::{Duration, Rate};
 use fullpipe::{Experiment, Flow, Link, Network, PlanError, json};

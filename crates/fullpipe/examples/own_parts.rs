@@ -1,4 +1,4 @@
-//! Your own queue discipline and application: last in, first out, with a transfer every 100 ms.
+//! Your own queue discipline and application: a last-in, first-out queue, and a transfer every 100 ms.
 
 use fullpipe::network::Packet;
 use fullpipe::network::queue::{Backlog, QueueDiscipline, QueueEvents, Waiting};

@@ -18,7 +18,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// An experiment of this duration on a network, without flows.
+    /// Creates an experiment of this duration on a network, without flows.
     pub fn new(network: Network, duration: Duration) -> Experiment {
         let record = RecordPlan { interval_ns: None, variables: false, packets: Vec::new(), in_order: false };
         Experiment { network, flows: Vec::new(), duration, warmup: Duration::ZERO, record }
@@ -48,10 +48,11 @@ impl Experiment {
         self
     }
 
-    /// The plan, which the Python package reads as JSON. It has the names of your own parts, but not the parts.
+    /// Returns the plan, which the Python package reads as JSON. The plan has the names of your own parts, but not
+    /// the parts.
     ///
     /// # Errors
-    /// If no route leads from one end of a flow to the other, or a value makes no sense.
+    /// If no route connects the two ends of a flow, or a value is invalid.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         let plan = self.assemble(&mut External::default())?;
         plan.check()?;
@@ -75,7 +76,7 @@ impl Experiment {
         Ok(Plan { duration_ns, warmup_ns, links, media, flows, route_controllers, hand_overs, record })
     }
 
-    /// A simulation that can be run in steps.
+    /// Creates a simulation that can be run in steps.
     ///
     /// # Errors
     /// See [`plan`](Self::plan).
@@ -85,7 +86,7 @@ impl Experiment {
         Simulation::with(plan, seed, external)
     }
 
-    /// Runs to the end.
+    /// Runs the experiment to its end.
     ///
     /// # Errors
     /// See [`plan`](Self::plan).
@@ -93,10 +94,10 @@ impl Experiment {
         self.simulation(seed).map(|simulation| Run::new(simulation.finish()))
     }
 
-    /// Runs to the end and passes every sample of a flow or a link to `recorder` during the run.
+    /// Runs the experiment to its end. During the run, every sample of a flow or a link is passed to `recorder`.
     ///
     /// # Errors
-    /// See [`plan`](Self::plan); also if there is no sampling interval.
+    /// See [`plan`](Self::plan). Also if the experiment has no sampling interval.
     pub fn run_recording(
         &self,
         seed: u64,

@@ -20,7 +20,7 @@ pub struct Flow {
     pub(crate) from: String,
     pub(crate) to: String,
     via: Vec<String>,
-    /// Changes of its route: time, and the nodes on the new route.
+    /// Changes of the flow's route: time, and the nodes on the new route.
     reroutes: Vec<(Time, Vec<String>)>,
     algorithm: Option<Algorithm>,
     application: Option<MakeApplication>,
@@ -34,7 +34,8 @@ enum Algorithm {
 }
 
 impl Flow {
-    /// An endless transfer with CUBIC from the start of the run, with the transport [options](Options) of Linux.
+    /// Creates an endless transfer with CUBIC from the start of the run, with the transport [options](Options) of
+    /// Linux.
     pub fn new(name: &str, from: &str, to: &str) -> Flow {
         let plan = FlowPlan {
             name: name.to_owned(),
@@ -72,7 +73,7 @@ impl Flow {
         self
     }
 
-    /// Sets your own algorithm. `make` builds it from the seed of its randomness, once per connection.
+    /// Sets your own algorithm. `make` builds it from a seed for its random numbers, once per connection.
     pub fn own_algorithm(
         mut self,
         make: impl Fn(u64) -> Box<dyn CongestionControl> + Send + Sync + 'static,
@@ -88,7 +89,7 @@ impl Flow {
         self
     }
 
-    /// Sets your own application. `make` builds it from the start time of the flow and the seed of its randomness.
+    /// Sets your own application. `make` builds it from the start time of the flow and a seed for its random numbers.
     pub fn own_application(
         mut self,
         make: impl Fn(Time, u64) -> Box<dyn Application> + Send + Sync + 'static,
@@ -97,7 +98,7 @@ impl Flow {
         self
     }
 
-    /// Sets the amount of payload.
+    /// Sets the amount of payload to transfer.
     pub fn size(mut self, size: Bytes) -> Flow {
         self.plan.bytes = Some(size.get());
         self
@@ -109,7 +110,7 @@ impl Flow {
         self
     }
 
-    /// Sets the width of the interval after [`start`](Self::start) from which the start is drawn.
+    /// Sets the width of the interval after [`start`](Self::start) from which the start time is drawn.
     pub fn start_jitter(mut self, jitter: Duration) -> Flow {
         self.plan.start_jitter_ns = jitter.as_nanos();
         self
@@ -121,14 +122,14 @@ impl Flow {
         self
     }
 
-    /// Sets nodes that its data pass in this order, and its ACKs in reverse order.
+    /// Sets nodes that the data of the flow pass in this order, and its ACKs in reverse order.
     pub fn via(mut self, nodes: &[&str]) -> Flow {
         self.via = nodes.iter().map(|&node| node.to_owned()).collect();
         self
     }
 
-    /// Adds a change of its route, to pass these nodes from a time on. Changes must be in the order of time. Packets
-    /// past a fork by then finish on the old route.
+    /// Adds a change of the flow's route: from this time on it passes these nodes. Changes must be in the order of
+    /// time. Packets that have already passed the point at which the routes differ finish on the old route.
     pub fn reroute(mut self, at: Time, via: &[&str]) -> Flow {
         self.reroutes.push((at, via.iter().map(|&node| node.to_owned()).collect()));
         self
@@ -146,7 +147,7 @@ impl Flow {
         self
     }
 
-    /// Makes the plan of the flow at `path`, between the hosts with these numbers. The caller's own parts are
+    /// Makes the plan of the flow at `path`, between the hosts with these indices. The caller's own parts are
     /// registered in `external`.
     pub(crate) fn plan(
         &self,
@@ -172,7 +173,7 @@ impl Flow {
         Ok(plan)
     }
 
-    /// Forward and reverse route past these nodes.
+    /// Forward and reverse route through these nodes.
     fn routes(&self, path: &str, via: &[String], router: &Router<'_>) -> Result<[Vec<u32>; 2], PlanError> {
         let stops = || [&self.from].into_iter().chain(via).chain([&self.to]).map(String::as_str);
         let back: Vec<&str> = stops().collect();
@@ -182,7 +183,7 @@ impl Flow {
         ])
     }
 
-    /// The algorithm that was set; by default CUBIC, or none for datagrams.
+    /// The algorithm that was set. The default is CUBIC, or no algorithm for datagrams.
     fn cca(&self, path: &str, external: &mut External) -> Result<Option<CcaPlan>, PlanError> {
         let (kind, params) = match &self.algorithm {
             None if matches!(self.plan.workload, Some(WorkloadPlan::Datagrams(_))) => return Ok(None),

@@ -32,7 +32,7 @@ struct Medium {
     make: Option<MakeMedium>,
 }
 
-/// Ends of a link or a port, and its name, which may not be unique.
+/// The two ends of a link or a port, and its name, which may not be unique.
 struct Hop<'a> {
     from: Place<'a>,
     to: Place<'a>,
@@ -41,14 +41,14 @@ struct Hop<'a> {
 }
 
 impl Network {
-    /// A network without nodes.
+    /// Creates a network without nodes.
     pub fn new() -> Network {
         Network::default()
     }
 
-    /// A dumbbell with `pairs` senders (`sender 0` and so on), each on an unlimited link of its own, and as many
-    /// receivers behind the bottleneck. `access` is the delay between a sender and the bottleneck. The reverse path has
-    /// the same delays and no queue.
+    /// Creates a dumbbell with `pairs` senders (`sender 0` and so on), each on a link of its own with unlimited rate,
+    /// and as many receivers after the bottleneck. `access` is the delay between a sender and the bottleneck. The
+    /// reverse path has the same delays and no queue.
     pub fn dumbbell(pairs: usize, bottleneck: Link, access: Duration) -> Network {
         let delay = Duration::from_nanos(bottleneck.plan.delay_ns);
         let plain = |delay| Link::new(Rate::UNLIMITED, delay);
@@ -64,7 +64,7 @@ impl Network {
         network
     }
 
-    /// Adds a link from one node to another, in one direction. Its name is `from-to`.
+    /// Adds a link in one direction, named `from-to`.
     pub fn link(mut self, from: &str, to: &str, link: Link) -> Network {
         self.links.push((from.to_owned(), to.to_owned(), link));
         self
@@ -75,16 +75,17 @@ impl Network {
         self.link(one, other, link.clone()).link(other, one, link)
     }
 
-    /// Sets the network interface of a node: a rate and a queue, in which all packets that the node sends compete. TCP
-    /// small queues limit each sender in it. Its name is `host-nic`. A second call replaces it.
+    /// Sets the network interface of a node: a rate and a queue, in which all packets that the node sends compete.
+    /// TCP small queues limit each sender in this queue. The name of the interface is `host-nic`. A second call
+    /// replaces the interface.
     pub fn nic(mut self, host: &str, mut link: Link) -> Network {
         link.plan.nic = true;
         self.nics.insert(host.to_owned(), link);
         self
     }
 
-    /// Adds a medium of the registry with its parameters. Each port carries packets from one node to another; only the
-    /// queue of its link is used.
+    /// Adds a medium of the registry with its parameters. Each port carries packets from one node to another. Of a
+    /// port's link only the queue is used.
     pub fn medium(mut self, name: &str, kind: &str, params: Value, ports: &[(&str, &str, Link)]) -> Network {
         self.media.push(Medium::new(name, kind, params, ports, None));
         self
@@ -103,7 +104,7 @@ impl Network {
         self
     }
 
-    /// Hops in the order of their numbers.
+    /// Hops in the order of their indices.
     fn hops(&self) -> impl Iterator<Item = Hop<'_>> {
         let nics = self.nics.iter().map(|(host, link)| Hop {
             from: (host, Side::Inner),
@@ -116,7 +117,7 @@ impl Network {
         self.links.iter().map(hop).chain(nics).chain(ports.map(hop))
     }
 
-    /// A hop that begins at the outer side of its node's network interface, if the node has one.
+    /// A hop that begins at the outer side of its node's network interface, if the node has an interface.
     fn hop<'a>(&'a self, (from, to, link): &'a (String, String, Link)) -> Hop<'a> {
         let side = if self.nics.contains_key(from) { Side::Outer } else { Side::Inner };
         Hop { from: (from, side), to: (to, Side::Inner), link, name: format!("{from}-{to}") }
@@ -137,7 +138,7 @@ impl Network {
     /// Links and media of the plan. The caller's own parts are registered in `external`.
     ///
     /// # Errors
-    /// If the parameters of a medium are no table.
+    /// If the parameters of a medium are not a table.
     pub(crate) fn plans(
         &self,
         external: &mut External,
@@ -165,7 +166,7 @@ impl Network {
         Ok((links, media))
     }
 
-    /// Names of hops. From the second on, hops with the same name get a number.
+    /// Names of hops. If several hops have the same name, the second and later ones get a number.
     fn names(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
         let names = self.hops().map(|Hop { name, .. }| {
@@ -202,7 +203,7 @@ impl Medium {
         Ok(MediumPlan { stream: name.clone(), name, kind, params, ports })
     }
 
-    /// Least delay of its ports; zero if it is unknown in advance or the parameters are wrong.
+    /// Smallest delay of the medium's ports; zero if the delay is unknown in advance or the parameters are wrong.
     fn delay_ns(&self) -> u64 {
         let never = SamplingTimes::new(None, Time::ZERO, Time::ZERO);
         let made = medium::build::<Payload>(&self.kind, &self.params, Vec::new(), never, 0);

@@ -18,7 +18,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link with an unlimited drop-tail queue. With [`Rate::UNLIMITED`] packets take no time to transmit.
+    /// Creates a link with an unlimited drop-tail queue. With [`Rate::UNLIMITED`] transmission takes no time.
     pub fn new(rate: Rate, delay: Duration) -> Link {
         let plan = LinkPlan {
             name: String::new(),
@@ -45,7 +45,7 @@ impl Link {
         self
     }
 
-    /// Sets your own queue discipline. `make` builds it from the seed of its randomness.
+    /// Sets your own queue discipline. `make` builds it from a seed for its random numbers.
     pub fn own_queue(
         mut self,
         make: impl Fn(u64) -> Box<dyn QueueDiscipline<Payload>> + Send + Sync + 'static,
@@ -54,8 +54,9 @@ impl Link {
         self
     }
 
-    /// Sets a device below the queue for at most `packets` packets, besides the one being sent. The queue stops while
-    /// the device is full. Changes of the rate then apply to the queue, if it shapes.
+    /// Sets a device below the queue. The device holds at most `packets` packets, not counting the packet in
+    /// transmission. The queue stops while the device is full. If the queue shapes, changes of the rate apply to the
+    /// queue.
     pub fn device_queue(mut self, packets: u64) -> Link {
         self.plan.device_packets = Some(packets);
         self
@@ -86,7 +87,7 @@ pub(crate) fn entry(kind: &str, params: Value) -> EntryPlan {
     EntryPlan { kind: kind.to_owned(), params }
 }
 
-/// Parameters as a table (null: empty); `path` is theirs.
+/// Parameters as a table (null: empty). `path` is the position of the parameters in the plan, for errors.
 pub(crate) fn table(path: &str, params: &Value) -> Result<Map<String, Value>, PlanError> {
     match params {
         Value::Null => Ok(Map::new()),

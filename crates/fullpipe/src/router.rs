@@ -13,14 +13,15 @@ pub(crate) enum Side {
     Outer,
 }
 
-/// Finds shortest routes by delay, then by number of hops, then by the order in which hops were added, as scenarios do.
+/// Finds shortest routes by delay, then by number of hops, then by the order in which hops were added, as for
+/// scenarios.
 pub(crate) struct Router<'a> {
-    /// Hops that leave a place: number, destination, and delay in nanoseconds.
+    /// Hops that leave a place: index, destination, and delay in nanoseconds.
     leaving: BTreeMap<Place<'a>, Vec<(u32, Place<'a>, u64)>>,
 }
 
 impl<'a> Router<'a> {
-    /// A router for hops in the order of their numbers: origin, destination, and delay in nanoseconds.
+    /// Creates a router for hops in the order of their indices: origin, destination, and delay in nanoseconds.
     pub fn new(hops: impl Iterator<Item = (Place<'a>, Place<'a>, u64)>) -> Router<'a> {
         let mut leaving: BTreeMap<Place<'a>, Vec<(u32, Place<'a>, u64)>> = BTreeMap::new();
         for (n, (from, to, delay_ns)) in (0..).zip(hops) {
@@ -29,7 +30,8 @@ impl<'a> Router<'a> {
         Router { leaving }
     }
 
-    /// Hops from the first node to the last, past all others in order; `path` is that of the route.
+    /// Hops from the first node to the last through all nodes in between, in order. `path` is the position of the
+    /// route in the plan, for errors.
     ///
     /// # Errors
     /// If two consecutive nodes are not connected in that direction.

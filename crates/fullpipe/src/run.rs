@@ -9,7 +9,7 @@ pub struct Run {
     tables: Vec<(&'static str, Table)>,
 }
 
-/// Row of a flow in the table `flows`. It covers the time after the warm-up.
+/// Row of a flow in the table `flows`. The row covers the time after the warm-up.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowResult<'a> {
     table: &'a Table,
@@ -63,7 +63,7 @@ impl<'a> FlowResult<'a> {
     /// The number in a column; NaN if it was not measured.
     ///
     /// # Panics
-    /// If there is no such column, or it holds names.
+    /// If there is no such column, or the column holds names.
     pub fn number(&self, column: &str) -> f64 {
         self.table.numbers(column)[self.row]
     }

@@ -8,7 +8,7 @@ fn link(delay_ms: u64) -> Link {
     Link::new(Rate::from_bits_per_sec(10_000_000), Duration::from_millis(delay_ms))
 }
 
-/// Two hosts, and two routes between them with different nodes.
+/// Two hosts with two routes between them through different nodes.
 fn diamond() -> Network {
     Network::new()
         .duplex("a", "north", link(5))
@@ -25,7 +25,7 @@ fn names(plan: &Plan, route: &[u32]) -> Vec<String> {
     route.iter().map(|&hop| plan.hop_names()[hop as usize].clone()).collect()
 }
 
-/// Tests of scenarios use the same file.
+/// Tests of scenarios in Python use the same file.
 #[test]
 fn routes_are_those_of_scenarios() {
     let file: serde_json::Value = serde_json::from_str(include_str!("routes.json")).unwrap();

@@ -1,4 +1,4 @@
-//! Your own parts run like those of the registries, and errors name mistakes.
+//! Your own parts run like the parts of the registries, and errors describe mistakes.
 
 use fullpipe::congestion;
 use fullpipe::network::{medium, queue};

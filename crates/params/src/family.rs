@@ -26,7 +26,7 @@ pub trait Entry<C>: Sized {
     /// Publication or program that the entry follows; empty if there is none.
     const SOURCE: &'static str;
 
-    /// Checks parameters against each other, each of which is valid by itself.
+    /// Checks for contradictions between parameters, each of which is valid by itself.
     fn check(_params: &Self::Params) -> Option<Problem> {
         None
     }
@@ -61,13 +61,13 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {}
 
 impl BuildError {
-    /// The error that there is no `what` of that name.
+    /// Returns the error that there is no `what` with this name.
     pub fn unknown(what: &str, name: &str, known: &[Descriptor]) -> BuildError {
         let known = crate::there_is(known.iter().map(|descriptor| descriptor.name));
         BuildError::Unknown(format!("unknown {what} \"{name}\"{known}"))
     }
 
-    /// Splits the error into problems. That of an unknown name has no parameter.
+    /// Splits the error into problems. The problem of an unknown name has no parameter.
     pub fn problems(self) -> Vec<Problem> {
         match self {
             BuildError::Unknown(message) => vec![Problem::new("", message)],
@@ -94,8 +94,8 @@ pub const fn descriptor<C, E: Entry<C>>(name: &'static str) -> Descriptor {
     Descriptor { name, title: E::TITLE, source: E::SOURCE, params: <E::Params as Params>::specs }
 }
 
-/// Declares a family: the modules of its entries, an enum of them, their descriptors, and a builder by name. A common
-/// trait of all entries follows `as`.
+/// Declares a family: the modules of its entries, an enum of the entries, their descriptors, and a builder by name.
+/// The trait that all entries share follows `as`.
 #[macro_export]
 macro_rules! family {
     ($(#[$meta:meta])* pub enum $family:ident($what:literal, $context:ty) $(as $trait:ident)? {

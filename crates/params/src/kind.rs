@@ -1,4 +1,4 @@
-//! Kinds of values of parameters, derived from the types of their fields.
+//! Kinds of parameter values, derived from the types of the fields.
 
 use serde::de::value::Error;
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, SeqAccess, Visitor};
@@ -21,13 +21,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Kind of a field of type `T`, and whether it may be null.
+    /// Kind of a field of type `T`, and whether the field may be null.
     ///
     /// # Panics
     /// If `T` is not a number, a switch, an enum of names, or a list of these.
     pub fn of<T: for<'de> Deserialize<'de>>() -> (Kind, bool) {
         let mut seen = Seen::default();
-        let _ = T::deserialize(&mut seen); // fails as soon as it has requested a type
+        let _ = T::deserialize(&mut seen); // fails as soon as `T` has requested a type
         (seen.kind.expect("a parameter is a number, a switch or a choice"), seen.optional)
     }
 
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// Texts to choose from, if it is a choice.
+    /// Texts to choose from, if the kind is a choice.
     pub fn choices(&self) -> &[&'static str] {
         if let Kind::Choice(choices) = self { choices } else { &[] }
     }

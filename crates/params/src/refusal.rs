@@ -47,7 +47,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// End of an error of an unknown name, behind "unknown ...": `; there is a, b, c` with all `known` names.
+/// End of an error about an unknown name, after "unknown ...": `; there is a, b, c` with all `known` names.
 pub fn there_is<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     if known.is_empty() { String::new() } else { format!("; there is {}", known.join(", ")) }
@@ -56,7 +56,7 @@ pub fn there_is<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
 /// Reads parameters from a JSON object (null: the defaults).
 ///
 /// # Errors
-/// If a name is unknown or missing, or a value is of the wrong type or out of range. The error has every such problem.
+/// If a name is unknown or missing, or a value is of the wrong type or out of range. The error has all such problems.
 pub fn read<P: Params>(value: &Value) -> Result<P, Refusal> {
     let none = Value::Object(Map::new());
     let given = if value.is_null() { &none } else { value };
@@ -75,7 +75,7 @@ pub fn read<P: Params>(value: &Value) -> Result<P, Refusal> {
 /// Checks values of parameters that were not read with [`read`].
 ///
 /// # Errors
-/// If a value is out of range: every such problem.
+/// If values are out of range. The error has all such problems.
 pub fn check<P: Params + Serialize>(values: &P) -> Result<(), Refusal> {
     match serde_json::to_value(values) {
         Ok(Value::Object(values)) => check_all(&P::specs(), &values),
@@ -97,7 +97,7 @@ fn check_all(specs: &[ParamSpec], values: &Map<String, Value>) -> Result<(), Ref
 }
 
 impl ParamSpec {
-    /// The problem of this parameter in these values, if there is one.
+    /// The problem of this parameter in these values, if there is a problem.
     fn problem(&self, values: &Map<String, Value>) -> Option<Problem> {
         let message = match values.get(self.name) {
             None if self.required => format!("missing; it must be {}", self.kind),

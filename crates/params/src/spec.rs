@@ -20,7 +20,7 @@ pub struct ParamSpec {
     pub required: bool,
     /// Default value; null if it has none.
     pub default: Value,
-    /// Smallest and largest valid value, for numbers.
+    /// Smallest and largest valid value of a number.
     pub range: Option<(f64, f64)>,
     /// Role, if it has one.
     pub role: Option<Role>,
@@ -30,14 +30,14 @@ pub struct ParamSpec {
     pub example: Value,
 }
 
-/// Meaning of a parameter for code other than its owner.
+/// Meaning of a parameter for code that does not own the parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Limit of a queue, in the unit of the parameter; null: no limit.
     Limit,
     /// Rate limit of a link in bits per second; null: no limit.
     Rate,
-    /// Its effect is off at 0, which scenario files write as "off".
+    /// The value 0 disables the effect of the parameter; scenario files write 0 as "off".
     Off,
     /// A share or a probability, which figures show in percent.
     Share,
@@ -66,7 +66,7 @@ pub struct Preset {
 
 /// Parameters of one entry of a registry, implemented by [`params!`](crate::params).
 pub trait Params: serde::de::DeserializeOwned + Default {
-    /// The presets, the default one first; empty if there is no choice.
+    /// The presets, the default preset first; empty if there are no presets.
     const PRESETS: &'static [Preset] = &[];
 
     /// Descriptions of all parameters.

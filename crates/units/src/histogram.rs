@@ -2,21 +2,21 @@
 
 use crate::Duration;
 
-/// Buckets per octave. Two neighbours differ by at most 1/64, so that the middle of a bucket is within 0.8 % of its
-/// values.
+/// Buckets per octave. Neighbouring buckets differ by at most 1/64, so the middle of a bucket is within 0.8 % of the
+/// values in it.
 const BUCKETS: usize = 64;
 const BITS: u32 = BUCKETS.trailing_zeros();
 
-/// A log-linear histogram with exact sum and extremes. It only covers the octaves of recorded values.
+/// A log-linear histogram with exact sum and extremes. It only has buckets for the octaves of recorded values.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     sum: u128,
     min: u64,
     max: u64,
-    /// Counts of the buckets from `base` on, modulo 2^32; whole octaves.
+    /// Counts of the buckets from index `base` on, modulo 2^32. They cover whole octaves.
     counts: Vec<u32>,
     base: usize,
-    /// Buckets whose counts have passed 2^32, once for each time.
+    /// Indices of buckets whose counts have wrapped at 2^32, once for each wrap.
     carried: Vec<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Histogram {
     }
 
     /// Adds one value.
-    #[inline(never)] // otherwise its callers are slower
+    #[inline(never)] // inlining would make the callers slower
     pub fn record(&mut self, value: Duration) {
         let nanos = value.as_nanos();
         if nanos < self.min {
@@ -38,7 +38,7 @@ impl Histogram {
         }
         self.sum += u128::from(nanos);
         let bucket = bucket_of(nanos);
-        // The index of a bucket below the base wraps around to a huge one, which does not exist either.
+        // If the bucket is below `base`, the index wraps to a very large index, which does not exist either.
         let Some(count) = self.counts.get_mut(bucket.wrapping_sub(self.base)) else {
             return self.add(bucket, 1);
         };
@@ -105,7 +105,7 @@ impl Histogram {
         f64::NAN
     }
 
-    /// A histogram of the values of both.
+    /// Returns a histogram of the values of both.
     #[must_use]
     pub fn with(&self, other: &Histogram) -> Histogram {
         let mut sum = self.clone();
@@ -118,7 +118,7 @@ impl Histogram {
         sum
     }
 
-    /// Range of buckets that it covers.
+    /// Range of buckets that the histogram covers.
     fn buckets(&self) -> std::ops::Range<usize> {
         self.base..self.base + self.counts.len()
     }
@@ -130,7 +130,7 @@ impl Histogram {
         (carried << u32::BITS) + u64::from(count)
     }
 
-    /// Makes room for the first value of `bucket`, octave by octave.
+    /// Extends the counts, octave by octave, until they cover `bucket`.
     #[cold]
     #[inline(never)]
     fn cover(&mut self, bucket: usize) {
@@ -153,8 +153,8 @@ impl Default for Histogram {
     }
 }
 
-/// Bucket of a value. Below 64 every value has its own bucket; above, an octave `[64·2^e, 128·2^e)` has 64 buckets of
-/// width `2^e`.
+/// Index of the bucket of a value. Below 64 every value has its own bucket. Above, an octave `[64·2^e, 128·2^e)` has
+/// 64 buckets of width `2^e`.
 #[inline]
 fn bucket_of(nanos: u64) -> usize {
     let exponent = (u64::BITS - BITS - 1) - (nanos | BUCKETS as u64).leading_zeros();

@@ -3,9 +3,9 @@
 /// Value of an internal variable at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reading {
-    /// A number and its unit; the unit is empty for pure numbers, and "bool" for switches.
+    /// A number and its unit. The unit is empty for pure numbers, and "bool" for Booleans.
     Number(f64, &'static str),
-    /// Name of the current one of several states.
+    /// Name of the current state of a variable that has several states.
     State(&'static str),
 }
 
@@ -15,7 +15,7 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// A probe that passes every variable to `sink`.
+    /// Creates a probe that passes every variable to `sink`.
     pub fn new(sink: &'a mut dyn FnMut(&'static str, Reading)) -> Probe<'a> {
         Probe { sink }
     }
@@ -26,12 +26,12 @@ impl<'a> Probe<'a> {
     }
 
     /// Reports a state by its name, such as "Startup" or "ProbeBW:Up". Every change is recorded when it happens. A
-    /// state must therefore always be reported, and must not change with every acknowledgement.
+    /// state must therefore be reported in every call, and must not change with every acknowledgement.
     pub fn state(&mut self, name: &'static str, state: &'static str) {
         (self.sink)(name, Reading::State(state));
     }
 
-    /// Reports a switch.
+    /// Reports a Boolean.
     pub fn flag(&mut self, name: &'static str, on: bool) {
         self.see(name, f64::from(u8::from(on)), "bool");
     }

@@ -44,7 +44,7 @@ impl Rate {
             return Duration::ZERO;
         }
         if bytes < 1 << 31 {
-            return Duration::from_nanos(bytes * 8_000_000_000 / self.0); // far cheaper than in 128 bits
+            return Duration::from_nanos(bytes * 8_000_000_000 / self.0); // far cheaper than with 128 bits
         }
         Duration::from_nanos((bytes as u128 * 8_000_000_000 / self.0 as u128) as u64)
     }

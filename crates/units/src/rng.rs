@@ -1,8 +1,8 @@
 //! Reproducible randomness: one seed, one stream per name.
 //!
-//! Streams are derived by hashing (seed, name), so that a new flow or link never shifts the random numbers of another
-//! one. The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): 64 bits of state suffice for jitter, packet
-//! loss and probe phases, and it is four lines long.
+//! Streams are derived by hashing (seed, name), so that a new flow or link never shifts the random numbers of other
+//! flows and links. The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Its 64 bits of state suffice
+//! for jitter, packet loss and probe phases, and its code has four lines.
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// Stream `name` of the run with seed `seed`.
+    /// Creates the stream `name` of the run with seed `seed`.
     pub fn stream(seed: u64, name: &str) -> Rng {
         // FNV-1a over the name, then one SplitMix64 step to mix in the seed.
         let hash = name
@@ -30,7 +30,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Draws a uniform number below `bound`, to within 2^-32.
+    /// Draws a number from 0 to `bound` - 1. Its distribution is uniform to within 2^-32.
     ///
     /// # Panics
     /// In debug builds if `bound` is zero.
