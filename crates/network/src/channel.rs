@@ -8,16 +8,16 @@ const SNR_DB: RangeInclusive<f64> = -100.0..=100.0;
 const SPREAD_DB: RangeInclusive<f64> = 0.0..=100.0;
 const MEMORY_S: RangeInclusive<f64> = 1e-3..=1e6;
 
-/// Own: time for which the ratio is constant. It is shorter than the coherence time of a device that is carried
-/// about: 10 ms at 5 GHz and 1.5 m/s (9/16 pi of the inverse of the Doppler shift).
+/// Own: time for which the ratio is constant. It is shorter than the coherence time of a device that a person
+/// carries: 10 ms at 5 GHz and 1.5 m/s (9/(16 pi) divided by the Doppler shift).
 const STEP: Duration = Duration::from_millis(1);
 
-/// A random obstacle, such as a body in the path of millimetre waves. The times with and without it are exponentially
-/// distributed (M. Gapeyenko et al., IEEE ICC 2016: recollected).
+/// A random obstacle, such as a person in the path of millimetre waves. The times with and without the obstacle are
+/// exponentially distributed (M. Gapeyenko et al., IEEE ICC 2016: recollected).
 #[derive(Clone, Debug)]
 pub struct Blockage {
     depth_db: f64,
-    /// Mean times free and blocked, in seconds.
+    /// Mean durations without and with the obstacle, in seconds.
     lasting: [f64; 2],
     blocked: bool,
     /// Time of the next change.
@@ -26,11 +26,11 @@ pub struct Blockage {
 }
 
 impl Blockage {
-    /// The requirement of [`can_be`](Self::can_be), for messages.
+    /// The requirement of [`can_be`](Self::can_be), for error messages.
     pub const WANTED: &'static str = "must be an attenuation from 0 to 100 dB, and mean times blocked and free from 0.001 to 1,000,000 s, or empty";
 
-    /// Whether numbers of a plan define a blockage: attenuation in dB, mean seconds blocked and mean seconds free; or
-    /// none.
+    /// Whether the numbers of a plan define a blockage: attenuation in dB, mean time blocked and mean time free in
+    /// seconds. An empty list is also valid.
     pub fn can_be(numbers: &[f64]) -> bool {
         match *numbers {
             [] => true,
@@ -41,7 +41,7 @@ impl Blockage {
         }
     }
 
-    /// Create the blockage that the numbers define, initially free; none without numbers.
+    /// Create the blockage that the numbers define, initially free; `None` if the list is empty.
     pub fn made(numbers: &[f64], rng: Rng) -> Option<Blockage> {
         let &[depth_db, blocked, free] = numbers else { return None };
         let mut made =
@@ -72,23 +72,24 @@ impl Blockage {
 }
 
 /// A signal-to-noise ratio in dB. It is normally distributed, with a correlation that decays exponentially over time,
-/// as shadowing does over distance (Gudmundson, Electronics Letters 27, 1991).
+/// as the correlation of shadowing decays over distance (Gudmundson, Electronics Letters 27, 1991).
 ///
-/// It takes a new value every millisecond, independently of when it is read, and so of the traffic.
+/// The ratio takes a new value every millisecond, independently of when it is read. It therefore does not depend on
+/// traffic.
 #[derive(Clone, Debug)]
 pub struct Snr {
     mean_db: f64,
     spread_db: f64,
     /// Correlation between consecutive values.
     kept: f64,
-    /// Weight of the random part of each value, relative to the spread.
+    /// Weight of the random part of each value, relative to the standard deviation.
     renewed: f64,
     /// Values drawn so far.
     steps: u64,
-    /// Last value: its difference from the mean, divided by the spread.
+    /// Difference of the last value from the mean, divided by the standard deviation.
     deviation: f64,
     rng: Rng,
-    /// An obstacle, if there may be one.
+    /// An obstacle, if there can be one.
     blockage: Option<Blockage>,
 }
 
@@ -101,16 +102,17 @@ impl Snr {
         Snr { mean_db, spread_db, kept, renewed, steps: 0, deviation, rng, blockage: None }
     }
 
-    /// Add an obstacle.
+    /// Add a random obstacle.
     #[must_use]
     pub fn behind(self, blockage: Option<Blockage>) -> Snr {
         Snr { blockage, ..self }
     }
 
-    /// The requirement of [`can_be`](Self::can_be), for messages.
+    /// The requirement of [`can_be`](Self::can_be), for error messages.
     pub const WANTED: &'static str = "must be a mean from -100 to 100 dB, a standard deviation from 0 to 100 dB and a memory from 0.001 to 1,000,000 s, or empty";
 
-    /// Whether numbers of a plan define a ratio: mean and standard deviation in dB and memory in seconds; or none.
+    /// Whether the numbers of a plan define a ratio: mean and standard deviation in dB and memory in seconds. An
+    /// empty list is also valid.
     pub fn can_be(numbers: &[f64]) -> bool {
         match *numbers {
             [] => true,
@@ -121,7 +123,7 @@ impl Snr {
         }
     }
 
-    /// Create the ratio that the numbers define; none without numbers.
+    /// Create the ratio that the numbers define; `None` if the list is empty.
     pub fn made(numbers: &[f64], rng: Rng) -> Option<Snr> {
         let &[mean_db, spread_db, memory_s] = numbers else { return None };
         Some(Snr::new(mean_db, spread_db, Duration::from_nanos((memory_s * 1e9) as u64), rng))

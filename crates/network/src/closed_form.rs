@@ -1,5 +1,5 @@
-//! Closed form of a queue that is first in, first out with a plain limit: the departure of a packet is known on
-//! arrival.
+//! Closed form of a first-in, first-out queue whose limit is the only reason for drops. The departure of a packet is
+//! known on arrival.
 
 use crate::counters::Passages;
 use crate::queue::Limit;
@@ -9,15 +9,15 @@ use crate::{Drops, Packet, Ring};
 use std::sync::Arc;
 use units::Time;
 
-/// Times until which packets wait in a queue with a plain limit.
+/// Times until which packets wait in such a queue.
 pub(crate) struct ClosedForm<P> {
     max_packets: u64,
     max_bytes: u64,
-    /// Departure times and sizes of waiting packets; may include packets that have left.
+    /// Departure times and sizes of waiting packets. Packets that have already left may still be listed.
     waiting: Ring<(Time, u16)>,
     waiting_bytes: u64,
     pub passages: Passages,
-    /// Counter of drops by flow, if there is one.
+    /// Counter of drops by flow, if drops are counted.
     pub drops: Option<Arc<Drops<P>>>,
 }
 
@@ -30,13 +30,13 @@ impl<P> ClosedForm<P> {
         made
     }
 
-    /// Set the limit. Packets that already wait stay.
+    /// Set the limit. Packets that already wait are not dropped.
     fn limit(&mut self, limit: Limit) {
         self.max_packets = limit.packets.unwrap_or(u64::MAX);
         self.max_bytes = limit.bytes.unwrap_or(u64::MAX);
     }
 
-    /// The time at which a packet that arrives at `at` reaches the far end; none if it is dropped or lost.
+    /// The time at which a packet that arrives at `at` reaches the far end; `None` if the packet is dropped or lost.
     #[inline(always)]
     pub fn transit(&mut self, wire: &mut Wire, packet: &Packet<P>, at: Time) -> Option<Time> {
         let size = packet.size;
@@ -58,9 +58,9 @@ impl<P> ClosedForm<P> {
         self.pass(wire, packet, at, sent, free_at)
     }
 
-    /// Send a packet after another that left at `free_at`. Return the time at which it reaches the far end; none if
-    /// it is lost.
-    #[inline(always)] // inlined twice, so that packets that do not wait skip the counting of waiting ones
+    /// Send a packet after a packet that left at `free_at`. Return the time at which the packet reaches the far end;
+    /// `None` if it is lost.
+    #[inline(always)] // inlined twice, so that packets that do not wait skip the counting of waiting packets
     fn pass(
         &mut self,
         wire: &mut Wire,
@@ -98,7 +98,7 @@ impl<P> ClosedForm<P> {
     /// full.
     #[inline(always)] // called for every packet on busy links
     fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
-        // Some of the packets in the list may have left. They are removed only if it makes a difference.
+        // Some listed packets may have left already. They are removed only if that affects the result.
         let is_calm = self.has_room(size) && (self.waiting.len() as u64) < self.passages.most_waiting();
         if is_calm || self.counts_more(size, at) {
             self.waiting.push((start, size));
@@ -108,8 +108,8 @@ impl<P> ClosedForm<P> {
         false
     }
 
-    /// Remove the packets that have left. Return whether there is room for another one.
-    #[inline(never)] // else the common case takes longer
+    /// Remove the packets that have left. Return whether there is room for another packet.
+    #[inline(never)] // otherwise the common case is slower
     fn counts_more(&mut self, size: u16, at: Time) -> bool {
         while let Some(&(_, size)) = self.waiting.pop_if(|&(start, _)| start <= at) {
             self.waiting_bytes -= u64::from(size);

@@ -2,7 +2,8 @@
 
 use units::Rng;
 
-/// Streams of random numbers of one object: one per purpose, so that no purpose shifts the numbers of another.
+/// Streams of random numbers of one object, one stream per purpose. The numbers of one purpose never shift the
+/// numbers of another.
 #[derive(Clone, Debug)]
 pub struct Dice {
     seed: u64,

@@ -7,25 +7,25 @@ use units::Time;
 
 /// Counter of the data packets that the elements of a network drop, for each flow.
 ///
-/// All elements of a run share it, even those on other threads. Sums do not depend on the order.
+/// All elements of a run share this counter, including elements on other threads. Sums do not depend on the order.
 #[derive(Debug)]
 pub struct Drops<P> {
     streams: Streams,
     is_data: fn(&Packet<P>) -> bool,
-    /// Times whose drops are counted.
+    /// Time range in which drops are counted.
     measured: RangeInclusive<Time>,
     by_flow: Box<[AtomicU64]>,
 }
 
 impl<P> Drops<P> {
-    /// Create a counter for `flows` flows. It counts the packets that `is_data` accepts and that are dropped in
-    /// `measured`.
+    /// Create a counter for `flows` flows. A dropped packet is counted if `is_data` accepts the packet and the time
+    /// of its drop is in `measured`.
     pub fn new(flows: usize, is_data: fn(&Packet<P>) -> bool, measured: RangeInclusive<Time>) -> Drops<P> {
         let by_flow = (0..flows).map(|_| AtomicU64::new(0)).collect();
         Drops { streams: Streams::for_flows(flows), is_data, measured, by_flow }
     }
 
-    /// Count a dropped packet. `time` is the end of the interval in which links count the drop, or later.
+    /// Count a dropped packet. `time` is the end of the interval in which links count the drop, or a later time.
     #[cold]
     pub fn count(&self, time: Time, packet: &Packet<P>) {
         let flow = self.streams.route(packet.stream).flow();

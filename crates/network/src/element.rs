@@ -12,18 +12,19 @@ pub struct PortId(pub u16);
 ///
 /// # Contract
 ///
-/// An element is served lazily. It is called when a packet reaches it and at the wake-ups that it requests. It then
-/// replays its decisions up to that time, each at its exact time.
+/// An element is served lazily: it is called when a packet reaches it and at the wake-ups that it requests. On each
+/// call it replays its decisions up to the time of the call, each at its exact time.
 ///
 /// * Times of calls never decrease, and [`take`](Self::take) is called at [`next`](Self::next) at the latest.
-/// * Its actions depend only on the packets put in, their order and their times, and on its seed. With additional
-///   calls at other times, it delivers the same packets at the same times, with the same counters.
-/// * At equal times events that are due, such as a departure, come before arrivals: a packet put in at `now` changes
-///   no decision that was due at or before `now`. Packets put in at the same time arrive in the order of the calls.
-/// * A wake-up may deliver nothing: `next` is the latest time at which the element has to be called.
+/// * The actions of an element depend only on its seed and on the packets put in, their order and their times. With
+///   additional calls at other times, it delivers the same packets at the same times, with the same counters.
+/// * At equal times, events that are due, such as a departure, come before arrivals. A packet put in at `now`
+///   therefore changes no decision that was due at or before `now`. Packets put in at the same time arrive in the
+///   order of the calls.
+/// * A wake-up may deliver no packet: `next` is the latest time at which the element has to be called.
 /// * For each port, at any time: arrived + duplicated = dropped + waiting + travelling + lost + forwarded.
 ///
-/// [`kit`](crate::kit) checks all of it.
+/// [`kit`](crate::kit) checks all of these rules.
 pub trait Element<P>: Send {
     /// Number of ports.
     fn ports(&self) -> usize;
@@ -31,19 +32,19 @@ pub trait Element<P>: Send {
     /// Accept a packet at a port.
     fn put(&mut self, port: PortId, packet: &Packet<P>, now: Time);
 
-    /// Time of the next wake-up; [`Time::NEVER`] if nothing happens before the next arrival. An arrival may make it
-    /// earlier.
+    /// Time of the next wake-up; [`Time::NEVER`] if nothing happens before the next arrival. An arrival may make the
+    /// wake-up earlier.
     fn next(&self) -> Time;
 
-    /// Take a packet that reaches the far end at or before `now`, and its port. None does not mean that no other
+    /// Take a packet that reaches the far end at or before `now`, with its port. `None` does not mean that no other
     /// packet is due: see [`next`](Self::next).
     fn take(&mut self, now: Time) -> Option<(PortId, Packet<P>)>;
 
     /// Read the counters of a port for the interval that ends now. Must be called at every sampling time.
     fn close_interval(&mut self, port: PortId, now: Time) -> Counters;
 
-    /// Show the variables of the queue of a port. The first port also shows those of the element. Called at the
-    /// sampling time at which the counters were last read.
+    /// Report the variables of the queue of a port. The first port also reports the variables of the element. Called
+    /// at the sampling time at which the counters were last read.
     fn observe(&self, _port: PortId, _now: Time, _probe: &mut Probe<'_>) {}
 
     /// Counters of a port up to the last sampling time.
@@ -52,15 +53,15 @@ pub trait Element<P>: Send {
     /// Count dropped data packets by flow, from now on.
     fn count_drops(&mut self, drops: &Arc<Drops<P>>);
 
-    /// List packets that leave the host at a port or are dropped in its queue, from now on; see
-    /// [`take_released`](Self::take_released). Not needed by elements in which nothing waits below a host.
+    /// From now on, list packets that leave the host at a port or are dropped in its queue; see
+    /// [`take_released`](Self::take_released). Elements without waiting packets below a host do not need this.
     fn list_released(&mut self, _port: PortId) {}
 
     /// Move the packets listed so far to `into`, in order.
     fn take_released(&mut self, _into: &mut Vec<Released>) {}
 
-    /// Move packets that have arrived at a port and have not been delivered to `into`, for another element. They are
-    /// in order and count as forwarded. Packets that cannot be moved stay.
+    /// Move packets that have arrived at a port and have not been delivered to `into`, for another element. The
+    /// packets are in order and count as forwarded. Packets that cannot be moved stay.
     fn withdraw(&mut self, _port: PortId, _now: Time, _into: &mut Vec<Packet<P>>) {}
 
     /// Minimum time from a port to its far end, from now on.
@@ -69,12 +70,12 @@ pub trait Element<P>: Send {
     /// Maximum rate of all ports together, from now on; unlimited if unknown.
     fn capacity(&self) -> Rate;
 
-    /// Number of ports that may transmit at the same time.
+    /// Maximum number of ports that transmit at the same time.
     fn at_once(&self) -> usize {
         1
     }
 
-    /// Whether packets of one stream leave a port in the order in which they came.
+    /// Whether packets of one stream leave a port in the order in which they arrived.
     fn keeps_order(&self) -> bool {
         true
     }

@@ -9,7 +9,7 @@ use crate::{Drops, Loss, Packet, Ring};
 use std::sync::Arc;
 use units::{Duration, Probe, Rate, Time};
 
-/// Configuration of a link, except its queue.
+/// Configuration of a link, except the queue.
 #[derive(Clone, Debug)]
 pub struct LinkConfig {
     /// Transmission rate; with [`Rate::UNLIMITED`] no packet waits.
@@ -18,7 +18,7 @@ pub struct LinkConfig {
     pub delay: Duration,
     /// Loss at the far end.
     pub loss: Option<Loss>,
-    /// Times at which its counters are read.
+    /// Times at which the counters of the link are read.
     pub sampling: SamplingTimes,
     /// Effects besides queueing, transmission and delay.
     pub impairments: Impairments,
@@ -26,24 +26,24 @@ pub struct LinkConfig {
 
 /// A link. At any time: arrived + duplicated = dropped + waiting + on the wire + lost + forwarded.
 ///
-/// It serves its queue in one of two ways, with the same outcome:
+/// A link serves its queue in one of two ways, with the same result:
 ///
-/// * *Replay*, for any discipline: packets wait in the queue. Whenever the link is called, all departures up to now
-///   are replayed, each at its exact time.
-/// * *Closed form*, if the queue is first in, first out with a plain limit: the departure of an admitted packet is
-///   known on arrival. The packet goes straight to the wire with its arrival time at the far end. Only the times
-///   until which packets wait are stored, for the limit. [`transit`](Self::transit) then also serves packets ahead of
-///   the clock, if they come in the order of time.
+/// * *Replay*, for any discipline: packets wait in the queue. At every call of the link, all departures up to the
+///   time of the call are replayed, each at its exact time.
+/// * *Closed form*, for a first-in, first-out queue whose limit is the only reason for drops: the departure of an
+///   admitted packet is known on arrival. The packet immediately goes to the wire with its arrival time at the far
+///   end. For the limit, only the times until which packets wait are stored. [`transit`](Self::transit) can then also
+///   serve packets ahead of the clock, if they come in the order of time.
 ///
-/// At equal times departures come before arrivals, and so make room.
+/// At equal times departures come before arrivals, so a departing packet makes room for an arriving packet.
 pub struct Link<P> {
     wire: Wire,
-    /// Packets on the wire; with the closed form also those that wait.
+    /// Packets on the wire. With the closed form, also packets that wait.
     in_flight: Ring<Flight<P>>,
     service: Service<P>,
 }
 
-/// The end of the packets that are in a link at some time.
+/// A mark after the last of the packets that are in a link at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// The link is empty.
@@ -67,27 +67,27 @@ enum Service<P> {
     Replay(Box<Replay<P>>),
 }
 
-/// A queue that is replayed.
+/// A queue whose departures are replayed.
 struct Replay<P> {
     queue: Box<dyn QueueDiscipline<P>>,
     /// Whether the queue was found empty when the link became free.
     idle: bool,
-    /// Time of the last arrival. Nothing that it makes possible begins earlier.
+    /// Time of the last arrival. A transmission that this arrival makes possible does not begin earlier.
     since: Time,
     stats: LinkStats<P>,
-    /// Packets that arrived and were not dropped at once.
+    /// Packets that arrived and were not dropped on arrival.
     accepted: u64,
-    /// Whether a packet is a plain ACK; for the ACK filter.
+    /// Whether a packet is a plain ACK, for the ACK filter.
     is_plain_ack: fn(&P) -> bool,
     /// Packets that the queue dropped, if they are listed.
     dropped: Option<Vec<Released>>,
 }
 
 impl<P: Copy> Link<P> {
-    /// Create an idle link. It uses the closed form if the queue permits.
+    /// Create an idle link. The link uses the closed form if the queue permits it.
     ///
     /// # Panics
-    /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
+    /// If the rate is zero, or above [`Server::MAX_RATE`] but not unlimited.
     pub fn new(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
         let limit = queue.plain_limit().filter(|_| config.impairments.have_closed_form());
         Link::with_service(config, |sampling, delay| match limit {
@@ -96,7 +96,8 @@ impl<P: Copy> Link<P> {
         })
     }
 
-    /// Create an idle link that replays its queue even if the queue permits the closed form. Slower, same outcome.
+    /// Create an idle link that replays its queue even if the queue permits the closed form. It is slower and has the
+    /// same results.
     ///
     /// # Panics
     /// As [`new`](Self::new).
@@ -118,8 +119,8 @@ impl<P: Copy> Link<P> {
         Link { wire, in_flight: Ring::new(), service }
     }
 
-    /// Set the function that recognises plain ACKs: those that only repeat and extend what other packets of their
-    /// flow say. By default no packet is one.
+    /// Set the function that recognises plain ACKs: packets that only repeat and extend what other packets of their
+    /// flow report. By default no packet is a plain ACK.
     #[must_use]
     pub fn knowing_acks(mut self, is_plain_ack: fn(&P) -> bool) -> Link<P> {
         if let Service::Replay(replay) = &mut self.service {
@@ -136,8 +137,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// List packets that the queue drops, from now on; see [`dropped`](Self::dropped). Drops at a change of the limit
-    /// are not listed.
+    /// From now on, list packets that the queue drops; see [`dropped`](Self::dropped). Packets dropped because the
+    /// limit changes are not listed.
     ///
     /// # Panics
     /// If the link uses the closed form.
@@ -148,7 +149,7 @@ impl<P: Copy> Link<P> {
         replay.dropped = Some(Vec::new());
     }
 
-    /// Take the list of packets that the queue has dropped; empty if they are not listed.
+    /// Take the list of packets that the queue has dropped. The list is empty if drops are not listed.
     pub fn dropped(&mut self) -> impl Iterator<Item = Released> {
         let list = match &mut self.service {
             Service::Replay(replay) => replay.dropped.as_mut(),
@@ -157,7 +158,7 @@ impl<P: Copy> Link<P> {
         list.into_iter().flat_map(|list| list.drain(..))
     }
 
-    /// Bytes that a link with opportunities could have sent after `from`, up to and including `to`; none for other
+    /// Bytes that a link with opportunities could have sent after `from`, up to and including `to`; `None` for other
     /// links.
     pub fn offered_bytes(&self, from: Time, to: Time) -> Option<u64> {
         self.wire.offered_bytes(from, to)
@@ -179,8 +180,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Compute when a packet that reaches the link at `at`, possibly ahead of the clock, reaches the far end; none if
-    /// it is dropped or lost. Calls must come in the order of `at`.
+    /// Compute when a packet that reaches the link at `at`, possibly ahead of the clock, reaches the far end; `None`
+    /// if it is dropped or lost. Calls must come in the order of `at`.
     ///
     /// # Panics
     /// If the link does not use the closed form.
@@ -190,8 +191,8 @@ impl<P: Copy> Link<P> {
         queue.transit(&mut self.wire, packet, at)
     }
 
-    /// Do the same as [`transit`](Self::transit) for packets that reach the link at `at`. `arrive` gets each packet
-    /// that arrives, with its arrival time.
+    /// Call [`transit`](Self::transit) for several packets that reach the link at `at`. `arrive` is called with each
+    /// packet that arrives and its arrival time.
     ///
     /// # Panics
     /// If the link does not use the closed form.
@@ -210,7 +211,7 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Do the same as [`transit`](Self::transit) for several packets, and [hold](Self::hold) those that arrive.
+    /// Call [`transit`](Self::transit) for several packets, and [hold](Self::hold) the packets that arrive.
     ///
     /// # Panics
     /// If the link does not use the closed form.
@@ -227,14 +228,14 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Release unused memory of the packets on the wire; useful after a burst.
+    /// Release unused memory for packets on the wire. Useful after a burst.
     #[inline]
     pub fn trim(&mut self) {
         self.in_flight.trim();
     }
 
-    /// Put a packet on the wire whose arrival [`transit`](Self::transit) has computed. Return whether it is the next
-    /// to arrive.
+    /// Put a packet on the wire. [`transit`](Self::transit) has computed its arrival. Return whether it is the next
+    /// packet to arrive.
     #[inline(always)]
     pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) -> bool {
         self.in_flight.push(Flight { arrival, packet: *packet });
@@ -242,7 +243,7 @@ impl<P: Copy> Link<P> {
     }
 
     /// The time at which the next packet reaches the far end or is lost there, or an earlier time. At that time a
-    /// packet may only have departed.
+    /// packet may only leave the queue.
     #[inline]
     pub fn next_arrival(&self) -> Time {
         if let Service::Replay(replay) = &self.service {
@@ -251,7 +252,7 @@ impl<P: Copy> Link<P> {
         self.in_flight.front().map_or(Time::NEVER, |flight| flight.arrival)
     }
 
-    /// The end of the packets that are in the link now.
+    /// A mark after the last packet that is in the link now.
     pub fn mark(&self) -> Mark {
         match &self.service {
             Service::ClosedForm(_) => {
@@ -261,8 +262,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// The time at which the last packet before a mark reaches the far end, or the first time at which it may. None
-    /// if all have reached it, or if no packet will leave any more.
+    /// The time at which the last packet before a mark reaches the far end, or a lower bound of this time. `None` if
+    /// all these packets have reached the far end, or if no packet can leave any more.
     pub fn passes(&self, mark: Mark) -> Option<Time> {
         match (mark, &self.service) {
             (Mark::Until(arrival), _) => Some(arrival),
@@ -275,7 +276,7 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Take the packet that reaches the far end at or before `now`; none if it is lost there or not yet due.
+    /// Take the packet that reaches the far end at or before `now`; `None` if it is lost there or not yet due.
     #[inline(always)] // called for every packet on every link
     pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
         if let Service::Replay(replay) = &mut self.service {
@@ -291,9 +292,9 @@ impl<P: Copy> Link<P> {
         Some((flight.arrival, &flight.packet))
     }
 
-    /// Take a packet that has left the queue at or before `now` and will not be lost. Return it with its arrival time
-    /// at the far end, which may be ahead of the clock. Only for links that replay their queue and whose arrivals
-    /// [are known on departure](Self::arrivals_known_on_departure).
+    /// Take a packet that has left the queue at or before `now` and will not be lost. Return the packet with its
+    /// arrival time at the far end, which may be ahead of the clock. Only for links that replay their queue and whose
+    /// arrivals [are known on departure](Self::arrivals_known_on_departure).
     pub fn take_departed(&mut self, now: Time) -> Option<(Time, Packet<P>)> {
         let Service::Replay(replay) = &mut self.service else { return None };
         replay.serve(&mut self.wire, &mut self.in_flight, now);
@@ -317,8 +318,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Show the variables of the queue, at the sampling time at which the counters were last read. A link with the
-    /// closed form has none.
+    /// Report the variables of the queue, at the sampling time at which the counters were last read. A link with the
+    /// closed form has no variables.
     pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         if let Service::Replay(replay) = &self.service {
             replay.queue.observe(now, probe);
@@ -338,17 +339,18 @@ impl<P: Copy> Link<P> {
         self.wire.min_delay()
     }
 
-    /// Highest rate from now on; unlimited if it has none, or if the link has opportunities.
+    /// Highest rate from now on; unlimited if the link has no rate limit, or has opportunities.
     pub fn capacity(&self) -> Rate {
         self.wire.capacity()
     }
 
-    /// Whether packets of one stream arrive in the order in which they came.
+    /// Whether packets of one stream arrive at the far end in the order in which they reached the link.
     pub fn keeps_order(&self) -> bool {
         !self.wire.reorders()
     }
 
-    /// Whether packets arrive in the order of their departures, at most once, at times that are known at departure.
+    /// Whether packets arrive in the order of their departures, at most once, and their arrival times are known on
+    /// departure.
     pub fn arrivals_known_on_departure(&self) -> bool {
         self.wire.arrivals_known_on_departure()
     }
@@ -378,8 +380,8 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// Time at which the next waiting packet departs; [`Time::NEVER`] if none does.
-    #[inline(never)] // else the common case above is not inlined
+    /// Time at which the next waiting packet departs; [`Time::NEVER`] if no packet will depart.
+    #[inline(never)] // otherwise the common case above is not inlined
     fn next_departure(&self, wire: &Wire) -> Time {
         if self.idle || self.queue.backlog().packets == 0 {
             return Time::NEVER;
@@ -414,7 +416,7 @@ impl<P: Copy> Replay<P> {
         while !*idle {
             let ready = queue.ready();
             if let Some(opportunities) = wire.opportunities() {
-                opportunities.waste_before(ready); // a shaper does not use them
+                opportunities.waste_before(ready); // a shaper does not use these opportunities
             }
             let start = wire.free_at().max(ready).max(*since);
             wire.resize(queue.as_mut(), now.min(start), stats);
@@ -462,7 +464,7 @@ impl<P: Copy> Replay<P> {
                     depart(wire, in_flight, stats, next, now);
                 }
                 None => {
-                    *idle = queue.backlog().packets == 0; // held back by a shaper, or dropped
+                    *idle = queue.backlog().packets == 0; // packets are held back by a shaper, or were dropped
                     *accepted += queue.backlog().packets;
                 }
             }

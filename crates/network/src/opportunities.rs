@@ -1,8 +1,9 @@
-//! Opportunities: the only times at which a link may send, a fixed number of bytes each.
+//! Opportunities: the only times at which a link may send. Each opportunity carries a fixed number of bytes.
 //!
-//! This is how Mahimahi's link shell replays a cellular link (Netravali et al., USENIX ATC 2015). Its trace has one
+//! Mahimahi's link shell replays a cellular link in this way (Netravali et al., USENIX ATC 2015). Its trace has one
 //! line per opportunity of 1504 bytes. Several packets may share an opportunity, a packet that does not fit continues
-//! in the next one, and unused capacity is lost. The periodic frames of a radio are opportunities, too.
+//! in the next opportunity, and unused capacity is lost. The periodic frames of a radio can also be modelled as
+//! opportunities.
 
 use crate::server::Transmission;
 use crate::trains::Trains;
@@ -11,35 +12,35 @@ use units::{Duration, Time};
 /// The smallest difference between two times.
 const INSTANT: Duration = Duration::from_nanos(1);
 
-/// Opportunities to send, once or in a repeating round.
+/// Opportunities to send, once or in repeated rounds.
 #[derive(Clone, Debug)]
 pub struct Opportunities {
-    /// Times of the opportunities, from the beginning of a round.
+    /// Times of the opportunities within a round.
     times: Vec<Duration>,
     /// Bytes per opportunity.
     bytes: u32,
     repeats: bool,
     /// Time within the first round at which the run begins.
     offset: Duration,
-    /// Time from the beginning of the first round to that of the present round.
+    /// Time from the beginning of the first round to the beginning of the present round.
     round: Duration,
     /// Index of the next opportunity.
     next: usize,
-    /// Time of the present opportunity, and the bytes that are left of it.
+    /// Time of the present opportunity, and the bytes of it that are left.
     at: Time,
     left: u32,
-    /// Recorded trains, for packets after a pause.
+    /// Recorded trains, which packets after a pause use.
     light: Option<Trains>,
     /// Whether the present opportunity belongs to a train.
     in_train: bool,
 }
 
 impl Opportunities {
-    /// Create opportunities of `bytes` bytes at `times`, in order. A round ends with the last of them; then it
-    /// repeats if `repeats` is set. The run begins `offset` after the beginning of the first round.
+    /// Create opportunities of `bytes` bytes at `times`, in order. A round ends with its last opportunity. If
+    /// `repeats` is set, the next round then begins. The run begins `offset` after the beginning of the first round.
     ///
     /// # Panics
-    /// If there are no opportunities, the last one is at zero, or `bytes` is zero.
+    /// If there are no opportunities, the last opportunity is at zero, or `bytes` is zero.
     pub fn new(times: Vec<Duration>, bytes: u32, repeats: bool, offset: Duration) -> Opportunities {
         let period = times.last().map_or(0, |last| last.as_nanos());
         assert!(period > 0 && bytes > 0, "{} opportunities of {bytes} bytes in {period} ns", times.len());
@@ -54,9 +55,9 @@ impl Opportunities {
         made
     }
 
-    /// Use these opportunities while the path is busy, and recorded trains for packets after a pause. Such packets
-    /// leave at the times of the train's packets. When the train is used up, packets wait for these opportunities
-    /// until the next pause. All packets are delayed by the delay of the train.
+    /// Use these opportunities while the path is busy, and recorded trains for packets after a pause. Packets after a
+    /// pause leave at the times of the packets of a train. When the train is used up, packets wait for these
+    /// opportunities until the next pause. All packets are delayed by the delay of the train.
     #[must_use]
     pub fn with_trains(self, light: Trains) -> Opportunities {
         Opportunities { light: Some(light), ..self }
@@ -85,8 +86,8 @@ impl Opportunities {
         Transmission { start, finish: if rest > 0 { Time::NEVER } else { self.at } }
     }
 
-    /// Find the next opportunity for a packet that reaches the empty queue at `now`. An opportunity at the same time
-    /// has come before the packet, unless it belongs to a train.
+    /// Find the next opportunity for a packet that reaches the empty queue at `now`. An opportunity at exactly `now`
+    /// is too early for the packet, unless the opportunity belongs to a train.
     pub(crate) fn wake(&mut self, now: Time) {
         match &mut self.light {
             Some(trains) if trains.begins(now, self.at) => {
@@ -116,7 +117,7 @@ impl Opportunities {
         }
         let (behind, period) = (time.since(self.next_time()).as_nanos(), self.period());
         if self.repeats {
-            self.round = self.round + Duration::from_nanos(behind / period * period); // not one by one
+            self.round = self.round + Duration::from_nanos(behind / period * period); // skips whole rounds at once
         }
         while self.next_time() < time {
             self.advance();
@@ -129,7 +130,7 @@ impl Opportunities {
             let time = time.as_nanos() + self.offset.as_nanos();
             let (rounds, phase) =
                 if self.repeats { (time / self.period(), time % self.period()) } else { (0, time) };
-            // An opportunity at the beginning of a round coincides with the end of the round before.
+            // An opportunity at the beginning of a round is the same as the one at the end of the preceding round.
             let in_round = self.times.partition_point(|at| at.as_nanos() <= phase);
             u128::from(rounds) * self.times.len() as u128 + in_round as u128
         };
@@ -137,12 +138,12 @@ impl Opportunities {
         bytes.try_into().unwrap_or(u64::MAX)
     }
 
-    /// Delay of packets besides that of the link.
+    /// Delay that packets have in addition to the delay of the link.
     pub(crate) fn delay(&self) -> Duration {
         self.light.as_ref().map_or(Duration::ZERO, Trains::delay)
     }
 
-    /// Minimum of these delays.
+    /// Minimum of this delay.
     pub(crate) fn min_delay(&self) -> Duration {
         self.light.as_ref().map_or(Duration::ZERO, Trains::min_delay)
     }
@@ -160,17 +161,17 @@ impl Opportunities {
         Time::ZERO + (self.round + time).saturating_sub(self.ahead())
     }
 
-    /// Time of the next opportunity of the train, if one is left.
+    /// Time of the next opportunity of the present train, if any is left.
     fn train(&self) -> Option<Time> {
         self.light.as_ref().and_then(Trains::next)
     }
 
-    /// Lead of the recording over departures: recorded times are those of arrivals.
+    /// Time by which the recording runs ahead of departures: recorded times are arrival times.
     fn ahead(&self) -> Duration {
         self.offset + self.delay()
     }
 
-    /// Make the next opportunity the present one.
+    /// Make the next opportunity the present opportunity.
     fn turn(&mut self) {
         (self.at, self.left) = (self.next_time(), self.bytes);
         self.in_train = self.advance();
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn an_offset_begins_in_the_middle_of_a_round() {
         assert_eq!(ends(trace(&[1, 4, 9], true, 4), &[1504; 3]), [0, 5, 6]);
-        assert_eq!(ends(trace(&[1, 4, 9], true, 23), &[1504; 2]), [4, 5]); // 5 ms into the third round
+        assert_eq!(ends(trace(&[1, 4, 9], true, 23), &[1504; 2]), [4, 5]); // the run begins 5 ms into the third round
         assert_eq!(ends(trace(&[1, 4, 9], false, 20), &[1504]), [Time::NEVER.as_millis()]);
     }
 
@@ -259,7 +260,7 @@ mod tests {
         trace.waste_before(ms(4));
         assert_eq!(trace.free_at(), ms(4));
         trace.waste_before(ms(1_000_000));
-        assert_eq!(trace.free_at(), ms(1_000_000)); // 111,111 rounds and 1 ms
+        assert_eq!(trace.free_at(), ms(1_000_000)); // after 111,111 rounds and 1 ms
     }
 
     #[test]
@@ -275,7 +276,8 @@ mod tests {
     fn what_is_offered_is_counted_without_going_through_it() {
         let trace = trace(&[0, 2, 2, 5], true, 3);
         let count = |from, to| trace.offered_bytes(ms(from), ms(to)) / 1504;
-        // The first round ends at 2 ms and the second begins. Then follow 4, 4, 7, 7, 9 and 9 ms.
+        // The first round ends at 2 ms and the second begins there. The following opportunities are at 4, 4, 7, 7, 9
+        // and 9 ms.
         assert_eq!([count(0, 1), count(0, 2), count(2, 4), count(0, 9), count(9, 9)], [0, 2, 2, 8, 0]);
     }
 }

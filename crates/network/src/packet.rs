@@ -23,14 +23,14 @@ impl Ecn {
     }
 }
 
-/// A packet: plain data, copied from ring to ring, never allocated.
+/// A packet. It is plain data, copied from ring to ring, and never allocated separately.
 ///
-/// With a TCP segment as its payload it has 48 bytes: 8 here and 40 for the segment, which stores three ranges of
-/// selective acknowledgements inline. With these 24 bytes in a side table it would have 32, but every ACK would need
-/// look-ups.
+/// With a TCP segment as its payload a packet has 48 bytes: 8 here and 40 for the segment. The segment stores three
+/// ranges of selective acknowledgements inline, which take 24 bytes. With a side table for these ranges a packet
+/// would have 32 bytes, but every ACK would need look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<P> {
-    /// Its stream, which determines its flow in fair queues and its route ([`Streams`](crate::Streams)).
+    /// Stream of the packet. It determines the flow in fair queues and the route ([`Streams`](crate::Streams)).
     pub stream: StreamId,
     /// Bytes on the wire, headers included.
     pub size: u16,

@@ -1,11 +1,11 @@
 //! A ring buffer: first in, first out, in one block of memory.
 
-/// A queue of plain values in a ring whose number of slots is a power of two. The slots double when all are taken.
-/// They halve when the oldest value is in the first slot and at most a quarter is taken. So a burst does not hold its
-/// memory for ever.
+/// A queue of plain values in a ring whose number of slots is a power of two. The slots double when all are in use.
+/// They halve when the oldest value is in the first slot and at most a quarter of the slots is in use. The memory of
+/// a burst is therefore released later.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// Slots that were used at least once, from the first one on.
+    /// Slots that have been used at least once, from the first slot on.
     slots: Vec<T>,
     /// Number of slots.
     capacity: usize,
@@ -17,7 +17,7 @@ pub struct Ring<T> {
 const FEWEST: usize = 8;
 
 impl<T: Copy> Ring<T> {
-    /// An empty ring; the first push allocates.
+    /// Create an empty ring. The first push allocates memory.
     pub const fn new() -> Ring<T> {
         Ring { slots: Vec::new(), capacity: 0, head: 0, len: 0 }
     }
@@ -46,7 +46,7 @@ impl<T: Copy> Ring<T> {
         self.len += 1;
     }
 
-    /// Double the slots if none is free.
+    /// Double the slots if no slot is free.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self) {
@@ -61,7 +61,7 @@ impl<T: Copy> Ring<T> {
         self.slots.get(self.head.wrapping_add(last) & self.capacity.wrapping_sub(1))
     }
 
-    /// Insert a value before all younger ones that it must precede. Equal values stay in order.
+    /// Insert a value before all younger values that it must precede. Equal values stay in order.
     pub fn insert(&mut self, value: T, before: impl Fn(&T, &T) -> bool) {
         self.push(value);
         let slot = |n: usize| (self.head + n) & (self.capacity - 1);
@@ -78,13 +78,13 @@ impl<T: Copy> Ring<T> {
         if self.len == 0 { None } else { self.slots.get(self.head) }
     }
 
-    /// Remove the oldest value and return it. It can be read until the next push.
+    /// Remove the oldest value and return a reference, which is valid until the next push.
     #[inline]
     pub fn pop(&mut self) -> Option<&T> {
         self.pop_if(|_| true)
     }
 
-    /// Do the same as [`pop`](Self::pop) if the oldest value is `wanted`.
+    /// Remove and return the oldest value as [`pop`](Self::pop) does, but only if it is `wanted`.
     #[inline]
     pub fn pop_if(&mut self, wanted: impl FnOnce(&T) -> bool) -> Option<&T> {
         if self.len == 0 {
@@ -107,7 +107,8 @@ impl<T: Copy> Ring<T> {
         (0..self.len).filter_map(|n| self.slots.get((self.head + n) & (self.capacity - 1)))
     }
 
-    /// Remove the value at index `n`, counted from the oldest. Takes as many steps as there are younger values.
+    /// Remove the value at index `n`, counted from the oldest value. The cost is proportional to the number of
+    /// younger values.
     pub fn remove(&mut self, n: usize) -> Option<T> {
         let slot = |n: usize| (self.head + n) & (self.capacity - 1);
         if n >= self.len {
@@ -118,7 +119,7 @@ impl<T: Copy> Ring<T> {
         self.slots.get(slot(self.len)).copied()
     }
 
-    /// Halve the slots if at most a quarter of them is taken, wherever the values are. Useful after a burst.
+    /// Halve the slots if at most a quarter of them is in use, wherever the values are. Useful after a burst.
     #[inline]
     pub fn trim(&mut self) {
         if self.capacity > FEWEST && 4 * self.len <= self.capacity {
@@ -134,7 +135,7 @@ impl<T: Copy> Ring<T> {
         (self.slots, self.capacity, self.head) = (slots, capacity, 0);
     }
 
-    /// Halve the slots if at most a quarter of them is taken. All values must be in the first slots.
+    /// Halve the slots if at most a quarter of them is in use. All values must be in the first slots.
     #[cold]
     #[inline(never)]
     fn shrink(&mut self) {
@@ -171,7 +172,7 @@ mod tests {
         let mut ring = Ring::new();
         (0..8).for_each(|n| ring.push(n));
         assert_eq!([0; 2].map(|_| ring.pop().copied()), [Some(0), Some(1)]);
-        (8..20).for_each(|n| ring.push(n)); // wraps, then grows
+        (8..20).for_each(|n| ring.push(n)); // wraps around, then grows
         assert_eq!((2..20).map(|_| *ring.pop().unwrap()).collect::<Vec<_>>(), (2..20).collect::<Vec<_>>());
         assert_eq!(ring.pop(), None);
     }

@@ -1,22 +1,22 @@
-//! Transmission at a rate: times of packets on the wire, exact in the long run.
+//! Transmission at a rate. Transmission times are exact in the long run.
 
 use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};
 
 /// Transmits packets one after the other.
 ///
-/// A transmission rarely takes a whole number of nanoseconds. The fraction is carried over to the next packet
-/// of the same busy period, so a saturated link sends exactly its rate however long it runs.
+/// A transmission rarely takes a whole number of nanoseconds. The fraction is carried over to the next packet of the
+/// same busy period, so a saturated link sends at exactly its rate for any duration.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// Bits per second; `u64::MAX` is unlimited.
+    /// Bits per second; `u64::MAX` means unlimited.
     rate: u64,
     /// End of the last transmission, rounded down to a nanosecond.
     free_at: Time,
-    /// Remainder of that rounding, in units of 1/rate nanoseconds.
+    /// Remainder of the rounding of `free_at`, in units of 1/rate nanoseconds.
     carry: u64,
-    /// Size of the last packet and its transmission time: whole nanoseconds and remainder. Cached, as divisions are
-    /// slow and sizes rarely change.
+    /// Size of the last packet and its transmission time: whole nanoseconds and remainder. They are cached, as
+    /// divisions are slow and sizes rarely change.
     known: (u16, u64, u64),
     changes: Timetable<Rate>,
 }
@@ -31,22 +31,22 @@ pub struct Transmission {
 }
 
 impl Server {
-    /// The highest rate that is not "unlimited", in bits per second. Above it, sums of remainders would overflow.
+    /// The highest finite rate, in bits per second. At higher rates, sums of remainders would overflow.
     pub const MAX_RATE: u64 = 1_000_000_000_000_000_000;
 
     /// Create an idle server with a constant rate.
     ///
     /// # Panics
-    /// If the rate is zero, or above [`MAX_RATE`](Self::MAX_RATE) without being [`Rate::UNLIMITED`].
+    /// If the rate is zero, or above [`MAX_RATE`](Self::MAX_RATE) but not [`Rate::UNLIMITED`].
     pub fn new(rate: Rate) -> Server {
         Server::changing(rate, Vec::new())
     }
 
-    /// Create an idle server whose rate changes, in the order of time. The rest of a packet in transmission is sent
-    /// at the new rate. At a rate of zero it waits for the next change, or for ever if there is none.
+    /// Create an idle server with changes of the rate, in the order of time. The rest of a packet in transmission is
+    /// sent at the new rate. At a rate of zero it waits for the next change, or forever if there is none.
     ///
     /// # Panics
-    /// As [`new`](Self::new), except that a change may be to zero.
+    /// As [`new`](Self::new), except that a change may set the rate to zero.
     pub fn changing(rate: Rate, changes: Vec<(Time, Rate)>) -> Server {
         let sensible = |rate: Rate| rate == Rate::UNLIMITED || rate.bits_per_sec() <= Self::MAX_RATE;
         let all = || changes.iter().map(|change| change.1).chain([rate]);
@@ -60,7 +60,7 @@ impl Server {
         }
     }
 
-    /// End of the last transmission; in the past if the server is idle.
+    /// End of the last transmission. It is in the past if the server is idle.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.free_at
@@ -84,7 +84,7 @@ impl Server {
         Transmission { start, finish }
     }
 
-    /// Transmit `size` bytes at `ready`, when the server is idle.
+    /// Transmit `size` bytes at `ready`, at which the server must be idle.
     #[inline]
     pub fn transmit_at_once(&mut self, size: u16, ready: Time) -> Transmission {
         let (finish, carry) = self.end(size, ready, 0);
@@ -95,7 +95,8 @@ impl Server {
         Transmission { start: ready, finish }
     }
 
-    /// Transmit `size` bytes from `start` if the rate may change before the end, or if there is no end.
+    /// Transmit `size` bytes from `start` if the rate may change before the end of the transmission, or if it never
+    /// ends.
     #[cold]
     #[inline(never)]
     fn transmit_as_rates_change(&mut self, size: u16, start: Time, owed: u64) -> Transmission {
@@ -112,8 +113,8 @@ impl Server {
         Transmission { start, finish: self.free_at }
     }
 
-    /// The end of a transmission that begins at `start`, at the present rate, and the remainder of rounding it.
-    /// `owed` is the remainder of the transmission before.
+    /// The end of a transmission that begins at `start`, at the present rate, and the remainder of its rounding.
+    /// `owed` is the remainder of the preceding transmission.
     #[inline]
     fn end(&mut self, size: u16, start: Time, owed: u64) -> (Time, u64) {
         if self.known.0 != size {
@@ -128,7 +129,7 @@ impl Server {
 
     /// Transmit `size` bytes from the time at which the server is free, across changes of the rate.
     fn transmit_across_changes(&mut self, size: u16) {
-        // Unit: billionths of a bit. A rate of n bit/s transmits n of them per nanosecond.
+        // Unit: billionths of a bit. At a rate of n bit/s, n units are transmitted per nanosecond.
         let mut left = u128::from(size) * 8_000_000_000 + u128::from(self.carry);
         self.carry = 0;
         while self.rate != u64::MAX {
@@ -146,11 +147,12 @@ impl Server {
         }
     }
 
-    /// Compute the whole nanoseconds and the remainder (in 1/rate nanoseconds) of a transmission of `size` bytes.
+    /// Compute and cache the duration of a transmission of `size` bytes: whole nanoseconds and remainder (in 1/rate
+    /// nanoseconds).
     #[inline(never)]
     fn learn(&mut self, size: u16) {
         let bit_nanos = if self.rate == u64::MAX { 0 } else { u64::from(size) * 8_000_000_000 };
-        let whole = bit_nanos.checked_div(self.rate).unwrap_or(u64::MAX - 1); // never, at a rate of zero
+        let whole = bit_nanos.checked_div(self.rate).unwrap_or(u64::MAX - 1); // at a rate of zero it never ends
         self.known = (size, whole, bit_nanos.checked_rem(self.rate).unwrap_or(0));
     }
 }
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_remains_of_a_packet_goes_at_the_new_rate() {
-        assert_eq!(ends(&[(1_500, 80)]), [1_000, 1_550, 1_650]); // half of the second packet
+        assert_eq!(ends(&[(1_500, 80)]), [1_000, 1_550, 1_650]); // half of the second packet is left
         assert_eq!(ends(&[(500, 4), (900, 80)]), [930, 1_030, 1_130]); // 4, 1.6 and 2.4 bits of the first
         assert_eq!(ends(&[(500, u64::MAX)]), [500, 500, 500]);
     }
@@ -188,7 +190,8 @@ mod tests {
         assert_eq!(ends(&[(1_500, 0)]), [1_000, never, never]);
     }
 
-    /// Times in ms at which three packets of one byte have left. The rate is 8 bit/s, then changes at given times.
+    /// Times in ms at which three packets of one byte have left. The rate is 8 bit/s at first, then changes at the
+    /// given times.
     fn ends(changes: &[(u64, u64)]) -> [u64; 3] {
         let rate = Rate::from_bits_per_sec;
         let changes =

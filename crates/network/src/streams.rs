@@ -10,14 +10,14 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The direction of the stream or route with a number.
+    /// The direction of the stream or route with the given identifier.
     #[inline]
     fn from_number(number: u32) -> Direction {
         if number.is_multiple_of(2) { Direction::Forward } else { Direction::Backward }
     }
 }
 
-/// One direction of one connection. The identifiers of both directions differ in the lowest bit.
+/// Identifier of one direction of a connection. The identifiers of the two directions differ in the lowest bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct StreamId(pub u32);
@@ -29,7 +29,7 @@ impl StreamId {
         self.0 as usize
     }
 
-    /// The direction of its packets.
+    /// The direction of the stream's packets.
     #[inline]
     pub fn direction(self) -> Direction {
         Direction::from_number(self.0)
@@ -43,7 +43,8 @@ impl StreamId {
     }
 }
 
-/// The route that packets of a flow take in one direction. Routes are numbered: two for every flow, forward first.
+/// Identifier of the route of a flow in one direction. Each flow has two consecutive routes, with the forward route
+/// first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct RouteId(pub u32);
@@ -61,7 +62,7 @@ impl RouteId {
         self.0 as usize
     }
 
-    /// The stream with number 0, which is the only one unless connections share the route.
+    /// The stream with number 0. It is the only stream of the route unless several connections share the route.
     #[inline]
     pub fn first_stream(self) -> StreamId {
         StreamId(self.0)
@@ -73,21 +74,21 @@ impl RouteId {
         self.0 / 2
     }
 
-    /// The direction of its packets.
+    /// The direction of the route's packets.
     #[inline]
     pub fn direction(self) -> Direction {
         Direction::from_number(self.0)
     }
 }
 
-/// Layout of stream identifiers. The low bits are the route; the bits above are the number of the stream among those
-/// that share the route.
+/// Layout of stream identifiers. The low bits are the route. The bits above are the number of the stream among all
+/// streams of that route.
 ///
-/// Stream 0 of route `n` has the identifier `n`. Without shared routes, no translation is needed.
+/// Stream 0 of route `n` has the identifier `n`. If no connections share routes, no conversion is needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
     bits: u32,
-    /// The low `bits` bits set.
+    /// Mask with the low `bits` bits set.
     mask: u32,
 }
 
@@ -115,7 +116,7 @@ impl Streams {
         RouteId(stream.0 & self.mask)
     }
 
-    /// Number of a stream among those of its route.
+    /// Number of a stream among all streams of its route.
     #[inline]
     pub fn number(self, stream: StreamId) -> u32 {
         stream.0 >> self.bits

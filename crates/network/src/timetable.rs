@@ -6,12 +6,12 @@ use units::Time;
 #[derive(Clone, Debug)]
 pub(crate) struct Timetable<T> {
     next: Time,
-    /// Entries that have not been taken, the last one first.
+    /// Entries that have not been taken, in reverse order of time.
     later: Vec<(Time, T)>,
 }
 
 impl<T> Timetable<T> {
-    /// Create a timetable of entries in the order of time.
+    /// Create a timetable from entries in the order of time.
     pub fn new(mut entries: Vec<(Time, T)>) -> Timetable<T> {
         entries.reverse();
         Timetable { next: entries.last().map_or(Time::NEVER, |entry| entry.0), later: entries }
@@ -28,7 +28,7 @@ impl<T> Timetable<T> {
         self.later.iter().map(|entry| &entry.1)
     }
 
-    /// Take the values that take effect at or before `now`, and return the last of them.
+    /// Take all values that take effect at or before `now`, and return the last of them.
     #[inline]
     pub fn due(&mut self, now: Time) -> Option<T> {
         if now < self.next { None } else { self.advance(now) }

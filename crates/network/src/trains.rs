@@ -1,28 +1,28 @@
-//! Packet trains recorded on an idle path, which short flows experience.
+//! Packet trains recorded on an idle path, for packets of short flows.
 //!
-//! CellReplay (Sentosa et al., NSDI 2025) makes two recordings at once. One has the times at which a saturated path
-//! delivers packets. The other has periodic trains of packets that are sent into an idle path. A train has the delay
-//! of its first packet and the times of the other packets after it. The recordings differ, as a radio assigns more
-//! capacity to users who request more.
+//! CellReplay (Sentosa et al., NSDI 2025) makes two recordings at the same time. The first has the times at which a
+//! saturated path delivers packets. The second has the arrivals of periodic packet trains that are sent into an idle
+//! path. A train consists of the delay of its first packet and the times of the other packets relative to the first.
+//! The two recordings differ because a radio assigns more capacity to users that request more.
 
 use units::{Duration, Time};
 
 /// One recorded train.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Train {
-    /// Time at which it was sent, from the beginning of the recording.
+    /// Time at which the train was sent, since the beginning of the recording.
     pub at: Duration,
-    /// One-way delay of its first packet.
+    /// One-way delay of the first packet of the train.
     pub delay: Duration,
-    /// Arrival times of its packets relative to the first one, in order, the first included.
+    /// Arrival times of the packets of the train relative to the first packet, in order, including the first.
     pub offsets: Vec<Duration>,
 }
 
-/// Recorded trains, and the one in use.
+/// Recorded trains, and the train in use.
 #[derive(Clone, Debug)]
 pub struct Trains {
     recorded: Vec<Train>,
-    /// Time without departures after which a packet begins a train.
+    /// A packet begins a train if no packet has departed for this time.
     idle: Duration,
     repeats: bool,
     /// Time within the recording at which the run begins.
@@ -35,18 +35,18 @@ pub struct Trains {
 struct Present {
     train: usize,
     start: Time,
-    /// Time before which nothing leaves, so that no packet overtakes the train before.
+    /// Time before which no packet leaves, so that no packet overtakes the preceding train.
     not_before: Time,
     delay: Duration,
     next: usize,
 }
 
 impl Trains {
-    /// Create trains, in the order of time. The last one ends the recording, which then repeats if `repeats` is set.
-    /// A packet begins a train when nothing has left for longer than `idle`.
+    /// Create trains, in the order of time. The last train ends the recording, which then repeats if `repeats` is
+    /// set. A packet begins a train when no packet has left for longer than `idle`.
     ///
     /// # Panics
-    /// If there are fewer than two trains, the last one is at zero, or a train has no packet.
+    /// If there are fewer than two trains, the last train is at zero, or a train has no packet.
     pub fn new(recorded: Vec<Train>, idle: Duration, repeats: bool, offset: Duration) -> Trains {
         let lasts = recorded.last().is_some_and(|last| last.at > Duration::ZERO);
         let whole = recorded.iter().all(|train| !train.offsets.is_empty());
@@ -77,7 +77,7 @@ impl Trains {
         self.present = Some(Present { train, start: now, not_before, delay, next: 0 });
     }
 
-    /// The next opportunity of the train, if one is left. The first one is immediate.
+    /// The next opportunity of the train, if any is left. The first opportunity is immediate.
     pub(crate) fn next(&self) -> Option<Time> {
         let present = self.present?;
         let offset = self.recorded[present.train].offsets.get(present.next)?;
@@ -90,7 +90,8 @@ impl Trains {
         self.present.iter_mut().for_each(|present| present.next += 1);
     }
 
-    /// The last train sent at or before a time, and the delay at that time, interpolated linearly between trains.
+    /// Index of the last train sent at or before a time, and the delay at that time, interpolated linearly between
+    /// trains.
     fn at(&self, now: Time) -> (usize, Duration) {
         let period = self.recorded.last().map_or(1, |last| last.at.as_nanos());
         let phase = now.as_nanos() + self.offset.as_nanos();

@@ -1,4 +1,4 @@
-//! The wire behind a queue: transmission, propagation, impairments and losses.
+//! The wire after a queue: transmission, propagation, impairments and losses.
 
 use crate::Packet;
 use crate::counters::LinkStats;
@@ -11,20 +11,21 @@ use crate::streams::StreamId;
 use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};
 
-/// Effects of a link besides queueing, transmission and delay. None by default.
+/// Effects of a link besides queueing, transmission and delay. By default there are none.
 #[derive(Clone, Debug, Default)]
 pub struct Impairments {
-    /// Changes of the rate, in the order of time; zero is an outage. They also apply to the rest of the packet in
-    /// transmission. On a link of unlimited rate with a shaper, they are the shaper's.
+    /// Changes of the rate, in the order of time; zero is an outage. Each change also applies to the rest of the
+    /// packet in transmission. If the link has an unlimited rate and a shaper, the changes apply to the shaper.
     pub rates: Vec<(Time, Rate)>,
-    /// Changes of the delay, in the order of time, for packets whose transmission ends at or after the change. After
-    /// a change to a shorter delay, packets overtake earlier ones.
+    /// Changes of the delay, in the order of time. A change applies to packets whose transmission ends at or after
+    /// it. After a change to a shorter delay, packets may overtake earlier packets.
     pub delays: Vec<(Time, Duration)>,
     /// Changes of the loss at the far end, in the order of time.
     pub losses: Vec<(Time, Loss)>,
     /// Changes of the queue's limit, in the order of time; see [`QueueDiscipline::resize`].
     pub limits: Vec<(Time, Limit)>,
-    /// Opportunities, the only times at which the link sends; they replace its rate. Every packet waits for one.
+    /// Opportunities, the only times at which the link sends. They replace the rate. Every packet waits for an
+    /// opportunity.
     pub opportunities: Option<Opportunities>,
     /// Impairments of single packets, at most one of each kind. They act in the order of [`Impairment::descriptors`].
     pub each: Vec<Impairment>,
@@ -35,7 +36,7 @@ pub struct Impairments {
 pub(crate) struct Wire {
     pub server: Server,
     delay: Duration,
-    /// None without impairments and losses, as on most links, which then have no cost.
+    /// `None` without impairments and losses, as on most links, which then have no cost.
     impairments: Option<Box<LinkDynamics>>,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct Wire {
 pub(crate) enum Fate {
     Once,
     Twice,
-    /// It has a copy, and either the packet or the copy is lost.
+    /// The packet has a copy, and either the packet or the copy is lost.
     OneOfTwo,
     Lost,
 }
@@ -60,12 +61,12 @@ struct LinkDynamics {
     limits: Timetable<Limit>,
     opportunities: Option<Opportunities>,
     each: Vec<Impairment>,
-    /// Whether the packet that is next to arrive has already arrived once.
+    /// Whether the next packet to arrive has already arrived once.
     copy: bool,
 }
 
 impl Wire {
-    /// An idle wire.
+    /// Create an idle wire.
     pub fn new(server: Server, delay: Duration, loss: Option<Loss>, impairments: Impairments) -> Wire {
         let is_plain = loss.is_none() && impairments.are_none();
         let impairments = (!is_plain).then(|| Box::new(LinkDynamics::new(loss, impairments)));
@@ -106,8 +107,8 @@ impl Wire {
         }
     }
 
-    /// The time at which a packet reaches the far end, and whether it is lost there. Only if packets keep their order
-    /// and none is duplicated.
+    /// The time at which a packet reaches the far end, and whether it is lost there. Only for links on which packets
+    /// keep their order and no packet is duplicated.
     #[inline]
     pub fn arrival_or_loss(&mut self, finish: Time) -> (Time, bool) {
         match &mut self.impairments {
@@ -148,7 +149,7 @@ impl Wire {
         }
     }
 
-    /// Bytes that the opportunities after `from`, up to and including `to`, could have carried; none without
+    /// Bytes that the opportunities after `from`, up to and including `to`, could have carried; `None` without
     /// opportunities.
     pub fn offered_bytes(&self, from: Time, to: Time) -> Option<u64> {
         let opportunities = self.impairments.as_ref()?.opportunities.as_ref()?;
@@ -181,15 +182,15 @@ impl Wire {
         impairments.each.iter_mut().any(|one| one.filters(stream, is_plain_ack))
     }
 
-    /// Whether packets arrive in the order of their departures, at most once, and depart by the queue and a rate
-    /// only.
+    /// Whether packets arrive in the order of their departures and at most once, and departures depend only on the
+    /// queue and a rate.
     pub fn arrivals_known_on_departure(&self) -> bool {
         self.impairments.as_ref().is_none_or(|impairments| {
             !impairments.reorders && !impairments.properties.copies && impairments.opportunities.is_none()
         })
     }
 
-    /// Whether packets may arrive in another order than that of their departures.
+    /// Whether packets may arrive in an order that differs from the order of departures.
     #[inline]
     pub fn reorders(&self) -> bool {
         self.impairments.as_ref().is_some_and(|impairments| impairments.reorders)
@@ -223,7 +224,7 @@ impl LinkDynamics {
         }
     }
 
-    #[inline(never)] // else the common case is not inlined
+    #[inline(never)] // otherwise the common case is not inlined
     fn limit(&mut self, now: Time) -> Option<Limit> {
         self.limits.one_due(now)
     }
@@ -266,20 +267,20 @@ impl LinkDynamics {
 }
 
 impl Impairments {
-    /// Whether nothing on the wire ever changes or impairs packets.
+    /// Whether the wire has no impairments, no opportunities, and no changes except of the rate.
     fn are_none(&self) -> bool {
         let steady = self.delays.is_empty() && self.losses.is_empty() && self.limits.is_empty();
         steady && self.each.is_empty() && self.opportunities.is_none()
     }
 
-    /// Whether the fate of a packet is known when it reaches the link, unless its queue decides otherwise.
+    /// Whether everything that happens to an admitted packet is known when the packet reaches the link.
     pub(crate) fn have_closed_form(&self) -> bool {
         // A packet that is overtaken does not arrive in the order of departures.
         let Properties { filters, copies, .. } = Properties::combined(&self.each);
         !self.reorders() && self.opportunities.is_none() && !filters && !copies
     }
 
-    /// Whether packets may arrive in another order than that of their departures.
+    /// Whether packets may arrive in an order that differs from the order of departures.
     fn reorders(&self) -> bool {
         !self.delays.is_empty() || Properties::combined(&self.each).reorders
     }

@@ -38,7 +38,7 @@ fn several_packets_share_an_opportunity_and_what_is_left_is_lost() {
     }
 }
 
-/// A simple model of Mahimahi's link shell: each opportunity serves everything that has arrived before it.
+/// A simple model of Mahimahi's link shell: each opportunity serves all packets that have arrived before it.
 fn link_shell(times: &[u64], sent: &[(Time, Packet<Payload>)], limit: usize) -> Vec<(Time, usize)> {
     let (mut queue, mut waiting) = (std::collections::VecDeque::new(), sent.iter().peekable());
     let (mut transit, mut seen): (Option<(usize, u32)>, _) = (None, Vec::new());
@@ -102,8 +102,8 @@ fn a_shaper_lets_opportunities_pass() {
     assert_eq!(arrivals(&mut link, &[0, 0, 0], 1504), [(10, 0), (30, 1), (50, 2)]);
 }
 
-/// A link with repeated opportunities at `heavy` and recorded trains, each with its time, its delay and the offsets
-/// of its packets.
+/// A link with repeated opportunities at `heavy` and recorded trains. Each train has its time, its delay and the
+/// offsets of its packets.
 fn two_levels(heavy: &[u64], trains: &[(u64, u64, &[u64])], idle_ms: u64) -> LinkConfig {
     let long = |&n: &u64| Duration::from_millis(n);
     let trains = trains.iter().map(|(at, delay, offsets)| Train {
@@ -121,8 +121,8 @@ fn two_levels(heavy: &[u64], trains: &[(u64, u64, &[u64])], idle_ms: u64) -> Lin
 
 #[test]
 fn who_comes_after_a_pause_follows_a_train_and_then_who_keeps_the_path_busy() {
-    // Packets of the train leave 0, 2 and 7 ms after the first one, and arrive 20 ms later. The fourth packet waits
-    // for the next opportunity of the busy path: it leaves at 10 ms, and arrives at 30 ms as recorded.
+    // Packets of the train leave 0, 2 and 7 ms after the first packet, and arrive 20 ms later. The fourth packet
+    // waits for the next opportunity of the busy path. It leaves at 10 ms and arrives at 30 ms, as recorded.
     let config = two_levels(&[10], &[(0, 20, &[0, 2, 7]), (1000, 20, &[0])], 0);
     for mut link in both(&config, 100) {
         assert_eq!(arrivals(&mut link, &[1; 5], 1504), [(21, 0), (23, 1), (28, 2), (30, 3), (40, 4)]);
@@ -131,8 +131,8 @@ fn who_comes_after_a_pause_follows_a_train_and_then_who_keeps_the_path_busy() {
 
 #[test]
 fn a_pause_longer_than_asked_for_begins_another_train() {
-    // The second packet leaves at 10 ms and arrives with the opportunity at 30 ms. The third one comes 12 ms after
-    // that departure.
+    // The second packet leaves at 10 ms and arrives with the opportunity at 30 ms. The third packet reaches the link
+    // 12 ms after that departure.
     for (idle_ms, third) in [(0, 42), (11, 42), (12, 50)] {
         for mut link in both(&two_levels(&[10], &[(0, 20, &[0]), (1000, 20, &[0])], idle_ms), 100) {
             assert_eq!(arrivals(&mut link, &[1, 1, 22], 1504), [(21, 0), (30, 1), (third, 2)]);
@@ -152,7 +152,7 @@ fn a_train_passes_whether_it_is_used_or_not() {
 fn a_train_carries_packets_whole() {
     let config = two_levels(&[100], &[(0, 20, &[0, 5, 6]), (1000, 20, &[0])], 0);
     for mut link in both(&config, 100) {
-        // Two packets of 700 bytes fit into 1504 bytes; a third one does not.
+        // Two packets of 700 bytes fit into 1504 bytes; a third packet does not.
         assert_eq!(arrivals(&mut link, &[0; 4], 700), [(20, 0), (20, 1), (25, 2), (25, 3)]);
     }
 }

@@ -14,7 +14,7 @@ use units::{Duration, Rate, Time};
 struct Case {
     queue: (usize, bool),
     config: LinkConfig,
-    /// Trains for packets after a pause, if the link has opportunities.
+    /// Recorded trains for packets after a pause, if the link has opportunities.
     trains: Option<Trains>,
     /// Gap to the previous arrival in nanoseconds, flow, size, and whether it is a plain ACK.
     arrivals: Vec<(u64, u32, u16, bool)>,
@@ -33,7 +33,7 @@ impl Case {
         (kind, if self.queue.1 { tight } else { json!({}) })
     }
 
-    /// A limit of the kind that the queue has, if it can be changed.
+    /// A limit of the kind that the queue supports, if its limit can be changed.
     fn limit(&self, n: u64) -> Limit {
         match self.queue().0 {
             "red" | "cake" => Limit { packets: None, bytes: Some(1514 * n) },
@@ -68,7 +68,7 @@ impl Case {
         packets.collect()
     }
 
-    /// Maximum bytes that the wire may carry between two times.
+    /// Maximum number of bytes that the wire may carry between two times.
     fn possible(&self, from: Time, to: Time) -> f64 {
         let Impairments { rates, opportunities, .. } = &self.config.impairments;
         if let Some(opportunities) = opportunities {
@@ -96,10 +96,10 @@ impl Case {
         self
     }
 
-    /// The same case where a packet arrives at most once, a fixed time after its transmission.
+    /// The same case, but each packet arrives at most once, at a fixed time after its transmission.
     fn exact(self) -> Case {
         let mut case = self.ordered();
-        case.trains = None; // trains carry bytes in addition
+        case.trains = None; // trains carry additional bytes
         case.config.impairments.each.retain(|one| one.kind() == "ack_filter");
         case
     }
@@ -110,7 +110,7 @@ fn wire() -> impl Strategy<Value = (Rate, Vec<(Time, Rate)>, Option<Opportunitie
     let change = (0u64..400, prop_oneof![rate(), Just(Rate::from_bits_per_sec(0))]);
     let changes = (vec(change, 0..4), rate()).prop_map(|(mut changes, last)| {
         changes.sort_by_key(|change| change.0);
-        let last = (changes.last().map_or(0, |change| change.0 + 50), last); // no outage lasts for ever
+        let last = (changes.last().map_or(0, |change| change.0 + 50), last); // every outage ends
         changes.into_iter().chain([last]).map(|(at, rate)| (ms(at), rate)).collect::<Vec<_>>()
     });
     let moments =
@@ -165,7 +165,7 @@ fn impairments() -> impl Strategy<Value = Impairments> {
     })
 }
 
-/// Some of the impairments, in any order.
+/// A selection of the impairments, in any order.
 fn each() -> impl Strategy<Value = Vec<Impairment>> {
     let filter = (2u32..6).prop_map(|every| ("ack_filter", json!({ "every": every })));
     let jitter = (0u64..5_000_000, any::<bool>(), any::<bool>()).prop_map(|(spread, normal, reorders)| {

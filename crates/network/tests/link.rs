@@ -1,4 +1,4 @@
-//! A link compared with arithmetic by hand, and checked for properties that always hold.
+//! A link compared with values computed by hand, and checked for properties that always hold.
 
 use network::queue::{DropTail, Limit};
 use network::{Dice, Ecn, Impairment, Impairments, Link, LinkConfig, Loss, Packet, SamplingTimes, StreamId};
@@ -26,7 +26,7 @@ fn packet(size: u16, id: usize) -> Packet<usize> {
     Packet { stream: StreamId(0), size, ecn: Ecn::NotEct, dscp: 0, payload: id }
 }
 
-/// One link with the closed form, and one that is replayed.
+/// Create one link with the closed form and one that replays its queue.
 fn both(config: &LinkConfig, limit: Limit) -> [Link<usize>; 2] {
     let queue = || Box::new(DropTail::new(limit));
     [Link::new(config.clone(), queue()), Link::replaying(config.clone(), queue())]
@@ -61,9 +61,9 @@ fn three_packets_at_a_byte_per_microsecond() {
 #[test]
 fn the_packet_being_sent_takes_no_place_in_the_queue() {
     for mut link in both(&config(8_000_000, 0), Limit { packets: Some(1), bytes: None }) {
-        (0..3).for_each(|id| link.send(packet(100, id), Time::ZERO)); // sent, waits, dropped
-        link.send(packet(100, 3), us(99)); // still one waiting
-        link.send(packet(100, 4), us(100)); // the departure at this very time makes room
+        (0..3).for_each(|id| link.send(packet(100, id), Time::ZERO)); // in transmission, waiting, dropped
+        link.send(packet(100, 3), us(99)); // dropped, as one packet still waits
+        link.send(packet(100, 4), us(100)); // accepted: a departure at the same time makes room
         assert_eq!(drain(&mut link), [(us(100), 0), (us(200), 1), (us(300), 4)]);
         link.close_interval(END);
         assert_eq!(link.totals().run.dropped_packets, 2);
@@ -91,7 +91,7 @@ fn an_unlimited_link_only_delays() {
 struct Case {
     config: LinkConfig,
     limit: Limit,
-    /// Gap to the previous arrival in nanoseconds, size.
+    /// Gap to the previous arrival in nanoseconds, and size.
     arrivals: Vec<(u64, u16)>,
 }
 
@@ -119,7 +119,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 type Limits = Vec<(Time, Limit)>;
 
-/// Changes of the rate, the last of which is no outage, and changes of the queue's limit.
+/// Changes of the rate, which do not end with an outage, and changes of the queue's limit.
 fn changes() -> impl Strategy<Value = (Vec<(Time, Rate)>, Limits)> {
     let rate = prop_oneof![Just(0), Just(u64::MAX), 1_000_000_000u64..7_000_000_000];
     let rates = proptest::collection::vec((0u64..500, rate), 0..4).prop_map(|mut rates| {
@@ -178,7 +178,7 @@ proptest! {
             let mut sum = network::Counters::default();
             for interval in intervals {
                 sum += interval;
-                // These subtractions would overflow if anything were counted twice or too early.
+                // These subtractions would overflow if a packet were counted twice or too early.
                 let inside = sum.waiting_packets() + sum.travelling_packets();
                 let outside = sum.dropped_packets + sum.lost_packets + sum.forwarded_packets;
                 prop_assert_eq!(sum.arrived_packets, inside + outside);
@@ -210,7 +210,7 @@ proptest! {
 
 #[test]
 fn behind_a_shorter_delay_packets_overtake_and_behind_a_longer_one_they_do_not() {
-    // 100 bytes take 100 us. The delay is 1 ms, from 250 us on 0.2 ms, and from 450 us on 5 ms.
+    // A packet of 100 bytes takes 100 us. The delay is 1 ms at first, 0.2 ms from 250 us on, and 5 ms from 450 us on.
     let mut config = config(8_000_000, 1_000);
     config.impairments.delays =
         vec![(us(250), Duration::from_micros(200)), (us(450), Duration::from_micros(5_000))];

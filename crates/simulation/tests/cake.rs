@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 const RATE: u64 = 20_000_000;
 
-/// Flows over a bottleneck under CAKE, with an RTT of 40 ms; the first 5 of 30 s do not count.
+/// Flows over a bottleneck with CAKE and an RTT of 40 ms. The first 5 of 30 s are the warm-up.
 fn cake(params: Value, flows: Vec<Value>) -> Value {
     let mut bottleneck = link("there", None, 20_000_000, None);
     bottleneck["queue"] = params;
@@ -60,7 +60,7 @@ fn hosts_share_equally_however_many_flows_they_have() {
 
 #[test]
 fn bulk_leaves_the_link_to_best_effort() {
-    let mut all = flows(&["cubic"; 5]); // the last four fill their tin
+    let mut all = flows(&["cubic"; 5]); // the last four flows fill their tin
     all[0]["dscp"] = json!(8);
     let shares = goodputs(&cake(json!({}), all));
     let share = shares[0] / shares.iter().sum::<f64>();

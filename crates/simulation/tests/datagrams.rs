@@ -1,11 +1,11 @@
-//! Flows of datagrams, compared with arithmetic by hand.
+//! Flows of datagrams, compared with values computed by hand.
 
 use crate::common::{datagrams, first, flow, link, plan, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use simulation::{Column, Plan};
 
-/// Links of 1 Mbit/s and 10 ms forward, 10 Mbit/s and 5 ms back.
+/// A forward link of 1 Mbit/s and 10 ms, and a reverse link of 10 Mbit/s and 5 ms.
 fn links() -> Vec<Value> {
     vec![
         link("there", Some(1_000_000), 10_000_000, Some(20)),
@@ -25,7 +25,7 @@ fn a_ping_takes_both_delays_and_both_serialisations() {
     assert!((first(&results.flows, "rtt_mean_s") - rtt).abs() < 1e-12);
     assert_eq!(results.probes.numbers("owd_s")[..10], [0.01 + THERE_S; 10]);
     assert_eq!(results.probes.numbers("time_s")[9], 0.9);
-    // The eleventh leaves at the very end and is in flight.
+    // The eleventh datagram leaves at the very end of the run and is in flight.
     assert_eq!(first(&results.flows, "sent_packets"), 11.0);
     assert_eq!(first(&results.flows, "lost_packets"), 0.0);
     assert_eq!(first(&results.flows, "jitter_s"), 0.0);
@@ -50,12 +50,12 @@ fn the_goodput_is_the_payload_that_arrives() {
 
 #[test]
 fn a_full_queue_loses_what_does_not_fit() {
-    // 1.136 Mbit/s into 1 Mbit/s.
+    // The load is 1.136 Mbit/s on a link of 1 Mbit/s.
     let results = run(&plan(20_000, links(), vec![datagrams("udp", 1, false, &[0], &[1])]), 1);
     let lost = first(&results.flows, "lost_packets");
     let share = lost / first(&results.flows, "sent_packets");
     assert!((share - (1.0 - 1.0 / 1.136)).abs() < 0.005, "{share}");
-    // Datagrams that were dropped behind the last arrival do not count as lost yet.
+    // A loss counts only when a later datagram arrives, so drops after the last arrival do not count yet.
     let dropped = first(&results.links_summary, "dropped_packets");
     assert!((0.0..=10.0).contains(&(dropped - lost)), "{dropped} {lost}");
     let unanswered = results.probes.numbers("owd_s").iter().filter(|owd| owd.is_nan()).count() as f64;
@@ -110,7 +110,7 @@ fn a_fair_queue_sees_datagrams_as_a_flow_of_their_own() {
     plan["links"][0]["queue"] = json!({ "kind": "fq_codel" });
     plan["warmup_ns"] = json!(5_000_000_000u64);
     let rtt = run(&plan, 1).flows.numbers("rtt_p95_s")[1];
-    // At most one packet of 1514 bytes is ahead of it, 12 ms.
+    // At most one packet of 1514 bytes precedes the datagram: 12 ms.
     assert!(rtt <= 0.015 + THERE_S + BACK_S + 0.0122, "{rtt}");
 }
 
@@ -195,7 +195,7 @@ proptest! {
 
     #[test]
     fn every_datagram_arrived_was_dropped_or_is_on_its_way(plan in mixes()) {
-        // Without the TCP flow, and with time to arrive after the last one has left.
+        // The same plan without the TCP flow, and with enough time for the last datagram to arrive.
         let mut plan = plan;
         plan["flows"].as_array_mut().expect("a list").remove(0);
         for flow in plan["flows"].as_array_mut().expect("a list") {

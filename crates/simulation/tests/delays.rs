@@ -37,7 +37,7 @@ fn captured(packets: &Table, point: &str) -> Vec<Packet> {
     .collect()
 }
 
-/// Delays from captures at both ends of a path without reordering.
+/// Delays computed from captures at both ends of a path without reordering.
 #[derive(Debug, Default)]
 struct Said {
     one_way_s: Vec<f64>,
@@ -79,7 +79,7 @@ impl Said {
     }
 }
 
-/// One flow over a link that drops packets in its queue, at random, and all of them for a time.
+/// One flow over a link that drops packets in its queue, at random, and all packets for some time.
 fn plans() -> impl Strategy<Value = Value> {
     let cca = prop_oneof![Just("reno"), Just("cubic"), Just("bbr3")];
     let loss = prop_oneof![Just(0.0), Just(0.002), Just(0.05), Just(0.3)];
@@ -110,7 +110,7 @@ fn plans() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Compared with tolerances: times have microseconds, percentiles have buckets.
+    /// Comparisons have tolerances: captured times are in microseconds, and percentiles are rounded to buckets.
     #[test]
     fn they_are_those_of_a_capture_at_both_ends(plan in plans(), seed in 0u64..100) {
         let results = run(&plan, seed);
@@ -134,7 +134,7 @@ fn payload_that_is_never_late_is_in_order_when_it_arrives() {
     plan["record"]["in_order"] = json!(true);
     let results = run(&plan, 1);
     let column = |name: &str| first(&results.flows, name);
-    // Ten packets of 1,514 bytes at once, 10 Mbit/s, 20 ms; four more a round trip later.
+    // Ten packets of 1,514 bytes are sent at once, over 10 Mbit/s and 20 ms. Four more follow a round trip later.
     let (delay_s, packet_s) = (0.02, 1514.0 * 8.0 / 10e6);
     assert!((column("owd_min_s") - delay_s - packet_s).abs() < 1e-6);
     assert_eq!(column("in_order_mean_s"), column("owd_mean_s"));
@@ -157,7 +157,7 @@ fn with_gro_payload_is_in_order_when_its_batch_is_handed_up() {
 
 #[test]
 fn a_needless_retransmission_is_marked_lost_and_not_dropped() {
-    // The delay of the path becomes longer than a timeout.
+    // The delay of the path rises above the retransmission timeout.
     let mut plan = single("reno", 6_000);
     plan["links"][0]["changes"] = json!([
         { "at_ns": 2_000_000_000u64, "delay_ns": 900_000_000 }, { "at_ns": 4_000_000_000u64, "delay_ns": 20_000_000 },

@@ -1,4 +1,4 @@
-//! Dropped packets of flows, compared with the drops of the links on their paths.
+//! Drops per flow, compared with the drops of the links on the paths of the flows.
 
 use crate::common::{datagrams, first, flow, link, plan, run};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use simulation::{Column, Execution, External, Plan, Results, Simulation};
 
 const MS: u64 = 1_000_000;
-/// Time before which nothing is dropped. Handshakes are over by then, so that only data packets are dropped later.
+/// Time before which no packet is dropped. Handshakes are over by then, so only data packets are dropped later.
 const CALM_MS: u64 = 300;
 const END_MS: u64 = 3_000;
 
@@ -45,7 +45,7 @@ fn queue() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Losses that begin after the calm and may last until the end, and an outage.
+/// Losses that begin after `CALM_MS` and may last until the end of the run, and an outage.
 fn losses() -> impl Strategy<Value = Vec<Value>> {
     let loss = prop_oneof![
         Just(bernoulli(0.0)),
@@ -81,7 +81,7 @@ fn impairments() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A link, which may get a lower limit or another delay.
+/// A link whose limit may fall, or whose delay may change.
 fn hop(name: &'static str) -> impl Strategy<Value = Value> {
     let speed = (2_000_000u64..12_000_000, 0u64..20 * MS);
     let change = (0u8..4, 400u64..2_500);
@@ -103,7 +103,7 @@ fn hop(name: &'static str) -> impl Strategy<Value = Value> {
     )
 }
 
-/// Flows of one direction: TCP from the start on, datagrams after the calm.
+/// Flows in one direction: TCP from the start of the run, and datagrams after `CALM_MS`.
 fn flows() -> impl Strategy<Value = Vec<Value>> {
     let tcp = prop_oneof![Just("reno"), Just("cubic"), Just("bbr1"), Just("bbr3")];
     let size = prop_oneof![Just(None), (100_000u64..2_000_000).prop_map(Some)];
@@ -124,8 +124,8 @@ fn flows() -> impl Strategy<Value = Vec<Value>> {
     proptest::collection::vec(prop_oneof![2 => bulk, 1 => udp], 1..4)
 }
 
-/// Flows over one to three links, the first of which may be the interface of their host. The reverse route drops
-/// packets, too.
+/// Flows over one to three links. The first link may be the network interface of their host. The reverse route also
+/// drops packets.
 fn paths() -> impl Strategy<Value = (Value, usize)> {
     let hops = (hop("one"), hop("two"), hop("three"), 1usize..4, proptest::option::of(5u64..40));
     (hops, flows(), 0u64..2_500, 0.0f64..0.05).prop_map(
@@ -215,7 +215,7 @@ fn cells() -> impl Strategy<Value = (&'static str, Value)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
 
-    /// Datagrams down and up: all drops are theirs.
+    /// Flows are datagrams down and up, so every drop is a datagram.
     #[test]
     fn they_are_those_that_a_cell_dropped(
         (kind, params) in cells(), queue in queue(), spans in (100u64..900, 1_000u64..2_000), seed in 0u64..1_000,
@@ -274,7 +274,7 @@ fn workloads() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Dropped handshakes, ACKs, FINs and requests are not counted.
+    /// Dropped handshakes, ACKs, FINs and requests do not count as drops of the flow.
     #[test]
     fn of_connections_that_open_and_close_payload_of_their_sender_is_counted(
         workloads in [workloads(), workloads()], queue in queue(), loss in 0.0f64..0.1, seed in 0u64..1_000,
@@ -290,10 +290,10 @@ proptest! {
             flow["stop_ns"] = json!(2_000 * MS);
             flow
         });
-        let mut plan = plan(60_000, links, flows.collect()); // nothing is in flight at the end
+        let mut plan = plan(60_000, links, flows.collect()); // no packet is in flight at the end
         plan["record"]["packets"] = json!(["sender", "there"]);
         let results = run(&plan, seed);
-        // A packet that is dropped on the wire does not leave the link either.
+        // A packet that is dropped on the wire is not captured after the link either.
         let missing = names.map(|name| captured(&results, "sender", name) - captured(&results, "there", name));
         prop_assert_eq!(results.flows.numbers("dropped_packets"), missing);
         prop_assert!(missing.iter().sum::<f64>() <= first(&results.links_summary, "dropped_packets"));

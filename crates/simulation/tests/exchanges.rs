@@ -30,7 +30,8 @@ fn asking(think_ms: u64, stop_ms: u64) -> Results {
     )
 }
 
-/// Kind, payload and flags of every packet, in the order of arrival: `S` from the server, which has the data.
+/// Kind, payload and flags of every packet, in the order of arrival. `S` is a packet from the server, which sends the
+/// data.
 fn wire(results: &Results) -> Vec<String> {
     let text = |name: &str| match results.packets.column(name) {
         Some(Column::Label { codes, names }) => codes
@@ -47,7 +48,7 @@ fn wire(results: &Results) -> Vec<String> {
     (0..points.len()).map(one).collect()
 }
 
-/// Opening of a connection. Every write is pushed (Linux `tcp_push`).
+/// Packets that open a connection. Every write sets PSH (Linux `tcp_push`).
 const OPENING: [&str; 7] = [
     "C syn 0",
     "S syn_ack 0",
@@ -81,7 +82,7 @@ fn a_transfer_closes_its_connection_and_statistics_count_its_data_only() {
         json!({ "kind": "periodic", "interval_ns": 10_000_000_000u64, "sizes": sizes, "keep": false });
     let results = run(&working(periodic, 1_000), 1);
     let wire = wire(&results);
-    // The client sends the data: 10 packets first, and the FIN with the last of the other 4.
+    // The client sends the data: first 10 packets, and then 4 packets, of which the last has the FIN.
     assert_eq!(
         wire[..3],
         ["C syn 0", "S syn_ack 0", "C handshake_ack 0"].map(|sent| match &sent[..1] {
@@ -104,7 +105,8 @@ fn a_flow_of_one_connection_that_lasts_as_long_as_it_sends_no_fin() {
 
 #[test]
 fn an_ack_that_is_due_leaves_before_a_packet_that_arrives_at_that_nanosecond() {
-    // A packet every 40 ms, on a path without a rate. The receiver waits 40 ms or slightly longer for a second packet.
+    // One packet every 40 ms, on a path of unlimited rate. The receiver waits for a second packet for 40 ms or
+    // slightly longer.
     let acks_per_packet = |timeout_ns: u64| {
         let links = vec![link("there", None, 20_000_000, None), link("back", None, 20_000_000, None)];
         let mut only = flow("only", "cubic", &[0], &[1]);

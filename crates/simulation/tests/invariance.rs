@@ -1,4 +1,4 @@
-//! Runs of the same plan and seed have the same results, however they are stepped and sampled.
+//! Runs with the same plan and seed have the same results, however they are stepped and sampled.
 
 use crate::common::{datagrams, flow, link, plan, run, simulation};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use simulation::{Column, Plan, Results, Simulation};
 use units::Time;
 
-/// Results as text that is equal if all bits are, NaN included.
+/// Results as text. Two texts are equal if all bits of the results are equal, including NaN.
 fn digest(results: &Results) -> String {
     format!("{results:?}")
 }
@@ -64,7 +64,7 @@ pub fn plans() -> impl Strategy<Value = Value> {
             all.push(probes);
         }
         if let Some((at, _, _)) = rest.3 {
-            // A second core link in parallel, which the first flow takes for a time.
+            // A second core link in parallel, which the first flow uses for some time.
             let second = links.len() as u32;
             links.push(link("alternative", rate, delay / 2, Some(packets)));
             let old = all[0]["forward"].clone();
@@ -145,7 +145,7 @@ proptest! {
     }
 }
 
-/// Ten flows over a fast link: some ten thousand events every millisecond.
+/// Ten flows over a fast link: about ten thousand events per millisecond.
 fn busy() -> Value {
     let links =
         vec![link("there", Some(100_000_000_000), 100_000, Some(1_000)), link("back", None, 100_000, None)];
@@ -162,7 +162,7 @@ fn advancing_far_returns_after_a_bounded_number_of_events_and_changes_nothing() 
     }
     assert!(reached.is_sorted());
     let results = run(&plan, 1);
-    // A packet takes a turn for its data and at most one for its acknowledgement; 65,536 turns make one step.
+    // A packet takes one turn for its data and at most one for its acknowledgement. A step has 65,536 turns.
     assert!(reached.len() as u64 > results.data_packets / 65_536 + 1, "{} steps", reached.len());
     assert!(results.data_packets > 4 * 65_536, "{} packets", results.data_packets);
     assert_eq!(digest(&stepped.finish()), digest(&results));

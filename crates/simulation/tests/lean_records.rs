@@ -22,7 +22,7 @@ fn plans() -> impl Strategy<Value = Value> {
             vec![link("there", Some(rate), delay, Some(packets)), link("back", None, delay, None)];
         links[0]["loss"] = json!({ "kind": "bernoulli", "probability": lost });
         links[1]["loss"] = json!({ "kind": "bernoulli", "probability": lost_back });
-        // The delay is longer than a timeout, so that some timeouts are spurious and are undone.
+        // The delay is longer than a timeout, so that some timeouts are spurious and undone.
         links[0]["changes"] = json!([
             { "at_ns": at_ms * 1_000_000, "delay_ns": delay + 400_000_000 },
             { "at_ns": (at_ms + 150) * 1_000_000, "delay_ns": delay },
@@ -43,7 +43,7 @@ fn plans() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same plan with many more flows, which start at the end, on a link of their own.
+/// The same two flows in a plan with many more flows. The other flows start at the end, on a link of their own.
 fn among_many(plan: &Value) -> Value {
     let mut plan = plan.clone();
     let links = plan["links"].as_array_mut().expect("links");
@@ -59,7 +59,7 @@ fn among_many(plan: &Value) -> Value {
     plan
 }
 
-/// Rows of every table about the two flows and the two links, as text that is equal if all bits are.
+/// Rows of every table about the two flows and the two links, as text. Two texts are equal if all bits are equal.
 fn digest(results: Results) -> Vec<String> {
     results
         .tables()

@@ -4,7 +4,7 @@ use crate::common::{first, run, single};
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};
 
-/// A single flow with other settings of its forward (0) or reverse (1) link.
+/// A single flow with changed settings of its forward (0) or reverse (1) link.
 fn with(link: usize, changes: &[(&str, Value)], duration_ms: u64) -> Value {
     let mut plan = single("cubic", duration_ms);
     for (key, value) in changes {
@@ -33,7 +33,7 @@ fn goodput_mbps(plan: &Value) -> f64 {
 fn a_trace_is_the_rate_of_its_link() {
     let plan = with(0, &traced(&[1, 1, 2], true), 20_000); // 3 x 1514 bytes in 2 ms: 18.17 Mbit/s
     let found = goodput_mbps(&plan);
-    assert!((16.4..17.4).contains(&found), "{found}"); // 17.376 of payload
+    assert!((16.4..17.4).contains(&found), "{found}"); // 17.376 Mbit/s of 18.17 are payload
     let results = run(&plan, 1);
     assert!(first(&results.links_summary, "utilisation") > 0.94);
 }
@@ -82,7 +82,7 @@ fn mistakes_of_impairments_have_their_place_and_name() {
 fn a_flow_outlives_an_outage() {
     let changes = json!([{ "at_ns": 2_000_000_000u64, "rate_bps": 0 }, { "at_ns": 4_000_000_000u64, "rate_bps": 10_000_000 }]);
     let found = goodput_mbps(&with(0, &[("changes", changes)], 12_000));
-    assert!((6.5..8.1).contains(&found), "{found}"); // at most 10 of 12 seconds of 9.56 Mbit/s
+    assert!((6.5..8.1).contains(&found), "{found}"); // at most 9.56 Mbit/s for 10 of 12 seconds
 }
 
 #[test]

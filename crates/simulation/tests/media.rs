@@ -8,7 +8,8 @@ const RATE: f64 = 10e6;
 const TURN: f64 = 10.0 * 1514.0;
 const OVERHEAD: f64 = 500e-6;
 
-/// A shared channel of 10 Mbit/s and 5 ms with `ports` ports. Turns carry ten full packets and cost half a millisecond.
+/// A shared channel of 10 Mbit/s and 5 ms with `ports` ports. A turn carries ten full packets and has an overhead of
+/// half a millisecond.
 fn medium(name: &str, ports: usize, packets: u64) -> Value {
     let port = |n: usize| {
         let name = format!("{name}/{n}");
@@ -24,7 +25,8 @@ fn medium(name: &str, ports: usize, packets: u64) -> Value {
     })
 }
 
-/// Flows that share an uplink: data cross one port per flow and a common link, ACKs another link.
+/// Flows that share an uplink. The data of each flow crosses a port of its own and a common link; all ACKs cross
+/// another link.
 fn uplink(flows: usize, packets: u64, duration_ms: u64) -> Value {
     let links =
         vec![link("core", Some(1_000_000_000), 5_000_000, None), link("down", None, 10_000_000, None)];
@@ -50,7 +52,7 @@ fn stations_with_something_to_send_share_the_channel_as_the_closed_form_says() {
             assert!((found / expected - 1.0).abs() < 0.005, "{flows} flows: {found} of {expected} bit/s");
         }
         let used: f64 = results.links_summary.numbers("utilisation")[2..].iter().sum();
-        let share = 8.0 * TURN / RATE / (8.0 * TURN / RATE + OVERHEAD); // the rest is the overhead of turns
+        let share = 8.0 * TURN / RATE / (8.0 * TURN / RATE + OVERHEAD); // the rest is overhead of turns
         assert!((used / share - 1.0).abs() < 0.005, "{flows} flows: {used} of {share}");
     }
 }
@@ -116,7 +118,7 @@ fn a_station_that_changes_its_medium_takes_its_flow_along() {
     let forwarded = results.links_summary.numbers("forwarded_packets");
     assert_eq!(forwarded[3], 0.0); // the first port of the second medium
     assert!(forwarded[2] > 5_000.0 && forwarded[4] > 5_000.0, "{forwarded:?}");
-    // Packets in flight on the first medium arrived.
+    // Packets in flight on the first medium have arrived.
     let goodput = first(&results.flows, "goodput_bps");
     assert!(goodput > 0.85 * 8.0 * TURN / (8.0 * TURN / RATE + OVERHEAD), "{goodput}");
 }
@@ -128,7 +130,7 @@ fn the_least_time_of_a_transfer_counts_the_delay_and_the_rate_of_the_medium() {
     let results = run(&plan, 1);
     let (ideal, taken) = (first(&results.transfers, "ideal_s"), first(&results.transfers, "fct_s"));
     let least = 100.0 * 1514.0 * 8.0 / RATE;
-    // One round trip opens the connection; another one carries the data and the last ACK.
+    // One round trip opens the connection. A second round trip carries the data and the last ACK.
     assert!((ideal - least - 2.0 * 20e-3).abs() < 1e-9, "{ideal}");
     assert!(ideal < taken, "{ideal} of {taken}");
 }

@@ -1,10 +1,11 @@
-//! Network interfaces of hosts, which their flows share and in which TCP small queues limit each sender.
+//! Network interfaces of hosts. The flows of a host share its interface, and TCP small queues limit each sender in
+//! it.
 
 use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Plan, Results};
 
-/// Bytes of a full packet on the wire: 1448 of payload, 66 of headers.
+/// Bytes of a full packet on the wire: 1448 bytes of payload and 66 bytes of headers.
 const WIRE: f64 = 1514.0;
 
 /// Bulk flows of one host with an interface of 10 Mbit/s and a base RTT of 40 ms.
@@ -19,7 +20,7 @@ fn laptop(queue: Value, ccas: &[&str]) -> Value {
     made
 }
 
-/// The same flows without an interface: its link belongs to the network.
+/// The same flows without a network interface: the link belongs to the network.
 fn path(queue: Value, ccas: &[&str]) -> Value {
     let mut made = laptop(queue, ccas);
     made["links"][0]["nic"] = json!(false);
@@ -30,7 +31,7 @@ fn queues() -> [Value; 3] {
     ["drop_tail", "fq", "fq_codel"].map(|kind| json!({ "kind": kind }))
 }
 
-/// Largest queue of the first link in packets, and its drops.
+/// Largest queue of the first link in packets, and number of drops.
 fn waited_and_dropped(results: &Results) -> (f64, f64) {
     let summary = &results.links_summary;
     (first(summary, "backlog_max_packets"), first(summary, "dropped_packets"))
@@ -48,9 +49,10 @@ fn two_flows_of_a_host_share_its_interface_equally_and_fill_it() {
 
 #[test]
 fn a_sender_has_two_bursts_and_what_it_may_add_to_less_than_that_in_its_host() {
-    // In slow start the window is at most twice the packets in flight, and pacing doubles that once more. A burst is a
-    // millisecond at that rate, and at least two packets. The limit is two bursts, and a sender one packet below the
-    // limit may add a burst. One packet of all is in transmission.
+    // In slow start the window is at most twice the packets in flight, and pacing doubles the rate again. The bound
+    // therefore assumes four times the link rate. A burst is a millisecond at that rate, and at least two packets.
+    // The limit of a sender is two bursts, and a sender one packet below the limit may add a burst. One packet of all
+    // flows is in transmission.
     let pace = 4.0 * 10e6 / 8.0 * 1448.0 / WIRE;
     let burst = (pace / 1024.0 / 1448.0).floor().max(2.0);
     for queue in queues() {
@@ -58,7 +60,7 @@ fn a_sender_has_two_bursts_and_what_it_may_add_to_less_than_that_in_its_host() {
             let (waited, dropped) = waited_and_dropped(&run(&laptop(queue.clone(), ccas), 1));
             let most = (3.0 * burst - 1.0) * ccas.len() as f64 - 1.0;
             assert!(waited <= most, "{queue}: {waited} of {most}");
-            // Eight packets take 10 ms, which is more than the target of CoDel.
+            // Eight packets take 10 ms, which exceeds the target of CoDel.
             assert!(dropped == 0.0 || queue["kind"] == "fq_codel", "{queue}: {dropped} dropped");
         }
     }

@@ -160,7 +160,7 @@ fn every_mistake_is_named() {
     assert_eq!(paths, expected);
 }
 
-/// A value that may or may not be valid in its place.
+/// A value that may or may not be valid at its position in the plan.
 fn odd() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!(null)),
@@ -222,7 +222,7 @@ proptest! {
     }
 }
 
-/// A plan with every possible part.
+/// A plan that has every possible part.
 fn full() -> Value {
     let periods = json!({ "on_ns": 2_000, "off_ns": 0, "exponential": true });
     let bytes = json!({ "kind": "pareto", "shape": 1.25, "low": 100.0, "high": 1e6 });

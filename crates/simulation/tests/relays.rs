@@ -1,4 +1,4 @@
-//! Hosts that end TCP: two connections back to back with a finite buffer between them.
+//! Relays: hosts that end TCP, with two successive connections and a finite buffer between them.
 
 use crate::common::{flow, link, plan, run};
 use serde_json::{Value, json};
@@ -6,7 +6,8 @@ use simulation::Results;
 
 const BUFFER: u64 = 100_000;
 
-/// A fast first connection over 1 Gbit/s and 0.3 ms, and a second one at `rate_bps` over 40 ms; `bytes` to send.
+/// A fast first connection over 1 Gbit/s and 0.3 ms, and a second connection at `rate_bps` over 40 ms, with `bytes`
+/// bytes to send.
 fn split(rate_bps: u64, bytes: Option<u64>) -> Value {
     let links = vec![
         link("in", Some(1_000_000_000), 150_000, Some(1_000)),
@@ -39,7 +40,7 @@ fn what_goes_in_comes_out_or_is_held() {
         assert!(came + 0.5 >= left, "nothing leaves that has not come");
         most = most.max(came - left);
     }
-    // Payload that has arrived at the receiver and is not yet acknowledged is held as well.
+    // Payload that has arrived at the receiver but is not yet acknowledged also counts as held.
     assert!(most <= BUFFER as f64 + 0.5, "{most} bytes were held");
     assert!(most >= 0.8 * BUFFER as f64, "the slow side fills the buffer: {most} bytes");
     let [first, second] = delivered(&results);
@@ -67,7 +68,7 @@ fn a_fast_second_connection_is_not_in_the_way() {
     plan["links"][0]["rate_bps"] = json!(5_000_000);
     plan["links"][0]["queue"]["packets"] = json!(10);
     let [first, second] = delivered(&run(&plan, 1));
-    // Unacknowledged payload is that of a round trip of 40 ms. The buffer is nearly empty.
+    // A round trip of 40 ms contains the unacknowledged payload. The buffer is nearly empty.
     let held = first - second - 5e6 / 8.0 * 0.04;
     assert!(first > 0.9 * 5e6 / 8.0 * 20.0 && held.abs() < 0.05 * BUFFER as f64, "{held} bytes are held");
 }

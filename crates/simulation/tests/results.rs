@@ -1,12 +1,12 @@
-//! Results of runs, compared with arithmetic by hand.
+//! Results of runs, compared with values computed by hand.
 
 use crate::common::{first, flow, link, plan, run, single};
 use serde_json::json;
 
 #[test]
 fn ten_packets_to_an_empty_path() {
-    // SYN and SYN-ACK take one round trip. Then come an ACK and ten packets of 1514 bytes at 10 Mbit/s, 1.2112 ms each,
-    // and the ACK of the last one: its 66 bytes take no time on the unlimited reverse route.
+    // SYN and SYN-ACK take one round trip. Then an ACK and ten packets of 1514 bytes follow at 10 Mbit/s, 1.2112 ms
+    // each, and the ACK of the last packet. The 66 bytes of this ACK take no time on the unlimited reverse route.
     let mut plan = single("reno", 1_000);
     plan["flows"][0]["bytes"] = json!(14_480);
     plan["flows"][0]["tcp"]["ack_every"] = json!(1);
@@ -25,7 +25,8 @@ fn ten_packets_to_an_empty_path() {
     assert_eq!(first(&results.links_summary, "backlog_max_packets"), 10.0);
     let busy_ns = 74.0 * 800.0 + ack_ns + 10.0 * 1_211_200.0;
     assert_eq!(first(&results.links_summary, "utilisation"), busy_ns / 1e9);
-    // The n-th packet waits for the ACK and n others, SYN and ACK do not wait: 45 times 1.2112 ms over 12 packets.
+    // The n-th data packet waits for the ACK and n data packets; SYN and ACK do not wait. In total, 12 packets wait
+    // for 45 times 1.2112 ms and ten times the transmission time of the ACK.
     let waited_ns = 10.0 * ack_ns + 45.0 * 1_211_200.0;
     assert_eq!(first(&results.links_summary, "sojourn_mean_s"), waited_ns / 12.0 / 1e9);
     assert_eq!(results.data_packets, 10);
@@ -165,7 +166,7 @@ fn random_loss_strikes_as_often_as_it_should() {
     let dropped = first(&results.links_summary, "dropped_packets");
     let passed = first(&results.links_summary, "forwarded_packets");
     let share = dropped / (dropped + passed);
-    assert!((share - 0.02).abs() < 0.004, "{share}"); // some 24,000 packets: three standard deviations are 0.003
+    assert!((share - 0.02).abs() < 0.004, "{share}"); // about 24,000 packets: three standard deviations are 0.003
 }
 
 /// The texts of a column.
@@ -198,7 +199,7 @@ fn states_change_at_exact_times_with_all_variables() {
 
 #[test]
 fn a_capture_has_the_handshake_and_every_byte_at_its_time() {
-    // Ten packets and a short one to an empty path, as in the first test.
+    // Ten full packets and a short packet on an empty path, as in the first test.
     let mut plan = single("reno", 1_000);
     plan["flows"][0]["bytes"] = json!(14_580);
     plan["flows"][0]["tcp"]["ack_every"] = json!(1);
@@ -217,7 +218,7 @@ fn a_capture_has_the_handshake_and_every_byte_at_its_time() {
     assert_eq!(seqs[sent[10]], 14_480.0);
     assert_eq!(packets.numbers("len")[sent[10]], 100.0);
     assert_eq!(packets.numbers("ack")[rows("sender", "ack")[10]], 14_580.0);
-    assert_eq!(times[passed[0]] - times[sent[0]], 52_800.0 + 1_211_200.0 + 20e6); // behind the ACK
+    assert_eq!(times[passed[0]] - times[sent[0]], 52_800.0 + 1_211_200.0 + 20e6); // transmission of the ACK and the packet, and 20 ms
     // The SYN took 59,200 ns and 20 ms; the SYN-ACK left at 20.0592 ms, and the data echo its timestamp.
     assert_eq!(packets.numbers("ts_val")[rows("sender", "syn_ack")[0]], 20.0);
     assert_eq!(packets.numbers("ts_ecr")[sent[0]], 20.0);
@@ -294,7 +295,7 @@ fn reordering_loses_nothing() {
 
 #[test]
 fn a_rerouted_flow_leaves_the_old_link_and_what_is_past_the_fork_finishes_on_it() {
-    // Access, then 20 ms over link 1 until 1 s, over the faster link 2 (5 ms) until 2 s, then link 1 again.
+    // Access link, then 20 ms over link 1 until 1 s, then the faster link 2 (5 ms) until 2 s, then link 1 again.
     let links = vec![
         link("access", Some(100_000_000), 1_000_000, None),
         link("slow", Some(10_000_000), 20_000_000, Some(100)),
@@ -317,7 +318,7 @@ fn a_rerouted_flow_leaves_the_old_link_and_what_is_past_the_fork_finishes_on_it(
     assert!(on("slow").iter().any(|&t| (1.0..1.2).contains(&t)), "the queue of the old link empties");
 }
 
-/// One connection over 10 Mbit/s and 40 ms, whose application writes.
+/// One connection over 10 Mbit/s and 40 ms with an application that writes at a constant rate.
 fn writing(rate_bps: u64, drops: bool, send_buffer_bytes: Option<u64>) -> serde_json::Value {
     let mut plan = single("cubic", 10_000);
     plan["flows"][0]["workload"] = json!({
@@ -362,7 +363,8 @@ fn an_application_that_rests_sends_half_of_the_time() {
     });
     plan["record"]["interval_ns"] = json!(1_000_000_000);
     let goodput = run(&plan, 1).series.numbers("goodput_bps");
-    // Data in flight or lost at the start of a silent period arrive during it: a full path and queue are 1.15 Mbit.
+    // Data in flight or lost at the start of a silent period arrives during that period: a full path and queue hold
+    // 1.15 Mbit.
     assert!(goodput.iter().step_by(2).skip(1).all(|&bps| bps > 8e6), "{goodput:?}");
     assert!(goodput.iter().skip(1).step_by(2).all(|&bps| bps < 2e6), "{goodput:?}");
 }

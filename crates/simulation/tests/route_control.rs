@@ -1,4 +1,4 @@
-//! Controllers of routes: decisions, delays of installation, and checks of plans.
+//! Controllers of routes: decisions, installation delays, and checks of plans.
 
 use crate::common::{flow, link, plan, run};
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ const RATE: u64 = 10_000_000;
 const EVERY_NS: u64 = 1_000_000_000;
 const DELAY_NS: u64 = 7_000_000;
 
-/// Two flows with access links of their own (0, 1), two links of 10 Mbit/s and different delays (2, 3), a link behind
-/// them (4), and one for ACKs (5). Both flows begin on link 2.
+/// Two flows with an access link each (0, 1), two links of 10 Mbit/s with different delays (2, 3), a link after these
+/// two (4), and a link for ACKs (5). Both flows begin on link 2.
 fn parallel(duration_ms: u64) -> Value {
     let links = vec![
         link("access 1", Some(100_000_000), 1_000_000, None),
@@ -59,7 +59,7 @@ fn periodic_is_to_take_turns_a_delay_after_every_period() {
 
 #[test]
 fn the_last_router_is_told_first_and_every_other_one_a_delay_later() {
-    // Link 0, then 1 or 4, then link 2, then 3 or 5.
+    // Route: link 0, then 1 or 4, then link 2, then 3 or 5.
     let links = (0..6).map(|n| link(&n.to_string(), Some(RATE), 1_000_000 * (n + 1), Some(40)));
     let links = links.chain([link("back", None, 10_000_000, None)]).collect();
     let mut found = plan(1_500, links, vec![flow("only", "cubic", &[0, 1, 2, 3], &[6])]);
@@ -82,7 +82,7 @@ fn of_two_flows_on_one_link_one_moves_to_the_idle_one_and_stays() {
     let together = parallel(20_000);
     assert_eq!(carried(&together)[1], 0.0);
     let [fast, slow] = carried(&apart);
-    // From 1 s on, each has a link of its own: 19 s of 10 Mbit/s, minus losses by start-up and the move.
+    // From 1 s on, each flow has a link of its own: 19 s of 10 Mbit/s, minus losses from start-up and the move.
     assert!(fast > 0.93 * 200.0 && slow > 0.93 * 190.0, "{fast} {slow}");
 }
 

@@ -4,7 +4,7 @@ use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};
 use simulation::{Plan, Simulation};
 
-/// A cell with the given parameters: ports 2 and 3 are those of the first station, down and up.
+/// A cell with the given parameters. Ports 2 and 3 belong to the first station, down and up.
 fn cell(params: &Value, ports: usize) -> Value {
     let port = |n: usize| {
         let name = format!("home/{n}");
@@ -14,7 +14,7 @@ fn cell(params: &Value, ports: usize) -> Value {
     json!({ "name": "home", "stream": "home", "kind": "wifi", "params": params, "ports": ports })
 }
 
-/// One CUBIC flow to or from a station, over a wire of 5 ms each way behind the access point.
+/// One CUBIC flow to or from a station. The access point has a wire of 5 ms in each direction.
 fn transfer(params: &Value, route: [&[u32]; 2]) -> Value {
     let wires = ["down", "up"].map(|name| link(name, Some(1_000_000_000), 5_000_000, None));
     let mut plan = plan(12_000, wires.to_vec(), vec![flow("one", "cubic", route[0], route[1])]);
@@ -28,7 +28,7 @@ const UP: [&[u32]; 2] = [&[3, 1], &[0, 2]];
 
 #[test]
 fn tcp_gets_what_the_cell_carries_less_its_acknowledgements() {
-    // HE20 MCS 11: 129 Mbit/s of UDP payload. ns-3 gives TCP 107 to 113 Mbit/s.
+    // HE20 MCS 11 carries 129 Mbit/s of UDP payload. TCP has 107 to 113 Mbit/s in ns-3.
     let params = json!({ "width_mhz": 20, "streams": 1, "station_mcs": [11], "max_ampdu_bytes": 65_535 });
     for route in [DOWN, UP] {
         let goodput = first(&run(&transfer(&params, route), 1).flows, "goodput_bps") / 1e6;
@@ -41,7 +41,7 @@ fn errors_are_not_seen_by_tcp() {
     let params = json!({ "width_mhz": 20, "streams": 1, "station_mcs": [5], "station_errors": [0.1] });
     let mut plan = transfer(&params, DOWN);
     plan["warmup_ns"] = json!(0);
-    plan["flows"][0]["bytes"] = json!(1_000_000); // fits into the queue as a whole
+    plan["flows"][0]["bytes"] = json!(1_000_000); // the whole transfer fits into the queue
     let results = run(&plan, 1);
     assert_eq!(first(&results.flows, "retransmitted_packets"), 0.0);
     assert!(first(&results.flows, "fct_s") < 0.5);

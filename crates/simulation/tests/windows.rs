@@ -1,4 +1,4 @@
-//! Windows give the same results as the order of events, bit for bit.
+//! Execution in windows gives the same results as execution in the order of events, bit for bit.
 
 use crate::common::{datagrams, flow, link, plan};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn simulation(plan: &Value, execution: Execution) -> Simulation {
     built.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Results as text that is equal if all bits are, NaN included.
+/// Results as text. Two texts are equal if all bits of the results are equal, including NaN.
 fn digest(plan: &Value, execution: Execution) -> String {
     format!("{:?}", simulation(plan, execution).finish())
 }
@@ -33,13 +33,13 @@ fn queue() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A rate or none, and a delay: few values of each, so that many things happen at equal times.
+/// A rate or no rate, and a delay. Each has few possible values, so that many events happen at equal times.
 fn speed() -> impl Strategy<Value = (Option<u64>, u64)> {
     let rate = prop_oneof![Just(None), Just(Some(8_000_000)), Just(Some(80_000_000)), Just(Some(11_000_000))];
     (rate, prop_oneof![Just(0u64), Just(1_000_000), Just(5_000_000)])
 }
 
-/// No change, or another rate or limit from a time on.
+/// No change, or a change of the rate or the limit at some time.
 fn changes() -> impl Strategy<Value = Value> {
     let at = 1_000_000u64..400_000_000;
     prop_oneof![
@@ -61,7 +61,7 @@ fn core() -> impl Strategy<Value = Core> {
     (rate, delay, queue(), prop_oneof![Just(0.0), Just(0.02)], changes())
 }
 
-/// A flow: algorithm, access links, start, bytes, and the part of the core that it crosses.
+/// A flow: algorithm, access links, start, bytes, and the range of core links that it crosses.
 type One = (&'static str, Vec<(Option<u64>, u64)>, u64, Option<u64>, (usize, usize));
 
 fn one() -> impl Strategy<Value = One> {
@@ -76,7 +76,7 @@ fn one() -> impl Strategy<Value = One> {
     )
 }
 
-/// Two to six flows over a core of one to three links and one back, with access links or without.
+/// Two to six flows over one to three core links and one reverse link, with or without access links.
 fn plans() -> impl Strategy<Value = Value> {
     let flows = proptest::collection::vec((one(), 0usize..16), 2..7);
     let record = (proptest::option::of(3_000_000u64..90_000_000), 0u64..300_000_000);
@@ -147,7 +147,7 @@ proptest! {
 }
 
 proptest! {
-    // Threads wait for each other three times per window, which takes long if other programs use the processors.
+    // Threads wait for each other three times per window. That takes long if other programs use the processors.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
@@ -192,12 +192,12 @@ fn a_dumbbell_is_run_in_windows_unless_its_bottleneck_has_no_delay() {
 
 #[test]
 fn windows_that_hold_less_than_a_packet_of_every_flow_are_not_chosen() {
-    // A full packet takes 1.2 ms: a window of 25 ms holds 20 of them for three flows, one of 2 ms a single one.
+    // A full packet takes 1.2 ms. A window of 25 ms holds 20 packets for three flows; a window of 2 ms holds one.
     let auto = Execution::default();
     assert!(is_in_windows(&dumbbell(5, 20), auto) && !is_in_windows(&dumbbell(0, 2), auto));
 }
 
-/// A dumbbell of 5 and 20 ms with one other setting of its bottleneck.
+/// A dumbbell of 5 and 20 ms with one changed setting of its bottleneck.
 fn with_bottleneck(key: &str, value: Value) -> Value {
     let mut plan = dumbbell(5, 20);
     plan["links"][0][key] = value;

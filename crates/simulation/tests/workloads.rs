@@ -90,7 +90,7 @@ fn arrivals_come_at_the_rate_asked_for() {
     let gaps: Vec<f64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
     let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-    let variation = variance.sqrt() / mean; // 1 for exponential times
+    let variation = variance.sqrt() / mean; // 1 for exponentially distributed times
     assert!((0.93..1.07).contains(&variation), "{variation}");
     check_transfers(&results);
 }
@@ -139,12 +139,12 @@ fn a_request_and_its_answer_take_two_round_trips_at_first_and_one_later() {
     plan["flows"][0]["tcp"]["ack_every"] = json!(1);
     plan["flows"][0]["tcp"]["delayed_ack_timeout"] = json!(40_000_000);
     let times = run(&plan, 1).transfers.numbers("fct_s");
-    // The forward link has 20 Mbit/s and the reverse link is unlimited: only packets of 66, 74 or 1066 bytes on the
+    // The forward link has 20 Mbit/s and the reverse link is unlimited. Only packets of 66, 74 or 1066 bytes on the
     // forward link take time.
     let [small, syn, answer] = [66.0, 74.0, 1_066.0].map(|bytes: f64| bytes * 8.0 / RATE as f64);
     assert!((times[0] - (2.0 * RTT_S + syn + small + answer)).abs() < 1e-9, "{}", times[0]);
     for later in &times[1..times.len() - 1] {
-        // A server that acknowledges every packet does so before it responds.
+        // A server that acknowledges every packet sends the acknowledgement before its response.
         assert!((later - (RTT_S + answer + small)).abs() < 1e-9, "{later}");
     }
 }
@@ -265,7 +265,7 @@ fn some_workload() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Conservation, bounds and determinism, however the run is stepped.
+    /// Conservation, bounds and determinism, whatever the steps of the run.
     #[test]
     fn random_workloads(
         workloads in proptest::collection::vec(some_workload(), 1..4),

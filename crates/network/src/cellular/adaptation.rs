@@ -1,16 +1,17 @@
-//! Link adaptation: which scheme a transport block uses, and whether it is decoded.
+//! Link adaptation: the choice of the scheme of a transport block, and whether the block is decoded.
 
 use super::blocks::Scheme;
 use crate::Snr;
 use std::f64::consts::{LOG2_E, SQRT_2};
 use units::{Duration, Rng, Time};
 
-/// Gap of codes and receivers to the capacity of a Gaussian channel, in dB. With it the schemes of LTE need the
-/// signal-to-noise ratios of link-level simulations, -6.6 to 19.6 dB for CQI 1 to 15, within 1 dB (C. Mehlfuehrer et
-/// al., *Simulating the Long Term Evolution physical layer*, EUSIPCO 2009: recollected).
+/// Gap between the capacity of a Gaussian channel and real codes and receivers, in dB. With this gap, the
+/// signal-to-noise ratios that the schemes of LTE need agree within 1 dB with link-level simulations: -6.6 to 19.6 dB
+/// for CQI 1 to 15 (C. Mehlfuehrer et al., *Simulating the Long Term Evolution physical layer*, EUSIPCO 2009:
+/// recollected).
 const GAP_DB: f64 = 3.0;
 
-/// Own: step of the outer loop after a block that is not decoded.
+/// Own: step of the outer loop after a block that was not decoded.
 const STEP_DB: f64 = 0.5;
 /// Own: maximum correction by the outer loop, in either direction.
 const MOST_DB: f64 = 10.0;
@@ -40,10 +41,10 @@ pub struct Adaptation {
     law: Law,
     highest: u64,
     schemes: Vec<Scheme>,
-    /// The present signal-to-noise ratio, and the reported one.
+    /// The present signal-to-noise ratio, and the last reported ratio that is in use.
     snr: Option<(Snr, Snr)>,
     reports: Reports,
-    /// Probability that a try of a block is not decoded, independently of other tries and of noise.
+    /// Probability that a try of a block is not decoded, independently of noise and of other tries.
     errors: f64,
     /// Share of failed blocks at which the outer loop is in balance.
     target: f64,
@@ -56,18 +57,18 @@ pub struct Adaptation {
 /// A try of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Sending {
-    /// Index of its scheme.
+    /// Index of the scheme of the block.
     pub mcs: u64,
     /// Size of the block.
     pub bytes: u64,
-    /// Whether it is the first try of the block.
+    /// Whether this is the first try of the block.
     pub first: bool,
-    /// Sum of the power ratios of earlier tries, which the receiver combines.
+    /// Sum of the signal-to-noise ratios (as power ratios) of earlier tries, which the receiver combines.
     pub heard: f64,
 }
 
 impl Adaptation {
-    /// Create link adaptation over `schemes`. A fixed law uses the highest one.
+    /// Create link adaptation over `schemes`. A fixed law uses the highest scheme.
     pub fn new(
         law: Law,
         schemes: Vec<Scheme>,
@@ -93,7 +94,8 @@ impl Adaptation {
         self.mcs
     }
 
-    /// Return whether a block that begins at `start` is decoded, and the sum of power ratios for its next try.
+    /// Return whether a block that begins at `start` is decoded, and the sum of power ratios for the next try of the
+    /// block.
     pub fn decodes(&mut self, start: Time, block: &Sending) -> (bool, f64) {
         let heard = block.heard + self.snr.as_mut().map_or(0.0, |(snr, _)| 10f64.powf(snr.at(start) / 10.0));
         let noise = if self.snr.is_some() {
@@ -109,8 +111,9 @@ impl Adaptation {
         (decoded, heard)
     }
 
-    /// Move the outer loop. Its steps down and up cancel if the share of failed blocks is the target. It does not
-    /// move up while the highest scheme is in use, nor down at the lowest.
+    /// Adjust the correction of the outer loop. Its steps down and up cancel if the share of failed blocks equals the
+    /// target. The correction does not rise while the highest scheme is in use, nor fall while the lowest scheme is
+    /// in use.
     fn correct(&mut self, decoded: bool) {
         let step = match decoded {
             true if self.mcs < self.highest => STEP_DB * self.target / (1.0 - self.target),
@@ -125,12 +128,12 @@ impl Adaptation {
         self.mcs
     }
 
-    /// Signal-to-noise ratio at the last block in dB; none without noise.
+    /// Signal-to-noise ratio at the last block in dB; `None` without noise.
     pub fn snr_db(&self) -> Option<f64> {
         self.snr.as_ref().map(|(snr, _)| snr.latest())
     }
 
-    /// Whether schemes are chosen by reports.
+    /// Whether reports determine the scheme.
     pub fn chooses(&self) -> bool {
         self.law == Law::Cqi
     }
@@ -141,8 +144,9 @@ fn least_snr_db(scheme: Scheme) -> f64 {
     10.0 * (scheme.efficiency.exp2() - 1.0).log10() + GAP_DB
 }
 
-/// Probability that a block is not decoded, which needs all of its code blocks. Each follows the normal approximation
-/// for codes of finite length (Y. Polyanskiy, H. Poor and S. Verdu, IEEE Trans. Inf. Theory 56(5), 2010, eq. 291).
+/// Probability that a block is not decoded. A block is decoded if all of its code blocks are. The error probability
+/// of a code block follows the normal approximation for codes of finite length (Y. Polyanskiy, H. Poor and S. Verdu,
+/// IEEE Trans. Inf. Theory 56(5), 2010, eq. 291).
 fn fails(ratio: f64, scheme: Scheme, bytes: u64) -> f64 {
     let snr = ratio / 10f64.powf(GAP_DB / 10.0);
     let code_blocks = (8 * bytes).div_ceil(scheme.code_block).max(1) as f64;
@@ -164,7 +168,7 @@ mod tests {
 
     #[test]
     fn schemes_need_what_link_level_simulations_say() {
-        // Linear fit: CQI 1 needs -6.7 dB, and every further CQI 1.95 dB more.
+        // Linear fit to the simulations: CQI 1 needs -6.7 dB, and every further CQI needs 1.95 dB more.
         for (step, mcs) in [0, 2, 4, 6, 8, 11, 13, 15, 18, 20, 22, 24, 26, 28].into_iter().enumerate() {
             let said = -6.7 + 1.95 * (step + 1) as f64;
             let found = least_snr_db(Lte::scheme(mcs));

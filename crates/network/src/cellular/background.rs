@@ -1,4 +1,4 @@
-//! Background users: they have no packets, but compete for the resource blocks of slots that other users use.
+//! Background users: users without packets that compete with other users for resource blocks.
 
 use units::{Duration, Rng, Time};
 
@@ -41,7 +41,7 @@ impl Background {
         Background { load, users: (0..load.users).map(user).collect() }
     }
 
-    /// The users that are busy at a time, which is not before that of the last call.
+    /// The users that are busy at `at`. Times of calls never decrease.
     pub fn busy(&mut self, at: Time) -> impl Iterator<Item = usize> + '_ {
         let load = self.load;
         self.users.iter_mut().enumerate().filter_map(move |(n, user)| {
@@ -75,6 +75,6 @@ mod tests {
         let at = |n: u64| Time::from_nanos(n * 10_000_000);
         let busy: usize = (0..200_000).map(|n| it.busy(at(n)).count()).sum();
         let share = busy as f64 / 5.0 / 200_000.0;
-        assert!((share - 0.3).abs() < 0.006, "{share}"); // 2,000 s hold some 60,000 independent states
+        assert!((share - 0.3).abs() < 0.006, "{share}"); // 2,000 s have about 60,000 independent states
     }
 }

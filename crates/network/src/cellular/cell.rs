@@ -1,4 +1,4 @@
-//! The cell as an element, and as entries of the list of media.
+//! The cell as an element, and as an entry of the list of media for each generation.
 
 use super::blocks::Generation;
 use super::params::CellularParams;
@@ -14,21 +14,22 @@ use units::{Duration, Probe, Rate, Time};
 
 /// A base station and its users.
 ///
-/// A slot is served at the first call at or after its start. Its blocks carry only packets that had arrived before,
-/// so the time of that call makes no difference. Slots in which no port has something to send are skipped.
+/// A slot is served at the first call at or after its start. Its blocks carry only packets that had arrived before
+/// the start of the slot, so the time of that call does not affect the result. Slots in which no port has anything to
+/// send are skipped.
 pub struct Cell<P, G> {
     /// The downlink and the uplink.
     ways: [Way<P>; 2],
-    /// Propagation delay without that of satellites.
+    /// Propagation delay, without the delay of satellites.
     delay: Duration,
     satellites: Option<Satellites>,
-    /// Minimum time from the start of a slot until its packets arrive.
+    /// Minimum time from the start of a slot until the packets of the slot arrive.
     least: Duration,
     in_flight: Ring<Flight<P>>,
     highest_rate: Rate,
-    /// Whether users sleep (DRX).
+    /// Whether users have discontinuous reception (DRX).
     sleeps: bool,
-    /// Latest time at which a loss will be known, and the time up to which everything has been replayed.
+    /// The latest time at which a loss will become known, and the time up to which slots have been replayed.
     lost: Time,
     replayed: Time,
     generation: PhantomData<G>,
@@ -64,7 +65,7 @@ impl<P: Copy, G> Cell<P, G> {
         self.replayed = now;
     }
 
-    /// Keep users awake that have sent in an uplink slot.
+    /// Keep awake the users that have sent in an uplink slot.
     fn wake(&mut self, way: usize, start: Time) {
         let [down, up] = &mut self.ways;
         let sent =
@@ -75,12 +76,12 @@ impl<P: Copy, G> Cell<P, G> {
         }
     }
 
-    /// Put the packets that the receivers of a direction release on their way to the far end.
+    /// Send the packets that the receivers of a direction release to the far end.
     fn deliver(&mut self, way: usize) {
         for (user, port) in self.ways[way].ports.iter_mut().enumerate() {
             while let Some((packet, at)) = port.release() {
                 let space = self.satellites.as_mut().map_or(Duration::ZERO, |it| it.delay(at));
-                port.arrives = port.arrives.max(at + self.delay + space); // also after a change to a nearer satellite
+                port.arrives = port.arrives.max(at + self.delay + space); // keeps the order on a change of satellite
                 let flight = Flight { arrival: port.arrives, port: PortId((2 * user + way) as u16), packet };
                 self.in_flight.insert(flight, |new, other| new.arrival < other.arrival);
             }
@@ -124,8 +125,8 @@ impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
         self.ways[way].ports[user].stats.close()
     }
 
-    /// Show the queue, the window, the blocks and the resource blocks of a port. The first port of each direction
-    /// also shows how many of its slots were used.
+    /// Report the queue, the window, the blocks and the resource blocks of a port. The first port of each direction
+    /// also reports how many slots of that direction were used.
     fn observe(&self, port: PortId, now: Time, probe: &mut Probe<'_>) {
         let (way, user) = place(port);
         self.ways[way].ports[user].observe(now, probe);
@@ -144,7 +145,7 @@ impl<P: Copy + Send, G: Generation> Element<P> for Cell<P, G> {
         ports.for_each(|port| port.stats.count_drops(drops));
     }
 
-    /// Withdraw packets as in a handover with forwarding (X2, Xn): TS 36.300 10.1.2.3, TS 38.300 9.2.3.2.
+    /// Withdraw packets as in a handover with data forwarding (X2, Xn): TS 36.300 10.1.2.3, TS 38.300 9.2.3.2.
     fn withdraw(&mut self, port: PortId, now: Time, into: &mut Vec<Packet<P>>) {
         self.replay(now);
         let (way, user) = place(port);

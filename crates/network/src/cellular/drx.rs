@@ -1,15 +1,15 @@
-//! Discontinuous reception: a user that has been idle for a while listens only in a window of each cycle.
+//! Discontinuous reception: an idle user listens only in a window of each cycle.
 //!
-//! TS 36.321 5.7 and TS 38.321 5.7, with one cycle. A user that has something to send wakes up at once.
+//! TS 36.321 5.7 and TS 38.321 5.7, with one cycle. A user that has data to send wakes up at once.
 
 use units::{Duration, Rng, Time};
 
 /// Times at which an idle user listens.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Time for which it listens after the last new block in either direction.
+    /// Time for which a user keeps listening after the last new block in either direction.
     pub inactivity: Duration,
-    /// Time between windows; zero: it always listens.
+    /// Time between windows; zero: the user always listens.
     pub cycle: Duration,
     /// Duration of a window.
     pub on: Duration,
@@ -19,14 +19,14 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub struct Drx {
     rules: Rules,
-    /// Start of its first window, nanoseconds.
+    /// Start of the user's first window, nanoseconds.
     phase: u64,
-    /// Time until which it listens at least.
+    /// Time until which the user listens in any case.
     awake_until: Time,
 }
 
 impl Drx {
-    /// Create the state of a user. The windows of users are at random times.
+    /// Create the state of a user. The windows of each user begin at a random time.
     pub fn new(rules: Rules, mut rng: Rng) -> Drx {
         Drx { rules, phase: rng.next_u64() % rules.cycle.as_nanos().max(1), awake_until: Time::ZERO }
     }
@@ -36,7 +36,7 @@ impl Drx {
         self.awake_until = self.awake_until.max(start + self.rules.inactivity);
     }
 
-    /// The first time at or after `time` at which it listens, if nothing wakes it earlier.
+    /// The first time at or after `time` at which the user listens, unless it is woken earlier.
     pub fn after(&self, time: Time) -> Time {
         let cycle = self.rules.cycle.as_nanos();
         if cycle == 0 || time <= self.awake_until || time == Time::NEVER {

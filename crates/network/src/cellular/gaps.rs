@@ -1,8 +1,9 @@
-//! Gaps: times in which a user neither sends nor receives, such as a handover. Waiting packets are sent afterwards.
+//! Gaps: times in which a user neither sends nor receives, such as a handover. Waiting packets are sent after the
+//! gap.
 
 use units::{Duration, Time};
 
-/// A gap, once or periodic.
+/// A gap, which occurs once or periodically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// Start of the first gap.
@@ -29,7 +30,7 @@ impl Gap {
 pub struct Gaps(pub Vec<Gap>);
 
 impl Gaps {
-    /// The first time at or after `time` that is in no gap.
+    /// The first time at or after `time` that is outside all gaps.
     pub fn after(&self, mut time: Time) -> Time {
         if time == Time::NEVER {
             return time;

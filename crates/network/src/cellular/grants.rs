@@ -1,8 +1,8 @@
-//! Grants: how much a user may send.
+//! Grants: permissions that limit how much a user may send.
 //!
 //! A user whose queue was empty sends a scheduling request at its next opportunity, and gets a small grant after a
-//! delay. Every block that it sends reports how much more waits (buffer status report). The base station grants the
-//! reported bytes after the same delay: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
+//! delay. Every block that the user sends reports how many bytes still wait (buffer status report). The base station
+//! grants the reported bytes after the same delay: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
 
 use std::collections::VecDeque;
 use units::{Duration, Rng, Time};
@@ -10,11 +10,11 @@ use units::{Duration, Rng, Time};
 /// Times of requests and grants, and sizes of grants.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Time between two opportunities of a user for a request.
+    /// Time between two opportunities of a user to send a request.
     pub period: Duration,
     /// Time from a request or a report until the granted bytes may be sent.
     pub delay: Duration,
-    /// Bytes granted for a request, which does not say how many bytes wait.
+    /// Bytes granted in response to a request, which does not report how many bytes wait.
     pub first_bytes: u64,
     /// Bytes below which a grant has room for headers only.
     pub least_bytes: u64,
@@ -24,18 +24,19 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 pub struct Grants {
     rules: Rules,
-    /// Time of the first opportunity.
+    /// Time of the user's first opportunity.
     phase: Duration,
     /// Bytes sent so far.
     sent: u64,
     /// Total bytes that may have been sent since the beginning.
     granted: u64,
-    /// Grants that are under way: time from which each is valid, and the total bytes that may then have been sent.
+    /// Grants that are under way: time from which each grant is valid, and the total bytes that may then have been
+    /// sent.
     coming: VecDeque<(Time, u64)>,
 }
 
 impl Grants {
-    /// Create the grants of a user, none so far. The opportunities of users are at random times.
+    /// Create the state of a user without grants. The opportunities of each user begin at a random time.
     pub fn new(rules: Rules, mut rng: Rng) -> Grants {
         let phase = Duration::from_nanos(rng.next_u64() % rules.period.as_nanos().max(1));
         Grants { rules, phase, sent: 0, granted: 0, coming: VecDeque::new() }
@@ -52,7 +53,7 @@ impl Grants {
     /// The first opportunity after a time.
     fn opportunity(&self, now: Time) -> Time {
         let (period, phase) = (self.rules.period.as_nanos().max(1), self.phase.as_nanos());
-        let passed = (now.as_nanos() + period - phase) / period; // counted from one period before the first
+        let passed = (now.as_nanos() + period - phase) / period; // opportunities up to now
         Time::from_nanos(passed * period + phase)
     }
 
@@ -70,7 +71,7 @@ impl Grants {
         self.left()
     }
 
-    /// Bytes that the user may send by the valid grants.
+    /// Bytes that the valid grants still permit the user to send.
     fn left(&self) -> u64 {
         let left = self.granted.saturating_sub(self.sent);
         if left < self.rules.least_bytes { 0 } else { left }

@@ -2,12 +2,12 @@
 //!
 //! User `k` has two ports: `2k` from the base station to the user (down), `2k + 1` back (up).
 //!
-//! - [`slots`]: when each direction has a slot, and how many symbols the slot has.
+//! - [`slots`]: the slots of each direction, and the number of symbols of each slot.
 //! - [`blocks`]: sizes of transport blocks.
-//! - [`adaptation`]: which modulation and coding scheme a block uses, and whether it is decoded.
+//! - [`adaptation`]: the choice of a modulation and coding scheme, and whether a block is decoded.
 //! - [`rlc`]: packets as pieces in blocks, HARQ, and release in order.
-//! - [`grants`]: when a user may send.
-//! - [`gaps`]: when a user is away; [`drx`]: when a user does not listen.
+//! - [`grants`]: when and how much a user may send.
+//! - [`gaps`]: times in which a user neither sends nor receives; [`drx`]: times in which a user does not listen.
 //! - [`satellites`]: a propagation delay that changes when another satellite takes over.
 //! - [`background`]: users without packets that compete for resource blocks.
 //! - [`share`]: the scheduler, which divides the resource blocks of a slot.

@@ -99,7 +99,7 @@ params! {
 /// Own: each user has two ports, whose indices have 16 bits.
 const MOST_USERS: usize = 10_000;
 
-/// Own: minimum time between changes of the satellite, and maximum delay of a satellite.
+/// Own: minimum time between changes of the satellite, and maximum delay to a satellite.
 const LEAST_TURN_NS: u64 = 1_000_000;
 const LONGEST_WAY_NS: u64 = 1_000_000_000;
 
@@ -119,7 +119,7 @@ fn ns(nanoseconds: u64) -> Duration {
 }
 
 impl CellularParams {
-    /// The first problem of the parameters.
+    /// The first problem of the parameters, if any.
     pub(super) fn problem<G: Generation>(&self) -> Option<Problem> {
         self.carrier_exists::<G>()
             .and_then(|()| self.satellites_exist())
@@ -244,7 +244,8 @@ impl CellularParams {
         self.user_mcs.iter().max().map_or(1, |mcs| mcs + 1)
     }
 
-    /// The slots of a direction and the sizes of its blocks. Slots with too few symbols for a block have none.
+    /// The slots of a direction and the sizes of its blocks. A slot with too few symbols for a block counts as a slot
+    /// without symbols.
     fn carrier<G: Generation>(&self, symbols: &[u64], layers: u64) -> (Slots, Sizes) {
         let carries = |&symbols: &u64| if symbols > 0 && G::bits(0, 1, symbols, 1) > 0 { symbols } else { 0 };
         let slots = Slots::new(self.slot(), symbols.iter().map(carries).collect());
@@ -257,7 +258,7 @@ impl CellularParams {
             .map(|(symbols, layers)| self.carrier::<G>(symbols, layers))
     }
 
-    /// Maximum rate of both directions together, counted with the Ethernet headers that packets have on other links.
+    /// Maximum rate of both directions together. It includes the Ethernet headers that packets have on other links.
     pub(super) fn capacity<G: Generation>(&self) -> Rate {
         let slot_s = self.slot().as_secs_f64();
         let rate = |symbols: &[u64], layers| {
@@ -273,13 +274,14 @@ impl CellularParams {
         ns(1_000_000 >> self.numerology)
     }
 
-    /// Minimum time from the start of a slot until its packets have arrived.
+    /// Minimum time from the start of a slot until packets sent in the slot have arrived.
     pub(super) fn least(&self) -> Duration {
         let space = self.satellites_ns.get(2).copied().unwrap_or(0);
         self.slot() + ns(self.processing_ns + self.delay_ns + space)
     }
 
-    /// Both directions, with a port for each queue. The queues of a user follow each other.
+    /// Both directions, with a port for each queue. In `queues`, the downlink queue of each user is followed by its
+    /// uplink queue.
     pub(super) fn ways<P: Copy, G: Generation>(&self, inputs: Inputs<P>) -> [Way<P>; 2] {
         let Inputs { queues, sampling, seed } = inputs;
         let mut ports = [Vec::new(), Vec::new()];

@@ -12,25 +12,25 @@ use crate::server::Transmission;
 use crate::{Packet, QueueDiscipline};
 use units::{Duration, Probe, Time};
 
-/// Bytes of the Ethernet header, which packets have on other links and not here.
+/// Bytes of the Ethernet header, which packets have on other links but not in a cell.
 const ETHERNET: u64 = 14;
 
-/// The part of a slot that a block takes.
+/// The part of a slot that a block occupies.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// Start of the slot.
     pub start: Time,
     /// Duration of the slot.
     pub length: Duration,
-    /// Resource blocks of the blocks before it, of its own, and of the slot.
+    /// Resource blocks of the slot: those before the block, those of the block, and the total.
     pub before: u64,
     pub own: u64,
     pub all: u64,
 }
 
 impl Part {
-    /// The time at which the first `sent` of `bytes` bytes of its block have been sent. Own: blocks that share a slot
-    /// are counted as one after the other, so that packets begin no faster than the carrier can send.
+    /// The time at which the first `sent` of the `bytes` bytes of the block have been sent. Own: blocks that share a
+    /// slot are modelled as one after the other, so that packets begin no faster than the carrier can send.
     fn at(&self, sent: u64, bytes: u64) -> Time {
         let share = (self.before * bytes + self.own * sent) as f64 / (self.all * bytes) as f64;
         self.start + Duration::from_nanos((self.length.as_nanos() as f64 * share) as u64)
@@ -41,14 +41,14 @@ impl Part {
 #[derive(Clone, Copy, Debug)]
 struct Head<P> {
     packet: Packet<P>,
-    /// Bytes that have not been sent.
+    /// Bytes of the packet that have not been sent.
     left: u64,
 }
 
-/// Transmissions of a port since the beginning.
+/// Counters of the transmissions of a port since the beginning.
 #[derive(Clone, Debug, Default)]
 struct Activity {
-    /// Blocks sent, retransmissions included.
+    /// Blocks sent, including retransmissions.
     blocks: u64,
     /// Retransmitted blocks.
     retries: u64,
@@ -62,16 +62,16 @@ pub struct Port<P> {
     head: Option<Head<P>>,
     headers: Headers,
     pub adaptation: Adaptation,
-    /// Grants of a user; none: a base station may always send.
+    /// Grants of a user. `None` for a base station, which may always send.
     grants: Option<Grants>,
     window: Window<P>,
-    /// Times in which it neither sends nor receives.
+    /// Times in which the port neither sends nor receives.
     gaps: Gaps,
-    /// Discontinuous reception of a user; none: a base station always listens.
+    /// Discontinuous reception of a user. `None` for a base station, which always listens.
     drx: Option<Drx>,
     /// Start of the last new block.
     pub active: Time,
-    /// Time before which no new block is sent, as the queue released no packet.
+    /// Time before which no new block is sent, because the queue has released no packet.
     not_before: Time,
     pub stats: LinkStats<P>,
     activity: Activity,
@@ -79,12 +79,12 @@ pub struct Port<P> {
     sending: Time,
     /// Latest time at which a loss becomes known.
     pub lost: Time,
-    /// Latest time at which a packet that was handed up reaches the far end.
+    /// Latest time at which a packet that the receiver released reaches the far end.
     pub arrives: Time,
 }
 
 impl<P: Copy> Port<P> {
-    /// An idle port.
+    /// Create an idle port.
     pub fn new(
         queue: Box<dyn QueueDiscipline<P>>,
         headers: Headers,
@@ -128,7 +128,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Bytes that all waiting packets take in blocks, headers included; 0 if none waits.
+    /// Bytes that all waiting packets need in blocks, including headers; 0 if no packet waits.
     fn backlog(&self) -> u64 {
         let waiting = self.queue.backlog();
         let begun = self.head.map_or(0, |head| head.left + self.headers.piece);
@@ -137,7 +137,7 @@ impl<P: Copy> Port<P> {
         if waiting.packets == 0 && begun == 0 { 0 } else { self.headers.block + begun + whole + bytes }
     }
 
-    /// Time from which it may send a new block.
+    /// Time from which the port may send a new block.
     fn ready(&self) -> Time {
         if self.backlog() == 0 {
             return Time::NEVER;
@@ -151,26 +151,26 @@ impl<P: Copy> Port<P> {
         self.drx.as_ref().map_or(time, |drx| drx.after(time))
     }
 
-    /// Keep the user awake: a new block of its own began, in either direction.
+    /// Keep the user awake, as a new block of this user began in either direction.
     pub fn listens(&mut self, start: Time) {
         if let Some(drx) = &mut self.drx {
             drx.active(start);
         }
     }
 
-    /// The first time at or after `from` at which it has something to send or retransmit.
+    /// The first time at or after `from` at which the port has something to send or retransmit.
     pub fn wants(&self, from: Time) -> Time {
         let again = self.window.due().map_or(Time::NEVER, |due| due.1.max(from));
         self.gaps.after(again.min(self.heard_after(self.ready().max(from))))
     }
 
-    /// The block that it may retransmit in a slot that begins at `start`, and the time since which it may.
+    /// The block that the port may retransmit in a slot that begins at `start`, and the time from which it may.
     pub fn due(&self, start: Time) -> Option<(Block, Time)> {
         let (n, at) = self.window.due().filter(|due| due.1 <= start && self.gaps.after(start) == start)?;
         Some((self.window.block(n), at))
     }
 
-    /// Bytes of a new block that it could fill in a slot that begins at `start`.
+    /// Bytes of a new block that the port could fill in a slot that begins at `start`.
     pub fn wanted(&mut self, start: Time) -> u64 {
         if self.ready() > start || self.gaps.after(start) > start || self.heard_after(start) > start {
             return 0;
@@ -200,7 +200,7 @@ impl<P: Copy> Port<P> {
         let sent = limit.saturating_sub(self.headers.block) - room;
         let remain = self.backlog();
         if sent == 0 {
-            self.not_before = self.not_before.max(part.start + part.length); // the queue may have dropped its packets
+            self.not_before = self.not_before.max(part.start + part.length); // the queue may have dropped all
             return false;
         }
         if let Some(grants) = &mut self.grants {
@@ -213,13 +213,13 @@ impl<P: Copy> Port<P> {
         true
     }
 
-    /// Take the next packet of the queue, which begins after `sent` of the `bytes` bytes of a block.
+    /// Take the next packet of the queue. The packet begins after the first `sent` of the `bytes` bytes of a block.
     fn next_packet(&mut self, part: &Part, sent: u64, bytes: u64) -> Option<Head<P>> {
         if self.queue.backlog().packets > 0 && self.queue.ready() > part.start {
             return None;
         }
         let Port { queue, stats, .. } = self;
-        // An empty queue is called too, so that its discipline may notice.
+        // An empty queue is also called, so that its discipline can detect that it is empty.
         let next = stats.queue_events(part.start, None, |events| queue.dequeue(part.start, events));
         let Waiting { packet, since } = next?;
         let at = part.at(sent, bytes);
@@ -237,7 +237,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Put a block on the air in a part of a slot. At `end` it is known whether the block was decoded.
+    /// Put a block on the air in a part of a slot. At `end` it becomes known whether the block was decoded.
     fn transmit(&mut self, n: usize, part: &Part, end: Time) {
         let Block { mcs, bytes, tries, heard, .. } = self.window.block(n);
         let tried = self.adaptation.decodes(part.start, &Sending { mcs, bytes, first: tries == 0, heard });
@@ -251,7 +251,7 @@ impl<P: Copy> Port<P> {
         self.stats.busy(part.at(0, bytes), part.at(bytes, bytes));
     }
 
-    /// Remove the next packet that is handed up, and return it with the time.
+    /// Remove the next packet that the receiver releases, and return it with the time of its release.
     pub fn release(&mut self) -> Option<(Packet<P>, Time)> {
         loop {
             match self.window.release()? {
@@ -261,8 +261,8 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Move all packets that have not been handed up to `into`, for another cell. Packets sent in part or as a whole
-    /// come first, then waiting ones, except those that a shaper holds back.
+    /// Move all packets that the receiver has not released to `into`, for another cell. Packets that were sent in
+    /// part or as a whole come first, then waiting packets. Packets that a shaper holds back stay.
     pub fn withdraw(&mut self, now: Time, into: &mut Vec<Packet<P>>) {
         let before = into.len();
         self.window.withdraw(into);
@@ -297,7 +297,7 @@ impl<P: Copy> Port<P> {
     }
 }
 
-/// Count a lost packet at the time when the loss is known, which may be ahead of the clock.
+/// Count a lost packet at the time when the loss becomes known, which may be ahead of the clock.
 fn lose<P>(stats: &mut LinkStats<P>, last: &mut Time, packet: &Packet<P>, known: Time) {
     stats.lost(known, packet);
     *last = known.max(*last);

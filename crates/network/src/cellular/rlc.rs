@@ -1,10 +1,11 @@
-//! Blocks that have been sent and the packets in them: retransmitted until decoded, released in order.
+//! Blocks that have been sent, with the packets in them. Blocks are retransmitted until decoded; packets are released
+//! in order.
 
 use crate::{Packet, Ring};
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// Handling of a block that its last HARQ try did not deliver.
+/// Handling of a block whose last HARQ try has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -17,7 +18,7 @@ pub enum Mode {
 /// Delays and limits of HARQ and RLC.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Minimum time from the start of a try to the start of the next.
+    /// Minimum time from the start of a try to the start of the next try.
     pub round_trip: Duration,
     /// Maximum HARQ tries of a block.
     pub tries: u64,
@@ -25,34 +26,34 @@ pub struct Rules {
     pub mode: Mode,
     /// Time from the end of the last try until an acknowledged block is retransmitted.
     pub retransmission: Duration,
-    /// Time for which blocks after a lost one are held in unacknowledged mode: t-Reordering.
+    /// Time for which blocks after a lost block are held in unacknowledged mode: t-Reordering.
     pub reordering: Duration,
 }
 
 /// State of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// To be sent or retransmitted from this time on.
+    /// The block may be sent or retransmitted from this time on.
     Due(Time),
     Decoded(Time),
-    /// Lost since this time.
+    /// The block has been lost since this time.
     Lost(Time),
 }
 
 /// A transport block, from its first try until its packets are released.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// Index of its scheme.
+    /// Index of the scheme of the block.
     pub mcs: u64,
     /// Size of the block.
     pub bytes: u64,
-    /// Number of packets whose last piece it carries.
+    /// Number of packets whose last piece is in the block.
     pub ends: u32,
-    /// Whether it ends with a piece that is not the last one of its packet.
+    /// Whether the block ends with a piece that is not the last piece of its packet.
     pub splits: bool,
-    /// HARQ tries, counted anew when RLC retransmits it.
+    /// HARQ tries of the block. RLC retransmission resets the number.
     pub tries: u64,
-    /// Sum of the signal-to-noise ratios of its tries, as power ratios.
+    /// Sum of the signal-to-noise ratios of the tries, as power ratios.
     pub heard: f64,
     fate: Fate,
 }
@@ -67,28 +68,29 @@ impl Block {
 /// A packet that leaves the window.
 #[derive(Clone, Copy, Debug)]
 pub enum Leaving<P> {
-    /// A packet and the time at which it is handed up.
+    /// A packet and the time at which the receiver releases it.
     Released(Packet<P>, Time),
-    /// A packet that is lost because a block with a piece of it was, and the time at which that is known.
+    /// A packet that is lost because a block with a piece of the packet is lost, and the time at which the loss
+    /// becomes known.
     Lost(Packet<P>, Time),
 }
 
-/// The blocks of a port that have not been released, the oldest first, and the packets that end in them.
+/// The blocks of a port that have not been released, oldest first, and the packets that end in them.
 pub struct Window<P> {
     rules: Rules,
     blocks: VecDeque<Block>,
     /// Packets whose last piece is in one of the blocks.
     packets: Ring<Packet<P>>,
-    /// Time before which nothing is released.
+    /// Time before which no packet is released.
     released: Time,
-    /// Whether the packet that continues in the first block has lost a piece.
+    /// Whether a piece is lost of the packet that continues in the first block.
     broken: bool,
-    /// Number of packets of the first block that have left.
+    /// Number of packets of the first block that have left the window.
     left: u32,
 }
 
 impl<P: Copy> Window<P> {
-    /// An empty window.
+    /// Create an empty window.
     pub fn new(rules: Rules) -> Window<P> {
         Window {
             rules,
@@ -116,7 +118,7 @@ impl<P: Copy> Window<P> {
         self.blocks.len() - 1
     }
 
-    /// The index of the block that may be sent first, and the time from which it may.
+    /// The index of the block that may be sent first, and the time from which it may be sent.
     pub fn due(&self) -> Option<(usize, Time)> {
         let due = |(n, block): (usize, &Block)| match block.fate {
             Fate::Due(at) => Some((n, at)),
@@ -130,8 +132,8 @@ impl<P: Copy> Window<P> {
         self.blocks[n]
     }
 
-    /// Record a try of a block that began at `start` and whose outcome is known at `end`. Return whether the block is
-    /// lost, and with it the packets that [end in it](Self::ending_in).
+    /// Record a try of a block that began at `start` and whose outcome becomes known at `end`. Return whether the
+    /// block is lost, and with it the packets that [end in it](Self::ending_in).
     pub fn tried(&mut self, n: usize, (decoded, heard): (bool, f64), start: Time, end: Time) -> bool {
         let Rules { round_trip, tries, mode, retransmission, .. } = self.rules;
         let block = &mut self.blocks[n];
@@ -148,13 +150,13 @@ impl<P: Copy> Window<P> {
         matches!(block.fate, Fate::Lost(_))
     }
 
-    /// The packets whose last piece a block carries, except those that have left.
+    /// The packets whose last piece is in a block, except packets that have left the window.
     pub fn ending_in(&self, n: usize) -> impl Iterator<Item = &Packet<P>> {
         let before: u32 = self.blocks.iter().take(n).map(|block| block.ends).sum();
         self.packets.iter().skip(before.saturating_sub(self.left) as usize).take(self.blocks[n].ends as usize)
     }
 
-    /// Move the packets that are neither handed up nor lost to `into`, in order, and empty the window.
+    /// Move the packets that are neither released nor lost to `into`, in order, and empty the window.
     pub fn withdraw(&mut self, into: &mut Vec<Packet<P>>) {
         for Block { ends, fate, .. } in self.blocks.drain(..) {
             for _ in std::mem::take(&mut self.left)..ends {
@@ -165,7 +167,7 @@ impl<P: Copy> Window<P> {
         self.broken = false;
     }
 
-    /// Remove and return the next packet whose fate is known, in order.
+    /// Remove and return, in order, the next packet that is released or lost.
     pub fn release(&mut self) -> Option<Leaving<P>> {
         loop {
             let &block = self.blocks.front()?;
@@ -182,8 +184,8 @@ impl<P: Copy> Window<P> {
                 }
                 Fate::Decoded(at) => self.released = self.released.max(at),
                 Fate::Lost(known) => {
-                    // The receiver detects the loss with the first later block that it decodes. Own: it does not give
-                    // up before HARQ does.
+                    // The receiver detects the loss with the first later block that it decodes. Own: the receiver
+                    // does not give up a block before HARQ does.
                     let noticed = self.blocks.iter().filter_map(|block| match block.fate {
                         Fate::Decoded(at) => Some(at),
                         _ => None,

@@ -9,7 +9,7 @@ pub struct Rules {
     pub at: Time,
     /// Time between changes.
     pub every: Duration,
-    /// Minimum and maximum delay.
+    /// Minimum and maximum propagation delay.
     pub low: Duration,
     pub high: Duration,
 }
@@ -29,7 +29,7 @@ impl Satellites {
         Satellites { rules, delays: Vec::new(), rng }
     }
 
-    /// The delay of a packet that leaves at a time.
+    /// The propagation delay of a packet that leaves at a time.
     pub fn delay(&mut self, time: Time) -> Duration {
         let Rules { at, every, low, high } = self.rules;
         let since = (time >= at).then(|| time.since(at).as_nanos() / every.as_nanos().max(1) + 1);

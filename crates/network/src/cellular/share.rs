@@ -6,8 +6,8 @@
 pub enum Law {
     /// Users take turns.
     RoundRobin,
-    /// The user with the highest ratio of achievable rate to average throughput is next: A. Jalali, R. Padovani and
-    /// R. Pankaj, VTC 2000.
+    /// The user with the highest ratio of achievable rate to average throughput is served next: A. Jalali, R.
+    /// Padovani and R. Pankaj, VTC 2000.
     ProportionalFair,
 }
 
@@ -26,9 +26,9 @@ pub struct Share {
     law: Law,
     /// The user that was last served.
     last: usize,
-    /// Bytes per slot of each user, averaged exponentially, and the slot of the last update.
+    /// For each user, the exponential average of bytes per slot, and the slot of its last update.
     had: Vec<(f64, u64)>,
-    /// Share of an average that remains after a slot.
+    /// Factor by which an average decays per slot.
     kept: f64,
 }
 
@@ -43,7 +43,7 @@ impl Share {
         }
     }
 
-    /// The index among the candidates of the user that is served next in a slot.
+    /// The index, within `candidates`, of the user that is served next in a slot.
     pub fn next(&self, candidates: &[Candidate], slot: u64) -> Option<usize> {
         let users = self.had.len();
         let places = 0..candidates.len();
@@ -74,7 +74,7 @@ impl Share {
 mod tests {
     use super::*;
 
-    /// Slots that each user gets if all users always have something to send.
+    /// Number of slots that each user gets if all users always have something to send.
     fn slots(law: Law, bytes: &[u64]) -> Vec<u64> {
         let mut share = Share::new(law, bytes.len(), 100);
         let mut slots = vec![0; bytes.len()];

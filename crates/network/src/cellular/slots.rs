@@ -1,9 +1,9 @@
-//! Slots: when one direction has symbols.
+//! Slots: the times at which a direction has symbols.
 
 use units::{Duration, Time};
 
-/// Symbols of a slot with the normal cyclic prefix: 3GPP TS 38.211 4.3.2. For the two slots of an LTE subframe:
-/// TS 36.211 6.2.1.
+/// Symbols of a slot with the normal cyclic prefix: 3GPP TS 38.211 4.3.2. The two slots of an LTE subframe together
+/// also have this number: TS 36.211 6.2.1.
 pub const SYMBOLS: u64 = 14;
 
 /// The slots of one direction: a pattern that repeats from the beginning of the run.
@@ -12,12 +12,12 @@ pub struct Slots {
     length: Duration,
     /// Symbols in each slot of the pattern.
     symbols: Vec<u64>,
-    /// Number of slots from each slot of the pattern to the next one with symbols.
+    /// Number of slots from each slot of the pattern to the next slot with symbols.
     until_used: Vec<u64>,
 }
 
 impl Slots {
-    /// Create slots of a length. `symbols` are those of each slot of the pattern.
+    /// Create slots of duration `length`. `symbols` are the symbols of each slot of the pattern.
     ///
     /// # Panics
     /// If no slot has symbols.
@@ -43,7 +43,7 @@ impl Slots {
         self.symbols[self.place(self.number(start))]
     }
 
-    /// The different numbers of symbols of the slots that have any.
+    /// The distinct numbers of symbols, without zero.
     pub fn kinds(&self) -> Vec<u64> {
         let mut kinds: Vec<u64> = self.symbols.iter().copied().filter(|&symbols| symbols > 0).collect();
         kinds.sort_unstable();

@@ -1,4 +1,4 @@
-//! One direction of a cell: its slots, and how users share them.
+//! One direction of a cell: its slots, and the sharing of slots between users.
 
 use super::background::Background;
 use super::blocks::Sizes;
@@ -13,21 +13,21 @@ pub struct Way<P> {
     sizes: Sizes,
     resource_blocks: u64,
     share: Share,
-    /// Background users. Their indices follow those of the ports.
+    /// Background users. Their user indices follow the indices of the ports.
     background: Background,
     /// Time from the end of a slot until its blocks are decoded.
     processing: Duration,
     pub ports: Vec<Port<P>>,
-    /// The next slot in which a port has something to send; [`Time::NEVER`] if none has.
+    /// The next slot in which a port has something to send; [`Time::NEVER`] if no port has.
     pub next: Time,
-    /// Users that may send new data in a slot; a field so that the memory is reused.
+    /// Users that may send new data in a slot. It is a field so that its memory is reused.
     candidates: Vec<Candidate>,
-    /// Slots in which anything was sent.
+    /// Number of slots in which anything was sent.
     pub used: u64,
 }
 
 impl<P: Copy> Way<P> {
-    /// An idle direction.
+    /// Create an idle direction.
     pub fn new(
         slots: Slots,
         sizes: Sizes,
@@ -51,13 +51,13 @@ impl<P: Copy> Way<P> {
         }
     }
 
-    /// Update the next slot after a port got something to send at `now`. A slot that begins at `now` has been missed.
+    /// Update the next slot, as a port has got something to send at `now`. A slot that begins at `now` is too early.
     pub fn plan_for(&mut self, user: usize, now: Time) {
         let wants = self.ports[user].wants(now + Duration::from_nanos(1));
         self.next = self.next.min(self.slots.at_or_after(wants));
     }
 
-    /// Serve the next slot. Retransmissions come first, the oldest before the others, then new blocks. A user has at
+    /// Serve the next slot. Retransmissions come first, in the order of their age, then new blocks. A user has at
     /// most one block per slot.
     pub fn serve(&mut self) {
         let start = self.next;
@@ -103,8 +103,8 @@ impl<P: Copy> Way<P> {
         self.candidates.extend(others);
     }
 
-    /// The user whose retransmission has been due for longest and fits into the slot, and the resource blocks that it
-    /// needs.
+    /// The user whose retransmission has been due for the longest time and fits into the slot, and the resource
+    /// blocks that the retransmission needs.
     fn next_repeat(&self, start: Time, symbols: u64, free: u64) -> Option<(usize, u64)> {
         let due = self.ports.iter().enumerate().filter_map(|(user, port)| {
             let (block, since) = port.due(start)?;
@@ -114,7 +114,8 @@ impl<P: Copy> Way<P> {
         due.min().map(|(_, user, needed)| (user, needed))
     }
 
-    /// Send a new block of a user. Return the resource blocks that it takes; a background user takes all free ones.
+    /// Send a new block of a user. Return the resource blocks that the block takes. A background user takes all free
+    /// resource blocks.
     fn send(&mut self, user: usize, start: Time, symbols: u64, free: u64, end: Time) -> u64 {
         let Some(port) = self.ports.get_mut(user) else {
             let bytes = self.sizes.bytes(self.sizes.highest(), symbols, free);

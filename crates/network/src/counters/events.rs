@@ -1,4 +1,4 @@
-//! Counters of a link on which the fate of a packet is not known on arrival.
+//! Counters of a link that does not know on arrival what happens to a packet.
 
 use super::{Counters, SamplingTimes, Totals};
 use crate::queue::Released;
@@ -11,7 +11,7 @@ use units::{Duration, Time};
 /// Counts between two sampling times.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
-    /// The sampling time at its end. Events at exactly this time belong to the interval.
+    /// The sampling time at the end of the interval. Events at exactly this time belong to the interval.
     until: Time,
     counters: Counters,
 }
@@ -20,11 +20,11 @@ struct Interval {
 pub(crate) struct LinkStats<P> {
     sampling: SamplingTimes,
     open: Interval,
-    /// Intervals begun ahead of the clock, in order, without gaps.
+    /// Intervals that have begun ahead of the clock, in order, without gaps.
     later: VecDeque<Interval>,
-    /// Boxed, as few packets touch it: it stays out of the cache lines that all packets touch.
+    /// Boxed, as few packets touch the totals: they stay out of the cache lines that all packets touch.
     totals: Box<Totals>,
-    /// Counter of drops by flow, if there is one.
+    /// Counter of drops by flow, if drops are counted.
     drops: Option<Arc<Drops<P>>>,
 }
 
@@ -34,7 +34,7 @@ impl<P> LinkStats<P> {
         LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default(), drops: None }
     }
 
-    /// Count drops by flow too, from now on.
+    /// From now on, also count drops by flow.
     pub fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
         self.drops = Some(Arc::clone(drops));
     }
@@ -45,7 +45,7 @@ impl<P> LinkStats<P> {
         interval.arrived_bytes += u64::from(size);
     }
 
-    /// Call a queue and count its drops and marks. Dropped packets are also added to `listed`, if given.
+    /// Call a queue and count its drops and marks. Dropped packets are also appended to `listed`, if given.
     #[inline]
     pub fn queue_events<T>(
         &mut self,
@@ -64,7 +64,7 @@ impl<P> LinkStats<P> {
         done
     }
 
-    /// The time at which an event at `now` counts: `now`, or the end of the open interval if that is later.
+    /// The time to which an event at `now` is counted: `now`, or the end of the open interval if that is later.
     #[inline]
     fn counted_at(&self, now: Time) -> Time {
         now.max(self.open.until)
@@ -119,7 +119,7 @@ impl<P> LinkStats<P> {
         &self.totals
     }
 
-    /// Split the time of a transmission among the intervals that it touches.
+    /// Split the time of a transmission among the intervals that the transmission touches.
     pub fn busy(&mut self, mut start: Time, finish: Time) {
         while start < finish {
             let interval = if start < self.open.until {
@@ -141,7 +141,7 @@ impl<P> LinkStats<P> {
         }
     }
 
-    /// The interval after the open one that contains `time`.
+    /// The interval after the open interval that contains `time`.
     #[cold]
     fn interval_ahead(&mut self, time: Time) -> &mut Interval {
         let mut last = self.later.back().map_or(self.open.until, |interval| interval.until);

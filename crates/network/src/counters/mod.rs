@@ -1,7 +1,7 @@
 //! Counters of a link, per sampling interval.
 //!
-//! A link may be served ahead of the clock: on arrival of a packet, all times of its journey may be known. Each event
-//! is counted in the interval in which it happens. An interval is read when the clock has passed its end.
+//! A link may be served ahead of the clock: when a packet arrives, all times of its journey may already be known.
+//! Each event is counted in the interval in which it happens. An interval is read when the clock has passed its end.
 
 mod events;
 mod passages;
@@ -23,7 +23,7 @@ pub struct SamplingTimes {
 }
 
 impl SamplingTimes {
-    /// Create the times: every multiple of `interval` (if any), `warmup` and `end`.
+    /// Create the sampling times: every multiple of `interval` (if any), `warmup` and `end`.
     pub fn new(interval: Option<Duration>, warmup: Time, end: Time) -> SamplingTimes {
         let from = if warmup == Time::ZERO { warmup } else { warmup + Duration::from_nanos(1) };
         SamplingTimes { interval: interval.filter(|&i| i > Duration::ZERO), warmup, end, from }
@@ -49,7 +49,7 @@ impl SamplingTimes {
         self.is_sample(time) || time == self.warmup || time == self.end
     }
 
-    /// Times that summaries cover: after the warm-up, or from 0 without one, up to the end.
+    /// Times that summaries cover: from the end of the warm-up, or from 0 without a warm-up, to the end of the run.
     #[inline]
     pub fn measured(&self) -> RangeInclusive<Time> {
         self.from..=self.end
@@ -72,7 +72,7 @@ impl SamplingTimes {
     }
 }
 
-/// Counts of a link over a span of time. Counts of consecutive spans can be added.
+/// Counts of a link over a time span. Counts of consecutive spans can be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets that reached the link.
@@ -87,7 +87,7 @@ pub struct Counters {
     pub marked_packets: u64,
     /// Packets whose transmission began.
     pub started_packets: u64,
-    /// Bytes of those packets.
+    /// Bytes of packets whose transmission began.
     pub started_bytes: u64,
     /// Sum of the queueing delays of packets whose transmission began, in nanoseconds.
     pub waited_ns: u64,
@@ -95,7 +95,7 @@ pub struct Counters {
     pub busy_ns: u64,
     /// Packets lost at the far end.
     pub lost_packets: u64,
-    /// Copies made at the far end.
+    /// Copies of packets made at the far end.
     pub duplicated_packets: u64,
     /// Packets delivered at the far end.
     pub forwarded_packets: u64,
@@ -104,22 +104,22 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Packets still waiting, if these counters start with the run.
+    /// Packets still waiting, if these counters begin with the run.
     pub fn waiting_packets(&self) -> u64 {
         self.arrived_packets - self.dropped_packets - self.started_packets
     }
 
-    /// Bytes still waiting, if these counters start with the run.
+    /// Bytes still waiting, if these counters begin with the run.
     pub fn waiting_bytes(&self) -> u64 {
         self.arrived_bytes - self.dropped_bytes - self.started_bytes
     }
 
-    /// Packets being transmitted or on the wire, if these counters start with the run.
+    /// Packets being transmitted or on the wire, if these counters begin with the run.
     pub fn travelling_packets(&self) -> u64 {
         self.started_packets + self.duplicated_packets - self.lost_packets - self.forwarded_packets
     }
 
-    /// Mean queueing delay in seconds of the packets whose transmission began; NaN if there were none.
+    /// Mean queueing delay in seconds of the packets whose transmission began; NaN if no transmission began.
     pub fn mean_wait_s(&self) -> f64 {
         self.waited_ns as f64 / self.started_packets as f64 / 1e9
     }
@@ -128,7 +128,7 @@ impl Counters {
 impl Sub for Counters {
     type Output = Counters;
 
-    /// Counts since `earlier`, if both count from the same time on.
+    /// Counts since `earlier`, if both counters begin at the same time.
     fn sub(self, earlier: Counters) -> Counters {
         Counters {
             arrived_packets: self.arrived_packets - earlier.arrived_packets,
@@ -196,8 +196,8 @@ impl Totals {
         }
     }
 
-    /// Record that a packet waited from `at` to `start`. Delays of zero are the most frequent and are not recorded,
-    /// as their number follows from the counters.
+    /// Record that a packet waited from `at` to `start`. Delays of zero are the most frequent delays and are not
+    /// recorded, as their number follows from the counters.
     #[inline]
     fn waited(&mut self, sampling: &SamplingTimes, at: Time, start: Time) {
         if start > at && sampling.measures(start) {
@@ -205,7 +205,7 @@ impl Totals {
         }
     }
 
-    /// Queueing delay in seconds that the share `q` of the measured packets does not exceed, to within 1 %; NaN if no
+    /// Quantile `q` (0 to 1) of the queueing delay of the measured packets in seconds, to within 1 %; NaN if no
     /// transmission was measured.
     pub fn wait_quantile_s(&self, q: f64) -> f64 {
         let all = self.measured.started_packets;

@@ -1,9 +1,9 @@
 //! Counters of a link on which the whole journey of a packet is known on arrival.
 //!
-//! Packets keep their order on such a link. So one list of packets with three positions is enough: how many have
-//! arrived, have started, and have reached the far end by a given time. Per packet only the length of the list and
-//! sums over it are counted. When a packet is the first to pass one of the three positions after a sampling time, the
-//! sums before it are noted for that time.
+//! Packets keep their order on such a link, so one list of packets with three positions is enough. The positions say
+//! how many packets have arrived, have started, and have reached the far end by a given time. Only the length of the
+//! list and sums over it are counted per packet. When a packet is the first to pass one of the three positions after
+//! a sampling time, the sums before that packet are noted for that time.
 
 use super::{Counters, SamplingTimes, Totals};
 use crate::server::Transmission;
@@ -15,16 +15,16 @@ use units::{Duration, Time};
 pub(crate) struct Passages {
     /// Packets that were not dropped.
     packets: u64,
-    /// Sum of their queueing delays in nanoseconds.
+    /// Sum of the queueing delays of these packets in nanoseconds.
     waited_ns: u64,
-    /// Bytes of those packets.
+    /// Bytes of these packets.
     bytes: u64,
-    /// A packet that arrives later than this may be the first to arrive after a sampling time.
+    /// A packet that arrives later than this time may be the first to arrive after a sampling time.
     arrives_by: Time,
-    /// Sum of their transmission times in nanoseconds.
+    /// Sum of the transmission times of these packets in nanoseconds.
     busy_ns: u64,
-    /// A packet that reaches the far end later than this may be the first to do so, or to start, after a sampling
-    /// time.
+    /// A packet that reaches the far end later than this time may be the first to start, or to reach the far end,
+    /// after a sampling time.
     ends_by: Time,
     rest: Box<Rest>,
 }
@@ -42,9 +42,9 @@ struct Rest {
     arrivals: Place,
     starts: Place,
     ends: Place,
-    /// Notes at sampling times that are ahead of the clock and that packets have passed.
+    /// Notes for sampling times that are ahead of the clock and that packets have passed.
     notes: VecDeque<Note>,
-    /// Counters at the last sampling time, from the beginning of the run.
+    /// Counters at the last sampling time, since the beginning of the run.
     closed: Counters,
     totals: Totals,
 }
@@ -54,11 +54,11 @@ struct Rest {
 struct Place {
     /// First sampling time that no packet has passed at this position.
     until: Time,
-    /// Number of notes that have been made at this position.
+    /// Number of notes to which this position has contributed.
     notes: usize,
 }
 
-/// Counters at a sampling time, from the beginning of the run. Each position notes its own.
+/// Counters at a sampling time, since the beginning of the run. Each position notes its own part.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     at: Time,
@@ -66,7 +66,8 @@ struct Note {
 }
 
 impl Passages {
-    /// Create counters of a link on which a packet takes at least `delay` from its transmission to the far end.
+    /// Create counters of a link on which a packet takes at least `delay` from the end of its transmission to the far
+    /// end.
     pub fn new(sampling: SamplingTimes, delay: Duration) -> Passages {
         let place = Place { until: sampling.after(Time::ZERO), notes: 0 };
         let rest = Rest {
@@ -87,8 +88,8 @@ impl Passages {
         Passages { arrives_by, ends_by, packets: 0, bytes: 0, busy_ns: 0, waited_ns: 0, rest: Box::new(rest) }
     }
 
-    /// Count a packet of `size` bytes that arrives at `at`, is transmitted after a packet that left at `free_at`, and
-    /// reaches the far end at `arrival`.
+    /// Count a packet of `size` bytes that arrives at `at` and reaches the far end at `arrival`. The packet is
+    /// transmitted after a packet that left at `free_at`.
     #[inline]
     pub fn passed(&mut self, size: u16, at: Time, sent: Transmission, arrival: Time, free_at: Time) {
         if at > self.arrives_by || arrival > self.ends_by {
@@ -103,7 +104,7 @@ impl Passages {
         }
     }
 
-    /// Count the last packet as lost at the far end. Return the end of the interval that counts it.
+    /// Count the last packet as lost at the far end. Return the end of the interval in which the loss counts.
     #[cold]
     pub fn lost(&mut self, size: u16) -> Time {
         self.rest.lost_packets += 1;
@@ -111,7 +112,7 @@ impl Passages {
         self.rest.ends.until
     }
 
-    /// Count a packet that arrives at `at` and is dropped. Return the end of the interval that counts it.
+    /// Count a packet that arrives at `at` and is dropped. Return the end of the interval in which the drop counts.
     #[cold]
     #[inline(never)]
     pub fn dropped(&mut self, size: u16, at: Time) -> Time {
@@ -123,7 +124,7 @@ impl Passages {
         self.rest.arrivals.until
     }
 
-    /// Maximum number of packets that have been measured to wait.
+    /// Maximum number of packets that have waited at the same time in the measured time.
     #[inline]
     pub fn most_waiting(&self) -> u64 {
         self.rest.totals.backlog_max_packets
@@ -148,8 +149,8 @@ impl Passages {
         &self.rest.totals
     }
 
-    /// Note the counters at sampling times that a packet is the first to pass on arrival, at its start or at the far
-    /// end. A time of zero passes none.
+    /// Note the counters at all sampling times that this packet is the first to pass on arrival, at its start or at
+    /// the far end. With a time of zero no sampling time is passed.
     #[cold]
     #[inline(never)]
     fn pass_sampling_times(&mut self, at: Time, start: Time, arrival: Time, free_at: Time) {
@@ -172,7 +173,7 @@ impl Passages {
         self.ends_by = self.rest.ends.until.min(self.rest.starts.until + self.rest.delay);
     }
 
-    /// The counters so far.
+    /// The counters up to now.
     fn so_far(&self) -> Counters {
         let &Passages { packets, bytes, busy_ns, waited_ns, ref rest, .. } = self;
         Counters {
@@ -201,8 +202,8 @@ impl Rest {
         counters.dropped_bytes = before.dropped_bytes;
     }
 
-    /// Note the started packets. The part of the last transmission between the sampling time and `free_at` belongs to
-    /// the next interval.
+    /// Note the packets that have started. If the last transmission ends at `free_at` after the sampling time, the
+    /// part after the sampling time belongs to the next interval.
     fn note_starts(&mut self, before: &Counters, free_at: Time) {
         let Note { at, counters } = self.starts.pass(&self.sampling, &mut self.notes);
         counters.started_packets = before.started_packets;
@@ -218,7 +219,8 @@ impl Rest {
         counters.forwarded_bytes = before.forwarded_bytes;
     }
 
-    /// Close the first open interval. Positions whose packets have not passed its end use the counters `now`.
+    /// Close the first open interval. For positions whose packets have not passed the end of the interval, the
+    /// counters are `now`.
     fn close(&mut self, now: &Counters, free_at: Time) -> Counters {
         if self.arrivals.notes == 0 {
             self.note_arrivals(now);
@@ -241,8 +243,8 @@ impl Rest {
 }
 
 impl Place {
-    /// Pass a sampling time at this position. Return the note for that time, which is created by the first position
-    /// to pass.
+    /// Pass a sampling time at this position. Return the note for that time. The first position to pass creates the
+    /// note.
     fn pass<'a>(&mut self, sampling: &SamplingTimes, notes: &'a mut VecDeque<Note>) -> &'a mut Note {
         if self.notes == notes.len() {
             notes.push_back(Note { at: self.until, counters: Counters::default() });
@@ -265,14 +267,15 @@ mod tests {
         Time::from_nanos(nanos)
     }
 
-    /// A packet: nanoseconds after the packet before, nanoseconds to transmit it (also its size), and its fate.
+    /// A packet: nanoseconds since the preceding packet, nanoseconds of its transmission (equal to its size), and its
+    /// fate.
     type Case = (u64, u64, u8);
 
     const DELAY: u64 = 30;
     const DROPPED: u8 = 0;
     const LOST: u8 = 1;
 
-    /// Send packets over a link until `end`, count them both ways, and compare all intervals and totals.
+    /// Send packets over a link until `end`, count them in both ways, and compare all intervals and totals.
     fn compare(sampling: SamplingTimes, packets: &[Case], jitter: u64) {
         let (mut passages, mut events) =
             (Passages::new(sampling, Duration::from_nanos(DELAY)), LinkStats::new(sampling));
@@ -336,7 +339,7 @@ mod tests {
     }
 
     proptest! {
-        /// Idle links and busy ones, intervals shorter and longer than transmissions and delays.
+        /// The cases include idle and busy links, and intervals shorter and longer than transmissions and delays.
         #[test]
         fn counts_what_counting_every_event_does(
             packets in proptest::collection::vec((0u64..60, 1u64..80, 0u8..6), 1..120),

@@ -14,12 +14,12 @@ params! {
     }
 }
 
-/// Lets one of `every` plain ACKs of a stream pass and drops the others. Plain ACKs report progress only, without
-/// selective acknowledgements and marks.
+/// Lets one in `every` plain ACKs of a stream pass and drops the rest. Plain ACKs only report progress. They have no
+/// selective acknowledgements and no marks.
 #[derive(Clone, Debug)]
 pub struct AckFilter {
     every: u32,
-    /// Plain ACKs since the last one that passed. A map, as stream identifiers may be large and sparse.
+    /// Plain ACKs since the last plain ACK that passed. It is a map, as stream identifiers may be large and sparse.
     seen: BTreeMap<StreamId, u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Aggregation: packets that are delivered together.
+//! Aggregation: the far end delivers packets in batches.
 
 use super::Effect;
 use crate::Dice;
@@ -13,7 +13,7 @@ params! {
     }
 }
 
-/// The far end delivers packets only at multiples of a time, in batches, like a radio link with aggregation.
+/// The far end delivers packets only at multiples of a period, in batches, like a radio link with aggregation.
 #[derive(Clone, Debug)]
 pub struct Aggregation {
     slot_ns: u64,

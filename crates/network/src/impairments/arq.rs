@@ -15,9 +15,9 @@ params! {
     }
 }
 
-/// Perfectly persistent ARQ: the link retransmits a packet until it arrives, and later packets wait. So the link
-/// neither loses nor reorders packets, but adds delay (RFC 3366, sections 1.3 and 3.1). Retransmissions take nothing
-/// of the rate.
+/// Perfectly persistent ARQ: the link retransmits a packet until the packet arrives, and later packets wait. The link
+/// therefore neither loses nor reorders packets, but adds delay (RFC 3366, sections 1.3 and 3.1). Retransmissions do
+/// not reduce the rate of the link.
 #[derive(Clone, Debug)]
 pub struct Arq {
     probability: f64,
@@ -66,7 +66,7 @@ mod tests {
     fn the_mean_of_failures_is_that_of_a_geometric_distribution() {
         let mut arq = arq(0.2);
         let second = Time::from_nanos(1_000_000_000);
-        let apart = |n: u64| second + Duration::from_millis(1_000 * n); // none waits for another
+        let apart = |n: u64| second + Duration::from_millis(1_000 * n); // no packet waits for another packet
         let late = |n| arq.arrival(apart(n), apart(n)).since(apart(n)).as_secs_f64() * 1e3;
         let mean = (0..20_000).map(late).sum::<f64>() / 2e4;
         assert!((mean - 0.25).abs() < 0.012, "{mean}"); // p / (1 - p); three standard deviations

@@ -13,7 +13,7 @@ params! {
     }
 }
 
-/// Some packets arrive twice, the copy right after the packet.
+/// Some packets arrive twice, with the copy immediately after the original.
 #[derive(Clone, Debug)]
 pub struct Duplication {
     probability: f64,

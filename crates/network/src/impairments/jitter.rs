@@ -17,8 +17,8 @@ params! {
     }
 }
 
-/// Distribution of the extra delay. To add one, add a variant here and its draw in `extra`; for the other engines
-/// `linux/tc/netem.py`, and `ns3/program_input.py` with `cpp/wire.cc`.
+/// Distribution of the extra delay. To add a distribution, add a variant here and its formula in `extra`. For the other
+/// engines, add it in `linux/tc/netem.py`, and in `ns3/program_input.py` with `cpp/wire.cc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {

@@ -1,7 +1,7 @@
 //! Impairments: effects of a link on packets besides queueing, transmission, delay and loss.
 //!
-//! To add one, add a file beside this one and a line in the list below. A link may have one impairment of each kind.
-//! They act in the order of the list, whatever the order in which they are given.
+//! To add an impairment, add a file to this folder and a line to the list below. A link may have one impairment of
+//! each kind. Impairments act in the order of the list, whatever their order in the scenario.
 
 use crate::{Dice, StreamId};
 use units::Time;
@@ -18,7 +18,7 @@ params::family! {
     }
 }
 
-/// Effect of an impairment. It has a method for every place on a link; most impairments implement one.
+/// Effect of an impairment, with one method for every position in a link. Most impairments implement one method.
 pub trait Effect {
     /// Assumptions that the impairment breaks.
     fn properties(&self) -> Properties {
@@ -30,25 +30,25 @@ pub trait Effect {
         false
     }
 
-    /// The time at which a packet reaches the far end, not before `arrival`. Its transmission ended at `finish`, and
-    /// it would otherwise arrive at `arrival`. Called in the order of departures.
+    /// The time at which a packet reaches the far end, at or after `arrival`. The transmission of the packet ended at
+    /// `finish`. Without this impairment the packet would arrive at `arrival`. Called in the order of departures.
     fn arrival(&mut self, _finish: Time, arrival: Time) -> Time {
         arrival
     }
 
-    /// Whether a packet that reaches the far end is duplicated, with its copy right after it. Called only if
+    /// Whether a packet that reaches the far end is duplicated, with the copy immediately after it. Called only if
     /// [`Properties::copies`] is set.
     fn copies(&mut self) -> bool {
         false
     }
 }
 
-/// Assumptions on plain links that an impairment breaks.
+/// Ways in which an impairment breaks the assumptions on plain links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
     /// Whether packets may be dropped before they reach the queue.
     pub filters: bool,
-    /// Whether packets may arrive in another order than that of their departures.
+    /// Whether packets may arrive in an order that differs from the order of departures.
     pub reorders: bool,
     /// Whether packets may arrive twice.
     pub copies: bool,

@@ -1,4 +1,4 @@
-//! Reordering: packets that others overtake.
+//! Reordering: delayed packets that later packets overtake.
 
 use super::{Effect, Properties};
 use crate::Dice;
@@ -19,16 +19,16 @@ params! {
     }
 }
 
-/// One of `every` packets takes longer on the wire, and later packets overtake it.
+/// One in `every` packets takes longer on the wire, and later packets overtake it.
 #[derive(Clone, Debug)]
 pub struct Reordering {
     every: u64,
     extra: Duration,
-    /// Packets that leave earlier are not affected.
+    /// Start of the reordering: packets that leave earlier are not affected.
     from: Time,
-    /// Packets that leave at this time or later are not affected.
+    /// End of the reordering: packets that leave at this time or later are not affected.
     until: Time,
-    /// Packets since the last one that took longer.
+    /// Packets since the last packet that took longer.
     seen: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The invariants of every element, whatever arrives.
+//! Invariants that every element keeps for any arrivals.
 
 use super::run::{Log, Manner, Tag, run, sampling};
 use super::script::Script;
@@ -11,7 +11,7 @@ use units::{Duration, Rate, Time};
 pub struct Evidence<'a> {
     /// Arrivals at the element.
     pub script: &'a Script,
-    /// Number of its ports.
+    /// Number of ports of the element.
     pub ports: usize,
     /// Capacity that the element reported at the beginning.
     pub capacity: Rate,
@@ -23,9 +23,9 @@ pub struct Evidence<'a> {
     pub keeps_order: bool,
     /// Log of an element that was called only when due.
     pub log: Log,
-    /// Log of a second element with the same seed, called at the same times.
+    /// Log of a second element with the same seed that was called at the same times.
     pub again: Log,
-    /// Log of a third element with the same seed, with extra calls in between.
+    /// Log of a third element with the same seed that was also called at other times.
     pub often: Log,
 }
 
@@ -37,7 +37,7 @@ pub struct Invariant {
     pub check: fn(&Evidence<'_>) -> Result<(), String>,
 }
 
-/// An invariant that does not hold.
+/// An invariant that an element has violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// Name of the invariant.
@@ -54,10 +54,10 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// Broken by an element that requests wake-ups at the same time without end.
+/// An element violates this invariant if it requests wake-ups at the same time without end.
 const RESTS: &str = "wake-ups at one time come to an end";
 
-/// All invariants. That nothing panics is not listed, as a panic fails the test anyway.
+/// All invariants. The absence of panics is not listed, as a panic fails the test in any case.
 pub const INVARIANTS: &[Invariant] = &[
     Invariant { name: RESTS, check: |_| Ok(()) },
     Invariant { name: "same arrivals and seed, same outcome", check: twins },
@@ -77,11 +77,11 @@ pub const INVARIANTS: &[Invariant] = &[
     Invariant { name: "throughput does not exceed the capacity", check: capacity },
 ];
 
-/// Run new elements with a script and check every invariant. `make` creates an element with the given sampling times
-/// and always the same seed.
+/// Run new elements with a script and check every invariant. `make` creates an element with the given sampling times,
+/// always with the same seed.
 ///
 /// # Errors
-/// The first invariant that does not hold.
+/// The first invariant that is violated.
 pub fn judge(make: &dyn Fn(SamplingTimes) -> Box<dyn Element<Tag>>, script: &Script) -> Result<(), Broken> {
     let times = sampling(script);
     let play = |manner| {
@@ -136,7 +136,7 @@ impl Evidence<'_> {
         Some(PortId(arrival.port.0 % self.ports as u16))
     }
 
-    /// Packets and bytes that arrived at a port and that left it, up to a time.
+    /// Packets and bytes that arrived at a port, and packets and bytes that left it, up to a time.
     fn seen(&self, port: PortId, until: Time) -> [(u64, u64); 2] {
         let sum = |sizes: &mut dyn Iterator<Item = u16>| {
             sizes.fold((0, 0), |(packets, bytes), size| (packets + 1, bytes + u64::from(size)))
@@ -196,7 +196,7 @@ fn counted(evidence: &Evidence<'_>) -> Result<(), String> {
     })
 }
 
-/// Packets that wait and packets that travel; negative if one was counted twice or too early.
+/// Packets that wait and packets that travel. A value is negative if a packet was counted twice or too early.
 fn held(sum: &Counters) -> [i128; 2] {
     let [arrived, dropped, started, copied, lost, forwarded] = [
         sum.arrived_packets,
@@ -249,9 +249,9 @@ fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Check two amounts against the capacity: bytes delivered since the first arrival, and bytes started in any
-/// interval. The last packet of each port that may transmit at the same time is exempt in an interval. Transmissions
-/// end at whole nanoseconds, rounded down.
+/// Compare two amounts with the capacity: bytes delivered since the first arrival, and bytes started in any interval.
+/// In an interval, one packet for each port that may transmit at the same time does not count, as its transmission
+/// may end later. Ends of transmissions are rounded down to whole nanoseconds.
 fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
     let rate = evidence.capacity;
     let Some(first) = evidence.script.arrivals.first().filter(|_| rate != Rate::UNLIMITED) else {

@@ -1,7 +1,7 @@
-//! The conformance kit of elements, which needs no network: for the tests of this crate and for yours.
+//! The conformance kit for elements, without a network. The tests of this crate use it, and yours can.
 //!
 //! - [`Script`]: any bytes as a sequence of arrivals.
-//! - [`INVARIANTS`]: a list of all properties that hold whatever arrives; [`judge`] checks them.
+//! - [`INVARIANTS`]: all properties that hold for any arrivals; [`judge`] checks them.
 //!
 //! ```
 //! use network::kit::{Script, judge};

@@ -1,4 +1,4 @@
-//! Runs of a script against an element, with a log of the element's actions.
+//! Runs of an element with a script, and logs of the element's actions.
 
 use super::script::Script;
 use crate::{Counters, Element, Packet, PortId, SamplingTimes};
@@ -12,7 +12,7 @@ pub type Tag = u32;
 pub struct Delivery {
     /// Time of the delivery.
     pub at: Time,
-    /// Port at which it was delivered.
+    /// Port at which the packet was delivered.
     pub port: PortId,
     /// The packet.
     pub packet: Packet<Tag>,
@@ -21,29 +21,29 @@ pub struct Delivery {
 /// Actions of an element.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// Packets that it delivered, in order.
+    /// Packets that the element delivered, in order.
     pub deliveries: Vec<Delivery>,
-    /// Times at which its counters were read, and the counters of each port.
+    /// Times at which the counters were read, and the counters of each port.
     pub intervals: Vec<(Time, Vec<Counters>)>,
-    /// Sums of its counters at the end, by port.
+    /// Sums of the counters at the end, by port.
     pub totals: Vec<Counters>,
-    /// Time of the wake-up that it requested at the end.
+    /// Time of the wake-up that the element requests at the end.
     pub next: Time,
 }
 
 /// The times at which an element is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// Only when the element is due; at equal times before packets arrive.
+    /// Only when the element is due. At equal times the calls come before packets arrive.
     WhenDue,
-    /// Also at random times, drawn from the seed; at equal times after packets have arrived.
+    /// Also at random times, drawn from the seed. At equal times these calls come after packets have arrived.
     Often,
 }
 
-/// Calls at the same time after which the element is assumed to request wake-ups at that time without end.
+/// Number of calls at the same time after which the element is assumed to request such wake-ups without end.
 const MOST_TURNS: usize = 10_000;
 
-/// Sampling times for a script: frequent, and until long after the last arrival.
+/// Sampling times for a script. They are frequent, and continue until long after the last arrival.
 pub(super) fn sampling(script: &Script) -> SamplingTimes {
     let interval = Duration::from_nanos(script.end().as_nanos() / 16 + 12_345);
     SamplingTimes::new(Some(interval), Time::ZERO, script.end() + Duration::from_secs(1).max(interval))
@@ -101,7 +101,7 @@ pub(super) fn run(
 struct ExtraCalls {
     next: Time,
     mean_ns: u64,
-    /// Time of the last arrival. Beyond it, extra calls get rarer.
+    /// Time of the last arrival. After this time, extra calls become rarer.
     last: Time,
     rng: Rng,
 }
@@ -118,7 +118,7 @@ impl ExtraCalls {
         calls
     }
 
-    /// Draw the next time.
+    /// Draw the time of the next extra call.
     fn advance(&mut self) {
         let gap = self.rng.next_u64() % (2 * self.mean_ns) + self.next.since(self.last).as_nanos() / 8;
         self.next += Duration::from_nanos(gap);

@@ -9,9 +9,9 @@ use units::{Duration, Time};
 pub struct Arrival {
     /// Time of the arrival.
     pub at: Time,
-    /// Its port, modulo the number of ports of the element.
+    /// The port of the arrival, modulo the number of ports of the element.
     pub port: PortId,
-    /// The packet, whose payload is its index.
+    /// The packet. Its payload is its index.
     pub packet: Packet<Tag>,
 }
 
@@ -25,8 +25,8 @@ pub struct Script {
 }
 
 impl Script {
-    /// Parse a script with three bytes per arrival. Times between arrivals have a wide range of scales, from zero to
-    /// a few milliseconds. The ECN bits and the DSCP of a packet depend on its flow.
+    /// Parse a script with three bytes per arrival. Gaps between arrivals range from zero to a few milliseconds, on a
+    /// logarithmic scale. The ECN bits and the DSCP of a packet depend on its flow.
     pub fn from_bytes(bytes: &[u8]) -> Script {
         let mut now = Time::ZERO;
         let arrivals = (0..).zip(bytes.chunks_exact(3)).map(|(number, three)| {

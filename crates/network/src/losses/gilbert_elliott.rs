@@ -21,7 +21,7 @@ params! {
     }
 }
 
-/// Good and bad times, each with a loss rate of its own (Gilbert 1960, Elliott 1963; `netem loss gemodel`).
+/// A good and a bad state, each with its own loss rate (Gilbert 1960, Elliott 1963; `netem loss gemodel`).
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     params: Params,

@@ -1,11 +1,12 @@
 //! Loss without congestion: packets lost at the far end of a link, independently of its queue.
 //!
-//! To add a model, add a file beside this one and a line in the list below.
+//! To add a model, add a file to this folder and a line to the list below.
 
 use crate::Dice;
 
 params::family! {
-    /// A model of loss. Each link has its own and calls it once per packet, in the order in which packets leave.
+    /// A model of loss. Each link has its own instance, and calls it once per packet in the order in which packets
+    /// leave.
     pub enum Loss("loss", &Dice) as LossModel {
         "bernoulli" => bernoulli::Bernoulli,
         "periodic" => periodic::Periodic,

@@ -14,7 +14,7 @@ params! {
     }
 }
 
-/// Given packets are lost, such as those of a recording.
+/// The packets at given indices are lost, for example those of a recording.
 #[derive(Clone, Debug)]
 pub struct Replay {
     params: Params,

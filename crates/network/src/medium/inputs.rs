@@ -2,12 +2,12 @@
 
 use crate::{QueueDiscipline, SamplingTimes};
 
-/// Queues, sampling times and seed. Without queues, a medium can only report its minimum delay and its capacity.
+/// Queues, sampling times and seed. A medium without queues can only report its minimum delay and its capacity.
 pub struct Inputs<P> {
     /// Queues of the ports.
     pub queues: Vec<Box<dyn QueueDiscipline<P>>>,
-    /// Times at which its counters are read.
+    /// Times at which the counters of the medium are read.
     pub sampling: SamplingTimes,
-    /// Seed of its random numbers.
+    /// Seed of the random numbers of the medium.
     pub seed: u64,
 }

@@ -1,8 +1,9 @@
-//! Media: elements with several ports, of which one transmits at a time.
+//! Media: elements with several ports that share a channel.
 //!
-//! To add one, add a file or a folder and a line in the list below. A [`Medium`] implements ports, queues, counters
-//! and transmissions. Its [`Mac`] decides which port has the next turn, when the turn begins and how much it carries.
-//! A medium with turns therefore needs only a [`Mac`] in a file here. Any other medium implements [`Element`].
+//! To add a medium, add a file or a folder and a line to the list below. A [`Medium`] implements ports, queues,
+//! counters and transmissions. Its [`Mac`] decides which port has the next turn, when the turn begins and how many
+//! bytes it carries. A medium with turns therefore only needs a [`Mac`] in a file here. Any other medium implements
+//! [`Element`].
 
 pub(crate) mod inputs;
 mod registry;
@@ -31,7 +32,7 @@ use units::{Duration, Rate, Time};
 pub struct Ports {
     /// Number of ports.
     pub count: usize,
-    /// Seed of its random numbers.
+    /// Seed of the random numbers of the medium.
     pub seed: u64,
 }
 
@@ -46,18 +47,18 @@ pub struct Channel {
 
 /// Medium access control: decides which port has the next turn.
 ///
-/// Calls come in the order of time. They are needed only when a turn begins or ends, and when a port becomes
+/// Calls come in the order of time. The methods are called only when a turn begins or ends, and when a port becomes
 /// backlogged.
 pub trait Mac: Send {
-    /// Rate and delay of all ports, which never change.
+    /// Rate and delay of all ports. They never change.
     fn channel(&self) -> Channel;
 
-    /// Request a turn for a port. Return the time from which the port may have it.
+    /// Request a turn for a port. Return the time from which the port may have the turn.
     fn request(&mut self, port: usize, now: Time, request: Request) -> Time;
 
-    /// The next turn, if no packet arrives before it begins. `ready` is the time from which each port may have a
-    /// turn; [`Time::NEVER`] if it has nothing to send. The medium is free from `free_at` on. The port of the turn
-    /// must be ready at its start. If any port is ready, there must be a turn.
+    /// The next turn, if no packet arrives before the turn begins. `ready` has for each port the time from which the
+    /// port may have a turn; [`Time::NEVER`] if it has nothing to send. The medium is free from `free_at` on. At the
+    /// start of the turn its port must be ready. If any port is ready, there must be a turn.
     fn next_turn(&self, ready: &[Time], free_at: Time) -> Option<Turn>;
 
     /// Record that a turn begins.
@@ -67,9 +68,9 @@ pub trait Mac: Send {
 /// Kind of a request for a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A packet has reached a port that had none and has no turn.
+    /// A packet has reached a port without packets and without a turn.
     New,
-    /// The turn of a port ends and it still has packets. The request was sent within the turn.
+    /// The turn of a port ends and the port still has packets. It has sent the request within the turn.
     Piggybacked,
 }
 
@@ -80,8 +81,9 @@ pub struct Turn {
     pub port: usize,
     /// Start of the turn.
     pub start: Time,
-    /// Time between its start and its first packet.
+    /// Time from the start of the turn to its first packet.
     pub overhead: Duration,
-    /// The turn carries packets until the next one would exceed this number of bytes, but at least one packet.
+    /// Limit of the turn. It carries packets until the next packet would exceed this number of bytes, but at least
+    /// one packet.
     pub bytes: u64,
 }

@@ -11,12 +11,12 @@ macro_rules! media {
         }
 
         /// Create the medium `kind`, with `params` as a JSON object (null for the defaults) and one port for each
-        /// queue. Different seeds give different random numbers. Without queues no port can be used; the medium then
-        /// serves to check its parameters, and to report its minimum delay and its capacity.
+        /// queue. Different seeds give different random numbers. A medium without queues has no usable port. It
+        /// serves to check parameters, and to report the minimum delay and the capacity.
         ///
         /// # Errors
         /// If there is no such medium, if a parameter is unknown, of the wrong type or out of range, if parameters
-        /// contradict each other, or if they require another number of ports.
+        /// contradict each other, or if the medium needs a different number of ports.
         pub fn build<P: Copy + Send + 'static>(
             kind: &str,
             params: &Value,

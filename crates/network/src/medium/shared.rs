@@ -1,4 +1,4 @@
-//! A half-duplex channel whose ports take turns, each after a request and a grant.
+//! A half-duplex channel whose ports take turns. Each turn needs a request and a grant.
 
 use super::{Channel, Mac, Ports, Request, Turn};
 use params::{Entry, params};
@@ -22,20 +22,20 @@ params! {
 
 /// Request and grant, round robin.
 ///
-/// * A port that is idle when a packet reaches it requests a turn, and may have one after the grant delay.
-/// * A port that still has packets when its turn ends may have the next turn at once. It sent the request within the
-///   turn, and the grant has arrived by then. So a port pays the grant delay once per busy period, and any number of
-///   backlogged ports, even a single one, fills the channel.
-/// * The ports take turns in the order of their numbers, beginning after the port of the last turn. A port that may
+/// * A port that is idle when a packet reaches it requests a turn, and may have the turn after the grant delay.
+/// * A port that still has packets when its turn ends may have the next turn at once. The port has sent the request
+///   within the turn, and the grant has arrived by the end of the turn. A port therefore pays the grant delay once
+///   per busy period, and any number of backlogged ports, even a single port, fills the channel.
+/// * The ports take turns in the order of their indices, beginning after the port of the last turn. A port that may
 ///   not have a turn yet is skipped. The channel is never idle while a port may have a turn.
 ///
-/// So each of N ports that stay backlogged, with turns of B bytes, gets B / (N (B / R + overhead)). A packet that
-/// reaches an idle port is begun after the grant delay, at most N - 1 turns of other ports, and the overhead of its
-/// own turn.
+/// Each of N ports that stay backlogged, with turns of B bytes at rate R, therefore gets a throughput of B / (N (B /
+/// R + overhead)). A packet that reaches an idle port begins after the grant delay, at most N - 1 turns of other
+/// ports, and the overhead of its own turn.
 #[derive(Clone, Debug)]
 pub struct Shared {
     params: SharedParams,
-    /// The port of the last turn.
+    /// Index of the port of the last turn.
     last: usize,
 }
 
@@ -92,7 +92,7 @@ mod tests {
         let port =
             |law: &Shared, ready: [u64; 3], free| law.next_turn(&ready.map(us), us(free)).unwrap().port;
         assert_eq!(port(&law, [5, 5, 5], 0), 0);
-        assert_eq!(port(&law, [7, 6, 5], 0), 2); // the only one that may at 5 us
+        assert_eq!(port(&law, [7, 6, 5], 0), 2); // the only port that may have a turn at 5 us
         assert_eq!(port(&law, [7, 6, 5], 6), 1);
         law.begin(&law.next_turn(&[us(5); 3], us(0)).unwrap());
         assert_eq!(port(&law, [5, 5, 5], 0), 1);

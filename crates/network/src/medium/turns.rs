@@ -10,16 +10,17 @@ use units::{Duration, Probe, Rate, Time};
 
 /// Ports that take turns, as decided by a [`Mac`].
 ///
-/// A packet leaves its queue when its transmission begins. A packet has to be dequeued to find out that it does not
-/// fit into the turn. It is then held at the head of its port, still counted as waiting, until the next turn begins
-/// with it (as with `qdisc_peek_dequeued` in Linux). If the queue drops all its packets instead, the turn ends
-/// without a packet.
+/// A packet leaves its queue when its transmission begins. Whether a packet fits into the turn is only known once it
+/// has been dequeued. A packet that does not fit is held at the head of its port and still counts as waiting. The
+/// next turn of the port begins with this packet (as with `qdisc_peek_dequeued` in Linux). If the queue drops all its
+/// packets instead, the turn ends without a packet.
 ///
-/// The busy time of a port is that of its transmissions, without the overhead of turns.
+/// The busy time of a port is the time of its transmissions, without the overhead of turns.
 pub struct Medium<P, M> {
     mac: M,
     ports: Vec<Port<P>>,
-    /// Time from which each port may have a turn; [`Time::NEVER`] if it has nothing to send, or has its turn.
+    /// Time from which each port may have a turn; [`Time::NEVER`] if the port has nothing to send, or has the present
+    /// turn.
     ready: Vec<Time>,
     server: Server,
     delay: Duration,
@@ -33,11 +34,11 @@ pub struct Medium<P, M> {
 #[derive(Clone, Copy, Debug)]
 struct Current {
     port: usize,
-    /// Time at which its next packet may begin.
+    /// Time at which the next packet of the turn may begin.
     next: Time,
-    /// Bytes that it may still carry.
+    /// Bytes that the turn may still carry.
     left: u64,
-    /// Whether it has carried no packet so far.
+    /// Whether the turn has carried no packet so far.
     first: bool,
 }
 
@@ -45,7 +46,7 @@ struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
     /// The packet that did not fit into the last turn.
     head: Option<Waiting<P>>,
-    /// Time from which it may have a turn, if its queue has a packet ready; [`Time::NEVER`] without a request.
+    /// Time from which the port may have a turn, if its queue has a packet ready; [`Time::NEVER`] without a request.
     granted: Time,
     stats: LinkStats<P>,
 }
@@ -64,7 +65,7 @@ impl<P: Copy> Port<P> {
         self.queue.backlog().packets + u64::from(self.head.is_some())
     }
 
-    /// Time from which it may have a turn.
+    /// Time from which the port may have a turn.
     fn ready(&self) -> Time {
         if self.head.is_some() || self.granted == Time::NEVER {
             return self.granted;
@@ -72,7 +73,7 @@ impl<P: Copy> Port<P> {
         self.granted.max(self.queue.ready())
     }
 
-    /// Take the packet that is transmitted at `turn.next`; none if the turn ends.
+    /// Take the packet whose transmission begins at `turn.next`; `None` if the turn ends.
     fn next_packet(&mut self, turn: &Current) -> Option<Waiting<P>> {
         let fits = |size: u64| turn.first || size <= turn.left;
         if self.head.is_none() {
@@ -81,7 +82,7 @@ impl<P: Copy> Port<P> {
                 return None;
             }
             let queue = &mut self.queue;
-            // An empty queue is called too, so that its discipline may notice.
+            // An empty queue is also called, so that its discipline can detect that it is empty.
             self.head = self.stats.queue_events(turn.next, None, |events| queue.dequeue(turn.next, events));
         }
         self.head.take_if(|next| fits(next.packet.size.into()))
@@ -89,10 +90,10 @@ impl<P: Copy> Port<P> {
 }
 
 impl<P: Copy, M: Mac> Medium<P, M> {
-    /// An idle medium with one port for each queue.
+    /// Create an idle medium with one port for each queue.
     ///
     /// # Panics
-    /// If the rate is zero or above [`Server::MAX_RATE`] without being unlimited.
+    /// If the rate is zero, or above [`Server::MAX_RATE`] but not unlimited.
     pub fn new(mac: M, queues: Vec<Box<dyn QueueDiscipline<P>>>, sampling: SamplingTimes) -> Medium<P, M> {
         let Channel { rate, delay } = mac.channel();
         let ready = vec![Time::NEVER; queues.len()];
@@ -176,14 +177,14 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
         stats.queue_events(now, None, |events| queue.enqueue(*packet, now, events));
         port.stats.backlog(now, port.backlog());
         if self.turn.is_some_and(|turn| turn.port == n) {
-            return; // it may still be carried by this turn
+            return; // the present turn may still carry the packet
         }
         if port.backlog() == 0 {
             port.granted = Time::NEVER;
         } else if port.granted == Time::NEVER {
             port.granted = self.mac.request(n, now, Request::New);
         }
-        self.ready[n] = port.ready().max(now); // nothing that this packet makes possible begins earlier
+        self.ready[n] = port.ready().max(now); // a turn for this packet does not begin earlier
     }
 
     fn next(&self) -> Time {
@@ -208,7 +209,7 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
         self.ports[usize::from(port.0)].stats.close()
     }
 
-    /// Show the variables of the queue, whether the port has the turn, and the bytes that the turn may still carry.
+    /// Report the variables of the queue, whether the port has the turn, and the bytes that the turn may still carry.
     fn observe(&self, port: PortId, now: Time, probe: &mut Probe<'_>) {
         let n = usize::from(port.0);
         self.ports[n].queue.observe(now, probe);
@@ -226,7 +227,7 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
     }
 
     fn min_delay(&self) -> Duration {
-        self.delay // a packet may be the next of a turn that has already begun
+        self.delay // a packet may belong to a turn that has already begun
     }
 
     fn capacity(&self) -> Rate {
@@ -234,7 +235,7 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
     }
 }
 
-/// A [`Mac`] alone defines a medium.
+/// A [`Mac`] is enough to define a medium.
 impl<P: Copy, M: Mac + Entry<Ports>> Entry<Inputs<P>> for Medium<P, M> {
     type Params = M::Params;
     const TITLE: &'static str = M::TITLE;

@@ -1,9 +1,9 @@
-//! CoDel: drops from the head, more and more often while every packet of an interval has waited longer than the
-//! target.
+//! CoDel: drops from the head of the queue when every packet of an interval has waited longer than the target. Drops
+//! become more frequent while this continues.
 //!
 //! RFC 8289; Linux `include/net/codel_impl.h`, `net/sched/sch_codel.c`. As in Linux the square root of the control
-//! law is one Newton step per drop on a 16-bit fraction. So the first gaps differ from the exact law (interval / 2
-//! after the first drop instead of interval / √2). Times are not rounded to Linux's ticks of 1.024 µs.
+//! law is one Newton step per drop on a 16-bit fraction. The first gaps therefore differ from the exact law (interval
+//! / 2 after the first drop instead of interval / √2). Times are not rounded to Linux's ticks of 1.024 µs.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fifo::Fifo;
@@ -24,23 +24,24 @@ pub(super) struct Settings {
     pub(super) target: Duration,
     pub(super) interval: Duration,
     pub(super) ecn: bool,
-    /// Bytes behind the head up to which nothing is dropped.
+    /// Bytes remaining after the head up to which no packet is dropped.
     pub(super) spared_bytes: u64,
-    /// Queueing delay above which packets are marked in addition.
+    /// Queueing delay above which packets are also marked.
     pub(super) ce_threshold: Option<Duration>,
 }
 
 /// The state of the control law.
 #[derive(Clone, Debug)]
 pub(super) struct Codel {
-    /// Drops in this dropping state.
+    /// Number of drops in this dropping state.
     count: u32,
-    /// `count` when the state began.
+    /// `count` at the beginning of the dropping state.
     count_before: u32,
     dropping: bool,
-    /// 1/√count, 16 fractional bits.
+    /// 1/√count, with 16 fractional bits.
     inverse_root: u16,
-    /// Time at which the queueing delay will have exceeded the target for an interval; none while it is below.
+    /// Time at which the queueing delay will have exceeded the target for an interval. `None` while the delay is
+    /// below the target.
     first_above_time: Option<Time>,
     next_drop: Time,
 }
@@ -59,7 +60,8 @@ impl Default for Codel {
 }
 
 impl Codel {
-    /// Return the next packet to send. `pop` takes the head of the queue and returns it with the bytes that remain.
+    /// Return the next packet to send. `pop` takes the head of the queue, and returns it with the number of bytes
+    /// that remain.
     /// RFC 8289 section 5.5; Linux `codel_dequeue`.
     pub(super) fn dequeue<P: Copy>(
         &mut self,
@@ -107,7 +109,7 @@ impl Codel {
         self.dropping
     }
 
-    /// Show the control law: `drop_next` is the time until the next drop, as in `tc -s qdisc`.
+    /// Report the control law. `drop_next` is the time until the next drop, as in `tc -s qdisc`.
     pub(super) fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         probe.see("count", f64::from(self.count), "packets");
         probe.flag("dropping", self.dropping);
@@ -116,7 +118,7 @@ impl Codel {
         }
     }
 
-    /// Count packets that were dropped from this queue in addition to the law.
+    /// Count packets that were dropped from this queue for other reasons than this law.
     /// Linux `fq_codel_drop`.
     pub(super) fn count_extra(&mut self, dropped: u32) {
         self.count = self.count.saturating_add(dropped);
@@ -149,7 +151,7 @@ impl Codel {
         let recent = now.since(self.next_drop) < settings.interval * MEMORY_INTERVALS;
         let grown = self.count.wrapping_sub(self.count_before);
         if grown > 1 && grown < u32::MAX / 2 && recent {
-            self.count = grown; // resume near the drop rate that worked
+            self.count = grown; // resume near the drop rate that was effective before
             self.step_root();
         } else {
             self.count = 1;
@@ -176,7 +178,7 @@ impl Codel {
     }
 }
 
-/// Mark a packet if it may be marked and return true; otherwise record its drop.
+/// Mark a packet and return true if the packet may be marked. Otherwise record its drop and return false.
 /// RFC 8289 section 5.5; Linux `codel_dequeue` (`INET_ECN_set_ce`).
 fn mark_or_drop<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents<P>) -> bool {
     let marks = ecn && waiting.packet.ecn.may_mark();
@@ -204,7 +206,7 @@ params! {
     }
 }
 
-/// Convert milliseconds of a scenario, to the nanosecond.
+/// Convert milliseconds of a scenario to a duration, rounded to the nanosecond.
 pub(super) fn ms(value: f64) -> Duration {
     Duration::from_nanos((value * 1e6).round() as u64)
 }

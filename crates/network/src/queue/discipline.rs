@@ -6,60 +6,62 @@ use units::{Duration, Probe, Rate, Time};
 
 /// Decides which waiting packet leaves next, and which packets are dropped or marked.
 ///
-/// The packet being transmitted no longer belongs to the queue. Calls come in the order of time.
+/// The packet in transmission no longer belongs to the queue. Calls come in the order of time.
 pub trait QueueDiscipline<P: Copy>: Send {
     /// Accept an arriving packet, which has to wait, or drop it.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>);
 
-    /// Take the next packet when the link is free. `now` is the start of its transmission, not before
-    /// [`ready`](Self::ready). Called once more when the queue has become empty, so that a discipline may notice.
+    /// Take the next packet when the link is free. `now` is the start of its transmission, at or after
+    /// [`ready`](Self::ready). When the queue has become empty, this method is called once more, so that a discipline
+    /// can detect it.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>>;
 
-    /// Packets and bytes that wait.
+    /// Packets and bytes that wait in the queue.
     fn backlog(&self) -> Backlog;
 
-    /// The time at which the next packet may leave; later than the present only while a shaper holds packets back.
+    /// The time at which the next packet may leave. It is later than the present only while a shaper holds packets
+    /// back.
     fn ready(&self) -> Time {
         Time::ZERO
     }
 
-    /// Set the changes of the rate, in the order of time, before anything has arrived. A shaper applies them itself.
-    /// Any other discipline returns them, and they become the rates of the wire.
+    /// Set the changes of the rate, in the order of time, before the first packet arrives. A shaper applies the
+    /// changes itself and returns none. Any other discipline returns the changes, which then apply to the wire.
     fn shape(&mut self, rates: Vec<(Time, Rate)>) -> Vec<(Time, Rate)> {
         rates
     }
 
     /// Change the limit, as with `tc qdisc change`. Return false if the discipline has no limit of that kind. As in
     /// Linux, a discipline that checks the limit on arrival only (pfifo, bfifo, tbf, CAKE) drops nothing until the
-    /// next arrival. RED drops its whole queue. The others at once drop the excess from their heads.
+    /// next arrival. RED drops its whole queue. All other disciplines drop the excess from the head at once.
     fn resize(&mut self, _limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         false
     }
 
-    /// Pass a packet that arrives while the link is free and nothing waits. Limits on waiting packets do not apply.
+    /// Pass a packet that arrives while the link is free and no packet waits. Limits on waiting packets do not apply.
     fn pass(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.enqueue(packet, now, events);
         self.dequeue(now, events)
     }
 
-    /// Set the source and the destination host of every route, by the index of the route. With none, the route shares
-    /// its hosts with no other stream. Called before the first packet, if at all.
+    /// Set the source and the destination host of every route, by the index of the route. `None`: the hosts of the
+    /// route belong to no other stream. Called before the first packet, if at all.
     fn know_hosts(&mut self, _hosts: &[Option<[u32; 2]>]) {}
 
-    /// Set the function that says whether a waiting packet (first argument) is redundant, given a younger one of its
-    /// flow. Called before the first packet, if at all.
+    /// Set the function that decides whether a waiting packet (first argument) is redundant, given a younger packet
+    /// of its flow. Called before the first packet, if at all.
     fn know_redundancy(&mut self, _redundant: fn(&P, &P) -> bool) {}
 
-    /// Show the variables of the discipline at `now`, when everything up to then has been served.
+    /// Report the variables of the discipline at `now`, when all departures up to `now` have been served.
     fn observe(&self, _now: Time, _probe: &mut Probe<'_>) {}
 
-    /// The limit, if the discipline is first in, first out and decides by its backlog alone, on arrival. A packet
-    /// admitted to such a queue has a known departure time.
+    /// The limit, if the discipline is first in, first out and this limit, checked on arrival, is its only reason for
+    /// drops. A packet admitted to such a queue has a known departure time.
     fn plain_limit(&self) -> Option<Limit> {
         None
     }
 
-    /// The queue itself, if it is one of several queues of a radio that share a limit.
+    /// The queue itself, if it belongs to a radio whose queues share a limit.
     fn station_queue(&mut self) -> Option<&mut dyn StationQueue<P>> {
         None
     }
@@ -87,43 +89,43 @@ impl Limit {
 /// Rules that the queues of one radio share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadioRules {
-    /// Maximum packets that may wait for all stations.
+    /// Maximum number of packets that may wait for all stations together.
     pub packets: u64,
-    /// Maximum bytes that may wait; none: by the standard.
+    /// Maximum number of bytes that may wait. `None`: the default of the standard.
     pub bytes: Option<u64>,
     /// Whether stations get equal airtime.
     pub airtime_fairness: bool,
-    /// Whether airtime that is queued below is limited; none: by the standard.
+    /// Whether airtime queued in the radio is limited. `None`: the default of the standard.
     pub aql: Option<bool>,
-    /// Limits on airtime that is queued below.
+    /// Limits on airtime queued in the radio.
     pub airtime: AirtimeLimits,
 }
 
 /// Limits on queued airtime: Linux `ieee80211_txq_airtime_check`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AirtimeLimits {
-    /// Limit of a station, whatever other stations queue.
+    /// Limit of a station, whatever the other stations have queued.
     pub low: Duration,
-    /// Limit of a station while all stations together queue less than the threshold.
+    /// Limit of a station while all stations together have queued less than the threshold.
     pub high: Duration,
-    /// Threshold of the airtime queued for all stations.
+    /// Threshold of the airtime queued for all stations together.
     pub threshold: Duration,
 }
 
-/// The queue of a station, as a radio uses it.
+/// The interface of a station's queue to the radio.
 pub trait StationQueue<P> {
-    /// Rules that it shares with the other queues of its radio.
+    /// Rules that the queue shares with the other queues of its radio.
     fn rules(&self) -> RadioRules;
 
-    /// Bytes of its fattest flow.
+    /// Bytes of the longest flow of the queue.
     fn fattest(&self) -> u64;
 
-    /// Drop from the head of the fattest flow up to half of its packets, at least one and at most 32: Linux
+    /// Drop up to half of the packets of the longest flow from its head, at least one packet and at most 32: Linux
     /// `fq_flow_drop`.
     fn drop_from_fattest(&mut self, events: &mut QueueEvents<P>);
 }
 
-/// Drop packets, taken out of a queue by `next`, until at most `limit` packets wait.
+/// Drop packets that `next` takes out of a queue, until at most `limit` packets wait.
 pub(super) fn shrink<P: Copy, Q: QueueDiscipline<P>>(
     queue: &mut Q,
     limit: u64,
@@ -166,7 +168,7 @@ impl Backlog {
     }
 }
 
-/// A packet that has left a queue and its transmission, or was dropped.
+/// A packet whose transmission has ended, or that was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Released {
     /// Stream of the packet.
@@ -186,11 +188,11 @@ impl Released {
 pub struct QueueEvents<'a, P> {
     /// Packets dropped.
     pub dropped_packets: u64,
-    /// Bytes of those packets.
+    /// Bytes of the dropped packets.
     pub dropped_bytes: u64,
     /// Packets marked.
     pub marked_packets: u64,
-    /// List of dropped packets, if they are listed.
+    /// List to which dropped packets are appended, if drops are listed.
     pub(crate) listed: Option<&'a mut Vec<Released>>,
     /// Counter of drops by flow, with the time at which links count the drops.
     pub(crate) counted: Option<(&'a Drops<P>, Time)>,

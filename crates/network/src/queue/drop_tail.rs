@@ -1,4 +1,4 @@
-//! First in, first out; a packet that arrives while the queue is full is dropped (Linux `pfifo`, `bfifo`).
+//! First in, first out. A packet that arrives while the queue is full is dropped (Linux `pfifo`, `bfifo`).
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
@@ -14,7 +14,7 @@ pub struct DropTail<P> {
 }
 
 impl<P: Copy> DropTail<P> {
-    /// An empty queue.
+    /// Create an empty queue.
     pub fn new(limit: Limit) -> DropTail<P> {
         DropTail { limit, waiting: Fifo::default() }
     }

@@ -1,5 +1,5 @@
 //! DualPI2: a classic and a low-latency queue with coupled congestion signals. Scalable and classic flows get fair
-//! shares, and the scalable ones hardly wait.
+//! shares, and packets of scalable flows have a very short queueing delay.
 //!
 //! RFC 9332; Linux `net/sched/sch_dualpi2.c`. Packets are dropped at departure only (the kernel's default).
 
@@ -47,7 +47,7 @@ params! {
 struct Law {
     /// The base probability p'.
     base: f64,
-    /// The longer queueing delay at the last update.
+    /// Queueing delay at the last update: the longer delay of the two queues.
     delay: Duration,
 }
 
@@ -59,7 +59,7 @@ pub struct DualPi2<P> {
     classic: Fifo<P>,
     low_latency: Fifo<P>,
     law: Law,
-    /// Positive: the classic queue has the turn.
+    /// Credit of the round robin. If it is positive, the classic queue has the turn.
     credit: i64,
     ticks: Ticks,
     rng: Rng,
@@ -96,7 +96,7 @@ impl<P: Copy> DualPi2<P> {
         }
     }
 
-    /// Take the packet of the queue that has the turn; true if it is the low-latency one.
+    /// Take the packet of the queue that has the turn. True if this is the low-latency queue.
     /// Linux `dequeue_packet`.
     fn next(&mut self) -> Option<(Waiting<P>, bool)> {
         let low_latency = !self.low_latency.is_empty() && (self.classic.is_empty() || self.credit <= 0);
@@ -117,7 +117,8 @@ impl<P: Copy> DualPi2<P> {
         }
     }
 
-    /// Mark the packet, or return true if it must be dropped. The backlog behind it decides whether there is a queue.
+    /// Mark the packet, or return true if it must be dropped. The backlog that remains determines whether there is a
+    /// queue.
     /// RFC 9332 section 2.4; Linux `must_drop`, `dualpi2_classic_marking`, `dualpi2_scalable_marking`.
     fn signal(
         &mut self,
@@ -131,7 +132,7 @@ impl<P: Copy> DualPi2<P> {
         }
         let coupled = self.law.base * self.params.coupling_factor;
         let overloaded = coupled > 1.0 && self.params.drop_on_overload;
-        let classic_strikes = |rng: &mut Rng, p: f64| rng.chance(p) && rng.chance(p); // p'^2 without a square root
+        let classic_strikes = |rng: &mut Rng, p: f64| rng.chance(p) && rng.chance(p); // p'^2
         if !low_latency {
             if !classic_strikes(&mut self.rng, self.law.base) {
                 return false;

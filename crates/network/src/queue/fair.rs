@@ -1,14 +1,14 @@
-//! Deficit round robin over hashed flows, new flows first, for FQ-CoDel and FQ-PIE (RFC 8290 section 4).
+//! Deficit round robin over hashed flows, with priority for new flows, for FQ-CoDel and FQ-PIE (RFC 8290 section 4).
 
 use super::discipline::{Backlog, QueueEvents, Waiting};
 use super::fifo::Fifo;
 use crate::{Packet, Ring, StreamId};
 use units::{Probe, Time};
 
-/// Maximum packets dropped at once from the fattest flow.
+/// Maximum number of packets dropped at once from the longest flow.
 const DROP_BATCH: u64 = 64;
 
-/// One hashed flow, with the state `L` of its own drop law.
+/// One hashed flow, with the state `L` of its drop law.
 pub(super) struct Flow<P, L> {
     pub(super) waiting: Fifo<P>,
     pub(super) law: L,
@@ -16,17 +16,17 @@ pub(super) struct Flow<P, L> {
     listed: bool,
 }
 
-/// Index of the queue, among `queues`, of all packets with `key`.
+/// Index of the queue, among `queues` queues, of all packets with `key`.
 pub(super) fn hash(key: u64, salt: u64, queues: usize) -> usize {
     let mixed = (key ^ salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let hash = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32;
     ((hash * queues as u64) >> 32) as usize
 }
 
-/// The flows and the order in which they are served.
+/// The flows, and the order in which they are served.
 pub(super) struct Fair<P, L> {
     pub(super) flows: Vec<Flow<P, L>>,
-    /// Indices of flows that have only just begun to send.
+    /// Indices of flows that have just begun to send.
     new: Ring<u32>,
     old: Ring<u32>,
     quantum: i64,
@@ -51,14 +51,14 @@ impl<P: Copy, L: Default> Fair<P, L> {
         self.backlog
     }
 
-    /// Show the number of flows in the lists: new ones, and all.
+    /// Report the number of new flows and the number of all listed flows.
     pub(super) fn observe(&self, probe: &mut Probe<'_>) {
         let (new, old) = (self.new.len(), self.old.len());
         probe.see("new_flows", new as f64, "");
         probe.see("active_flows", (new + old) as f64, "");
     }
 
-    /// Index of the queue of a stream, which it shares with all streams of the same hash.
+    /// Index of the queue of a stream. All streams with the same hash share this queue.
     pub(super) fn index(&self, stream: StreamId) -> usize {
         hash(stream.0.into(), self.salt, self.flows.len())
     }
@@ -80,8 +80,8 @@ impl<P: Copy, L: Default> Fair<P, L> {
         (0..self.flows.len()).rev().max_by_key(bytes).unwrap_or(0)
     }
 
-    /// Drop from the head of the longest flow up to half of its bytes. Return its index and the number of dropped
-    /// packets.
+    /// Drop packets from the head of the longest flow, up to half of the bytes of that flow. Return the index of the
+    /// flow and the number of dropped packets.
     pub(super) fn drop_from_longest(&mut self, events: &mut QueueEvents<P>) -> (usize, u32) {
         let longest = self.longest();
         let half = self.flows[longest].waiting.backlog().bytes / 2;
@@ -102,8 +102,8 @@ impl<P: Copy, L: Default> Fair<P, L> {
         Some(victim.packet.size)
     }
 
-    /// Return the next packet. `serve` is passed a flow and the backlog of the whole discipline. It takes packets
-    /// from the flow and subtracts each from that backlog.
+    /// Return the next packet. `serve` gets a flow and the backlog of the whole discipline. It takes packets from the
+    /// flow and subtracts them from that backlog.
     pub(super) fn dequeue(
         &mut self,
         mut serve: impl FnMut(&mut Flow<P, L>, &mut Backlog) -> Option<Waiting<P>>,
@@ -123,7 +123,7 @@ impl<P: Copy, L: Default> Fair<P, L> {
                 flow.deficit -= i64::from(next.packet.size);
                 return Some(next);
             }
-            // An empty new flow is appended to the old flows once, so that it cannot take precedence again at once.
+            // An empty new flow is moved to the old flows once, so that it does not get priority again immediately.
             list.pop();
             if from_new && !self.old.is_empty() {
                 self.old.push(index);

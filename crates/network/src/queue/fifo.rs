@@ -16,7 +16,7 @@ impl<P: Copy> Fifo<P> {
         self.append(Waiting { packet, since: now });
     }
 
-    /// Append a packet that has waited elsewhere before.
+    /// Append a packet that has already waited elsewhere.
     pub(crate) fn append(&mut self, waiting: Waiting<P>) {
         self.backlog.add(waiting.packet.size);
         self.ring.push(waiting);

@@ -1,10 +1,10 @@
-//! fq: deficit round robin over flows, with a limit and a maximum rate per flow.
+//! fq: deficit round robin over flows, with a packet limit and a maximum rate per flow.
 //!
-//! Linux `net/sched/sch_fq.c` as a router uses it. At a host fq also releases every packet at the time to which its
-//! socket paces it. A router has no sockets, so neither this nor the horizon of such times is modelled here. For
-//! hosts, see `tcp.pacing = "fq"` of a flow, which every flow uses whose host has a network interface with this
-//! queue. Flows are identified by their hash, as packets without a socket are in Linux. Not modelled: other weights
-//! and maps of the bands than the kernel's, and the slack of its timers.
+//! Linux `net/sched/sch_fq.c` as a router uses it. At a host, fq also releases every packet at the time that its
+//! socket has set for pacing. A router has no sockets, so these times and the horizon of such times are not modelled
+//! here. For hosts, `tcp.pacing = "fq"` of a flow models them. A flow uses this pacing if its host has a network
+//! interface with this queue. Flows are identified by their hash, as are packets without a socket in Linux. Not
+//! modelled: weights and maps of the bands other than the kernel's defaults, and the slack of the kernel's timers.
 
 use super::codel::ms;
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
@@ -16,9 +16,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::{Duration, Probe, Rng, Time};
 
-/// Bytes that a band may send in its turn while others wait, 9:3:1.
+/// Bytes that a band may send in its turn while other bands wait, in the ratio 9:3:1.
 const WEIGHTS: [i64; 3] = [589_824, 196_608, 65_536];
-/// Longest pause after a packet.
+/// Longest pause of a flow after a packet.
 const MOST_PAUSE: Duration = Duration::from_secs(1);
 
 params! {
@@ -48,11 +48,11 @@ params! {
 /// State of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Nothing waits.
+    /// No packet waits.
     Detached,
-    /// Member of a list of its band.
+    /// The flow is in a list of its band.
     Listed,
-    /// Pausing until its rate allows the next packet.
+    /// The flow pauses until its rate allows the next packet.
     Throttled,
 }
 
@@ -61,15 +61,15 @@ struct Flow<P> {
     credit: i64,
     place: Place,
     band: usize,
-    /// Time at which its rate allows the next packet.
+    /// Time at which the rate of the flow allows the next packet.
     next: Time,
     empty_since: Time,
 }
 
-/// Flows of the same priority, and their order.
+/// Flows of the same priority, and the order in which they are served.
 #[derive(Default)]
 struct Band {
-    /// Indices of flows that have only just begun to send.
+    /// Indices of flows that have just begun to send.
     new: Ring<u32>,
     old: Ring<u32>,
     credit: i64,
@@ -94,7 +94,7 @@ pub struct Fq<P> {
     backlog: Backlog,
 }
 
-/// The band of a code point. A forwarded packet has the priority of its old type-of-service field.
+/// The band of a code point. A forwarded packet has the priority of the old type-of-service field.
 fn band(dscp: u8) -> usize {
     match dscp & 7 {
         2 | 3 => 2, // bulk
@@ -116,7 +116,7 @@ impl<P: Copy> Fq<P> {
         }
     }
 
-    /// The band to serve: the present one while it has credit, then the next one that has flows.
+    /// The band to serve: the present band while it has credit, then the next band that has flows.
     fn turn(&mut self) -> Option<usize> {
         if self.bands[self.current].credit > 0 && !self.bands[self.current].is_idle() {
             return Some(self.current);
@@ -129,7 +129,7 @@ impl<P: Copy> Fq<P> {
         })
     }
 
-    /// Serve the next flow of a band. None means only that this flow does not send now.
+    /// Serve the next flow of a band. `None` only means that this flow does not send now.
     fn visit(&mut self, current: usize, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let Band { new, old, .. } = &mut self.bands[current];
         let is_new = !new.is_empty();
@@ -145,7 +145,7 @@ impl<P: Copy> Fq<P> {
         if flow.waiting.is_empty() {
             list.pop();
             if is_new {
-                old.push(index); // or an empty new flow could take precedence again at once
+                old.push(index); // otherwise an empty new flow could get priority again immediately
             } else {
                 (flow.place, flow.empty_since) = (Place::Detached, now);
             }
@@ -180,7 +180,7 @@ impl<P: Copy> Fq<P> {
 }
 
 impl<P> Flow<P> {
-    /// Start the pause that the rate requires, after a packet or, at higher rates, after a quantum.
+    /// Start the pause that the rate requires: after each packet, or at higher rates after each quantum.
     fn pace(&mut self, rate: u64, size: u16, now: Time, params: &FqParams) {
         let mut bytes = u64::from(size);
         if rate <= params.low_rate_threshold_bps {
@@ -191,7 +191,7 @@ impl<P> Flow<P> {
             bytes = bytes.max(params.quantum.into());
         }
         let pause = Duration::from_nanos(bytes * 8_000_000_000 / rate).min(MOST_PAUSE);
-        // A flow that was served late has a shorter pause, down to half of it.
+        // The pause of a flow that was served late is shorter by the lateness, but by at most half.
         let late = if self.next == Time::ZERO { Duration::ZERO } else { now.since(self.next) };
         self.next = now + pause.saturating_sub(late.min(pause / 2));
     }
@@ -249,7 +249,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         self.backlog
     }
 
-    /// Later than the present if a maximum rate makes all flows with packets pause.
+    /// The time is later than the present if a maximum rate makes all flows with packets pause.
     fn ready(&self) -> Time {
         if self.params.maxrate_bps.is_none() || self.backlog.packets == 0 {
             return Time::ZERO;

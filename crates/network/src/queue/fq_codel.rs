@@ -1,8 +1,8 @@
-//! FQ-CoDel: deficit round robin over hashed flows, each under CoDel.
+//! FQ-CoDel: deficit round robin over hashed flows, each with its own CoDel.
 //!
-//! RFC 8290; Linux `net/sched/sch_fq_codel.c`. When the limit is reached, the flow with the most bytes drops up to
-//! half of them from its head, at most 64 packets. Memory is counted in bytes on the wire, not in bytes of kernel
-//! buffers.
+//! RFC 8290; Linux `net/sched/sch_fq_codel.c`. When the limit is reached, packets are dropped from the head of the
+//! flow with the most bytes: up to half of its bytes, and at most 64 packets. Memory is counted in bytes on the wire,
+//! not in bytes of kernel buffers.
 
 use super::codel::{Codel, MTU, Settings, ms};
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};

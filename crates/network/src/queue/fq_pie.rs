@@ -1,7 +1,7 @@
 //! FQ-PIE: deficit round robin over hashed flows, each with its own PIE controller.
 //!
 //! Linux `net/sched/sch_fq_pie.c`; RFC 8033 for the controller. All controllers are updated at the same ticks (the
-//! kernel spreads them over batches). Memory is counted in bytes on the wire.
+//! kernel distributes the updates over batches). Memory is counted in bytes on the wire.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fair::Fair;
@@ -42,7 +42,7 @@ params! {
 pub struct FqPie<P> {
     limit: u64,
     memory_limit: u64,
-    /// Highest probability at which packets are marked.
+    /// Highest drop probability at which packets are marked instead of dropped.
     mark_up_to: f64,
     settings: Settings,
     ticks: Ticks,

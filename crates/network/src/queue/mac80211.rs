@@ -1,12 +1,12 @@
 //! The queue of a station in Linux's mac80211: FQ-CoDel with a limit that all stations of a radio share.
 //!
 //! Linux `include/net/fq_impl.h`, `net/mac80211/tx.c` (`ieee80211_txq_setup_flows`). Linux has one table of flows per
-//! radio, and an extra flow where flows of two stations collide in it. Here each station has its own table, which is
-//! created with its first packet, so that stations never collide. Memory is counted in bytes on the wire, not in
+//! radio. If flows of two stations collide in this table, Linux uses an extra flow. Here each station has its own
+//! table, created with its first packet, so stations never collide. Memory is counted in bytes on the wire, not in
 //! bytes of kernel buffers (`skb->truesize`).
 //!
-//! In front of a link it is the queue of a radio with a single station. The layers below it (airtime fairness, limits
-//! on queued airtime) are part of a [Wi-Fi cell](crate::wifi).
+//! In front of a link, this discipline is the queue of a radio with a single station. The layers below the queue
+//! (airtime fairness, limits on queued airtime) are part of a [Wi-Fi cell](crate::wifi).
 
 use super::codel::{Codel, Settings, ms};
 use super::discipline::{
@@ -17,7 +17,7 @@ use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Time};
 
-/// Maximum packets dropped at once from the fattest flow: Linux `fq_flow_drop`.
+/// Maximum number of packets dropped at once from the longest flow: Linux `fq_flow_drop`.
 const DROP_BATCH: u64 = 32;
 /// Memory of a radio that has VHT: Linux `fq_init`.
 pub(crate) const MEMORY: u64 = 16 << 20;
@@ -58,7 +58,7 @@ pub struct Mac80211<P> {
     params: Mac80211Params,
     settings: Settings,
     seed: u64,
-    /// None before the first packet.
+    /// The flows; `None` before the first packet.
     fair: Option<Box<Fair<P, Codel>>>,
 }
 
@@ -81,7 +81,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
         }
     }
 
-    /// Linux `fq_tin_dequeue`. CoDel uses the backlog of the flow, and never drops its last packet.
+    /// CoDel gets the backlog of the flow, and never drops the last packet of the flow. Linux `fq_tin_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let Mac80211 { settings, fair, .. } = self;
         fair.as_mut()?.dequeue(|flow, backlog| {

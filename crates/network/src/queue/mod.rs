@@ -1,6 +1,6 @@
-//! Queue disciplines: which packets wait, which leaves next, which are dropped or marked.
+//! Queue disciplines: they decide which packet leaves next and which packets are dropped or marked.
 //!
-//! To add one, add a file beside this one and a line in the list below.
+//! To add a discipline, add a file to this folder and a line to the list below.
 
 mod device;
 mod discipline;

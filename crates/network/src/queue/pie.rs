@@ -1,6 +1,6 @@
 //! PIE: drops on arrival with a probability that a controller adjusts to keep the queueing delay near a target.
 //!
-//! RFC 8033; Linux `net/sched/sch_pie.c` with its default of measuring the delay by time stamps. The probability is a
+//! RFC 8033; Linux `net/sched/sch_pie.c` with its default of measuring the delay by timestamps. The probability is a
 //! floating-point number here and a 56-bit fraction in Linux.
 
 use super::codel::ms;
@@ -10,19 +10,19 @@ use crate::Packet;
 use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
 
-/// Backlog in bytes below which nothing is dropped: two packets.
+/// Backlog in bytes below which no packet is dropped: two packets.
 /// RFC 8033 section 4.1; Linux `pie_drop_early`.
 const SMALL_BACKLOG: u64 = 2 * 1514;
-/// Sum of the probabilities since the last drop below which nothing is dropped.
+/// Sum of the probabilities since the last drop below which no packet is dropped.
 /// RFC 8033 section 5.4; Linux `pie_drop_early`.
 const MIN_ACCUMULATED: f64 = 0.85;
 /// Sum of the probabilities since the last drop at which the packet is dropped for certain.
 /// RFC 8033 section 5.4; Linux `pie_drop_early`.
 const MAX_ACCUMULATED: f64 = 8.5;
-/// Time for which a burst passes without drops, after a quiet time.
+/// Time for which a burst after a quiet time passes without drops.
 /// RFC 8033 section 4.4 (MAX_BURST); Linux `pie_vars_init`.
 const BURST_ALLOWANCE: Duration = Duration::from_millis(150);
-/// Queueing delay above which the probability rises by another two percentage points.
+/// Queueing delay above which the probability rises by an additional two percentage points.
 /// RFC 8033 section 5.2; Linux `pie_calculate_probability`.
 const HIGH_DELAY: Duration = Duration::from_millis(250);
 
@@ -76,7 +76,7 @@ pub(super) struct Pie {
     burst_left: Duration,
     delay: Duration,
     delay_before: Duration,
-    /// Time of the last departure; none since the burst allowance was renewed, as idle time does not use it up.
+    /// Time of the last departure. `None` since the burst allowance was renewed, as idle time must not use it up.
     last_dequeue: Option<Time>,
 }
 
@@ -122,7 +122,7 @@ impl Pie {
         dropped
     }
 
-    /// Record that a packet left after `wait`. `empty` says whether the queue is empty now.
+    /// Record that a packet has left after the queueing delay `wait`. `empty`: whether the queue is now empty.
     /// Linux `pie_process_dequeue`; RFC 8033 section 5.3 (delay by timestamps).
     pub(super) fn departed(&mut self, wait: Duration, empty: bool, now: Time) {
         self.delay = if empty { Duration::ZERO } else { wait };
@@ -169,11 +169,12 @@ impl Pie {
     }
 }
 
-/// Maximum number of missed ticks that are caught up: older ones no longer matter.
+/// Maximum number of missed ticks that are processed. Older ticks no longer have an effect.
 /// Own: bounds the work after a long idle time.
 const MEMORY_TICKS: u64 = 4096;
 
-/// A timer that ticks every `period` and is caught up lazily: between two calls only the time changes.
+/// A timer that ticks every `period`. Its ticks are processed late, at the next call: between two calls only the time
+/// changes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
     next: Time,
@@ -316,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_small_probability_takes_small_steps() {
-        // a = 0.125/s, b = 1.25/s, halved below 10 % and quartered below 1 %, 0.1 %, ... and 0.0001 %.
+        // a = 0.125/s, b = 1.25/s; halved below 10 % and quartered below 1 %, 0.1 %, ... and 0.0001 %.
         let first = 0.5 / 1024.0 * (0.125 * 0.015 + 1.25 * 0.030);
         let second = first + 0.5 / 64.0 * (0.125 * 0.015);
         let third = second + 0.5 / 64.0 * (0.125 * 0.035 + 1.25 * 0.020);

@@ -1,7 +1,7 @@
-//! Policer: drops packets that exceed a token bucket on arrival, and queues the others first in, first out.
+//! Policer: drops arriving packets that exceed a token bucket, and queues all other packets first in, first out.
 //!
-//! Linux `net/sched/act_police.c` (`police rate R burst B drop`), which acts in front of a queue. Here the queue is a
-//! drop-tail one.
+//! Linux `net/sched/act_police.c` (`police rate R burst B drop`), which acts before a queue. Here the queue is
+//! drop-tail.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;

@@ -1,7 +1,7 @@
 //! RED: drops on arrival with a probability that grows with the average backlog.
 //!
 //! Floyd and Jacobson, ToN 1(4), 1993; Floyd, Gummadi and Shenker, "Adaptive RED", 2001; Linux `net/sched/sch_red.c`,
-//! `include/net/red.h`. The average and its decay over idle times are exact here; the kernel uses tables.
+//! `include/net/red.h`. The average and its decay during idle times are exact here; the kernel uses tables.
 
 use super::codel::ms;
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
@@ -46,9 +46,9 @@ pub struct Red<P> {
     params: RedParams,
     weight: f64,
     average: f64,
-    /// Packets since the last early drop; none if the average has left the range between the thresholds since.
+    /// Packets since the last early drop. `None` if the average has left the range between the thresholds since then.
     since_drop: Option<u64>,
-    /// Random share of the gap to the next drop, in [0, 1).
+    /// Random share, in [0, 1), that determines the gap to the next drop.
     drawn: f64,
     idle_since: Option<Time>,
     ticks: Ticks,
@@ -80,8 +80,8 @@ impl<P: Copy> Red<P> {
         self.average * (1.0 - self.weight).powf(now.since(since).as_secs_f64() / packet_seconds)
     }
 
-    /// The probability of an early drop at an average between the thresholds, without the correction by the gap
-    /// between drops.
+    /// The probability of an early drop at an average between the thresholds. It is not corrected by the number of
+    /// packets since the last drop.
     fn probability(&self, average: f64) -> f64 {
         let (min, max) = (self.params.min as f64, self.params.max as f64);
         self.params.probability * (average - min) / (max - min)
@@ -103,8 +103,8 @@ impl<P: Copy> Red<P> {
             self.drawn = self.rng.unit();
             return Action::Pass;
         };
-        // Gaps are uniform: the next drop is due when the count reaches a random share of 1/p, drawn at the beginning
-        // of the gap.
+        // Gaps are uniformly distributed. The next drop is due when the count reaches a random share of 1/p, drawn at
+        // the beginning of the gap.
         let probability = self.probability(self.average);
         self.since_drop = Some(count + 1);
         if ((count + 1) as f64) * probability < self.drawn {
@@ -219,8 +219,8 @@ impl<P: Copy + Send + 'static> Entry<u64> for Red<P> {
     }
 }
 
-/// The weight of the average that lets `burst` packets pass before the average reaches `min`: the largest such power
-/// of 1/2 (as computed by `tc`).
+/// The weight of the average: the largest power of 1/2 with which `burst` packets pass before the average reaches
+/// `min` (as computed by `tc`).
 /// iproute2 `tc_red_eval_ewma`.
 fn weight(min: u64, burst: u64, packet: u64) -> f64 {
     let needed = burst as f64 + 1.0 - min as f64 / packet as f64;

@@ -1,4 +1,4 @@
-//! The list of queue disciplines. Each is created from its parameters and a seed.
+//! The list of queue disciplines. Each discipline is created from its parameters and a seed.
 
 /// Declare the modules of the disciplines, list them and find them by name.
 macro_rules! queues {

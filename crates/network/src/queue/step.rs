@@ -1,7 +1,8 @@
-//! Step marking: every packet that exceeds a threshold is marked, and no other.
+//! Step marking: every packet that exceeds a threshold is marked, and no other packet.
 //!
-//! The switches of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257 section 3.1) mark on arrival by the
-//! length of the queue. L4S marks on departure by the queueing delay (RFC 9331; Linux `ce_threshold` of CoDel).
+//! The switches of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257 section 3.1) mark arriving packets by
+//! the length of the queue. L4S marks departing packets by their queueing delay (RFC 9331; Linux `ce_threshold` of
+//! CoDel).
 
 use super::codel::ms;
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
@@ -23,7 +24,7 @@ params! {
     }
 }
 
-/// The threshold of the paper at 1 Gbit/s, in packets.
+/// The threshold that the DCTCP paper uses at 1 Gbit/s, in packets.
 const PACKETS: u64 = 20;
 
 /// The state of the queue.
@@ -89,7 +90,8 @@ mod tests {
         Step::new(StepParams { limit: 5, mark_packets, mark_ms }, 1)
     }
 
-    /// Whether each of eight packets leaves marked. They arrive at once, and one departs each millisecond.
+    /// Whether each of eight packets leaves marked. The packets arrive at the same time, and one departs each
+    /// millisecond.
     fn marked(mut queue: Step<u8>, ecn: Ecn) -> (Vec<bool>, QueueEvents<'static, u8>) {
         let mut events = QueueEvents::default();
         (0..8).for_each(|_| queue.enqueue(packet(ecn), Time::ZERO, &mut events));

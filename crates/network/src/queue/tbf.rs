@@ -1,8 +1,9 @@
 //! Token bucket filter: shapes to a rate, with a burst and optionally a peak rate.
 //!
-//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission; here they are exact. The
-//! kernel's own tests use it as a bottleneck on a link of unlimited rate, which works here too. A packet that finds
-//! tokens then leaves at once, without a transmission time. A change of the rate keeps the tokens.
+//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission time; here tokens are exact.
+//! The kernel's own tests use tbf as a bottleneck on a link of unlimited rate, which also works here. A packet that
+//! finds enough tokens then leaves at once, without a transmission time. A change of the rate does not change the
+//! number of tokens.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
@@ -28,22 +29,22 @@ params! {
     }
 }
 
-/// An exact token bucket. Its level is in billionths of a bit: a nanosecond adds `rate` of them.
+/// An exact token bucket. The unit of its level is a billionth of a bit, so each nanosecond adds `rate` units.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     rate: u128,
     depth: u128,
     level: u128,
-    /// Time of `level`.
+    /// Time to which `level` applies.
     at: Time,
-    /// Changes of the rate, the last one first.
+    /// Future changes of the rate, in reverse order of time.
     later: Vec<(Time, u128)>,
 }
 
 const BILLIONTHS_PER_BYTE: u128 = 8_000_000_000;
 
 impl Bucket {
-    /// A full bucket.
+    /// Create a full bucket.
     pub(super) fn new(rate_bps: u64, bytes: u64) -> Bucket {
         let depth = u128::from(bytes) * BILLIONTHS_PER_BYTE;
         Bucket { rate: u128::from(rate_bps), depth, level: depth, at: Time::ZERO, later: Vec::new() }
@@ -60,7 +61,7 @@ impl Bucket {
         u128::from(size) * BILLIONTHS_PER_BYTE <= self.depth
     }
 
-    /// The time at which there are tokens for `size` bytes.
+    /// The time at which there are enough tokens for `size` bytes.
     pub(super) fn ready(&self, size: u16) -> Time {
         let cost = u128::from(size) * BILLIONTHS_PER_BYTE;
         let (mut at, mut rate, mut level) = (self.at, self.rate, self.level);
@@ -74,7 +75,7 @@ impl Bucket {
         at + Duration::from_nanos(wait(cost, level, rate) as u64)
     }
 
-    /// Take the tokens of `size` bytes if there are enough. Return whether there were.
+    /// Take the tokens for `size` bytes if there are enough. Return whether there were enough.
     pub(super) fn take(&mut self, size: u16, now: Time) -> bool {
         while let Some(&(change, rate)) = self.later.last().filter(|change| change.0 <= now) {
             self.fill(change);
@@ -109,7 +110,7 @@ fn gain(rate: u128, from: Time, to: Time) -> u128 {
     u128::from(to.since(from).as_nanos()) * rate
 }
 
-/// Nanoseconds until the level reaches the cost; `u64::MAX` if it never does at a rate of zero.
+/// Nanoseconds until the level reaches the cost; `u64::MAX` if the rate is zero, so the level never reaches it.
 fn wait(cost: u128, level: u128, rate: u128) -> u128 {
     match cost.saturating_sub(level) {
         0 => 0,

@@ -5,7 +5,7 @@ use units::{Duration, Probe};
 /// Transmissions of a port since the beginning.
 #[derive(Clone, Debug)]
 pub struct Activity {
-    /// Data PPDUs by their number of MPDUs, those that collided included.
+    /// Data PPDUs by their number of MPDUs, including PPDUs that collided.
     pub sizes: Vec<u64>,
     /// Retransmitted MPDUs.
     pub retries: u64,
@@ -53,7 +53,7 @@ impl Activity {
     }
 }
 
-/// Bins of PPDU sizes: each counts the PPDUs of up to this many packets, and of more than the bin before.
+/// Bins of PPDU sizes. A bin counts the PPDUs with up to this many packets and with more packets than the bin before.
 const BINS: [(usize, &str); 15] = [
     (1, "ppdus_to_1"),
     (2, "ppdus_to_2"),
@@ -72,7 +72,7 @@ const BINS: [(usize, &str); 15] = [
     (1_024, "ppdus_to_1024"),
 ];
 
-/// The largest size that at least `above` PPDUs reach.
+/// The largest size that at least `above` PPDUs have or exceed.
 fn quantile(sizes: &[u64], above: u64) -> usize {
     let mut seen = 0;
     let found = sizes.iter().rposition(|&count| {

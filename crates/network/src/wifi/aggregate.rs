@@ -1,13 +1,13 @@
 //! Aggregates of MPDUs (A-MPDU; IEEE 802.11-2020, 10.12 and 9.7.1).
 
-/// Bytes that an MPDU adds to an IP packet, without encryption: MAC header of QoS data with three addresses (9.3.2.1:
-/// 26), LLC and SNAP (8), frame check sequence (4).
+/// Bytes that an MPDU adds to an IP packet, without encryption: MAC header of QoS data with three addresses (26;
+/// 9.3.2.1), LLC and SNAP (8), frame check sequence (4).
 const AROUND_IP: u64 = 26 + 8 + 4;
-/// Bytes of the Ethernet header that [`Packet::size`](crate::Packet) includes and Wi-Fi does not send.
+/// Bytes of the Ethernet header that [`Packet::size`](crate::Packet) includes but Wi-Fi does not send.
 const ETHERNET_HEADER: u64 = 14;
-/// Bytes of length and check before each MPDU of an aggregate: 9.7.1.
+/// Bytes of the delimiter before each MPDU of an aggregate: 9.7.1.
 const DELIMITER: u64 = 4;
-/// Every subframe except the last is padded to a multiple of this: 9.7.1.
+/// Every subframe except the last is padded to a multiple of this number of bytes: 9.7.1.
 const PADDING: u64 = 4;
 
 /// Bytes of the MPDU that carries a packet of `size` bytes.
@@ -20,13 +20,13 @@ pub fn mpdu_bytes(size: u16) -> u64 {
 pub struct Aggregate {
     /// Number of MPDUs.
     pub mpdus: usize,
-    /// Bytes with delimiters and the padding between MPDUs.
+    /// Bytes, including delimiters and the padding between MPDUs.
     bytes: u64,
 }
 
 impl Aggregate {
     /// Add a packet of `size` bytes unless the aggregate would exceed `most` bytes. The first packet always fits.
-    /// Return the offset at which its subframe begins.
+    /// Return the offset at which the subframe of the packet begins.
     pub fn add(&mut self, size: u16, most: u64) -> Option<u64> {
         if !self.fits(size, most) {
             return None;
@@ -47,14 +47,14 @@ impl Aggregate {
         begin + DELIMITER + mpdu_bytes(size)
     }
 
-    /// Bytes of the PPDU. A lone MPDU of 802.11n has no delimiter (`bare`); VHT and HE PPDUs always hold an A-MPDU
-    /// (21.3.2, 27.3.2).
+    /// Bytes of the PPDU. A single MPDU of 802.11n has no delimiter (`bare`). VHT and HE PPDUs always contain an
+    /// A-MPDU (21.3.2, 27.3.2).
     pub fn psdu(&self, bare: bool) -> u64 {
         if bare && self.mpdus == 1 { self.bytes - DELIMITER } else { self.bytes }
     }
 
-    /// Whether an ACK acknowledges it: a lone MPDU requests no block ACK (10.25.6.1; as in `WifiDefaultAckManager` of
-    /// ns-3).
+    /// Whether an ACK acknowledges the PPDU: a single MPDU requests no block ACK (10.25.6.1; as in
+    /// `WifiDefaultAckManager` of ns-3).
     pub fn is_lone(&self) -> bool {
         self.mpdus == 1
     }
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_lone_mpdu_needs_no_delimiter_in_a_bare_ppdu() {
         let mut aggregate = Aggregate::default();
-        aggregate.add(9_000, 100); // larger than the limit, but the first
+        aggregate.add(9_000, 100); // larger than the limit, but first
         assert_eq!([false, true].map(|bare| aggregate.psdu(bare)), [9_028, 9_024]);
         assert!(aggregate.is_lone());
     }

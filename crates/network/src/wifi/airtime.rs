@@ -1,17 +1,17 @@
-//! Use of the time of a medium.
+//! Accounting of a medium's time by use.
 
 use units::{Duration, Probe, Time};
 
-/// Time by use. The sum of all uses is the time that has passed.
+/// Time by use. The sum over all uses is the elapsed time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Airtime {
     /// Time without a transmission: no traffic, interframe spaces before an access, backoff.
     pub idle: Duration,
-    /// Data PPDUs, of all ports together.
+    /// Data PPDUs, over all ports.
     pub data: Duration,
-    /// SIFS and answers within exchanges; RTS, CTS and requests of block ACKs.
+    /// SIFS and answers within exchanges; RTS, CTS and requests for block ACKs.
     pub control: Duration,
-    /// Frames that collided, from the first to the end of the longest.
+    /// Frames that collided, from their start to the end of the longest frame.
     pub collisions: Duration,
     /// Beacons.
     pub beacons: Duration,
@@ -33,7 +33,7 @@ impl Airtime {
     }
 }
 
-/// Use of a part of an exchange.
+/// Use of one part of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Control frames.
@@ -60,13 +60,14 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account of a medium that has been idle from the beginning.
+    /// Create the account of a medium that has been idle from the beginning.
     pub fn new() -> Account {
         let parts = [(Use::Control, Duration::ZERO); 3];
         Account { before: Airtime::default(), start: Time::ZERO, parts, end: Time::ZERO }
     }
 
-    /// Begin an exchange at `start`, which is not before the end of the last one. Return the end of the new one.
+    /// Begin an exchange at `start`, at or after the end of the preceding exchange. Return the end of the new
+    /// exchange.
     pub fn begin(&mut self, start: Time, parts: Parts) -> Time {
         self.before = self.until(start);
         let length = parts.iter().fold(Duration::ZERO, |sum, part| sum + part.1);
@@ -74,7 +75,7 @@ impl Account {
         self.end
     }
 
-    /// Time by use up to `now`, which is not before the start of the last exchange.
+    /// Time by use up to `now`, at or after the start of the last exchange.
     pub fn until(&self, now: Time) -> Airtime {
         let mut sum = self.before;
         let mut left = now.since(self.start);

@@ -1,8 +1,8 @@
-//! The block ACK window of a sender, which is also that of its receiver (IEEE 802.11-2020, 10.25).
+//! The block ACK window of a sender and its receiver (IEEE 802.11-2020, 10.25).
 //!
-//! No block ACK is lost, so that sender and receiver always have the same window. It begins at the first missing
-//! sequence number. Lost MPDUs are retransmitted first in the next aggregate. A received MPDU is held until nothing
-//! before it is missing, and is then released in order (10.25.6.6).
+//! No block ACK is lost, so sender and receiver always have the same window. The window begins at the first missing
+//! sequence number. Lost MPDUs are retransmitted first in the next aggregate. A received MPDU is held until all
+//! earlier MPDUs have been received or given up, and is then released in order (10.25.6.6).
 
 use crate::queue::Waiting;
 use std::collections::VecDeque;
@@ -13,9 +13,9 @@ use units::{Duration, Time};
 pub enum Fate {
     /// Not received yet.
     Missing,
-    /// Received, held until those before it are received.
+    /// Received, and held until earlier MPDUs are received.
     Received,
-    /// Lost, and not to be retransmitted.
+    /// Lost, and will not be retransmitted.
     GivenUp,
 }
 
@@ -28,27 +28,27 @@ pub struct Mpdu<P> {
     pub tries: u64,
     /// Whether any transmission was free of collisions.
     pub started: bool,
-    /// Arrival time of the last transmission; set only if packets are released one by one.
+    /// Arrival time of the last transmission. It is set only if packets are released one by one.
     pub ended: Time,
-    /// Whether it is missing, received or given up.
+    /// Whether the MPDU is missing, received or given up.
     pub fate: Fate,
-    /// Airtime that was estimated when it was handed down; zero if it was not handed down.
+    /// Airtime that was estimated when the packet was handed down; zero if it was not handed down.
     pub airtime: Duration,
 }
 
-/// MPDUs from the first missing one on.
+/// MPDUs from the first missing MPDU on.
 #[derive(Clone, Debug)]
 pub struct Window<P> {
     mpdus: VecDeque<Mpdu<P>>,
-    /// Maximum number of MPDUs: the reorder buffer that the receiver has agreed to.
+    /// Maximum number of MPDUs: the size of the reorder buffer that the receiver has agreed to.
     size: usize,
     missing: usize,
-    /// MPDUs that have never been sent without a collision.
+    /// Number of MPDUs that have not yet been sent without a collision.
     waiting: usize,
 }
 
 impl<P: Copy> Window<P> {
-    /// An empty window for `size` MPDUs.
+    /// Create an empty window for `size` MPDUs.
     pub fn new(size: usize) -> Window<P> {
         Window { mpdus: VecDeque::new(), size, missing: 0, waiting: 0 }
     }
@@ -58,7 +58,7 @@ impl<P: Copy> Window<P> {
         self.mpdus.len() < self.size
     }
 
-    /// Number of MPDUs, received or not.
+    /// Number of MPDUs in the window, received or not.
     pub fn len(&self) -> usize {
         self.mpdus.len()
     }
@@ -68,12 +68,12 @@ impl<P: Copy> Window<P> {
         self.missing
     }
 
-    /// Number of MPDUs that have never been sent without a collision.
+    /// Number of MPDUs that have not yet been sent without a collision.
     pub fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Give the next sequence number to a packet.
+    /// Assign the next sequence number to a packet.
     pub fn push(&mut self, waiting: Waiting<P>, airtime: Duration) {
         self.mpdus.push_back(Mpdu {
             waiting,
@@ -97,9 +97,9 @@ impl<P: Copy> Window<P> {
         self.waiting -= count;
     }
 
-    /// Decide the fates of the first `n` missing MPDUs, which were on the air, and return how many arrived.
+    /// Decide the fates of the first `n` missing MPDUs, which have been transmitted, and return how many arrived.
     /// `received` is called with the size of each packet. An MPDU that is lost after `retries` retries is given up;
-    /// with 0, never. `settled` is called for every MPDU that was received or given up.
+    /// with 0 retries, never. `settled` is called for every MPDU that was received or given up.
     pub fn judge(
         &mut self,
         n: usize,
@@ -147,7 +147,7 @@ mod tests {
         window
     }
 
-    /// Send the first `n` missing MPDUs, of which those at the indices `arrive` arrive.
+    /// Send the first `n` missing MPDUs. Of these, the MPDUs at the indices `arrive` arrive.
     fn send(window: &mut Window<u8>, n: usize, arrive: &[usize], retries: u64) -> Vec<(u8, Fate)> {
         let mut first = 0;
         for mpdu in window.outstanding().take(n) {

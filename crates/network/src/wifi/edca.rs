@@ -1,9 +1,10 @@
-//! Enhanced distributed channel access: when each device transmits (IEEE 802.11-2020, 10.23.2).
+//! Enhanced distributed channel access: the rules that decide when each device transmits (IEEE 802.11-2020, 10.23.2).
 //!
-//! Slot boundary `k` of an idle medium is at SIFS and `k` slots after its last frame. A contender may transmit from
-//! boundary AIFSN on. At each boundary it transmits if its counter is zero; otherwise the counter decreases by one
-//! (10.23.2.4). So the time of its transmission is known as soon as the medium is idle, and so are the counters of
-//! the others at that time. No event per slot is needed. After a collision boundaries differ between contenders.
+//! Slot boundary `k` of an idle medium is SIFS and `k` slots after the last frame. A contender may transmit from
+//! boundary AIFSN on. At each boundary, a contender with a counter of zero transmits; otherwise its counter decreases
+//! by one (10.23.2.4). The time of the next transmission is therefore known as soon as the medium is idle. The
+//! counters of all other contenders at that time are known, too. No event per slot is needed. After a collision, slot
+//! boundaries differ between contenders.
 
 use units::{Duration, Rng, Time};
 
@@ -18,14 +19,14 @@ pub struct Category {
     pub cw_max: u32,
 }
 
-/// Retries in a row after which the contention window is reset: dot11ShortRetryLimit, as in the standard (Annex C),
-/// Linux (`wiphy.retry_short`) and ns-3 (`FrameRetryLimit`).
+/// Number of successive retries after which the contention window is reset: dot11ShortRetryLimit, as in the standard
+/// (Annex C), Linux (`wiphy.retry_short`) and ns-3 (`FrameRetryLimit`).
 const SHORT_RETRY_LIMIT: u64 = 7;
 
 impl Category {
     /// Best effort: Table 9-155, with a TXOP limit of one frame exchange.
     pub const BEST_EFFORT: Category = Category { aifsn: 3, cw_min: 15, cw_max: 1_023 };
-    /// Own: beacons take precedence over everything else and do not back off, as in ns-3 (10.3.4.2 leaves it to the
+    /// Own: beacons have priority over all other frames and do not back off, as in ns-3 (10.3.4.2 leaves this to the
     /// access point).
     pub const BEACON: Category = Category { aifsn: 1, cw_min: 0, cw_max: 0 };
 }
@@ -33,21 +34,22 @@ impl Category {
 /// One access category of one device.
 #[derive(Clone, Debug)]
 pub struct Contender {
-    /// Index of the device. If two contenders of one device could transmit at the same time, the second one waits.
+    /// Index of the device. If two contenders of a device could transmit at the same time, the second contender
+    /// waits.
     pub device: usize,
-    /// Time from which it has something to send; [`Time::NEVER`] if it has nothing.
+    /// Time from which the contender has something to send; [`Time::NEVER`] if it has nothing to send.
     pub ready: Time,
     category: Category,
     /// Contention window.
     cw: u32,
-    /// Time of its slot boundary 0.
+    /// Time of slot boundary 0 for this contender.
     origin: Time,
     slot: Duration,
     /// Backoff counter when the medium became idle.
     counter: u64,
-    /// Whether the counter was drawn for the present exchange, or for the last one.
+    /// Whether the counter was drawn for the present exchange, or for the preceding exchange.
     fresh: bool,
-    /// Failures in a row.
+    /// Number of successive failures.
     failures: u64,
     rng: Rng,
 }
@@ -69,13 +71,13 @@ impl Contender {
         }
     }
 
-    /// Count slots from `origin`: SIFS after the end of the frame or the wait that comes before.
+    /// Count slots from `origin`: SIFS after the end of the preceding frame or of the wait after it.
     pub fn count_from(&mut self, origin: Time) {
         self.origin = origin;
     }
 
-    /// The time at which it transmits if the medium stays idle; none if it has nothing to send. A frame that becomes
-    /// ready on an idle medium, after the backoff, is sent at the next boundary: 10.23.2.2, 10.23.2.4.
+    /// The time at which the contender transmits if the medium stays idle; `None` if it has nothing to send. A frame
+    /// that becomes ready on an idle medium, after the backoff, is sent at the next boundary: 10.23.2.2, 10.23.2.4.
     pub fn start(&self) -> Option<Time> {
         let counted = self.category.aifsn + self.counter;
         let boundary = match self.ready {
@@ -86,7 +88,7 @@ impl Contender {
         Some(self.origin + self.slot * boundary)
     }
 
-    /// Stop the countdown, as a device transmits at `start`: 10.23.2.4.
+    /// Stop the countdown because a device transmits at `start`: 10.23.2.4.
     pub fn freeze(&mut self, start: Time) {
         let boundary = start.since(self.origin).as_nanos() / self.slot.as_nanos();
         let counted = (boundary + 1).saturating_sub(self.category.aifsn);
@@ -94,22 +96,22 @@ impl Contender {
         self.fresh = false;
     }
 
-    /// Draw a backoff for a frame that becomes ready while the medium is busy: 10.23.2.2 a). A counter that still
-    /// runs is kept.
+    /// Draw a backoff for a frame that becomes ready while the medium is busy: 10.23.2.2 a). If a backoff is still
+    /// running, its counter is unchanged.
     pub fn becomes_ready_while_busy(&mut self) {
         if self.counter == 0 && !self.fresh {
             self.draw();
         }
     }
 
-    /// Reset the window after a success: 10.23.2.2 b).
+    /// Reset the contention window after a success: 10.23.2.2 b).
     pub fn succeed(&mut self) {
         (self.cw, self.failures) = (self.category.cw_min, 0);
         self.draw();
     }
 
-    /// Double the window after a failure, or when another category of the device went first: 10.23.2.2 c), d). Beyond
-    /// the limit of retries in a row it is reset.
+    /// Double the contention window after a failure, or when another category of the device went first: 10.23.2.2 c),
+    /// d). After the limit of successive retries, the window is reset.
     pub fn fail(&mut self) {
         self.failures += 1;
         self.cw = (2 * self.cw + 1).min(self.category.cw_max);
@@ -130,7 +132,7 @@ impl Contender {
 mod tests {
     use super::*;
 
-    /// A contender whose slots begin at 16 us.
+    /// A contender whose slot boundary 0 is at 16 us.
     fn contender(counter: u64, ready: Time) -> Contender {
         let slot = Duration::from_micros(9);
         let mut made = Contender::new(0, Category::BEST_EFFORT, slot, Rng::stream(1, "test"));

@@ -2,22 +2,22 @@
 
 use units::{Duration, Rate};
 
-/// Estimate by the rate of a station. It guesses from the rate how many packets share a preamble.
+/// Airtime estimate from the rate of a station. The number of packets that share a preamble is guessed from the rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     rate_bps: u64,
     overhead_us: u64,
 }
 
-/// "Ethernet header length", added to every packet.
+/// Bytes added to every packet (the kernel calls them "Ethernet header length").
 const HEADER_BYTES: u64 = 38;
 /// Minimum estimate, microseconds.
 const LEAST_US: u64 = 4;
-/// Bits of the average packet, by whose duration rates are classified (`MCS_NBITS`).
+/// Bits of the average packet. The duration of this packet determines the class of a rate (`MCS_NBITS`).
 const AVERAGE_BITS: u64 = 1_024 * 8;
 
 impl Estimate {
-    /// Create the estimate of a rate with `streams` streams. `he` is true for 802.11ax.
+    /// Create the estimate for a rate with `streams` streams. `he` is true for 802.11ax.
     pub fn new(rate: Rate, streams: u64, he: bool) -> Estimate {
         let rate_bps = rate.bits_per_sec();
         let shift = match AVERAGE_BITS * 1_000_000 / rate_bps {
@@ -49,9 +49,9 @@ mod tests {
 
     #[test]
     fn a_full_packet_takes_its_bits_and_a_part_of_a_preamble() {
-        assert_eq!(us(6.5, 1, false, 1_514), 1_552 * 8 * 10 / 65 + 20); // half of 40 us
-        assert_eq!(us(65.0, 1, false, 1_514), 191 + 2); // 126 us for 1 KiB: a sixteenth
-        assert_eq!(us(1_201.0, 2, true, 1_514), 10); // a sixty-fourth of 44 us
+        assert_eq!(us(6.5, 1, false, 1_514), 1_552 * 8 * 10 / 65 + 20); // half of the preamble of 40 us
+        assert_eq!(us(65.0, 1, false, 1_514), 191 + 2); // 126 us for 1 KiB: a sixteenth of the preamble
+        assert_eq!(us(1_201.0, 2, true, 1_514), 10); // a sixty-fourth of the preamble of 44 us
     }
 
     #[test]

@@ -3,13 +3,13 @@
 //! Station `k` has two ports: `2k` from the access point to the station (down), `2k + 1` back (up).
 //!
 //! - [`phy`]: rates and durations of PPDUs and control frames.
-//! - [`edca`]: when each device transmits. Backoff is exact to the slot, without an event per slot.
-//! - [`aggregate`]: which packets share a PPDU.
-//! - [`rate`]: rate control; [`scheme`]: the modulation and coding schemes that it chooses from.
-//! - [`noise`]: errors through noise.
-//! - [`block_ack`]: which MPDUs were received, which are retransmitted, and release in order.
-//! - [`mac80211`]: which of Linux's queues sends next, and how much is queued below them.
-//! - [`airtime`]: how the time of the medium is used.
+//! - [`edca`]: the times at which each device transmits. Backoff is exact to the slot, without an event per slot.
+//! - [`aggregate`]: the packets that share a PPDU.
+//! - [`rate`]: rate control; [`scheme`]: the modulation and coding schemes from which it chooses.
+//! - [`noise`]: errors caused by noise.
+//! - [`block_ack`]: received and missing MPDUs, retransmission, and release in order.
+//! - [`mac80211`]: Linux's queues, their order of service, and the limits on packets queued below them.
+//! - [`airtime`]: the use of the medium's time.
 //! - [`Cell`]: the element.
 
 mod activity;

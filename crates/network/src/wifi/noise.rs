@@ -1,15 +1,15 @@
-//! Errors through noise: the probability that an MPDU is received, by modulation, code and signal-to-noise ratio.
+//! Errors caused by noise: the probability that an MPDU is received, by modulation, code and signal-to-noise ratio.
 //!
 //! G. Pei and T. Henderson, *Validation of OFDM error rate model in ns-3*, Boeing, 2010 (`NistErrorRateModel`): bits
-//! of Gray-coded square constellations in white noise, then the union bound of the convolutional code of OFDM under
-//! hard decisions. Soft decisions and LDPC would gain 2 to 3 dB, of which fading within a channel costs some. Neither
-//! is modelled.
+//! of Gray-coded square constellations in white noise, then the union bound of the convolutional code of OFDM with
+//! hard decisions. Soft decisions and LDPC would gain 2 to 3 dB. Fading within a channel would cost part of this
+//! gain. The model has neither.
 
 use super::phy::Coding;
 
-/// Distance spectra: numerator of the code rate, least distance, and the wrong bits on all paths of each distance
-/// through the trellis. The code has the generators 133 and 171 (17.3.5.6), punctured as in 17.3.5.6 and 19.3.11.6; a
-/// test derives the numbers. More terms would not matter wherever packets arrive at all.
+/// Distance spectra: numerator of the code rate, smallest distance, and the number of wrong bits on all paths of each
+/// distance through the trellis. The code has the generators 133 and 171 (17.3.5.6), punctured as in 17.3.5.6 and
+/// 19.3.11.6. A test derives the numbers. Further terms would have no effect at any ratio at which packets arrive.
 const SPECTRA: [(u64, i32, &[f64]); 4] = [
     (1, 10, &[36.0, 0.0, 211.0, 0.0, 1_404.0, 0.0, 11_633.0, 0.0, 77_433.0, 0.0, 502_690.0]),
     (2, 6, &[3.0, 70.0, 285.0, 1_276.0, 6_160.0, 27_128.0, 117_019.0, 498_860.0]),
@@ -19,7 +19,7 @@ const SPECTRA: [(u64, i32, &[f64]); 4] = [
 
 impl Coding {
     /// Bit error probability before decoding. Proakis, *Digital Communications*, 5.2: nearest neighbours of a square
-    /// constellation; exact with one and two bits.
+    /// constellation. The formula is exact for one and two bits per symbol.
     fn raw(self, snr: f64) -> f64 {
         if self.bits == 1 {
             return libm::erfc(snr.sqrt()) / 2.0;
@@ -40,7 +40,7 @@ impl Coding {
         (sum / (2.0 * part as f64)).min(0.5)
     }
 
-    /// The lowest signal-to-noise ratio in dB, to a hundredth, at which the bit error probability is at most
+    /// The lowest signal-to-noise ratio in dB, to a hundredth of a dB, at which the bit error probability is at most
     /// `bit_error`.
     pub fn least_snr_db(self, bit_error: f64) -> f64 {
         let (mut low, mut high) = (-20.0, 80.0);
@@ -52,12 +52,12 @@ impl Coding {
     }
 }
 
-/// Convert a ratio from decibels.
+/// Convert a ratio from decibels to a power ratio.
 pub fn ratio(db: f64) -> f64 {
     10f64.powf(db / 10.0)
 }
 
-/// Probability that `bytes` bytes arrive with independent bit errors of this probability.
+/// Probability that `bytes` bytes arrive without an error, if bit errors are independent and have this probability.
 pub fn arrives(bit_error: f64, bytes: u64) -> f64 {
     (8.0 * bytes as f64 * (-bit_error).ln_1p()).exp()
 }
@@ -69,7 +69,7 @@ mod tests {
     /// Generators of the code, newest bit first: 17.3.5.6.
     const GENERATORS: [u32; 2] = [0o133, 0o171];
 
-    /// Bits that are sent of the two outputs for each input bit, by code rate: 17.3.5.6, 19.3.11.6.
+    /// For each input bit, which of the two outputs are sent, by code rate: 17.3.5.6, 19.3.11.6.
     fn kept(part: u64) -> &'static [[usize; 2]] {
         match part {
             1 => &[[1, 1]],
@@ -79,14 +79,15 @@ mod tests {
         }
     }
 
-    /// Wrong bits by distance over all paths that leave the zero state at any position of the puncturing pattern and
-    /// return at its end. As in the literature, a punctured code is treated as a code over whole patterns.
+    /// Number of wrong bits by distance over all paths that leave the zero state at any position of the puncturing
+    /// pattern and return to it at the end of a pattern. As in the literature, a punctured code is treated as a code
+    /// over whole patterns.
     fn spectrum(part: u64, least: usize, terms: usize) -> Vec<f64> {
         let pattern = kept(part);
         let most = least + terms - 1;
         let mut found = vec![0.0; most + 1];
         for first in 0..pattern.len() {
-            // Number of paths and their wrong bits, by state and distance.
+            // Number of paths and number of their wrong bits, by state and distance.
             let mut paths = vec![vec![(0.0, 0.0); most + 1]; 64];
             let mut begun = false;
             for position in (first..).take(400) {
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn raw_bits_are_wrong_as_in_tables_of_the_error_function() {
-        // Q(3.0902) = 1e-3: BPSK at 6.79 dB, QPSK at 9.80 dB.
+        // Q(3.0902) = 1e-3, which BPSK reaches at 6.79 dB and QPSK at 9.80 dB.
         assert!((coding(0).raw(ratio(6.79)) / 1e-3 - 1.0).abs() < 0.01);
         assert!((coding(1).raw(ratio(9.80)) / 1e-3 - 1.0).abs() < 0.01);
     }

@@ -56,9 +56,9 @@ params! {
     }
 }
 
-/// Maximum number of stations of an access point: association identifiers are 1 to 2007, 9.4.1.8.
+/// Maximum number of stations of an access point: association identifiers range from 1 to 2007, 9.4.1.8.
 const MOST_STATIONS: usize = 2_007;
-/// Rates of OFDM, at which control frames are sent: 17.2.3.3.
+/// OFDM rates, at which control frames are sent: 17.2.3.3.
 pub const CONTROL_RATES_BPS: [u64; 8] =
     [6_000_000, 9_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];
 
@@ -73,7 +73,7 @@ fn listed(numbers: impl IntoIterator<Item = u64>) -> String {
 }
 
 impl WifiParams {
-    /// The first problem of the parameters.
+    /// The first problem of the parameters, if any.
     pub(super) fn problem(&self) -> Option<Problem> {
         self.channel_exists().and_then(|()| self.stations_exist()).err()
     }
@@ -181,7 +181,7 @@ impl WifiParams {
         }
     }
 
-    /// Schemes that a station may use: one if its rate is fixed, otherwise all up to the highest.
+    /// Schemes that a station may use: one scheme if its rate is fixed, otherwise all schemes up to the highest.
     fn schemes(&self, station: usize, law: Law) -> Vec<Scheme> {
         let &WifiParams { standard, band_mhz, width_mhz, guard_interval_ns, .. } = self;
         let channel = Channel { standard, band_mhz, width_mhz, guard_interval_ns };

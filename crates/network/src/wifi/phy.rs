@@ -1,7 +1,7 @@
 //! Rates and durations of PPDUs: HT in mixed format (802.11n), VHT (802.11ac) and HE for a single user (802.11ax).
 //!
-//! Sections are those of IEEE 802.11-2020 (HT 19, VHT 21) and IEEE 802.11ax-2021 (HE 27), as recollected. Durations
-//! agree with `HtPhy`, `VhtPhy` and `HePhy` of ns-3 except where a line says otherwise.
+//! Section numbers refer to IEEE 802.11-2020 (HT 19, VHT 21) and IEEE 802.11ax-2021 (HE 27), as recollected.
+//! Durations agree with `HtPhy`, `VhtPhy` and `HePhy` of ns-3 except where a comment describes a difference.
 
 use units::{Duration, Rate};
 
@@ -26,13 +26,13 @@ pub struct Limits {
     pub name: &'static str,
     /// Bands in MHz.
     pub bands: &'static [u64],
-    /// Widths of a channel in MHz, and subcarriers that carry data at each: Tables 19-6, 21-5 and 27-13.
+    /// Widths of a channel in MHz, and the number of data subcarriers for each width: Tables 19-6, 21-5 and 27-13.
     pub widths: &'static [(u64, u64)],
     /// Guard intervals in nanoseconds.
     pub guard_intervals: &'static [u64],
     /// Maximum number of spatial streams.
     pub streams: u64,
-    /// Highest MCS index, counted from 0 for each number of streams.
+    /// Highest MCS index. MCS indices begin at 0 for each number of streams.
     pub mcs: u64,
     /// Maximum bytes of an A-MPDU: 9.7.3 of 2020 (HT, VHT); aPSDUMaxLength, 27.4.3 of 2021 (HE).
     pub ampdu_bytes: u64,
@@ -82,7 +82,8 @@ impl Standard {
         }
     }
 
-    /// Whether VHT lacks this mode, as its bits do not divide evenly among the encoders: Tables 21-30 to 21-61.
+    /// Whether VHT excludes this mode, because its bits do not divide evenly among the encoders: Tables 21-30 to
+    /// 21-61.
     pub fn lacks(self, width_mhz: u64, streams: u64, mcs: u64) -> bool {
         self == Standard::Ac
             && match (width_mhz, mcs) {
@@ -140,14 +141,14 @@ impl Coding {
 const SERVICE_BITS: u64 = 16;
 /// Tail bits of each convolutional encoder: 19.3.11.3, 21.3.10.3. HE codes with LDPC, which has none.
 const TAIL_BITS: u64 = 6;
-/// Legacy preamble and signal field, L-STF, L-LTF and L-SIG: 17.3.3.
+/// Duration of the legacy preamble and signal field, L-STF, L-LTF and L-SIG: 17.3.3.
 const LEGACY_PREAMBLE_NS: u64 = 20_000;
-/// A symbol of a legacy OFDM frame: 17.3.2.4.
+/// Duration of a symbol of a legacy OFDM frame: 17.3.2.4.
 const LEGACY_SYMBOL_NS: u64 = 4_000;
-/// Silence after every OFDM frame at 2.4 GHz: aSignalExtension, 18.4.5 and 19.4.4.
+/// Duration of the silence after every OFDM frame at 2.4 GHz: aSignalExtension, 18.4.5 and 19.4.4.
 const SIGNAL_EXTENSION_NS: u64 = 6_000;
 
-/// Silence after every frame of a band, in nanoseconds.
+/// Duration of the silence after every frame in a band, in nanoseconds.
 fn signal_extension(band_mhz: u64) -> u64 {
     if band_mhz < 5_000 { SIGNAL_EXTENSION_NS } else { 0 }
 }
@@ -165,9 +166,9 @@ pub struct Mode {
     preamble_ns: u64,
     symbol_ns: u64,
     symbol_bits: u64,
-    /// Service and tail bits.
+    /// Number of service and tail bits.
     around_bits: u64,
-    /// Granularity of the payload's duration.
+    /// Granularity of the payload's duration, nanoseconds.
     grid_ns: u64,
     extension_ns: u64,
 }
@@ -186,7 +187,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The mode of `streams` streams with an MCS; none if the standard has no such channel, streams or MCS.
+    /// The mode of `streams` streams with an MCS; `None` if the standard has no such channel, number of streams or
+    /// MCS.
     pub fn mode(self, streams: u64, mcs: u64) -> Option<Mode> {
         let Channel { standard, band_mhz, width_mhz, guard_interval_ns } = self;
         let limits = standard.limits();
@@ -204,7 +206,8 @@ impl Mode {
     /// Longest PPDU, aPPDUMaxTime: 19.4.4, 21.4.4, 27.4.3.
     pub const LONGEST: Duration = Duration::from_micros(5_484);
 
-    /// Create a mode on a channel. The caller ensures that it exists ([`Standard::limits`], [`Standard::lacks`]).
+    /// Create a mode on a channel. The caller ensures that the mode exists ([`Standard::limits`],
+    /// [`Standard::lacks`]).
     ///
     /// # Panics
     /// If the standard has no such width or MCS.
@@ -247,7 +250,7 @@ impl Mode {
         Duration::from_nanos(self.preamble_ns + bits * self.symbol_ns / self.symbol_bits)
     }
 
-    /// Maximum bytes of a PPDU that takes at most [`LONGEST`](Self::LONGEST).
+    /// Maximum bytes of a PPDU whose duration is at most [`LONGEST`](Self::LONGEST).
     pub fn most_bytes(&self) -> u64 {
         let payload = Self::LONGEST.as_nanos() - self.preamble_ns - self.extension_ns;
         let symbols = payload / self.grid_ns * self.grid_ns / self.symbol_ns;
@@ -271,8 +274,8 @@ impl Mode {
 }
 
 /// Number of convolutional encoders: one more for every 320 Mbit/s of HT (Tables 19-27 to 19-41) and every 540 Mbit/s
-/// of VHT (Tables 21-30 to 21-61) at the long guard interval. The exceptions in those tables are left out. HE has
-/// none, as it uses LDPC.
+/// of VHT (Tables 21-30 to 21-61) at the long guard interval. The exceptions in those tables are not modelled. HE
+/// uses LDPC and has no convolutional encoder.
 fn encoders(standard: Standard, symbol_bits: u64) -> u64 {
     match standard {
         Standard::N => symbol_bits.div_ceil(320 * 4),
@@ -283,12 +286,13 @@ fn encoders(standard: Standard, symbol_bits: u64) -> u64 {
 
 /// Duration of the preamble of a PPDU: Figures 19-1 (HT mixed), 21-4 (VHT) and 27-8 (HE SU).
 fn preamble_ns(standard: Standard, streams: u64) -> u64 {
-    // Number of long training fields by streams: Tables 19-13, 21-13 and 27-33.
+    // Number of long training fields by number of streams: Tables 19-13, 21-13 and 27-33.
     let trainings = [1, 2, 4, 4, 6, 6, 8, 8][(streams - 1) as usize];
     let us = match standard {
         Standard::N => 8 + 4 + 4 * trainings,      // HT-SIG, HT-STF, HT-LTF
-        Standard::Ac => 8 + 4 + 4 * trainings + 4, // VHT-SIG-A, -STF, -LTF, -SIG-B (ns-3 leaves out the last)
-        // RL-SIG, HE-SIG-A, -STF, -LTF. An HE-LTF takes 8 us as in ns-3: the double length with a guard of 1.6 us.
+        Standard::Ac => 8 + 4 + 4 * trainings + 4, // VHT-SIG-A, VHT-STF, VHT-LTF, VHT-SIG-B (missing in ns-3)
+        // RL-SIG, HE-SIG-A, HE-STF, HE-LTF. An HE-LTF takes 8 us as in ns-3: the double length with a guard of 1.6
+        // us.
         Standard::Ax => 4 + 8 + 4 + 8 * trainings,
     };
     LEGACY_PREAMBLE_NS + 1_000 * us
@@ -338,7 +342,7 @@ mod tests {
     #[test]
     fn durations_are_those_computed_by_hand() {
         let us = |mode: &Mode, bytes| mode.ppdu(bytes).as_nanos() as f64 / 1e3;
-        // 28 subframes of 1,544 B, the last without its 2 B of padding: 36 us + 1,330 symbols of 260 bits.
+        // 28 subframes of 1,544 bytes, the last without its 2 bytes of padding: 36 us and 1,330 symbols of 260 bits.
         assert_eq!(us(&mode(Standard::N, 20, 800, 1, 7), 28 * 1_544 - 2), 36.0 + 4.0 * 1_331.0);
         // 42 subframes at 143.4 Mbit/s: 44 us + 267 symbols of 1,950 bits.
         assert_eq!(us(&mode(Standard::Ax, 20, 800, 1, 11), 42 * 1_544 - 2), 44.0 + 13.6 * 267.0);

@@ -20,17 +20,18 @@ pub struct Radio {
     pub schemes: Vec<Scheme>,
     /// Rate control.
     pub law: Law,
-    /// Signal-to-noise ratio, the same in both directions; none: noise corrupts nothing.
+    /// Signal-to-noise ratio, the same in both directions. `None`: noise causes no errors.
     pub snr: Option<Snr>,
     /// Propagation delay.
     pub delay: Duration,
-    /// Whether a receiver releases each packet when its part of a PPDU ends, instead of all at the end of the PPDU.
+    /// Whether a receiver releases each packet when its part of a PPDU ends, instead of all packets at the end of the
+    /// PPDU.
     pub release_each: bool,
-    /// Whether a lone MPDU is sent without a delimiter.
+    /// Whether a single MPDU is sent without a delimiter.
     pub bare: bool,
-    /// Size of the block ACK window, in MPDUs from the first missing one on.
+    /// Size of the block ACK window, in MPDUs from the first missing MPDU on.
     pub window: usize,
-    /// Probability that an MPDU is not received, independently of the others and of the noise.
+    /// Probability that an MPDU is not received, independently of other MPDUs and of noise.
     pub errors: f64,
     /// Retries after which an MPDU is given up; 0: never.
     pub retries: u64,
@@ -41,23 +42,23 @@ struct Below<P> {
     waiting: Fifo<P>,
     /// Estimated airtime of each waiting packet.
     airtimes: Ring<Duration>,
-    /// Longest data part of an aggregate, if aggregates are built before their turn.
+    /// Longest data part of an aggregate, if aggregates are built before they are sent.
     longest: Option<Duration>,
-    /// Estimated airtime of the packets that were received or given up and have not been reported yet.
+    /// Estimated airtime of packets that have been received or given up but not yet reported to the driver.
     settled: Duration,
-    /// The same packets, for the list of released packets.
+    /// The packets whose airtime `settled` contains, for the list of released packets.
     left: Vec<Released>,
 }
 
 /// The state of a port.
 pub struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
-    /// Packets between queue and window; only with a queue of mac80211.
+    /// Packets between queue and window; only with a mac80211 queue.
     below: Option<Below<P>>,
     window: Window<P>,
     radio: Radio,
     rates: Box<dyn RateControl>,
-    /// Rate choice of the present PPDU, or of the last one.
+    /// Rate choice for the present PPDU, or for the last PPDU.
     choice: Choice,
     /// Whether the port has to request a block ACK.
     pub asks: bool,
@@ -65,11 +66,12 @@ pub struct Port<P> {
     pub ready: Time,
     /// Arrival numbers, counted over the whole cell, of the packets in the queue and in the window.
     numbers: Ring<u64>,
-    /// Lower bound of the port's place in the order of service, set when a frame of it fails; 0 if none has failed.
+    /// Lower bound of the port's position in the order of service. It is set when a frame of the port fails; 0 if
+    /// none has failed.
     turn: u64,
     pub stats: LinkStats<P>,
     activity: Activity,
-    /// Packets that left the host or were dropped in its queue, if they are listed.
+    /// Packets that left the host or were dropped in the port's queue, if such packets are listed.
     released: Option<Vec<Released>>,
     rng: Rng,
 }
@@ -111,13 +113,14 @@ impl<P: Copy> Port<P> {
         &self.radio.schemes[self.choice.scheme]
     }
 
-    /// The rules that its queue shares with the other queues of the radio; none unless it is a queue of mac80211.
+    /// The rules that the port's queue shares with the other queues of the radio; `None` if it is not a mac80211
+    /// queue.
     pub fn rules(&mut self) -> Option<RadioRules> {
         self.queue.station_queue().map(|queue| queue.rules())
     }
 
-    /// Hand packets down to the radio before they are sent, from now on. `longest` limits the data of aggregates that
-    /// are built in advance. They fill at most half of the window, so that a second one has room.
+    /// From now on, hand packets down to the radio before they are sent. `longest` limits the data of aggregates that
+    /// are built in advance. Such an aggregate fills at most half of the window, so that a second aggregate has room.
     pub fn hands_down(&mut self, longest: Option<Duration>) {
         self.below = Some(Below {
             waiting: Fifo::default(),
@@ -139,12 +142,12 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Bytes of the fattest flow of the queue.
+    /// Bytes of the longest flow of the queue.
     pub fn fattest(&mut self) -> u64 {
         self.queue.station_queue().map_or(0, |queue| queue.fattest())
     }
 
-    /// Drop packets from the head of the fattest flow.
+    /// Drop packets from the head of the longest flow.
     pub fn drop_from_fattest(&mut self, now: Time) {
         if let Some(queue) = self.queue.station_queue() {
             let listed = self.released.as_mut();
@@ -152,8 +155,8 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Hand the next packet down to the radio under the arrival number `number`. Return its size in bytes and its
-    /// airtime, estimated at the rate that was used last.
+    /// Hand the next packet down to the radio with the arrival number `number`. Return its size in bytes and its
+    /// airtime, estimated at the last used rate.
     pub fn hand_down(&mut self, number: u64, now: Time) -> Option<(u16, Duration)> {
         let next = self.dequeue(now)?;
         let size = next.packet.size;
@@ -177,7 +180,7 @@ impl<P: Copy> Port<P> {
         aggregate.mpdus < mpdus && aggregate.fits(size, bytes)
     }
 
-    /// Whether the radio has something to send.
+    /// Whether packets wait in the radio.
     pub fn has_below(&self) -> bool {
         self.missing() > 0 || self.below.as_ref().is_some_and(|below| !below.waiting.is_empty())
     }
@@ -198,7 +201,7 @@ impl<P: Copy> Port<P> {
         std::mem::replace(&mut below.settled, Duration::ZERO)
     }
 
-    /// Durations of the control frames around its data.
+    /// Durations of the control frames around the port's data.
     pub fn control(&self) -> Control {
         self.scheme().control
     }
@@ -208,8 +211,9 @@ impl<P: Copy> Port<P> {
         self.queue.backlog()
     }
 
-    /// Count and drop an arriving packet if the shared buffer is full. Return whether it was dropped. Queues that are
-    /// first in, first out share one buffer per contender: `others` wait in the other queues of this contender.
+    /// Count and drop an arriving packet if the shared buffer is full. Return whether the packet was dropped.
+    /// First-in, first-out queues share one buffer per contender. `others` is the backlog of the other queues of this
+    /// contender.
     pub fn refuses(&mut self, packet: &Packet<P>, others: Backlog, now: Time) -> bool {
         let refused = self.queue.plain_limit().is_some_and(|limit| !limit.admits(others, packet.size));
         if refused {
@@ -224,7 +228,7 @@ impl<P: Copy> Port<P> {
         self.stats.queue_events(now, None, |events| events.drop(packet));
     }
 
-    /// Accept an arriving packet, whose arrival number in the cell is `number`.
+    /// Accept an arriving packet with the arrival number `number`, counted over the whole cell.
     pub fn arrive(&mut self, packet: Packet<P>, number: u64, now: Time) {
         self.stats.arrived(now, packet.size);
         let before = self.queue.backlog().packets;
@@ -252,12 +256,12 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Arrival number of the oldest packet, or the port's place in the order of service if that is later.
+    /// Arrival number of the oldest packet, or the port's position in the order of service if that is later.
     pub fn oldest(&self) -> u64 {
         self.numbers.front().map_or(u64::MAX, |&number| number.max(self.turn))
     }
 
-    /// Place the port behind packets with lower numbers.
+    /// Place the port after packets with lower numbers.
     pub fn wait_behind(&mut self, number: u64) {
         self.turn = number;
     }
@@ -289,12 +293,13 @@ impl<P: Copy> Port<P> {
             return None;
         }
         let Port { queue, stats, released, .. } = self;
-        // An empty queue is called too, so that its discipline may notice.
+        // An empty queue is also called, so that its discipline can detect that it is empty.
         stats.queue_events(now, released.as_mut(), |events| queue.dequeue(now, events))
     }
 
-    /// Return the aggregate that can be sent now, if any: missing MPDUs first, then waiting packets. A packet has to
-    /// be dequeued to find out that it does not fit. It then has a sequence number, and goes into the next aggregate.
+    /// Return the aggregate that can be sent now, if any: missing MPDUs first, then waiting packets. Whether a packet
+    /// fits is only known once it has been dequeued. A packet that does not fit already has a sequence number, and
+    /// goes into the next aggregate.
     pub fn fill(&mut self, now: Time) -> Option<Aggregate> {
         self.choice = self.rates.choose(now);
         let (bytes, mpdus) = self.most();
@@ -310,8 +315,7 @@ impl<P: Copy> Port<P> {
         (aggregate.mpdus > 0).then_some(aggregate)
     }
 
-    /// Return an aggregate of the MPDUs to be retransmitted and of the packets that wait in the radio, as far as they
-    /// fit.
+    /// Return an aggregate of MPDUs to be retransmitted and then packets that wait in the radio, as many as fit.
     pub fn aggregate_below(&mut self) -> Aggregate {
         let (bytes, mpdus) = self.most();
         let mut aggregate = self.missing_aggregate((bytes, mpdus));
@@ -323,7 +327,7 @@ impl<P: Copy> Port<P> {
         aggregate
     }
 
-    /// Return an aggregate of the MPDUs to be retransmitted, as far as they fit.
+    /// Return an aggregate of MPDUs to be retransmitted, as many as fit.
     fn missing_aggregate(&mut self, (bytes, mpdus): (u64, usize)) -> Aggregate {
         let mut aggregate = Aggregate::default();
         for mpdu in self.window.outstanding().take(mpdus) {
@@ -384,7 +388,7 @@ impl<P: Copy> Port<P> {
         received
     }
 
-    /// Record a collision of a frame that began at `start`. `aggregate` is none if its PPDU was not on the air yet.
+    /// Record a collision of a frame that began at `start`. `aggregate` is `None` if the PPDU was not yet on the air.
     pub fn collide(&mut self, aggregate: Option<&Aggregate>, start: Time) {
         self.activity.collisions += 1;
         if let Some(aggregate) = aggregate {
@@ -400,10 +404,10 @@ impl<P: Copy> Port<P> {
         self.rates.report(&outcome, start + self.duration(aggregate));
     }
 
-    /// Remove the next packet from the window that the receiver releases, after a PPDU that ended at `end`. Return it
-    /// with the time at which it arrived; zero if packets are not released one by one. Packets given up before it are
-    /// counted as lost. A packet that has only ever collided still counts as waiting, so that it is counted as
-    /// dropped instead.
+    /// Remove the next packet that the receiver releases from the window, after a PPDU that ended at `end`. Return
+    /// the packet with its arrival time, which is zero if packets are not released one by one. Packets given up
+    /// before it are counted as lost. A packet whose PPDUs have all collided still counts as waiting, so it is
+    /// counted as dropped instead.
     pub fn release(&mut self, end: Time) -> Option<(Packet<P>, Time)> {
         let mut known = Time::ZERO;
         loop {

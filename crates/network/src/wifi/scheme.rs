@@ -8,13 +8,13 @@ use super::timing::Control;
 /// A modulation and coding scheme on one channel.
 #[derive(Clone, Debug)]
 pub struct Scheme {
-    /// MCS index, counted from 0 for each number of streams.
+    /// MCS index, which begins at 0 for each number of streams.
     pub mcs: u64,
     /// Spatial streams.
     pub streams: u64,
     /// Rate and durations.
     pub mode: Mode,
-    /// Control frames around its data.
+    /// Control frames around the data.
     pub control: Control,
     /// Maximum bytes of an aggregate.
     pub most_bytes: u64,
@@ -32,7 +32,7 @@ impl Scheme {
         Scheme { mcs, streams, mode, control, most_bytes, estimate, coding: Coding::of_mcs(mcs) }
     }
 
-    /// Probability of a bit error. Own: streams share the transmit power, and do not disturb each other.
+    /// Probability of a bit error. Own: streams share the transmit power, and do not interfere with each other.
     pub fn bit_error(&self, snr_db: f64) -> f64 {
         self.coding.bit_error(noise::ratio(snr_db) / self.streams as f64)
     }

@@ -3,19 +3,19 @@
 use super::phy::legacy;
 use units::Duration;
 
-/// Bytes of frames: 9.3.1.2 (RTS), 9.3.1.3 (CTS), 9.3.1.4 (ACK), 9.3.1.7 (compressed BlockAckReq), 9.3.1.8 (compressed
-/// BlockAck with a bitmap of 8 or 32 bytes) of IEEE 802.11-2020 and 2021.
+/// Sizes of frames in bytes: 9.3.1.2 (RTS), 9.3.1.3 (CTS), 9.3.1.4 (ACK), 9.3.1.7 (compressed BlockAckReq), 9.3.1.8
+/// (compressed BlockAck with a bitmap of 8 or 32 bytes) of IEEE 802.11-2020 and 2021.
 const RTS: u64 = 20;
 const CTS: u64 = 14;
 const ACK: u64 = 14;
 const BLOCK_ACK_REQUEST: u64 = 24;
 const BLOCK_ACK: [u64; 2] = [32, 56];
-/// The largest window whose bitmap has 8 bytes: 9.3.1.8.
+/// The largest window for which the bitmap has 8 bytes: 9.3.1.8.
 const SHORT_WINDOW: usize = 64;
 
-/// Own: a typical beacon. Its length depends on what the access point announces.
+/// Own: size of a typical beacon. The size depends on what the access point announces.
 const BEACON: u64 = 150;
-/// Detection time: a device does not notice a frame that began less than this ago. aCCATime, Table 17-21.
+/// Detection time: a device does not detect a frame that began less than this time ago. aCCATime, Table 17-21.
 pub const UNNOTICED: Duration = Duration::from_micros(4);
 /// The lowest basic rate of OFDM: 17.2.3.3.
 const LOWEST_BPS: u64 = 6_000_000;
@@ -30,9 +30,9 @@ pub struct Timing {
     /// A beacon.
     pub beacon: Duration,
     /// Difference between EIFS and an interframe space with SIFS: SIFS and an ACK at the lowest basic rate,
-    /// 10.3.2.3.7. Devices wait for it after a frame that they could not decode. Its sender waits for the ACK
-    /// timeout, which is 15 us shorter (SIFS, slot and 20 us, 10.3.2.9). The model lets the sender wait as long as
-    /// the others, so that all count the same slots, as in Bianchi's model.
+    /// 10.3.2.3.7. Devices wait for EIFS after a frame that they could not decode. The sender of the frame waits for
+    /// the ACK timeout, which is 15 us shorter (SIFS, slot and 20 us, 10.3.2.9). In this model, the sender waits as
+    /// long as the other devices, so that all devices count the same slots, as in Bianchi's model.
     pub after_error: Duration,
     /// Propagation delay.
     pub delay: Duration,
@@ -68,7 +68,8 @@ impl Timing {
         }
     }
 
-    /// Duration of the answer to a frame: SIFS, the answer itself, and the propagation delay both ways.
+    /// Duration of the answer to a frame: SIFS, the frame of the answer, and the propagation delay in both
+    /// directions.
     pub fn answer(&self, frame: Duration) -> Duration {
         self.delay * 2 + self.sifs + frame
     }
@@ -80,7 +81,7 @@ impl Timing {
 }
 
 impl Control {
-    /// Control frames of a band at a rate. `window` is the block ACK window in MPDUs.
+    /// Create the control frames of a band at a rate. `window` is the block ACK window in MPDUs.
     pub fn new(band_mhz: u64, rate_bps: u64, window: usize) -> Control {
         let frame = |bytes| legacy(bytes, rate_bps, band_mhz);
         Control {
@@ -95,7 +96,7 @@ impl Control {
 
 /// Return the rate of control frames around data with an MCS, at most `most_bps`. It is the highest basic rate that
 /// does not exceed the reference rate of the data: 10.6.6.5.2 and Table 10-10. The basic rates are the mandatory
-/// ones: 17.2.3.3.
+/// rates: 17.2.3.3.
 pub fn control_rate(mcs: u64, most_bps: u64) -> u64 {
     const REFERENCE: [u64; 7] =
         [6_000_000, 12_000_000, 18_000_000, 24_000_000, 36_000_000, 48_000_000, 54_000_000];

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// ACKs that remain of those with these numbers. Each ACK makes those with lower numbers redundant.
+/// Numbers of the ACKs that remain in the queue. Each ACK makes all ACKs with lower numbers redundant.
 fn left(choice: &str, numbers: &[u64]) -> Vec<u64> {
     let mut queue = cake(json!({ "ack_filter": choice }));
     queue.know_redundancy(|older, younger| older < younger);

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Offer `load` packets of 1500 bytes per millisecond to a shaper of one per millisecond. Return the times of drops
-/// and marks, and the times and queueing delays of sent packets, in milliseconds.
+/// Offer `load` packets of 1500 bytes per millisecond to a shaper that sends one packet per millisecond. Return the
+/// times of drops and marks, and the times and queueing delays of sent packets, in milliseconds.
 fn drive(params: Value, ecn: Ecn, load: impl Fn(u64) -> u64, until: u64) -> (Vec<f64>, Vec<(f64, f64)>) {
     let mut params = params;
     params["bandwidth_bps"] = json!(12_000_000);
@@ -31,8 +31,8 @@ fn standing(t: u64) -> u64 {
 #[test]
 fn a_new_queue_drops_the_second_packet_that_has_waited_too_long() {
     let (drops, _) = drive(json!({}), Ecn::NotEct, standing, 400);
-    // The queueing delay exceeds 5 ms with the packet that leaves at 6 ms. The second drop is the next one, 100 ms /
-    // √2 later.
+    // The queueing delay exceeds 5 ms with the packet that leaves at 6 ms. The next packet is dropped, and the second
+    // drop comes 100 ms / √2 later.
     assert_eq!(drops[..2], [7.0, 77.0]);
 }
 
@@ -40,7 +40,7 @@ fn a_new_queue_drops_the_second_packet_that_has_waited_too_long() {
 #[test]
 fn a_queue_that_was_late_once_drops_an_interval_after_the_wait_crossed_the_target() {
     let load = |t| match t {
-        0 => 7, // the last of which leaves at 6 ms
+        0 => 7, // the last of these packets leaves at 6 ms
         1..50 => 0,
         _ => standing(t - 50),
     };
@@ -60,7 +60,7 @@ fn gaps_shrink_with_the_square_root_of_the_count() {
 #[test]
 fn the_target_is_at_least_one_and_a_half_full_packets() {
     // A full packet takes 1.01 ms, so the target is 1.5 ms instead of a twentieth of 2 ms. A queueing delay of four
-    // of them is always allowed.
+    // full packets is always allowed.
     let (drops, _) = drive(json!({ "rtt_ms": 2.0 }), Ecn::NotEct, |t| if t == 0 { 4 } else { 1 }, 1000);
     assert!(drops.is_empty(), "{drops:?}");
     let (drops, _) = drive(json!({ "rtt_ms": 2.0 }), Ecn::NotEct, |t| if t == 0 { 9 } else { 1 }, 1000);
@@ -81,14 +81,14 @@ fn the_last_packet_is_never_dropped() {
 #[test]
 fn marks_take_the_place_of_drops() {
     let (marks, waits) = drive(json!({}), Ecn::Ect0, standing, 2000);
-    assert_eq!(waits.len(), 2000); // every slot of the link was used
+    assert_eq!(waits.len(), 2000); // the link sent in every slot
     assert!(marks.len() > 5, "{}", marks.len());
 }
 
 #[test]
 fn blue_holds_traffic_that_does_not_respond() {
-    // Twice the rate, which marks do not reduce: only BLUE can. It adds 1/256 every 5 ms while the queue overflows,
-    // and so reaches half of all packets after 0.65 s.
+    // The load is twice the rate. Marks do not reduce the load, so only BLUE can. BLUE adds 1/256 every 5 ms while
+    // the queue overflows, and therefore drops half of all packets after 0.65 s.
     let params = json!({ "memlimit_bytes": 300_000 });
     let (_, waits) = drive(params, Ecn::Ect0, |_| 2, 20_000);
     let mean = |from: f64, until: f64| {
@@ -108,7 +108,7 @@ fn others_do_not_pay_for_an_unresponsive_flow() {
         let now = at(t as f64);
         (0..3).for_each(|_| queue.enqueue(packet(0, 1500), now, &mut events));
         if t % 4 == 0 {
-            queue.enqueue(packet(1, 1500), now, &mut events); // a quarter of the rate, less than its share
+            queue.enqueue(packet(1, 1500), now, &mut events); // a quarter of the rate, which is less than its share
         }
         let Some(next) = queue.dequeue(now, &mut events) else { continue };
         if next.packet.stream.0 == 1 {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Bytes of two hosts at one end, of which the first has four flows and the second one has one.
+/// Bytes sent by each of two hosts at one end. The first host has four flows, and the second host has one flow.
 fn shares(isolation: &str, shared_end: usize) -> [f64; 2] {
     let mut queue = cake(json!({ "isolation": isolation }));
     let hosts: Vec<_> = (0..5u32)
@@ -65,7 +65,7 @@ fn flowblind_is_first_in_first_out() {
 
 #[test]
 fn a_hundred_flows_have_queues_of_their_own() {
-    // With a plain hash about five of them would share a queue.
+    // With a plain hash about five of the flows would share a queue.
     let mut queue = cake(json!({}));
     let mut events = QueueEvents::default();
     for flow in (0..100).chain(0..100) {

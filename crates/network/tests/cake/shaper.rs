@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Serve all packets as soon as each may leave. Return their departure times.
+/// Serve all packets, each as soon as it may leave. Return their departure times.
 fn drain(queue: &mut Queue) -> Vec<Time> {
     let (mut times, mut now, mut events) = (Vec::new(), Time::ZERO, QueueEvents::default());
     while queue.backlog().packets > 0 {

@@ -5,7 +5,7 @@ use network::PortId;
 use serde_json::{Value, json};
 use units::{Duration, Time};
 
-/// Downlink and uplink symbols of a pattern of D, S and U, with 10 and 2 symbols in S.
+/// Downlink and uplink symbols of a pattern of D, S and U. Slot S has 10 downlink and 2 uplink symbols.
 fn symbols(pattern: &str) -> [Vec<u64>; 2] {
     [("D", 10), ("U", 2)].map(|(own, special)| {
         let of = |slot: char| {
@@ -29,7 +29,7 @@ fn nr(numerology: u64, pattern: &str) -> Value {
     })
 }
 
-/// Mean time from the arrival of a packet to the next slot, for slots that start at these times of a period.
+/// Mean time from the arrival of a packet to the next slot. Slots start at the times `starts` of each period.
 fn mean_wait(starts: &[u64], period: u64) -> f64 {
     let next = starts.iter().skip(1).copied().chain([starts[0] + period]);
     starts.iter().zip(next).map(|(a, b)| ((b - a) * (b - a)) as f64).sum::<f64>() / (2 * period) as f64
@@ -51,7 +51,7 @@ fn slot_waits_of_every_pattern_are_those_of_the_closed_form() {
         let period = slot * pattern.len() as u64;
         let starts: Vec<u64> =
             (0..).zip(pattern.chars()).filter(|(_, c)| *c != 'U').map(|(n, _)| n * slot).collect();
-        // One packet in each of 1,000 rounds, at 1,000 different phases.
+        // One packet in each of 1,000 periods, at 1,000 different phases.
         let at = |n: u64| Time::from_nanos(100 * n * period + n * period / 1_000 + 1);
         let arrivals: Vec<Passage> =
             (0..1_000).map(|n| Passage { at: at(n), port: 0, number: n as u32 }).collect();
@@ -97,7 +97,7 @@ fn nothing_is_reordered_and_what_was_held_comes_at_once() {
             let own: Vec<&Passage> = left.iter().filter(|p| p.port == port).collect();
             assert!(own.windows(2).all(|pair| pair[0].number < pair[1].number), "{rlc}");
             let bursts = own.chunk_by(|a, b| a.at == b.at).map(<[_]>::len);
-            assert!(bursts.max().unwrap() > 15, "{rlc}"); // 2.5 packets a millisecond, held for 8 ms
+            assert!(bursts.max().unwrap() > 15, "{rlc}"); // 2.5 packets per millisecond, held for 8 ms
         }
         assert!(if rlc == "am" {
             left.len() == sent
@@ -117,7 +117,7 @@ fn a_full_buffer_delays_by_its_bytes_over_the_rate() {
         let delay = |p: &&Passage| p.at.since(us(1 + 100 * u64::from(p.number))).as_secs_f64();
         let mean = late.iter().map(delay).sum::<f64>() / late.len() as f64;
         let rate = late.len() as f64 * f64::from(SIZE) / 1.0; // within the last second
-        let expected = bytes as f64 / rate + 0.002; // a slot, and decoding
+        let expected = bytes as f64 / rate + 0.002; // a slot and decoding
         assert!((mean / expected - 1.0).abs() < 0.02, "{bytes}: {mean} of {expected}");
     }
 }
@@ -137,7 +137,8 @@ fn a_handover_of_g_ms_delays_by_g_and_loses_nothing() {
         for port in [0, 1] {
             let own: Vec<&Passage> = left.iter().filter(|p| p.port == port).collect();
             assert!(own.windows(2).all(|pair| pair[0].number < pair[1].number));
-            // Packets decoded before the gap still arrive. Blocks that were not decoded are retransmitted after it.
+            // Packets decoded before the gap still arrive. Blocks that were not decoded are retransmitted after the
+            // gap.
             let quiet = own.windows(2).map(|pair| pair[1].at.since(pair[0].at).as_micros()).max().unwrap();
             assert!((gap * 1_000..gap * 1_000 + 17_000).contains(&quiet), "{gap} ms: {quiet} us");
             let burst = own.chunk_by(|a, b| a.at == b.at).map(<[_]>::len).max().unwrap() as u64;
@@ -148,7 +149,7 @@ fn a_handover_of_g_ms_delays_by_g_and_loses_nothing() {
 
 #[test]
 fn who_is_idle_is_reached_in_its_windows() {
-    // In a cycle of 160 ms the user listens for 10 ms. One packet a second waits for (150 ms)^2 / (2 * 160 ms) on
+    // In a cycle of 160 ms the user listens for 10 ms. One packet per second waits for (150 ms)^2 / (2 * 160 ms) on
     // average.
     let drx = |cycle: u64| json!({ "drx_cycle_ns": cycle * 1_000_000, "drx_on_ns": 10_000_000, "drx_inactivity_ns": 100_000_000 });
     let mean = |params: Value, period: Duration, count: u64| {
@@ -162,14 +163,15 @@ fn who_is_idle_is_reached_in_its_windows() {
     let sparse = Duration::from_micros(1_003_117);
     let waits = mean(lte(&[20], drx(160)), sparse, 2_000) - mean(lte(&[20], drx(0)), sparse, 2_000);
     assert!((waits / 70.3 - 1.0).abs() < 0.05, "{waits}");
-    // A busy user always listens, except before its first window: the packets up to then wait for 150 ms, 130 ms and
-    // so on.
+    // A busy user always listens, except before its first window. The packets that arrive before this window wait for
+    // 150 ms, 130 ms and so on.
     let busy = Duration::from_millis(20);
     let waits = mean(lte(&[20], drx(160)), busy, 2_000) - mean(lte(&[20], drx(0)), busy, 2_000);
     assert!(waits < 0.29, "{waits}");
 }
 
-/// Packets that leave a user's port of a cell, or of another cell that takes over after `gap` at `at`, in order.
+/// Packets that leave a user's port of a cell. Another cell takes over after a gap of `gap` that begins at `at`.
+/// Packets are in order.
 fn handed_over(params: &Value, at: Time, gap: Duration) -> (Vec<Passage>, usize, u64) {
     let mut old = cell("lte", params, None);
     let mut target = params.clone();
@@ -185,7 +187,7 @@ fn handed_over(params: &Value, at: Time, gap: Duration) -> (Vec<Passage>, usize,
         packets.iter().for_each(|packet| new.put(PortId(port), packet, at));
     }
     let late = us(8_000_000);
-    left.extend(passing(&mut *old, [], SIZE, late)); // packets that were decoded and are under way
+    left.extend(passing(&mut *old, [], SIZE, late)); // packets that were decoded and are on their way
     assert_eq!(old.next(), Time::NEVER);
     left.extend(passing(&mut *new, after, SIZE, late));
     left.sort_by_key(|passage| passage.at);
@@ -198,7 +200,7 @@ fn handed_over(params: &Value, at: Time, gap: Duration) -> (Vec<Passage>, usize,
 
 #[test]
 fn a_handover_to_another_cell_forwards_what_waits_and_what_was_not_decoded() {
-    // The old cell has errors, so that blocks are missing and others are held after them. The user's queues are full.
+    // The old cell has errors, so that blocks are missing and later blocks are held. The user's queues are full.
     for (rlc, at) in [("am", 1_000_000), ("am", 1_004_321), ("um", 1_007_777)] {
         let params = lte(&[9], json!({ "user_errors": [0.3], "rlc": rlc, "harq_tries": 30 }));
         for gap in [Duration::from_micros(1), Duration::from_millis(60)] {

@@ -6,7 +6,7 @@ use network::{Ecn, Element, Packet, PortId, SamplingTimes, StreamId, medium};
 use serde_json::{Value, json};
 use units::{Duration, Probe, Reading, Time};
 
-/// Size of a packet with 1,400 bytes of UDP payload: IP, UDP and the Ethernet header that packets have on other
+/// Size of a packet with 1,400 bytes of UDP payload: IP, UDP, and the Ethernet header that packets have on other
 /// links.
 pub const SIZE: u16 = 1_442;
 
@@ -21,7 +21,7 @@ pub fn queue_of(bytes: Option<u64>) -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("drop_tail", &json!({ "bytes": bytes }), 1).unwrap()
 }
 
-/// A cell of a kind, with queues of `bytes` bytes.
+/// Create a cell of a kind, with queues of `bytes` bytes.
 pub fn cell(kind: &str, params: &Value, bytes: Option<u64>) -> Box<dyn Element<Tag>> {
     let ports = 2 * params["user_mcs"].as_array().unwrap().len();
     let queues = (0..ports).map(|_| queue_of(bytes)).collect();
@@ -29,7 +29,7 @@ pub fn cell(kind: &str, params: &Value, bytes: Option<u64>) -> Box<dyn Element<T
     medium::build(kind, params, queues, sampling, 1).unwrap()
 }
 
-/// Parameters of LTE at 20 MHz with users of these schemes, and additional parameters.
+/// Parameters of LTE at 20 MHz. There is one user for each scheme in `user_mcs`; `more` has further parameters.
 pub fn lte(user_mcs: &[u64], more: Value) -> Value {
     let mut all = json!({ "resource_blocks": 100, "user_mcs": user_mcs });
     all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -44,7 +44,8 @@ pub fn us(n: u64) -> Time {
     Time::from_nanos(n * 1_000)
 }
 
-/// Packets of `size` bytes that leave a cell until `end`, given their arrivals in order.
+/// Pass packets of `size` bytes, given their arrivals in order, through a cell until `end`. Return the packets that
+/// leave.
 pub fn passing(
     cell: &mut dyn Element<Tag>,
     arrivals: impl IntoIterator<Item = Passage>,
@@ -79,7 +80,7 @@ pub fn steady(ports: &[u16], start: Time, period: Duration, end: Time) -> Vec<Pa
         .collect()
 }
 
-/// A variable that a port shows at `now`.
+/// The value at `now` of a variable that a port reports.
 pub fn number(cell: &dyn Element<Tag>, port: u16, now: Time, name: &str) -> f64 {
     let mut found = None;
     let mut sink = |shown, reading| {

@@ -23,8 +23,8 @@ fn settled(params: &serde_json::Value, kind: &str, period: Duration) -> (Vec<u64
 
 #[test]
 fn acknowledgements_leave_in_clumps_of_a_grant_delay() {
-    // One ACK in 300 us, so that one block holds all waiting ones. ACKs that arrive while a report is under way are
-    // granted by the next report.
+    // One ACK every 300 us, so that one block holds all waiting ACKs. ACKs that arrive while a report is under way
+    // are covered by the next report.
     for delay in [4, 8] {
         let params = lte(&[20], json!({ "grant_delay_ns": delay * 1_000_000 }));
         let (gaps, size) = settled(&params, "lte", Duration::from_micros(300));
@@ -36,7 +36,8 @@ fn acknowledgements_leave_in_clumps_of_a_grant_delay() {
 
 #[test]
 fn acknowledgements_leave_in_clumps_of_up_slots() {
-    // DDDSU without other delays. Slots of 2 symbols are too short for data, so there is one slot in 2.5 ms.
+    // DDDSU without other delays. Slots of 2 symbols are too short for data, so there is one usable slot every 2.5
+    // ms.
     let params = json!({
         "resource_blocks": 273, "numerology": 1, "down_symbols": [14, 14, 14, 10, 0], "up_symbols": [0, 0, 0, 2, 14],
         "user_mcs": [20], "grant_delay_ns": 500_000, "request_period_ns": 500_000,
@@ -48,7 +49,7 @@ fn acknowledgements_leave_in_clumps_of_up_slots() {
 
 #[test]
 fn a_lone_packet_waits_for_a_request_and_its_grant() {
-    // Delays: up to 10 ms for an opportunity, 8 ms for the grant, up to a slot until the next one, a slot and
+    // Delays: up to 10 ms until an opportunity, 8 ms for the grant, up to a slot until the next slot, a slot and
     // decoding.
     let mut made = cell("lte", &lte(&[20], json!({})), None);
     let period = Duration::from_micros(500_070);
@@ -57,6 +58,6 @@ fn a_lone_packet_waits_for_a_request_and_its_grant() {
     let delays: Vec<f64> = left.iter().map(delay).collect();
     assert!(delays.len() >= 199 && delays.iter().all(|ms| (10.0..=21.0).contains(ms)), "{delays:?}");
     let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-    // A grant waits for the next slot, half a slot on average, as opportunities are anywhere in a slot.
+    // A grant waits for the next slot, on average for half a slot, as opportunities may be anywhere in a slot.
     assert!((mean - 15.5).abs() < 1.0, "{mean}");
 }

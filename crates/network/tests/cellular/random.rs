@@ -4,7 +4,7 @@ use crate::common::cells::{self, Conditions, bytes};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A kind of cell, and parameters with one to five users.
+/// A kind of cell, and parameters for one to five users.
 fn any_cells() -> impl Strategy<Value = (&'static str, Value)> {
     let patterns = prop_oneof![
         Just((vec![14], vec![14])),

@@ -6,7 +6,7 @@ use units::{Duration, Time};
 
 const END: Time = Time::from_nanos(10_000_000_000);
 
-/// Packets and resource blocks of each user in ten seconds if all are saturated.
+/// Packets and resource blocks of each user in ten seconds if all users are saturated.
 fn shares(mcs: &[u64], scheduler: &str) -> (Vec<f64>, Vec<f64>) {
     let mut made = cell("lte", &lte(mcs, json!({ "scheduler": scheduler })), Some(100_000));
     let ports: Vec<u16> = (0..mcs.len() as u16).map(|user| 2 * user).collect();
@@ -55,8 +55,8 @@ fn who_wants_little_gets_it_and_others_get_the_rest() {
 
 #[test]
 fn background_users_take_what_they_compete_for() {
-    // Four users that always have something to send leave a fifth. Four that have something half of the time leave
-    // more. Proportional fairness would favour users that return after a pause.
+    // If four background users always have something to send, a fifth of the slots is left. If they have something to
+    // send half of the time, more is left. Proportional fairness would favour users that return after a pause.
     let carried = |more: serde_json::Value| {
         let mut made = cell("lte", &lte(&[28], more), Some(100_000));
         passing(&mut *made, steady(&[0], us(1), Duration::from_micros(150), END), SIZE, END).len() as f64
@@ -64,7 +64,7 @@ fn background_users_take_what_they_compete_for() {
     let alone = carried(json!({}));
     let always = carried(json!({ "background_users": 4, "background_load": 1.0 }));
     assert!((always / alone - 0.2).abs() < 0.002, "{always} of {alone}");
-    // The mean of 1 / (1 + n) if n of four are busy: the sum of C(4, n) / 16 / (1 + n).
+    // The mean of 1 / (1 + n) if n of four background users are busy: the sum of C(4, n) / 16 / (1 + n).
     let expected = (0..=4).map(|n| [1.0, 4.0, 6.0, 4.0, 1.0][n] / 16.0 / (1.0 + n as f64)).sum::<f64>();
     let half = carried(
         json!({ "background_users": 4, "background_load": 0.5, "background_burst_ns": 20_000_000, "scheduler": "round_robin" }),

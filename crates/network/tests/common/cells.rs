@@ -5,7 +5,7 @@ use network::{medium, queue};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// A medium and its queues, which are of the same kind at all ports.
+/// A medium with the same kind of queue at all ports.
 pub struct Conditions<'a> {
     pub medium: &'a str,
     pub cell: &'a Value,
@@ -13,7 +13,7 @@ pub struct Conditions<'a> {
     pub queue: &'a (&'a str, Value),
 }
 
-/// Check every invariant of elements with the traffic that `bytes` encode.
+/// Check every invariant of elements with the traffic that `bytes` encodes.
 pub fn conforms(given: &Conditions<'_>, bytes: &[u8], seed: u64) -> Result<(), TestCaseError> {
     let (name, params) = given.queue;
     let make = |sampling| {

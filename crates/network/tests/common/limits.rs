@@ -1,4 +1,4 @@
-//! Limits of any queue, small enough to be reached.
+//! Parameters of queues with limits small enough to be reached.
 
 use network::queue::descriptors;
 use params::Role;

@@ -40,7 +40,7 @@ pub fn packet(flow: u32, size: u16, id: usize, thin: bool) -> Packet<Payload> {
     Packet { stream: StreamId(flow), size, ecn, dscp: 0, payload: (id, thin) }
 }
 
-/// Run a link to the end. Return every delivered packet with its time, and the sums of all counters.
+/// Run a link until it is empty. Return every delivered packet with its time, and the sums of all counters.
 pub fn run(
     link: &mut Link<Payload>,
     sampling: SamplingTimes,
@@ -56,7 +56,7 @@ pub fn run(
             waiting.next().iter().for_each(|(at, packet)| link.send(*packet, *at));
         } else {
             sum += link.close_interval(sample);
-            // These subtractions would overflow if anything were counted twice or too early.
+            // These subtractions would overflow if a packet were counted twice or too early.
             assert_eq!(
                 sum.arrived_packets + sum.duplicated_packets,
                 sum.dropped_packets
@@ -71,7 +71,7 @@ pub fn run(
     (seen, sum)
 }
 
-/// Two drop-tail links: with the closed form where possible, and replayed.
+/// Create two drop-tail links: one with the closed form where possible, and one that replays its queue.
 pub fn both(config: &LinkConfig, packets: u64) -> [Link<Payload>; 2] {
     let queue = || Box::new(DropTail::new(Limit { packets: Some(packets), bytes: None }));
     [Link::new(config.clone(), queue()), Link::replaying(config.clone(), queue())]

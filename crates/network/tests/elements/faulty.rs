@@ -1,4 +1,4 @@
-//! Elements with one fault each, which the kit has to find.
+//! Elements with one fault each. The kit must find the fault.
 
 use super::*;
 use network::kit::INVARIANTS;
@@ -13,9 +13,9 @@ enum Fault {
     Nothing,
     /// Requests wake-ups at the same time without end.
     NeverRests,
-    /// Loses a packet or not, at random.
+    /// Loses packets at random, differently in each instance.
     Chance,
-    /// Every seventh call loses a packet.
+    /// Loses a packet at every seventh call.
     CountsCalls,
     /// Delivers packets at another port.
     OtherPort,
@@ -45,7 +45,7 @@ struct Faulty {
     held: Option<(PortId, Packet<Tag>)>,
 }
 
-/// Number of elements created with the fault `Chance`.
+/// Number of elements that have been created with the fault `Chance`.
 static MADE: AtomicU64 = AtomicU64::new(0);
 
 impl Faulty {
@@ -131,7 +131,7 @@ impl Element<Tag> for Faulty {
     }
 }
 
-/// Packets in bursts on both ports, with which every fault shows.
+/// Packets in bursts on both ports. With this script every fault has an effect.
 fn script() -> Script {
     let bytes = (0..200u8).flat_map(|n| [if n % 8 == 0 { 170 } else { 0 }, n, n.wrapping_mul(37)]);
     Script::from_bytes(&bytes.collect::<Vec<_>>())

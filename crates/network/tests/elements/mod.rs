@@ -1,4 +1,4 @@
-//! Every element in the conformance kit, and the kit with faulty elements.
+//! The conformance kit applied to every element, and to faulty elements.
 
 mod faulty;
 mod shared;
@@ -46,7 +46,7 @@ fn config(sampling: SamplingTimes, impairments: Impairments) -> LinkConfig {
     LinkConfig { rate: Rate::from_bits_per_sec(BITS), delay: ms(3), loss, sampling, impairments }
 }
 
-/// Impairments with a single one of the registry.
+/// Impairments that consist of a single impairment of the registry.
 fn alone(kind: &str, params: &Value) -> Impairments {
     let each = vec![Impairment::build(kind, params, &Dice::new(1, "test")).unwrap()];
     Impairments { each, ..Impairments::default() }
@@ -157,7 +157,7 @@ proptest! {
             }),
             other => panic!("{other} has no case"),
         };
-        // Two ports for each station or user of a cell.
+        // A cell has two ports for each station or user.
         let times = |medium: &str| if medium == "shared" { 1 } else { 2 };
         for medium in medium::descriptors() {
             let make = |sampling| {

@@ -13,7 +13,7 @@ struct Case {
 }
 
 impl Case {
-    /// A medium of `ports` ports with deep queues.
+    /// Create a medium of `ports` ports with large queues.
     fn medium(&self, ports: usize) -> Box<dyn Element<Tag>> {
         let params = json!({
             "rate_bps": BITS, "delay_ns": 1_000_000, "turn_bytes": self.turn_bytes, "overhead_ns": self.overhead_ns,
@@ -24,7 +24,7 @@ impl Case {
         medium::build("shared", &params, queues, sampling, 1).unwrap()
     }
 
-    /// Nanoseconds of a turn of `bytes` bytes.
+    /// Duration of a turn of `bytes` bytes in nanoseconds.
     fn turn_ns(&self, bytes: u64) -> f64 {
         bytes as f64 * 8e9 / BITS as f64 + self.overhead_ns as f64
     }
@@ -70,8 +70,8 @@ fn backlogged_stations_share_the_rate_less_the_overhead_of_turns() {
     }
 }
 
-/// Nanoseconds from `at`, when a packet is put into port 0, until it is delivered. The other ports are always
-/// backlogged.
+/// Time in nanoseconds from `at`, when a packet reaches port 0, until the packet is delivered. The other ports are
+/// always backlogged.
 fn waits(case: &Case, ports: usize, at: u64) -> u64 {
     let mut element = case.medium(ports);
     for port in 1..ports {
@@ -108,7 +108,7 @@ fn where_others_are_busy_it_waits_for_at_most_a_turn_of_each() {
             (0..400).map(|n| waits(&case, ports, 5_000_000 + n * 40_009) - 4_000_000 - own).collect();
         let (least, most) = (*found.iter().min().unwrap(), *found.iter().max().unwrap());
         assert!(most <= others, "{most} of {others}");
-        assert!(most as f64 > 0.98 * others as f64, "{most} of {others}"); // the bound is met
+        assert!(most as f64 > 0.98 * others as f64, "{most} of {others}"); // the bound is nearly reached
         assert!(least < case.turn_ns(3_000) as u64 * (ports - 1) as u64);
     }
 }
@@ -161,7 +161,7 @@ fn mistakes_are_named() {
     assert_eq!(error("shared", Value::Null), "");
 }
 
-/// The variables that a port shows at `now`.
+/// The values at `now` of the variables that a port reports.
 fn shown(element: &mut dyn Element<Tag>, port: u16, now: Time) -> Vec<(&'static str, f64)> {
     let mut found = Vec::new();
     element.close_interval(PortId(port), now);

@@ -35,5 +35,5 @@ fn the_last_packet_is_never_dropped() {
 fn marks_take_the_place_of_drops() {
     let mut queue = queue("codel", json!({ "ecn": true }));
     let (_, waits) = drive(&mut queue, standing, Ecn::Ect0, 2000);
-    assert_eq!(waits.len(), 2000); // every slot of the link was used
+    assert_eq!(waits.len(), 2000); // the link sent in every slot
 }

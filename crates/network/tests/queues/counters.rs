@@ -1,4 +1,4 @@
-//! Requirements on every discipline: conserve packets, keep their order, and obey the rate.
+//! Requirements for every discipline: it conserves packets, keeps their order, and obeys the rate.
 
 use super::*;
 use crate::common::limits::limits;
@@ -62,7 +62,7 @@ proptest! {
                 Step::Arrive(flow, size, ecn) => {
                     number += 1;
                     came = (came.0 + 1, came.1 + u64::from(size));
-                    // DualPI2 has two queues: order is kept within each.
+                    // DualPI2 has two queues, and keeps the order within each.
                     inside.entry((flow, ecn == Ecn::Ect1)).or_default().push_back((number, ecn, now));
                     queue.enqueue(packet(flow, size, ecn, number), now, &mut events);
                 }
@@ -96,7 +96,7 @@ proptest! {
     }
 }
 
-/// A link with a queue, either of which limits the rate, and the bytes that may pass at once.
+/// A link with a queue. Either of them limits the rate. Also returned: the bytes that may pass at once.
 fn limited(kind: &str, rate: u64, burst: u64) -> (Link<u64>, u64) {
     let full = 1514;
     let (wire, params, at_once) = match kind {
@@ -145,7 +145,7 @@ proptest! {
         }).collect();
         for (at, packet) in journey(&mut link, &arrivals) {
             let delay = u128::from(at.since(came[packet.payload as usize]).as_nanos());
-            // One packet may be in transmission in addition to those that wait.
+            // In addition to the waiting packets, one packet may be in transmission.
             prop_assert!(delay * u128::from(rate) <= u128::from(buffer + 1514) * 8_000_000_000);
         }
     }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Marked shares of low-latency and of classic packets. Low-latency packets take half of the link; classic ones take
-/// the rest and keep a standing queue.
+/// Shares of low-latency packets and of classic packets that are marked. Low-latency packets take half of the link.
+/// Classic packets take the rest and keep a standing queue.
 fn shares(params: Value) -> (f64, f64) {
     let mut queue = queue("dualpi2", params);
     let mut counts = [[0u64; 2]; 2];
@@ -49,7 +49,7 @@ fn the_step_marks_whatever_waited_longer() {
 #[test]
 fn a_packet_with_less_than_two_full_ones_behind_it_is_left_alone() {
     for (behind, strikes) in [(1, false), (2, true)] {
-        // The drop is certain, from the trend of a queueing delay of 20 ms and a large beta.
+        // The drop is certain, because of the trend of a queueing delay of 20 ms and a large beta.
         let mut queue = queue("dualpi2", json!({ "alpha": 0.0, "beta": 100.0, "tupdate_ms": 20.0 }));
         let mut events = QueueEvents::default();
         (0..=behind).for_each(|n| queue.enqueue(packet(0, 1514, Ecn::NotEct, n), Time::ZERO, &mut events));
@@ -73,9 +73,9 @@ fn the_classic_queue_keeps_a_tenth_of_the_link() {
     assert!((95..=105).contains(&classic), "{classic}");
 }
 
-/// Marked shares of both queues. The classic queue holds 20 packets and serves one per millisecond. Between any two
-/// of them a low-latency packet is served. Only the trend acts, so the base probability is the queueing delay of
-/// 19.5 ms times beta.
+/// Shares of packets that are marked in both queues. The classic queue holds 20 packets and serves one packet per
+/// millisecond. Between any two classic packets, a low-latency packet is served. Only the trend acts, so the base
+/// probability is beta times the queueing delay of 19.5 ms.
 fn coupled(factor: f64, base: f64) -> (f64, f64) {
     let mut queue = queue(
         "dualpi2",

@@ -48,7 +48,7 @@ fn overflow_is_paid_by_the_fattest_flow() {
     let mut events = QueueEvents::default();
     queue.enqueue(packet(1, 1500, Ecn::NotEct, 0), Time::ZERO, &mut events);
     (0..100).for_each(|n| queue.enqueue(packet(0, 1500, Ecn::NotEct, n), Time::ZERO, &mut events));
-    assert_eq!(events.dropped_packets, 50); // half of the backlog of the fat flow
+    assert_eq!(events.dropped_packets, 50); // half of the backlog of the longest flow
     let left: Vec<u32> =
         std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut events)).map(|w| w.packet.stream.0).collect();
     assert!(left.contains(&1) && left.len() == 51, "{}", left.len());

@@ -6,12 +6,12 @@ fn fq(params: Value) -> Queue {
     queue("fq", params)
 }
 
-/// A packet with a code point.
+/// Create a packet with a code point.
 fn aimed(flow: u32, size: u16, dscp: u8) -> Packet<u64> {
     Packet { dscp, ..packet(flow, size, Ecn::Ect0, 0) }
 }
 
-/// Offer `packets` full packets of a flow at once. Return how many are dropped.
+/// Offer `packets` full packets of a flow at once. Return the number of dropped packets.
 fn offer(queue: &mut Queue, flow: u32, packets: u64, now: Time) -> u64 {
     let mut events = QueueEvents::default();
     (0..packets).for_each(|_| queue.enqueue(aimed(flow, 1514, 0), now, &mut events));
@@ -24,7 +24,7 @@ fn leave(queue: &mut Queue, most: usize, now: Time) -> Vec<u32> {
     (0..most).map_while(|_| queue.dequeue(now, &mut events)).map(|next| next.packet.stream.0).collect()
 }
 
-/// Times at which `packets` leave, each as soon as it may.
+/// Times at which `packets` packets leave, each as soon as it may leave.
 fn times(queue: &mut Queue, packets: usize, mut now: Time) -> Vec<Time> {
     let mut events = QueueEvents::default();
     let next = |_| {
@@ -69,7 +69,7 @@ mod turns {
     fn a_flow_that_was_empty_for_the_refill_delay_has_a_whole_quantum_again() {
         let first_turn = |pause: f64| {
             let mut queue = fq(json!({ "initial_quantum": 3028 }));
-            offer(&mut queue, 1, 1, Time::ZERO); // half of its quantum
+            offer(&mut queue, 1, 1, Time::ZERO); // half of the flow's quantum
             leave(&mut queue, 2, Time::ZERO);
             offer(&mut queue, 2, 50, at(pause));
             offer(&mut queue, 1, 3, at(pause));
@@ -130,7 +130,7 @@ mod rates {
 
     #[test]
     fn at_higher_rates_they_are_spaced_by_the_quantum() {
-        let mut queue = fq(json!({ "maxrate_bps": 12_112_000, "initial_quantum": 3028 })); // a packet in 1 ms
+        let mut queue = fq(json!({ "maxrate_bps": 12_112_000, "initial_quantum": 3028 })); // one packet per ms
         offer(&mut queue, 1, 6, Time::ZERO);
         assert_eq!(times(&mut queue, 6, Time::ZERO), [0.0, 0.0, 2.0, 2.0, 4.0, 4.0].map(at));
     }
@@ -151,7 +151,7 @@ mod rates {
         offer(&mut queue, 1, 3, Time::ZERO);
         let mut events = QueueEvents::default();
         let mut ecn = |millis| queue.dequeue(at(millis), &mut events).map(|next| next.packet.ecn);
-        // The packet may leave at 0, 100, and 200 ms less the lateness of the second one.
+        // The packet may leave at 0, 100, and 200 ms minus the lateness of the second packet.
         assert_eq!([ecn(4.0), ecn(110.0)], [Some(Ecn::Ect0), Some(Ecn::Ce)]);
         assert_eq!(ecn(204.0), Some(Ecn::Ect0));
     }

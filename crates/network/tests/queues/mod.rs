@@ -1,4 +1,4 @@
-//! Requirements on every queue discipline, and the laws of each.
+//! Requirements for every queue discipline, and the laws of each discipline.
 
 mod codel;
 mod counters;
@@ -36,8 +36,8 @@ fn packet(flow: u32, size: u16, ecn: Ecn, number: u64) -> Packet<u64> {
     Packet { stream: StreamId(flow), size, ecn, dscp, payload: number }
 }
 
-/// Offer `load` packets of 1500 bytes per millisecond and serve one per millisecond, for `duration_ms`. Return the
-/// times of drops and marks, and the queueing delays, in milliseconds.
+/// Offer `load` packets of 1500 bytes per millisecond and serve one packet per millisecond, for `duration_ms`. Return
+/// the times of drops and marks, and the queueing delays, in milliseconds.
 fn drive(queue: &mut Queue, load: impl Fn(f64) -> u64, ecn: Ecn, duration_ms: u64) -> (Vec<f64>, Vec<f64>) {
     let (mut struck, mut waits, mut number) = (Vec::new(), Vec::new(), 0);
     for t in 0..duration_ms {
@@ -55,12 +55,12 @@ fn drive(queue: &mut Queue, load: impl Fn(f64) -> u64, ecn: Ecn, duration_ms: u6
     (struck, waits)
 }
 
-/// A standing queue of 50 packets.
+/// A load that keeps a standing queue of 50 packets.
 fn standing(t: f64) -> u64 {
     if t == 0.0 { 50 } else { 1 }
 }
 
-/// A link without delay after a queue. Without a rate, the link is unlimited.
+/// Create a link without delay after a queue. Without a rate, the link is unlimited.
 fn link(rate_bps: Option<u64>, queue: Queue) -> Link<u64> {
     let config = LinkConfig {
         rate: rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),
@@ -75,8 +75,8 @@ fn link(rate_bps: Option<u64>, queue: Queue) -> Link<u64> {
 /// A time after all events.
 const END: Time = Time::from_nanos(u64::MAX / 4);
 
-/// Send packets of a flow, given by their gaps in nanoseconds and their sizes. Return them with their arrival times.
-/// The payload of a packet is its index.
+/// Send packets of a flow, given their gaps in nanoseconds and their sizes. Return the packets with their arrival
+/// times. The payload of a packet is its index.
 fn journey(link: &mut Link<u64>, packets: &[(u64, u16)]) -> Vec<(Time, Packet<u64>)> {
     let (mut now, mut gone) = (Time::ZERO, Vec::new());
     let mut drain = |link: &mut Link<u64>, until: Time| {

@@ -10,7 +10,7 @@ fn a_burst_of_150_ms_passes() {
 
 #[test]
 fn an_unresponsive_overload_is_held_at_the_target() {
-    // 25 % too much: the probability must settle near one fifth, and the queueing delay near 15 ms.
+    // The load is 25 % above the rate: the probability must settle near one fifth, and the queueing delay near 15 ms.
     let mut queue = queue("pie", json!({}));
     let (drops, waits) = drive(&mut queue, |t| 1 + u64::from(t as u64 % 4 == 0), Ecn::NotEct, 100_000);
     let late = &waits[waits.len() / 2..];

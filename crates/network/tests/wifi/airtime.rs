@@ -1,4 +1,4 @@
-//! Use of the time of a cell.
+//! Accounting of a cell's time by use.
 
 use super::saturated::{carried, cell, packet, shown, up, within};
 use network::PortId;
@@ -22,7 +22,7 @@ fn the_uses_of_the_medium_add_up_to_the_time_that_has_passed() {
         let whole: f64 = USES.iter().map(|name| sum(name)).sum();
         assert!((whole - seconds as f64).abs() < 1e-9, "{whole} s of {seconds} s: {all:?}");
         assert!(USES.iter().all(|name| sum(name) > 0.0), "{all:?}");
-        // A PPDU that is on the air now is counted as a whole by its port.
+        // The port counts a PPDU that is on the air now as a whole.
         assert!((0.0..0.0055).contains(&(sum("airtime") - sum("cell_data"))), "{all:?}");
     }
 }
@@ -53,7 +53,7 @@ fn aggregates_are_of_what_waits() {
 #[test]
 fn a_packet_that_finds_the_medium_idle_goes_at_the_next_slot() {
     let mut element = cell(&json!({ "station_mcs": [5], "streams": 1, "width_mhz": 20 }), 1);
-    // Slot boundaries are at 16 us plus multiples of 9 us. The first one after 1 ms is at 1,006 us.
+    // Slot boundaries are at 16 us plus multiples of 9 us. The first boundary after 1 ms is at 1,006 us.
     element.put(PortId(0), &packet(0), Time::from_nanos(1_000_000));
     let mut due = element.next();
     while element.take(due).is_none() {
@@ -76,7 +76,7 @@ fn packets_are_released_together_or_one_by_one() {
         }
         times
     };
-    // 3 subframes of 1,544 bytes, the last without padding: 40 symbols of 936 bits.
+    // Three subframes of 1,544 bytes, the last without padding: 40 symbols of 936 bits.
     assert_eq!(times(false), [44_000 + 40 * 13_600; 3]);
     let end = |bytes: u64| 44_000 + (16 + 8 * bytes) * 13_600 / 936;
     assert_eq!(times(true), [end(1_542), end(1_544 + 1_542), end(2 * 1_544 + 1_542)]);

@@ -1,4 +1,5 @@
-//! The performance anomaly (Heusse et al., INFOCOM 2003): with first-in-first-out queues, stations get equal packets.
+//! The performance anomaly (Heusse et al., INFOCOM 2003): with first-in, first-out queues, stations get the same
+//! number of packets.
 
 use super::saturated::{cell_with, number, packet, within};
 use network::kit::Tag;
@@ -11,7 +12,7 @@ fn hundred() -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("drop_tail", &json!({ "packets": 100 }), 1).unwrap()
 }
 
-/// Packets received by each of two stations, to each of which `per_second` packets are sent.
+/// Packets received by each of two stations. `per_second` packets per second are sent to each station.
 pub fn downloads(element: &mut dyn Element<Tag>, per_second: u64, seconds: u64) -> [u64; 2] {
     let mut carried = [0; 2];
     for n in 0..seconds * per_second {
@@ -22,7 +23,7 @@ pub fn downloads(element: &mut dyn Element<Tag>, per_second: u64, seconds: u64) 
                 carried[usize::from(port.0 / 2)] += 1;
             }
         }
-        // The order alternates, so that neither station is always the first.
+        // The order of the ports alternates, so that neither station is always first.
         for port in if n % 2 == 0 { [0, 2] } else { [2, 0] } {
             element.put(PortId(port), &packet(n as Tag), now);
         }

@@ -4,7 +4,7 @@ use super::saturated::{carried, cell, mbps, within};
 use serde_json::{Value, json};
 use units::Duration;
 
-/// A PHY with its arithmetic written out: microseconds, bits and bytes.
+/// A PHY with its formulas written out: microseconds, bits and bytes.
 struct Phy {
     params: Value,
     mpdus: f64,
@@ -14,7 +14,7 @@ struct Phy {
     tail: f64,
     /// SIFS, signal extension and duration of the answer.
     around: [f64; 3],
-    /// Result of an independent computation, to four digits.
+    /// Result of an independent computation, to four digits, Mbit/s.
     printed: f64,
 }
 
@@ -74,7 +74,7 @@ fn goodput_is_that_of_the_closed_form() {
 
 #[test]
 fn without_aggregation_a_packet_is_acknowledged_by_itself() {
-    // HE20 MCS 5: 44 us and 14 symbols for the PPDU of 1,542 bytes, 28 us for its ACK.
+    // HE20 MCS 5: 44 us and 14 symbols for the PPDU of 1,542 bytes, and 28 us for its ACK.
     let params = json!({ "width_mhz": 20, "streams": 1, "station_mcs": [5], "max_ampdu_mpdus": 1 });
     let cycle = 16.0 + 27.0 + 67.5 + (44.0 + 14.0 * 13.6) + 16.0 + 28.0;
     let time = Duration::from_secs(10);

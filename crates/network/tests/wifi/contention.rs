@@ -27,14 +27,15 @@ fn params(stations: usize, single: bool) -> Value {
     json!({ "width_mhz": 20, "streams": 1, "station_mcs": vec![5; stations], "max_ampdu_mpdus": window })
 }
 
-/// Windows of the first try and of seven retries: the smallest one, doubled at most six times. Then it is reset.
+/// Contention windows of the first try and of seven retries: the smallest window, doubled at most six times. The
+/// window is then reset.
 const WINDOWS: [f64; 8] = [16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1_024.0, 1_024.0];
 
-/// Throughput in Mbit/s by Bianchi (IEEE JSAC 18(3), 2000), with a limit of retries (Wu et al., INFOCOM 2002). The
-/// counters of EDCA count a busy period as one slot, as in these models.
+/// Throughput in Mbit/s by Bianchi (IEEE JSAC 18(3), 2000), with a limit of retries (Wu et al., INFOCOM 2002). As in
+/// these models, the counters of EDCA count a busy period as one slot.
 fn bianchi(stations: usize, access: Access) -> f64 {
     let n = stations as f64;
-    // Probability to transmit in a slot, if a transmission collides with probability p.
+    // Probability that a station transmits in a slot, if a transmission collides with probability p.
     let transmits = |p: f64| {
         let tries: Vec<f64> = (0..8).map(|i| p.powi(i)).collect();
         let slots = tries.iter().zip(WINDOWS).map(|(there, window)| there * (window + 1.0) / 2.0);
@@ -53,7 +54,7 @@ fn bianchi(stations: usize, access: Access) -> f64 {
     one * access.mpdus * 11_776.0 / mean
 }
 
-/// Throughput without Bianchi's assumption of independence: a counter per station, one event per access.
+/// Throughput without Bianchi's assumption of independence: each station has a counter, and each access is one event.
 fn exact(stations: usize, access: Access, time_us: f64, seed: u64) -> f64 {
     let mut rng = Rng::stream(seed, "exact");
     let mut failures = vec![0; stations];
@@ -69,7 +70,7 @@ fn exact(stations: usize, access: Access, time_us: f64, seed: u64) -> f64 {
                 *failed = if alone { 0 } else { (*failed + 1) % WINDOWS.len() };
                 *counter = rng.below(WINDOWS[*failed] as u32);
             } else {
-                *counter -= least + 1; // the boundary at which the others transmit counts
+                *counter -= least + 1; // the boundary at which another station transmits counts
             }
         }
     }
@@ -138,14 +139,14 @@ fn a_request_after_every_missing_block_ack_costs_several_percent() {
         mbps(packets, time)
     };
     let share = total(true) / total(false);
-    assert!((0.86..0.95).contains(&share), "{share}"); // 45.8 of 49.9 in an independent model
+    assert!((0.86..0.95).contains(&share), "{share}"); // an independent model has 45.8 of 49.9
 }
 
 #[test]
 fn after_a_collision_the_sender_of_the_short_frame_goes_first() {
-    // When a short frame collides with a long one, its sender's timeout is over when the long one ends. So this
-    // sender gets more than half of the next accesses: after a collision, short frames wait hardly longer than the
-    // long frame takes.
+    // When a short frame collides with a long frame, the ACK timeout of the short frame is over when the long frame
+    // ends. The sender of the short frame therefore gets more than half of the next accesses. After a collision,
+    // short frames wait hardly longer than the long frame takes.
     let params = json!({ "width_mhz": 20, "streams": 1, "station_mcs": [5, 5], "max_ampdu_mpdus": 64 });
     let mut element = cell(&params, 1);
     let end = Time::from_nanos(60_000_000_000);

@@ -1,4 +1,4 @@
-//! A station that receives nothing: its packets are given up, and other stations are served meanwhile.
+//! A station that receives no frame: its packets are given up, and other stations are served in the meantime.
 
 use super::anomaly::downloads;
 use super::saturated::{cell_with, number, within};
@@ -15,11 +15,11 @@ const AIFS: f64 = SIFS + 3.0 * SLOT;
 const BLOCK_ACK: f64 = 32.0;
 /// Difference between EIFS and AIFS: SIFS and an ACK at 6 Mbit/s.
 const AFTER_ERROR: f64 = SIFS + 44.0;
-/// Mean backoffs before each of eight failing tries in a row. The window is the smallest one, doubled seven times up
-/// to the largest. The eighth failure is that of the seventh retry, which resets the window.
+/// Mean backoffs, in slots, before each of eight successive failing tries. The window is the smallest window, doubled
+/// up to seven times. The eighth failure is the failure of the seventh retry, which resets the window.
 const BACKOFFS: [f64; 8] = [7.5, 15.5, 31.5, 63.5, 127.5, 255.5, 511.5, 511.5];
 
-/// Parameters of a cell with two stations. Station 0 receives nothing, as MCS 7 fails at 10 dB; station 1 has no
+/// Parameters of a cell with two stations. Station 0 receives no frame, as MCS 7 fails at 10 dB. Station 1 has no
 /// losses.
 fn beside(params: &Value) -> Value {
     let mut cell = json!({
@@ -33,8 +33,8 @@ fn ppdu(packets: f64) -> f64 {
     36.0 + 4.0 * ((16.0 + 8.0 * (packets * 1_544.0 - 2.0) + 6.0) / 260.0).ceil()
 }
 
-/// Duration of an access that fails, with a mean backoff of `backoff` slots. The next function is for one that
-/// succeeds.
+/// Duration of a failing access with a mean backoff of `backoff` slots. The next function has the duration of a
+/// successful access.
 fn fails(packets: f64, backoff: f64) -> f64 {
     AIFS + SLOT * backoff + ppdu(packets) + AFTER_ERROR
 }
@@ -43,7 +43,7 @@ fn succeeds(packets: f64, backoff: f64) -> f64 {
     AIFS + SLOT * backoff + ppdu(packets) + SIFS + BLOCK_ACK
 }
 
-/// Packets that the deaf station and the other one receive in a minute, and the PPDUs of both.
+/// Packets that the deaf station and the other station receive in a minute, and the PPDUs of both stations.
 fn shares(params: &Value, queue: fn() -> Box<dyn QueueDiscipline<Tag>>) -> ([u64; 2], [f64; 2]) {
     let mut element = cell_with(&beside(params), 1, queue);
     let carried = downloads(&mut *element, 5_000, SECONDS);
@@ -63,9 +63,9 @@ fn queued_airtime() -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("mac80211", &json!({ "aql": true }), 1).unwrap()
 }
 
-/// Expected packets of the other station with first-in-first-out queues. Both stations have the same number of
-/// packets, in aggregates of 28 (5.484 ms). The other station sends one aggregate for each of the deaf station's,
-/// which is sent `1 + retries` times.
+/// Expected packets of the other station with first-in, first-out queues. Both stations have the same number of
+/// packets, in aggregates of 28 (5.484 ms). The other station sends one aggregate for each aggregate of the deaf
+/// station, which is sent `1 + retries` times.
 fn behind_fifo(retries: usize) -> f64 {
     let failing: f64 = (0..=retries).map(|n| fails(28.0, BACKOFFS[n % 8])).sum();
     1e6 * SECONDS as f64 * 28.0 / (failing + succeeds(28.0, BACKOFFS[(retries + 1) % 8]))
@@ -91,8 +91,8 @@ fn without_a_limit_it_holds_the_access_point_behind_first_in_first_out_only() {
 
 #[test]
 fn behind_mac80211_it_has_half_of_the_airtime_and_the_other_what_the_other_half_carries() {
-    // Aggregates of 21 (4 ms), three of each station in a row: two more have been handed down before airtime changes
-    // the order. Each failing one doubles the window for the next one.
+    // Aggregates have 21 packets (4 ms). Each station sends three aggregates in a row, as two more have been handed
+    // down before airtime changes the order. Each failing aggregate doubles the window for the next one.
     let ([deaf, other], ppdus) = shares(&json!({}), two_aggregates);
     assert_eq!(deaf, 0);
     within(ppdus[0], ppdus[1], 0.01, "PPDUs");
@@ -103,8 +103,8 @@ fn behind_mac80211_it_has_half_of_the_airtime_and_the_other_what_the_other_half_
 
 #[test]
 fn with_limits_on_queued_airtime_it_waits_for_what_the_other_has_in_the_radio() {
-    // The other station has 63 packets in the radio (12 ms of 193 us). Three aggregates of 28 (5.484 ms) begin with
-    // them.
+    // The other station has 63 packets in the radio (12 ms of 193 us). Three aggregates of 28 packets (5.484 ms)
+    // begin with these packets.
     let ([deaf, other], ppdus) = shares(&json!({}), queued_airtime);
     assert_eq!(deaf, 0);
     within(3.0 * ppdus[0], ppdus[1], 0.01, "PPDUs");

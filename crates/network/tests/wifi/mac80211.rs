@@ -1,4 +1,4 @@
-//! Linux's queues for Wi-Fi: airtime fairness, limits on queued airtime, and the limit that stations share.
+//! Linux's queues for Wi-Fi: airtime fairness, limits on queued airtime, and the packet limit that stations share.
 
 use super::anomaly::downloads;
 use super::saturated::{cell_with, number, packet, within};
@@ -22,7 +22,7 @@ fn with_aql() -> Queue {
     queue::build("mac80211", &json!({ "aql": true }), 1).unwrap()
 }
 
-/// Parameters of HT20 with one stream. `errors` are those of each station.
+/// Parameters of HT20 with one stream. `errors` has the error probability of each station.
 fn ht20(mcs: [u64; 2], errors: [f64; 2]) -> Value {
     json!({
         "standard": "802.11n", "width_mhz": 20, "streams": 1, "station_mcs": mcs, "station_errors": errors,
@@ -50,7 +50,7 @@ fn a_slow_and_a_fast_station_get_equal_airtime_and_what_it_carries() {
     let [slow, fast] = of_stations(&*element, "airtime");
     within(slow, fast, 0.01, "airtime");
     assert_eq!(of_stations(&*element, "aggregate_p95"), [2.0, 21.0]); // 4 ms
-    // Aggregates of equal airtime; around each one AIFS, 7.5 slots, SIFS and a block ACK at 6 or 24 Mbit/s.
+    // Aggregates have equal airtime. Each also takes AIFS, 7.5 slots, SIFS and a block ACK at 6 or 24 Mbit/s.
     let airs = [ppdu_us(2.0, 26.0), ppdu_us(21.0, 260.0)];
     let cycles = [(airs[0], 68.0), (airs[1], 32.0)].map(|(air, answer)| air + 43.0 + 67.5 + 16.0 + answer);
     let second = 1e6 / (cycles[0] / airs[0] + cycles[1] / airs[1]);
@@ -85,7 +85,7 @@ fn limits_on_queued_airtime_alone_keep_it_nearly_equal() {
     within(slow, fast, 0.15, "airtime");
 }
 
-/// Packets of a port that wait in the radio after its first 100 arrivals.
+/// Number of packets of a port that wait in the radio after its first 100 arrivals.
 fn below(mcs: u64, queue: fn() -> Queue) -> f64 {
     let mut element = cell_with(&ht20([mcs, 7], [0.0, 0.0]), 1, queue);
     (0..100).for_each(|n| element.put(PortId(0), &packet(n), Time::ZERO));
@@ -96,11 +96,11 @@ fn below(mcs: u64, queue: fn() -> Queue) -> f64 {
 fn little_waits_in_the_radio() {
     // 12 ms of estimated airtime: 1,930 us per packet at 6.5 Mbit/s, 193 us at 65 Mbit/s.
     assert_eq!([0, 7].map(|mcs| below(mcs, with_aql)), [7.0, 63.0]);
-    // One aggregate. The second one is built when another packet arrives, or when the first one is over.
+    // One aggregate is in the radio. The second is built when another packet arrives, or when the first is over.
     assert_eq!([0, 7].map(|mcs| below(mcs, mac80211)), [2.0, 2.0]);
 }
 
-/// A packet of a stream.
+/// Create a packet of a stream.
 fn packet_in(stream: u32, n: u64) -> Packet<Tag> {
     Packet { stream: StreamId(stream), size: 1_514, ecn: Ecn::NotEct, dscp: 0, payload: n as Tag }
 }
@@ -130,7 +130,7 @@ fn hosts_hear_of_packets_when_they_have_been_acknowledged() {
         element.take_released(&mut now);
         released.extend(now.into_iter().map(|one| (due.as_nanos(), one)));
     }
-    // Boundary 3 of the slots, a PPDU with one MPDU of 1,538 bytes, SIFS and an ACK.
+    // Slot boundary 3, a PPDU with one MPDU of 1,538 bytes, SIFS and an ACK.
     let air = 36_000 + 4_000 * (16_u64 + 8 * 1_538 + 6).div_ceil(260);
     let expected = 16_000 + 27_000 + air + 16_000 + 28_000;
     assert_eq!(released, [(expected, Released { stream: StreamId(3), size: 1_514 })]);

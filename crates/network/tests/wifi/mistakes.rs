@@ -1,4 +1,4 @@
-//! Impossible cells: one clear error each.
+//! Invalid cells: each has one clear error.
 
 use network::kit::Tag;
 use network::{SamplingTimes, medium};

@@ -4,7 +4,7 @@ use crate::common::cells::{self, Conditions, bytes};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A cell of one to five stations.
+/// Parameters of a cell with one to five stations.
 fn any_cells() -> impl Strategy<Value = Value> {
     let standards =
         prop_oneof![Just(("802.11n", 40, 7)), Just(("802.11ac", 160, 8)), Just(("802.11ax", 20, 11))];

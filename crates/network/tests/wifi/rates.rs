@@ -11,21 +11,21 @@ fn station(rates: &str, mcs: u64, snr: &Value) -> Value {
         "station_snr": [snr] })
 }
 
-/// Payload of a download in Mbit/s.
+/// Payload rate of a download in Mbit/s.
 fn goodput(rates: &str, mcs: u64, snr: &Value) -> f64 {
     let mut cell = cell(&station(rates, mcs, snr), 1);
     mbps(carried(cell.as_mut(), &[0], TIME)[0], TIME)
 }
 
-/// Payload at the best fixed rate in Mbit/s.
+/// Payload rate at the best fixed rate in Mbit/s.
 fn best(snr: &Value) -> f64 {
     (0..8).map(|mcs| goodput("fixed", mcs, snr)).fold(0.0, f64::max)
 }
 
 #[test]
 fn noise_takes_the_share_that_the_error_rate_says() {
-    // MCS 4, 16-QAM 3/4: bit errors before decoding (3/4) Q(sqrt(snr / 5)); the spectrum of the code from distance 5
-    // on; 1,538 bytes.
+    // MCS 4, 16-QAM 3/4: bit errors before decoding are (3/4) Q(sqrt(snr / 5)). The spectrum of the code begins at
+    // distance 5. Packets have 1,538 bytes.
     let snr_db = 16.4;
     let snr = 10f64.powf(snr_db / 10.0);
     let raw = 0.375 * erfc((snr / 10.0).sqrt());
@@ -57,7 +57,7 @@ fn ideal_rates_are_the_fastest_of_which_noise_takes_one_packet_in_eighty() {
             let retries = number(cell.as_ref(), 0, Time::ZERO + TIME, "retries");
             retries / (carried + retries)
         };
-        // Packet error probability at a bit error probability of 1e-6, for 1,538 bytes.
+        // The threshold is the packet error probability at a bit error probability of 1e-6 and 1,538 bytes.
         let fastest = (0..8).rev().find(|&mcs| share_lost(mcs) < 1.0 - (-8.0 * 1_538.0 * 1e-6f64).exp());
         let expected = goodput("fixed", fastest.unwrap(), &snr);
         within(goodput("ideal", 7, &snr), expected, 1e-9, &format!("{snr_db} dB"));
@@ -77,7 +77,7 @@ fn minstrel_finds_the_best_rate() {
     for snr_db in [8.0, 14.0, 17.0, 20.0, 30.0] {
         let snr = json!([snr_db, 0.0, 1.0]);
         let (minstrel, best) = (goodput("minstrel", 7, &snr), best(&snr));
-        // Three samples in 50 ms, each with its own access, cost up to 8 % at low rates.
+        // Three samples in 50 ms, each with its own access, reduce the rate by up to 8 % at low rates.
         assert!(minstrel > 0.9 * best && minstrel <= 1.001 * best, "{snr_db} dB: {minstrel} of {best}");
     }
 }

@@ -6,8 +6,8 @@ use network::{Ecn, Element, Packet, PortId, SamplingTimes, StreamId, medium};
 use serde_json::{Value, json};
 use units::{Duration, Probe, Reading, Time};
 
-/// Size of a full packet: 1,472 bytes of UDP payload, 1,500 of IP, and the Ethernet header that packets have on other
-/// links.
+/// Size of a full packet: 1,472 bytes of UDP payload, 1,500 bytes of IP, and the Ethernet header that packets have on
+/// other links.
 pub const SIZE: u16 = 1_514;
 pub const PAYLOAD_BITS: f64 = 11_776.0;
 
@@ -16,14 +16,14 @@ pub fn endless() -> Box<dyn QueueDiscipline<Tag>> {
     queue::build("drop_tail", &Value::Null, 1).unwrap()
 }
 
-/// A cell without beacons in which no packet is given up, unless `params` say otherwise.
+/// Create a cell without beacons in which no packet is given up, unless `params` changes this.
 pub fn cell(params: &Value, seed: u64) -> Box<dyn Element<Tag>> {
     let mut all = json!({ "retries": 0 });
     all.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
     cell_with(&all, seed, endless)
 }
 
-/// A cell with queues of one kind and without beacons, unless `params` say otherwise.
+/// Create a cell with queues of one kind and without beacons, unless `params` changes this.
 pub fn cell_with(
     params: &Value,
     seed: u64,
@@ -41,7 +41,7 @@ pub fn packet(number: Tag) -> Packet<Tag> {
     Packet { stream: StreamId(0), size: SIZE, ecn: Ecn::NotEct, dscp: 0, payload: number }
 }
 
-/// Packets that leave each port within `time` if the given ports always have 600 packets.
+/// Number of packets that leave each port within `time` if the given ports always have 600 packets.
 pub fn carried(element: &mut dyn Element<Tag>, ports: &[u16], time: Duration) -> Vec<u64> {
     let mut numbers = vec![0; element.ports()];
     let mut put = |element: &mut dyn Element<Tag>, port: PortId, now| {
@@ -64,12 +64,12 @@ pub fn carried(element: &mut dyn Element<Tag>, ports: &[u16], time: Duration) ->
     carried
 }
 
-/// Payload of `packets` packets in Mbit/s.
+/// Payload rate of `packets` packets within `time` in Mbit/s.
 pub fn mbps(packets: u64, time: Duration) -> f64 {
     packets as f64 * PAYLOAD_BITS / time.as_secs_f64() / 1e6
 }
 
-/// The variables that a port shows at `now`.
+/// The values at `now` of the variables that a port reports.
 pub fn shown(element: &dyn Element<Tag>, port: u16, now: Time) -> Vec<(&'static str, f64)> {
     let mut found = Vec::new();
     let mut sink = |name, reading| {
@@ -81,7 +81,7 @@ pub fn shown(element: &dyn Element<Tag>, port: u16, now: Time) -> Vec<(&'static 
     found
 }
 
-/// One of these variables.
+/// The value at `now` of a variable that a port reports.
 pub fn number(element: &dyn Element<Tag>, port: u16, now: Time, name: &str) -> f64 {
     shown(element, port, now).into_iter().find(|found| found.0 == name).unwrap().1
 }

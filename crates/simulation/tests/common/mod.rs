@@ -1,4 +1,4 @@
-//! Plans for tests, as JSON that a test modifies.
+//! Plans for tests, as JSON that a test can change.
 
 use serde_json::{Map, Value, json};
 use simulation::plan::{
@@ -50,7 +50,7 @@ pub fn flow(name: &str, cca: &str, forward: &[u32], reverse: &[u32]) -> Value {
     })
 }
 
-/// Datagrams of 100 bytes and 42 bytes of headers, one every `interval_ms` milliseconds.
+/// Datagrams with 100 bytes of payload and 42 bytes of headers, one every `interval_ms` milliseconds.
 pub fn datagrams(name: &str, interval_ms: u64, echo: bool, forward: &[u32], reverse: &[u32]) -> Value {
     let mut flow = flow(name, "reno", forward, reverse);
     flow["cca"] = json!(null);
@@ -93,12 +93,12 @@ pub fn simulation(plan: &Value, seed: u64) -> Simulation {
     Simulation::new(plan, seed).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The number in the first row of a column.
+/// The first value of a column.
 pub fn first(table: &simulation::Table, column: &str) -> f64 {
     table.numbers(column)[0]
 }
 
-/// A simulation without cut-through, in which every link replays its queue.
+/// Create a simulation without cut-through, in which every link replays its queue.
 pub fn one_link_at_a_time(plan: Plan, seed: u64) -> Simulation {
     Simulation::executed(plan, seed, External::default(), Execution::OneLinkAtATime).expect("a valid plan")
 }

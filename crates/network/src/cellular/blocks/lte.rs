@@ -21,8 +21,8 @@ const CQI: [f64; 14] = [
     6.0 * 948.0,
 ];
 
-/// The first schemes with 16-QAM and with 64-QAM. Each has the block sizes of the scheme before it (TS 36.213 table
-/// 7.1.7.1-1).
+/// The first schemes with 16-QAM and with 64-QAM. Each has the same block sizes as the scheme before it (TS 36.213
+/// table 7.1.7.1-1).
 const REPEATED: [u64; 2] = [10, 17];
 
 /// Bits of the shortest and of the largest code block, and of the check of a code block and of a transport block:
@@ -31,8 +31,8 @@ const SHORTEST: u64 = 40;
 const CODE_BLOCK: u64 = 6_144;
 const CHECK: u64 = 24;
 
-/// Resource elements of a resource block that are not for data: three symbols of control, and the reference signals
-/// of two antennas. The sizes at the peak are those with one symbol of control, and signals of one antenna for two
+/// Resource elements of a resource block that carry no data: three control symbols, and the reference signals of two
+/// antennas. The block sizes at the peak rate assume one control symbol, and the signals of one antenna for two
 /// ports: R1-081483, *Conveying MCS and TB size via PDCCH*.
 const OVERHEAD: u64 = 48;
 const OVERHEAD_AT_PEAK: u64 = 32;
@@ -46,7 +46,7 @@ fn row(mcs: u64) -> u64 {
     mcs - REPEATED.iter().filter(|&&first| mcs >= first).count() as u64
 }
 
-/// Efficiency of a row: that of a channel quality, or the mean of two.
+/// Spectral efficiency of a row: the efficiency of a channel quality, or the mean of two neighbouring ones.
 fn efficiency(row: u64) -> f64 {
     let of = |n: u64| CQI[n as usize] / 1_024.0;
     if row.is_multiple_of(2) { of(row / 2) } else { (of(row / 2) + of(row / 2 + 1)) / 2.0 }
@@ -63,7 +63,7 @@ fn interleaved(bits: u64) -> u64 {
     (bits / step * step).clamp(SHORTEST, CODE_BLOCK)
 }
 
-/// The largest transport block of at most `bits` bits without filler bits; 0 if `bits` is too small for any.
+/// The largest transport block of at most `bits` bits without filler bits; 0 if `bits` is too small for any block.
 fn filled(bits: u64) -> u64 {
     if bits < SHORTEST - CHECK {
         return 0;
@@ -74,15 +74,16 @@ fn filled(bits: u64) -> u64 {
     }
     let payload = CODE_BLOCK - CHECK;
     let blocks = all.div_ceil(payload);
-    let fewer = (blocks - 1) * payload; // all of them full
+    let fewer = (blocks - 1) * payload; // the size if all of these blocks are full
     (blocks * (interleaved(all / blocks + CHECK) - CHECK)).max(fewer) - CHECK
 }
 
 impl Generation for Lte {
     const TITLE: &'static str = "LTE cell: a base station schedules its users on resource blocks of 1 ms";
     const SOURCE: &'static str = "3GPP TS 36.211, 36.213, 36.321, 36.322 and 36.323";
-    /// MAC subheader and header of the RLC PDU; length indicator; PDCP with 12-bit numbers: TS 36.321 6.1.2, TS 36.322 6.2.1,
-    /// TS 36.323 6.2.3. Own: each length indicator of 12 bits takes two bytes.
+    /// Bytes of headers: MAC subheader and header of the RLC PDU; length indicator; PDCP with 12-bit sequence
+    /// numbers: TS 36.321 6.1.2, TS 36.322 6.2.1, TS 36.323 6.2.3. Own: each length indicator of 12 bits takes two
+    /// bytes.
     const HEADERS: Headers = Headers { block: 3, piece: 2, packet: 2 };
     const NUMEROLOGY: u64 = 0;
     const RESOURCE_BLOCKS: u64 = 100;
@@ -93,7 +94,8 @@ impl Generation for Lte {
         Scheme { efficiency: efficiency(row(mcs)), code_block: CODE_BLOCK }
     }
 
-    /// Bits that the efficiency permits, rounded down to a size without filler bits; one block per layer.
+    /// Bits that the spectral efficiency permits, rounded down to a size without filler bits. There is one block per
+    /// layer.
     fn bits(mcs: u64, resource_blocks: u64, symbols: u64, layers: u64) -> u64 {
         let row = row(mcs);
         let overhead = if row == PEAK { OVERHEAD_AT_PEAK } else { OVERHEAD };

@@ -20,10 +20,10 @@ pub struct Scheme {
     pub code_block: u64,
 }
 
-/// Sizes of the headers in a block.
+/// Sizes of the headers in a block, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
-    /// Bytes per block.
+    /// Bytes per transport block.
     pub block: u64,
     /// Bytes per piece of a packet.
     pub piece: u64,
@@ -31,21 +31,21 @@ pub struct Headers {
     pub packet: u64,
 }
 
-/// A generation of cellular networks, and the sizes of its blocks.
+/// A generation of cellular networks, which determines the sizes of transport blocks.
 pub trait Generation: Send + 'static {
     /// One line that describes a cell of this generation.
     const TITLE: &'static str;
     /// The specifications.
     const SOURCE: &'static str;
-    /// Headers in its blocks.
+    /// Headers in the transport blocks.
     const HEADERS: Headers;
     /// Highest numerology.
     const NUMEROLOGY: u64;
-    /// Resource blocks of its widest carrier.
+    /// Resource blocks of the widest carrier.
     const RESOURCE_BLOCKS: u64;
     /// Maximum number of layers.
     const LAYERS: u64;
-    /// Number of schemes, which are numbered from 0.
+    /// Number of schemes. Scheme indices begin at 0.
     const SCHEMES: u64;
 
     /// The scheme with index `mcs`.
@@ -55,8 +55,8 @@ pub trait Generation: Send + 'static {
     fn bits(mcs: u64, resource_blocks: u64, symbols: u64, layers: u64) -> u64;
 }
 
-/// Sizes of blocks in bytes, for each number of symbols and each scheme. Those of a scheme are computed when it is
-/// first used, as most runs use few.
+/// Sizes of blocks in bytes, for each number of symbols and each scheme. The sizes of a scheme are computed when the
+/// scheme is first used, as most runs use few schemes.
 #[derive(Clone, Debug)]
 pub struct Sizes {
     /// The numbers of symbols that slots have, sorted.
@@ -66,7 +66,7 @@ pub struct Sizes {
     layers: u64,
     /// The function [`Generation::bits`].
     bits: fn(u64, u64, u64, u64) -> u64,
-    /// Block sizes of each number of symbols and scheme; entry n - 1 is for n resource blocks.
+    /// Block sizes of each number of symbols and scheme. Entry n - 1 of a row is for n resource blocks.
     rows: Vec<OnceCell<Box<[u32]>>>,
 }
 
@@ -77,7 +77,7 @@ impl Sizes {
         Sizes { symbols, schemes, resource_blocks, layers, bits: G::bits, rows }
     }
 
-    /// Block sizes by number of resource blocks, from one on.
+    /// Block sizes of a scheme. Entry n - 1 is for n resource blocks.
     fn row(&self, mcs: u64, symbols: u64) -> &[u32] {
         let place = self.symbols.partition_point(|&known| known < symbols);
         self.rows[place * self.schemes as usize + mcs as usize].get_or_init(|| {
@@ -97,7 +97,8 @@ impl Sizes {
         self.row(mcs, symbols)[resource_blocks as usize - 1].into()
     }
 
-    /// The smallest number of resource blocks for `bytes` bytes; one more than there are if all of them are too few.
+    /// The smallest number of resource blocks for `bytes` bytes. If all resource blocks together are too few, the
+    /// result is their number plus one.
     pub fn needed(&self, mcs: u64, symbols: u64, bytes: u64) -> u64 {
         self.row(mcs, symbols).partition_point(|&size| u64::from(size) < bytes) as u64 + 1
     }

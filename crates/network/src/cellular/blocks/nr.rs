@@ -42,23 +42,23 @@ const SMALL: [u64; 93] = [
     269, 277, 285, 301, 309, 317, 325, 333, 341, 349, 357, 372, 388, 405, 421, 437, 453, 469, 478,
 ];
 
-/// Maximum bits of a small block, bits of a check, and bits without check of the largest code block of each base
-/// graph.
+/// Largest number of bits of a small block, number of bits of a checksum, and largest number of bits of a code block
+/// of each base graph without the checksum.
 const MOST_SMALL: u64 = 3_824;
 const CHECK: u64 = 24;
 const CODE_BLOCK: u64 = 8_424;
 const SLOW_CODE_BLOCK: u64 = 3_816;
 
-/// Resource elements of a resource block that are not for data: one symbol of control and one of reference signals,
+/// Resource elements of a resource block that carry no data: one control symbol and one symbol of reference signals,
 /// together the 14 % of TS 38.306 4.1.2.
 const OVERHEAD: u64 = 24;
-/// Maximum resource elements that count per resource block.
+/// Largest number of resource elements that count per resource block.
 const MOST_ELEMENTS: u64 = 156;
 
 /// NR with up to 256-QAM.
 pub struct Nr;
 
-/// The power of two with `digits` binary digits less than `bits`: the step to which the bits are rounded.
+/// The rounding step for `bits` bits: the power of two with `digits` fewer binary digits than `bits`.
 fn step(bits: f64, digits: u32) -> u64 {
     1 << (bits.log2() as u32).saturating_sub(digits)
 }
@@ -84,8 +84,8 @@ fn size(information: f64, rate: u64) -> u64 {
 impl Generation for Nr {
     const TITLE: &'static str = "NR cell: a base station schedules its users on resource blocks of a slot";
     const SOURCE: &'static str = "3GPP TS 38.211, 38.214, 38.321, 38.322 and 38.323";
-    /// MAC subheader with a length of 16 bits and header of an RLC PDU with 18-bit numbers; PDCP with 18-bit numbers: TS 38.321
-    /// 6.1.2, TS 38.322 6.2.2.4, TS 38.323 6.2.2.3.
+    /// Bytes of headers: MAC subheader with a 16-bit length and header of an RLC PDU with 18-bit sequence numbers;
+    /// PDCP with 18-bit sequence numbers: TS 38.321 6.1.2, TS 38.322 6.2.2.4, TS 38.323 6.2.2.3.
     const HEADERS: Headers = Headers { block: 0, piece: 6, packet: 3 };
     const NUMEROLOGY: u64 = 3;
     const RESOURCE_BLOCKS: u64 = 275;
@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn the_highest_rate_is_that_of_ts_38_306() {
-        // 4 layers, 8 bits, 948/1024, 273 blocks of 12 subcarriers, 28 symbols a millisecond, less 14 %: 2,337 Mbit/s.
+        // 4 layers × 8 bits × 948/1024 × 273 resource blocks × 12 subcarriers × 28 symbols per ms, less 14 %: 2,337
+        // Mbit/s.
         let mbps = Nr::bits(27, 273, 14, 4) as f64 * 2_000.0 / 1e6;
         assert!((mbps / 2_337.0 - 1.0).abs() < 0.01, "{mbps}");
     }

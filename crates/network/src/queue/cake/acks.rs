@@ -1,31 +1,32 @@
-//! The ACK filter: an arriving ACK replaces a waiting one that has become redundant.
+//! The ACK filter: an arriving ACK replaces a waiting ACK that has become redundant.
 
 use crate::StreamId;
 use crate::queue::fifo::Fifo;
 use serde::{Deserialize, Serialize};
 
-/// Choice of the ACK filter.
+/// Mode of the ACK filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AckFilter {
     /// No ACK is dropped.
     #[default]
     #[serde(rename = "no-ack-filter")]
     Off,
-    /// The last of several redundant ACKs is kept.
+    /// The last of several redundant ACKs is not dropped.
     #[serde(rename = "ack-filter")]
     Conservative,
-    /// A redundant ACK is dropped, even the last one if it directly precedes the ACK that makes it redundant.
+    /// Redundant ACKs are dropped. The last of them is dropped only if it directly precedes the ACK that makes it
+    /// redundant.
     #[serde(rename = "ack-filter-aggressive")]
     Aggressive,
 }
 
-/// The filter, with the function that recognises redundant ACKs, once it is set.
+/// The filter, with the function that recognises redundant ACKs once that function is set.
 pub(super) struct Filter<P> {
     aggressive: bool,
     redundant: Option<fn(&P, &P) -> bool>,
 }
 
-// Not derived, as that would require a payload that implements Clone.
+// Not derived, as a derived implementation would require a payload that implements Clone.
 impl<P> Clone for Filter<P> {
     fn clone(&self) -> Self {
         *self
@@ -44,7 +45,7 @@ impl<P: Copy> Filter<P> {
         self.redundant = Some(redundant);
     }
 
-    /// Index of the packet to drop, after the last packet has joined.
+    /// Index of the packet to drop after the last packet has joined the queue, if any.
     /// Linux `cake_ack_filter`.
     pub(super) fn victim(&self, waiting: &Fifo<P>, stream: StreamId) -> Option<usize> {
         let redundant = self.redundant?;

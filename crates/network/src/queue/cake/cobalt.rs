@@ -1,4 +1,4 @@
-//! COBALT, CAKE's drop law: CoDel without its memory of earlier states, and BLUE against unresponsive flows.
+//! COBALT, CAKE's drop law: CoDel without its memory of earlier dropping states, and BLUE against unresponsive flows.
 
 use crate::queue::discipline::{QueueEvents, Waiting};
 use units::{Duration, Rng, Time};
@@ -17,19 +17,19 @@ const BLUE_DOWN: Probability = 1 << 20;
 pub(super) struct Settings {
     target: Duration,
     interval: Duration,
-    /// Transmission time of a full packet; the target is at least 1.5 of them.
+    /// Transmission time of a full packet. The target is at least 1.5 times this value.
     mtu: Duration,
 }
 
 impl Settings {
-    /// Settings for flows of a typical `rtt`, at a rate at which a full packet takes `mtu`.
+    /// Create settings for flows of a typical `rtt`. At the rate of the tin, a full packet takes `mtu`.
     pub(super) fn new(rtt: Duration, mtu: Duration) -> Settings {
         let wanted = Duration::from_nanos((rtt.as_nanos() / 20).max(1));
         let target = wanted.max(Duration::from_nanos(mtu.as_nanos() * 3 / 2));
         Settings { target, interval: (rtt + target.saturating_sub(wanted)).max(target * 2), mtu }
     }
 
-    /// The queueing delay that `flows` flows with two packets each cause.
+    /// The queueing delay that `flows` flows cause if each has two packets in the queue.
     pub(super) fn crowd(&self, flows: u32) -> Duration {
         self.mtu * (2 * u64::from(flows))
     }
@@ -40,11 +40,11 @@ impl Settings {
 pub(super) struct Cobalt {
     count: u32,
     dropping: bool,
-    /// The time of the next drop. While not dropping, that of the next decay of `count`. At rest, the end of the
-    /// state.
+    /// The time of the next drop. While COBALT does not drop, the time of the next decay of `count`. Without any
+    /// state, the time at which the state ended.
     next: Time,
-    /// 1/√count at the last change of `count` by one, as a multiple of 2^-32; 0 before, so that the first gap is
-    /// zero.
+    /// 1/√count at the last change of `count` by one, as a multiple of 2^-32. It is 0 before the first change, so
+    /// that the first gap is zero.
     /// Linux `cobalt_vars_init` (`rec_inv_sqrt`).
     inverse_root: u32,
     blue: Probability,
@@ -52,8 +52,8 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// Whether to drop the head of the queue, which otherwise leaves now and may be marked. A queueing delay up to
-    /// `least` is never too long.
+    /// Whether to drop the head of the queue. A packet that is not dropped leaves now and may be marked. A queueing
+    /// delay up to `least` is never too long.
     /// Linux `cobalt_should_drop`.
     pub(super) fn drops<P: Copy>(
         &mut self,
@@ -87,7 +87,7 @@ impl Cobalt {
             }
             overdue = now > self.next;
         }
-        // BLUE drops packets of a flow that did not respond to marks and drops, even if they are ECN-capable.
+        // BLUE drops packets of a flow that did not respond to marks and drops, even ECN-capable packets.
         drop |= self.blue > 0 && (rng.next_u64() >> 32) < u64::from(self.blue);
         if self.count == 0 {
             self.next = now + settings.interval;
@@ -122,7 +122,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether no state is left.
+    /// Whether the drop law has no state left.
     pub(super) fn at_rest(&self, now: Time) -> bool {
         self.blue == 0 && self.count == 0 && now >= self.next
     }
@@ -131,11 +131,11 @@ impl Cobalt {
         self.count > 0 && now >= self.next
     }
 
-    /// Change `count` and advance by its gap.
+    /// Change `count`, and move `next` by the resulting gap.
     /// Linux `cobalt_invsqrt`.
     fn step(&mut self, count: u32, settings: &Settings) {
         self.count = count;
-        self.inverse_root = (2_f64.powi(32) / f64::from(count.max(1)).sqrt()) as u32; // saturates
+        self.inverse_root = (2_f64.powi(32) / f64::from(count.max(1)).sqrt()) as u32; // the cast saturates
         self.next += self.gap(settings);
     }
 

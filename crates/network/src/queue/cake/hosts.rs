@@ -22,16 +22,16 @@ pub enum Isolation {
     DualSrchost,
     /// Flows within destination hosts.
     DualDsthost,
-    /// Flows within hosts, at the end where more flows compete.
+    /// Flows within hosts. Of the two hosts of a flow, the host with more flows counts.
     #[default]
     TripleIsolate,
 }
 
-/// Indices of a flow's source and destination; none: hosts that no other flow has.
+/// Indices of a flow's source and destination. `None`: no other flow has these hosts.
 pub(super) type Hosts = Option<[u32; 2]>;
 
 impl Isolation {
-    /// The key that all packets of one queue have in common.
+    /// The key that is common to all packets of one queue.
     /// Linux `cake_hash`.
     pub(super) fn key(self, stream: StreamId, hosts: Hosts) -> u64 {
         let own = 1 << 63 | u64::from(stream.0);
@@ -45,7 +45,7 @@ impl Isolation {
         }
     }
 
-    /// Whether shares depend on the number of flows of the source, and of the destination.
+    /// Whether the share of a flow depends on the number of flows of its source, and of its destination.
     /// Linux `cake_dsrc`, `cake_ddst`.
     fn counts(self) -> [bool; 2] {
         match self {
@@ -69,7 +69,7 @@ impl Loads {
         Loads { counted: isolation.counts(), flows: Vec::new() }
     }
 
-    /// Count a bulk flow of these hosts.
+    /// Count a bulk flow with these hosts.
     /// Linux `cake_inc_srchost_bulk_flow_count`.
     pub(super) fn join(&mut self, hosts: Hosts) {
         let Some(hosts) = hosts else { return };
@@ -80,7 +80,7 @@ impl Loads {
         (0..2).for_each(|end| self.flows[hosts[end] as usize][end] += 1);
     }
 
-    /// Remove a flow of these hosts that is no longer bulk.
+    /// Remove a flow with these hosts that is no longer bulk.
     /// Linux `cake_dec_srchost_bulk_flow_count`.
     pub(super) fn leave(&mut self, hosts: Hosts) {
         let Some(hosts) = hosts else { return };
@@ -95,7 +95,8 @@ impl Loads {
         i64::from((quantum + rounding) / load)
     }
 
-    /// Number of flows that divide the share of a host: the larger number of its two ends.
+    /// Number of flows that share with this flow: the number of flows of its source or of its destination, whichever
+    /// is larger.
     /// Linux `cake_get_flow_quantum`.
     fn on(&self, hosts: Hosts) -> u32 {
         let load = |end: usize| {

@@ -3,20 +3,21 @@
 //!
 //! Linux `net/sched/sch_cake.c`; Høiland-Jørgensen, Täht and Morton, "Piece of CAKE" (2018). Deviations from Linux:
 //!
-//! * Queues and hosts are identified by their numbers, not by hashes of addresses. Two flows share a queue only if
-//!   all eight places near a flow's hash are taken, and any number of hosts have their own counters (Linux: 1024).
+//! * Queues and hosts are identified by indices, not by hashes of addresses. Two flows share a queue only if all
+//!   eight places for the hash of a flow are taken. Any number of hosts have their own counters (Linux: 1024).
 //! * Memory is counted in bytes on the wire, not in bytes of kernel buffers, which are larger.
-//! * The square root of COBALT is exact (Linux: up to 16 drops, then Newton steps), and so are the clocks of the
-//!   shaper.
-//! * `overhead` replaces an Ethernet header of 14 bytes, which sizes are assumed to contain (`tcp.link_overhead`).
+//! * The square root of COBALT is exact (Linux: exact up to 16 drops, then Newton steps). The clocks of the shaper
+//!   are exact, too.
+//! * `overhead` replaces the Ethernet header of 14 bytes that packet sizes are assumed to contain
+//!   (`tcp.link_overhead`).
 //! * After a packet dropped with `ingress`, the next flows are served at once. Linux returns to the shaper first.
-//! * The ACK filter never drops an ACK whose ECN-Echo differs from that of the younger one, nor a D-SACK.
+//! * The ACK filter never drops an ACK whose ECN-Echo differs from the ECN-Echo of the younger ACK, nor a D-SACK.
 //! * Not modelled: `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
 //!
 //! Comparison with Linux 7.2: runs of 30 s with 1, 4 and 16 CUBIC flows, an RTT of 40 ms, and 10, 50 and 100 Mbit/s.
-//! The queueing delay in the smoothed RTT (1.8 to 20 ms) differs by at most 3 % in eight of nine cases. It is 11 %
-//! shorter with 16 flows at 10 Mbit/s. Goodput differs by at most 0.4 %. Retransmissions of 16 flows of CUBIC or Reno
-//! at 50 Mbit/s differ by at most 3 %.
+//! The queueing delay, measured as smoothed RTT (1.8 to 20 ms), differs by at most 3 % in eight of nine cases. With
+//! 16 flows at 10 Mbit/s it is 11 % shorter here. Goodput differs by at most 0.4 %. At 50 Mbit/s, retransmissions of
+//! 16 CUBIC or Reno flows differ by at most 3 %.
 
 mod acks;
 mod cobalt;
@@ -36,10 +37,10 @@ use crate::{Packet, Streams};
 use params::{Entry, params};
 use units::{Probe, Rng, Time};
 
-/// Number of full packets that may wait unless `memlimit_bytes` is set.
+/// Number of full packets that may wait if `memlimit_bytes` is not set.
 /// Linux `cake_reconfigure`.
 const MOST_PACKETS: u64 = 10_240;
-/// Lower bound of the limit in bytes.
+/// Lower bound of the buffer limit in bytes.
 /// Linux `cake_reconfigure`.
 const LEAST_BUFFER: u64 = 4 << 20;
 
@@ -78,7 +79,7 @@ pub struct Cake<P> {
     diffserv: Diffserv,
     isolation: Isolation,
     limit: u64,
-    /// Upper bound of the limit.
+    /// Upper bound of the buffer limit, bytes.
     most: u64,
     wash: bool,
     filter: Option<Filter<P>>,
@@ -93,7 +94,7 @@ pub struct Cake<P> {
 }
 
 impl<P: Copy> Cake<P> {
-    /// Split into the tins and everything else that a call needs. Own: the borrow checker requires it.
+    /// Split into the tins and all other state that a call needs. Own: the borrow checker requires the split.
     fn split<'a, 'e>(
         &'a mut self,
         now: Time,
@@ -103,7 +104,7 @@ impl<P: Copy> Cake<P> {
         (tins, Call { now, rng, events, backlog, shaper, filter: *filter })
     }
 
-    /// Index of the tin to send from. At least one tin must have packets.
+    /// Index of the tin that sends next. At least one tin must have packets.
     /// Linux `cake_dequeue`.
     fn pick(&mut self, now: Time) -> usize {
         if !self.shaper.is_limited() {
@@ -112,7 +113,7 @@ impl<P: Copy> Cake<P> {
             }
             return self.current;
         }
-        // The last tin that is within its rate; if none is, the one whose rate allows a packet first.
+        // The last tin that is within its rate. If no tin is, the tin whose rate first allows a packet.
         let active = || self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active());
         let due = active().rev().find(|(_, tin)| tin.due() <= now);
         due.or_else(|| active().rev().min_by_key(|(_, tin)| tin.due())).map_or(0, |(n, _)| n)

@@ -1,4 +1,4 @@
-//! CAKE's shaper: clocks instead of buckets, so that there are no bursts, and the sizes of packets on the real link.
+//! CAKE's shaper: it uses clocks instead of token buckets, so there are no bursts, and packet sizes on the real link.
 
 use serde::{Deserialize, Serialize};
 use units::Time;
@@ -6,11 +6,11 @@ use units::Time;
 /// Bits per byte times nanoseconds per second.
 /// Own: the unit of an exact clock.
 const BIT_NANOS_PER_BYTE: u64 = 8_000_000_000;
-/// Bytes of the link-layer header in the sizes of packets; `overhead` replaces it.
+/// Bytes of the link-layer header that packet sizes contain. `overhead` replaces this header.
 /// Linux `cake_overhead`.
 const ETHERNET_HEADER: i64 = 14;
 
-/// The time at which a rate allows the next packet. It is exact, as rounding remainders are carried over.
+/// The time at which a rate allows the next packet. The time is exact, as rounding remainders are carried over.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     /// Bits per second.
@@ -37,8 +37,8 @@ impl Clock {
         self.next = self.next.max(now);
     }
 
-    /// Advance the clock of a tin, which gets what other tins leave. It may be behind its rate, or ahead of it, by
-    /// one packet at most.
+    /// Advance the clock of a tin, which may use the capacity that other tins leave. The clock may differ from the
+    /// schedule of the tin's rate by at most one packet in either direction.
     /// Linux `cake_advance_shaper`.
     pub(super) fn advance_loosely(&mut self, bytes: u64, now: Time) {
         if self.next < now {
@@ -50,15 +50,15 @@ impl Clock {
     }
 }
 
-/// The shaper of the whole discipline; without a rate it does not shape.
+/// The shaper of the whole discipline. Without a rate it does not shape.
 #[derive(Clone, Debug)]
 pub(super) struct Shaper {
     clocks: Option<Clocks>,
     wire: Wire,
 }
 
-/// The schedule, and a failsafe at two thirds of the rate that counts only packets that were sent. The failsafe keeps
-/// dropped packets, which count as sent, from holding everything back.
+/// The schedule, and a failsafe at two thirds of the rate that counts only packets that were sent. Dropped packets
+/// count as sent in the schedule. The failsafe ensures that they do not block all packets.
 #[derive(Clone, Debug)]
 struct Clocks {
     schedule: Clock,
@@ -71,7 +71,7 @@ impl Shaper {
         Shaper { clocks: rate.map(clocks), wire }
     }
 
-    /// Whether there is a rate.
+    /// Whether the shaper has a rate.
     pub(super) fn is_limited(&self) -> bool {
         self.clocks.is_some()
     }
@@ -81,7 +81,7 @@ impl Shaper {
         self.clocks.as_ref().map_or(Time::ZERO, |clocks| clocks.schedule.next.min(clocks.failsafe.next))
     }
 
-    /// Restart the clocks after an idle time, which gives no credit.
+    /// Restart the clocks after an idle time. Idle time gives no credit.
     /// Linux `cake_enqueue`.
     pub(super) fn wake(&mut self, now: Time) {
         if let Some(Clocks { schedule, failsafe }) = &mut self.clocks
@@ -91,7 +91,8 @@ impl Shaper {
         }
     }
 
-    /// Charge all clocks for a packet that is sent or counts as sent. Return its bytes on the link.
+    /// Charge all clocks for a packet that is sent or counts as sent. Return the bytes that the packet has on the
+    /// link.
     /// Linux `cake_advance_shaper`.
     pub(super) fn charge(&mut self, tin: &mut Option<Clock>, size: u16, now: Time, dropped: bool) -> u64 {
         let bytes = self.wire.bytes(size);
@@ -115,23 +116,23 @@ pub enum Framing {
     /// No framing.
     #[default]
     Noatm,
-    /// ATM: cells of 53 bytes for every 48.
+    /// ATM: a cell of 53 bytes for every 48 bytes.
     Atm,
-    /// PTM: one more byte for every 64.
+    /// PTM: one additional byte for every 64 bytes.
     Ptm,
 }
 
-/// Size of a packet on the link for which CAKE shapes.
+/// Computation of packet sizes on the link for which CAKE shapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
-    /// Bytes that replace the Ethernet header; none: sizes are used as they are.
+    /// Bytes that replace the Ethernet header. `None`: packet sizes are used unchanged.
     pub(super) overhead: Option<i64>,
     pub(super) mpu: u64,
     pub(super) framing: Framing,
 }
 
 impl Wire {
-    /// Bytes on the link of a packet of `size` bytes.
+    /// Bytes that a packet of `size` bytes has on the link.
     /// Linux `cake_calc_overhead`.
     pub(super) fn bytes(&self, size: u16) -> u64 {
         let replaced = self.overhead.map_or(0, |overhead| overhead - ETHERNET_HEADER);

@@ -1,4 +1,5 @@
-//! One tin: DRR++ over its flows, sparse ones first. Each flow has a queue, found by a set-associative hash.
+//! One tin: DRR++ over its flows, with priority for sparse flows. Each flow has a queue, found by a set-associative
+//! hash.
 
 use super::acks::Filter;
 use super::cobalt::{Cobalt, Settings};
@@ -15,23 +16,23 @@ use units::{Duration, Rng, Time};
 /// Queues per tin.
 /// Linux `CAKE_QUEUES`.
 const QUEUES: usize = 1024;
-/// Queues among which a flow may be placed.
+/// Queues in which a flow may be placed.
 /// Linux `CAKE_SET_WAYS`.
 const WAYS: usize = 8;
 
-/// State of a flow. Flows in all states except `Idle` are listed.
+/// State of a flow. Flows in all states except `Idle` are in one of the lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Set {
-    /// Without packets and state: free for another flow.
+    /// No packets and no state: the queue is free for another flow.
     #[default]
     Idle,
-    /// Only just begun to send.
+    /// The flow has just begun to send.
     Sparse,
-    /// Empty after its turn: sparse again if no packet arrives before its next turn.
+    /// The flow was empty after its turn. It becomes sparse again if no packet arrives before its next turn.
     SparseWait,
-    /// A backlog waits.
+    /// The flow has a backlog.
     Bulk,
-    /// Without packets, but with a drop law that is not at rest.
+    /// The flow has no packets, but its drop law still has state.
     Decaying,
 }
 
@@ -69,7 +70,7 @@ pub(super) struct Call<'a, 'e, P> {
     pub(super) now: Time,
     pub(super) rng: &'a mut Rng,
     pub(super) events: &'a mut QueueEvents<'e, P>,
-    /// The backlog of the whole discipline.
+    /// Backlog of the whole discipline.
     pub(super) backlog: &'a mut Backlog,
     pub(super) shaper: &'a mut Shaper,
     pub(super) filter: Option<Filter<P>>,
@@ -77,15 +78,15 @@ pub(super) struct Call<'a, 'e, P> {
 
 /// A class of packets.
 pub(super) struct Tin<P> {
-    /// The schedule of a shaped tin. A tin behind its schedule has priority.
+    /// Schedule of a shaped tin. A tin that is behind its schedule has priority.
     clock: Option<Clock>,
-    /// Deficit in the round robin among tins that are not shaped.
+    /// Deficit in the round robin between tins that are not shaped.
     deficit: i64,
     weight: i64,
     quantum: u32,
     settings: Settings,
     salt: u64,
-    /// Whether dropped packets count as sent, since they have already crossed the bottleneck.
+    /// Whether dropped packets count as sent, as they have already crossed the bottleneck.
     ingress: bool,
     flows: Vec<Flow<P>>,
     lists: [VecDeque<u32>; 3],
@@ -96,13 +97,13 @@ pub(super) struct Tin<P> {
 }
 
 impl<P: Copy> Tin<P> {
-    /// Numbers of sparse and of bulk flows.
+    /// Number of sparse flows and number of bulk flows.
     /// Linux `cake_dump_stats` (`TCA_CAKE_TIN_STATS_SPARSE_FLOWS`, `TCA_CAKE_TIN_STATS_BULK_FLOWS`).
     pub(super) fn flows(&self) -> (u32, u32) {
         (self.sparse, self.bulk)
     }
 
-    /// Create an empty tin of a rate (`None`: not shaped) with flows of a typical `rtt`.
+    /// Create an empty tin with flows of a typical `rtt`. Its rate is `None` if the tin is not shaped.
     pub(super) fn new(
         rate: Option<u64>,
         weight: u64,
@@ -135,12 +136,12 @@ impl<P: Copy> Tin<P> {
         self.sparse + self.bulk > 0
     }
 
-    /// The time at which its rate allows the next packet.
+    /// The time at which the rate of the tin allows the next packet.
     pub(super) fn due(&self) -> Time {
         self.clock.as_ref().map_or(Time::ZERO, |clock| clock.next)
     }
 
-    /// Whether this tin is served next among those that are not shaped. If not, add its weight to its deficit.
+    /// Whether this tin is served next, if tins are not shaped. If not, its weight is added to its deficit.
     /// Linux `cake_dequeue`.
     pub(super) fn takes_turn(&mut self) -> bool {
         let its = self.deficit >= 0 && self.is_active();
@@ -186,7 +187,8 @@ impl<P: Copy> Tin<P> {
         }
     }
 
-    /// Index of the queue of a flow: its own if it has one, else a free one near its hash, else that of another flow.
+    /// Index of the queue for a flow: the flow's own queue if it has one, else a free queue near its hash, else the
+    /// queue of another flow.
     /// Linux `cake_hash`.
     fn place(&mut self, key: u64, hosts: Hosts) -> usize {
         let home = hash(key, self.salt, QUEUES);
@@ -206,7 +208,7 @@ impl<P: Copy> Tin<P> {
         index
     }
 
-    /// Serve the next flow. None means only that another flow has the next turn.
+    /// Serve the next flow. `None` only means that another flow has the next turn.
     /// Linux `cake_dequeue`.
     pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_, '_, P>) -> Option<Waiting<P>> {
         let order = if decaying_first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
@@ -245,7 +247,7 @@ impl<P: Copy> Tin<P> {
         lengths.max().unwrap_or_default()
     }
 
-    /// Drop the head of a queue, as the discipline is full.
+    /// Drop the head of a queue because the discipline is full.
     /// Linux `cake_drop`.
     pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_, '_, P>) {
         let Some(victim) = self.take(index, call) else { return };
@@ -253,7 +255,7 @@ impl<P: Copy> Tin<P> {
         self.lose(&victim, call);
     }
 
-    /// Drop a packet outside its turn.
+    /// Drop a packet outside the turn of its flow.
     /// Linux `cake_drop`.
     fn lose(&mut self, victim: &Waiting<P>, call: &mut Call<'_, '_, P>) {
         call.events.drop(&victim.packet);
@@ -278,7 +280,7 @@ impl<P: Copy> Tin<P> {
         self.deficit -= bytes;
     }
 
-    /// End the turn of a flow and append it to the old flows with a new share.
+    /// End the turn of a flow. Append the flow to the old flows with a new share.
     /// Linux `cake_dequeue`.
     fn end_turn(&mut self, index: usize, call: &mut Call<'_, '_, P>) {
         let flow = &mut self.flows[index];
@@ -303,7 +305,7 @@ impl<P: Copy> Tin<P> {
         self.loads.join(flow.hosts);
     }
 
-    /// Retire a flow that was found empty. It leaves when its drop law is at rest.
+    /// Retire a flow that was found empty. The flow leaves when its drop law has no state left.
     /// Linux `cake_dequeue`.
     fn retire(&mut self, index: usize, now: Time) {
         let flow = &mut self.flows[index];

@@ -1,21 +1,21 @@
-//! Tins, CAKE's classes by DSCP: the code points of each, and its share.
+//! Tins, CAKE's classes by DSCP: the code points and the share of each tin.
 
 use serde::{Deserialize, Serialize};
 
-/// Number of tins, and the code points of each.
+/// Number of tins, and the code points of each tin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Diffserv {
     /// One tin for all packets.
     Besteffort,
-    /// Tins by the three bits of the old precedence field.
+    /// Tins by the three bits of the old IP precedence field.
     Precedence,
     /// Best effort, bulk, voice.
     #[default]
     Diffserv3,
     /// Best effort, bulk, video, voice.
     Diffserv4,
-    /// Eight, from least effort to network control.
+    /// Eight tins, from least effort to network control.
     Diffserv8,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The tin's part of a rate.
+    /// The part of a rate that the tin gets.
     pub(super) fn rate(&self, rate: u64) -> u64 {
         (u128::from(rate) * u128::from(self.numerator) / u128::from(self.denominator)).max(1) as u64
     }
@@ -52,7 +52,7 @@ const CS6: u8 = 48;
 const CS7: u8 = 56;
 
 impl Diffserv {
-    /// The shares of the tins, in the order of priority: later ones take precedence while they are within their rate.
+    /// The shares of the tins, in ascending priority: a later tin takes precedence while it is within its rate.
     /// Linux `cake_config_diffserv4` and its siblings.
     pub(super) fn shares(self) -> Vec<Share> {
         let shift = |n: u32| Share { numerator: 1, denominator: 1 << n, weight: 1024 >> n };
@@ -100,7 +100,7 @@ impl Diffserv {
     }
 }
 
-/// The class of assured forwarding (RFC 2597), 1 to 4; 0: none.
+/// The class of assured forwarding (RFC 2597), 1 to 4; 0 if the code point has no such class.
 fn assured(dscp: u8) -> u8 {
     let (class, precedence) = (dscp >> 3, dscp & 7);
     if (1..=4).contains(&class) && [2, 4, 6].contains(&precedence) { class } else { 0 }

@@ -28,7 +28,7 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
             if driver.arrived(&mut self.ports, n, before, now) { now } else { Time::NEVER }
         } else {
             self.note_backlog(n, before);
-            self.ports[n].ready.max(now) // nothing that this packet makes possible begins earlier
+            self.ports[n].ready.max(now) // events that this packet makes possible are not earlier
         };
         self.become_ready(contender, ready);
         if self.tells {
@@ -36,14 +36,14 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
         }
     }
 
-    /// Time at which a packet arrives, or could at the earliest. The end of a PPDU is exact once the PPDU has begun.
+    /// Time of the next arrival: exact once its PPDU has begun, and before that the earliest possible.
     fn next(&self) -> Time {
         let data = match (self.in_flight.front(), self.next_data) {
             (Some(flight), _) => flight.arrival,
             (None, Some(start)) => start + self.least_air,
             (None, None) => Time::NEVER,
         };
-        // At the end of an exchange drivers hand down more packets, and hosts may be notified.
+        // At the end of an exchange, drivers hand down more packets, and released packets may be reported to hosts.
         if self.reports.is_empty() { data } else { data.min(self.busy_until) }
     }
 
@@ -60,8 +60,8 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
         self.ports[usize::from(port.0)].stats.close()
     }
 
-    /// Show the queue, the window, the aggregates and the airtime of a port. The first port also shows the airtime of
-    /// the cell.
+    /// Report the queue, the window, the aggregates and the airtime of a port. The first port also reports the
+    /// airtime of the cell.
     fn observe(&self, port: PortId, now: Time, probe: &mut Probe<'_>) {
         self.ports[usize::from(port.0)].observe(now, probe);
         if port.0 == 0 {

@@ -1,4 +1,4 @@
-//! Exchanges of frames: which frames are on the air, for how long, and which arrive.
+//! Exchanges of frames: the frames on the air, their durations, and which of them arrive.
 
 use super::{BEACON_INTERVAL, BEACONS, Cell, Content, Flight, Frame, Report};
 use crate::PortId;
@@ -7,8 +7,8 @@ use crate::wifi::timing::Timing;
 use units::{Duration, Time};
 
 impl<P: Copy> Cell<P> {
-    /// Transmit frames that begin at the same time. The medium is busy until the end of the exchange, and idle from
-    /// then on.
+    /// Transmit frames that begin at the same time. The medium is busy until the end of the exchange, and idle after
+    /// it.
     pub(super) fn transmit(&mut self, frames: &[Frame], start: Time) {
         let on_air = frames.iter().filter(|frame| !matches!(frame.content, Content::Deferred)).count();
         let (parts, understood) = if on_air == 1 {
@@ -30,9 +30,9 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Set the time from which contenders count slots, after an exchange that began at `start`. If it was not
-    /// `understood`, all devices that did not send wait for EIFS, and each sender waits for its own ACK timeout. The
-    /// timeout of a short frame is over when a longer one ends.
+    /// Set the time from which contenders count slots, after an exchange that began at `start`. If the exchange was
+    /// not `understood`, all devices that did not send wait for EIFS, and each sender waits for its own ACK timeout.
+    /// The ACK timeout of a short frame is over when a longer frame ends.
     fn resume(&mut self, frames: &[Frame], start: Time, understood: bool) {
         let Timing { sifs, after_error, .. } = self.timing;
         let wait = if understood { Duration::ZERO } else { after_error };
@@ -45,7 +45,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Duration of the part of a frame that collides if the frame is not alone.
+    /// Duration of the part of a frame that collides if another frame begins at the same time.
     fn at_risk(&self, content: Content) -> Duration {
         match content {
             Content::Deferred => Duration::ZERO,
@@ -56,7 +56,8 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Transmit the frame of one contender without a collision. Return its parts and whether it was understood.
+    /// Transmit the frame of a contender without a collision. Return the parts of the exchange and whether the frame
+    /// was understood.
     fn exchange(&mut self, frame: Frame, start: Time) -> (Parts, bool) {
         const NOTHING: (Use, Duration) = (Use::Control, Duration::ZERO);
         let timing = self.timing;
@@ -91,8 +92,8 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Collide several frames, none of which is understood. The medium is busy until the longest ends. Data that
-    /// would follow an RTS has not been sent.
+    /// Transmit several frames that collide. No frame is understood. The medium is busy until the longest frame ends.
+    /// If a frame is an RTS, its data is not sent.
     fn collide(&mut self, frames: &[Frame], start: Time) -> Parts {
         let mut longest = Duration::ZERO;
         for &Frame { content, .. } in frames {
@@ -105,7 +106,7 @@ impl<P: Copy> Cell<P> {
                     port.transmit(&aggregate, start, false);
                     port.collide(Some(&aggregate), start);
                     self.note(n, length, false);
-                    self.deliver(n, start + length + self.timing.delay); // packets that were held back by one that was given up
+                    self.deliver(n, start + length + self.timing.delay); // packets that were held back
                 }
                 Content::Data(n, _) | Content::Request(n) => self.ports[n].collide(None, start),
                 Content::Beacon | Content::Deferred => {}
@@ -114,15 +115,14 @@ impl<P: Copy> Cell<P> {
         [(Use::Collision, longest), (Use::Control, Duration::ZERO), (Use::Control, Duration::ZERO)]
     }
 
-    /// Note a frame of a port, to be reported to its driver at the end of the exchange.
+    /// Record a frame of a port, which will be reported to the port's driver at the end of the exchange.
     fn note(&mut self, port: usize, airtime: Duration, received: bool) {
         if self.drivers.iter().any(Option::is_some) {
             self.reports.push(Report { port, airtime, received });
         }
     }
 
-    /// Put the packets that the receiver of port `n` releases, after a PPDU that ended at `end`, on their way to the
-    /// far end.
+    /// Send the packets that the receiver of port `n` releases, after a PPDU that ended at `end`, to the far end.
     fn deliver(&mut self, n: usize, end: Time) {
         let mut arrival = if self.release_each { Time::ZERO } else { end };
         while let Some((packet, ended)) = self.ports[n].release(end) {
@@ -132,13 +132,13 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Finish the part of a contender in an exchange that began at `start`.
+    /// End the part of a contender in an exchange that began at `start`.
     fn end(&mut self, Frame { contender, content }: Frame, succeeded: bool, start: Time) {
         if let Content::Request(n) | Content::Data(n, _) = content {
             self.ports[n].refresh();
         }
         let ready = if contender == BEACONS {
-            // Own: a beacon is not retransmitted; the next one is sent at its time.
+            // Own: a beacon is not retransmitted. The next beacon is sent at its regular time.
             let due = self.contenders[BEACONS].ready;
             due + BEACON_INTERVAL * (start.since(due).as_nanos() / BEACON_INTERVAL.as_nanos() + 1)
         } else {

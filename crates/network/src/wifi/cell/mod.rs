@@ -1,4 +1,4 @@
-//! The cell: which device has the next access, and which frame it sends.
+//! The cell: it decides which device has the next access, and which frame the device sends.
 
 mod element;
 mod exchange;
@@ -16,11 +16,12 @@ use crate::medium::inputs::Inputs;
 use crate::{Backlog, Packet, PortId, Released, Ring};
 use units::{Duration, Rate, Rng, Time};
 
-/// Time between beacons: 100 units of 1,024 us, the default of access points.
+/// Time between beacons: 100 time units of 1,024 us, the default of access points.
 const BEACON_INTERVAL: Duration = Duration::from_micros(102_400);
 
-/// Index of the contender for beacons, then of the one for the data of the access point. Station `k` has the index
-/// `STATIONS + k`. With more access categories, each device would have one contender per category, the highest first.
+/// Index of the contender for beacons. The next index is the contender for data of the access point. Station `k` has
+/// the index `STATIONS + k`. With more access categories, each device would have one contender per category, the
+/// highest first.
 const BEACONS: usize = 0;
 const ACCESS_POINT: usize = 1;
 const STATIONS: usize = 2;
@@ -28,42 +29,43 @@ const STATIONS: usize = 2;
 /// An access point and its stations on one channel.
 ///
 /// Devices that have something to send contend for the medium ([`edca`](super::edca)). The access point is one
-/// contender for all its stations. It serves the port whose oldest packet arrived first, with an aggregate of the
-/// packets that wait there. Its first-in-first-out queues share one buffer; each has the limit of that buffer.
+/// contender for all its stations. It serves the port whose oldest packet arrived first, with an aggregate of packets
+/// that wait at that port. First-in, first-out queues of the access point share one buffer, with the limit of one of
+/// these queues.
 ///
 /// An access is computed at the first call at or after its start. Its decisions depend only on packets that had
-/// arrived by then, so the time of that call makes no difference.
+/// arrived by its start, so the time of that call does not affect the result.
 pub struct Cell<P> {
     timing: Timing,
-    /// Whether packets are released one by one.
+    /// Whether a receiver releases each packet at its own time within a PPDU.
     release_each: bool,
-    /// Whether data follows RTS and CTS.
+    /// Whether data frames are preceded by RTS and CTS.
     protected: bool,
     /// Whether a missing block ACK is requested.
     asks: bool,
     ports: Vec<Port<P>>,
     contenders: Vec<Contender>,
-    /// The mac80211 driver of each contender; none if its queues are not mac80211's.
+    /// The mac80211 driver of each contender; `None` if the queues of the contender are not those of mac80211.
     drivers: Vec<Option<Driver>>,
-    /// Frames of the present exchange, to be reported to drivers when it is over.
+    /// Frames of the present exchange, which are reported to drivers at its end.
     reports: Vec<Report>,
     /// The end of the last exchange.
     busy_until: Time,
-    /// Start of the next access, then of the next one with data.
+    /// Start of the next access, and start of the next access with data.
     next_access: Option<Time>,
     next_data: Option<Time>,
     account: Account,
     in_flight: Ring<Flight<P>>,
-    /// Frames of one access; a field so that the memory is reused.
+    /// Frames of one access. It is a field so that its memory is reused.
     frames: Vec<Frame>,
     /// Backlog of all queues of the access point.
     down: Backlog,
-    /// Packets that have arrived, over all ports.
+    /// Number of packets that have arrived, over all ports.
     arrivals: u64,
-    /// Packets released since they were last taken, and whether they are listed.
+    /// Packets released since the list was last taken, and whether released packets are listed.
     released: Vec<Released>,
     tells: bool,
-    /// Minimum time of a packet on the air.
+    /// Minimum time that a packet is on the air.
     least_air: Duration,
     highest_rate: Rate,
 }
@@ -81,7 +83,7 @@ struct Flight<P> {
 struct Report {
     port: usize,
     airtime: Duration,
-    /// Whether any part of it was received.
+    /// Whether any part of the frame was received.
     received: bool,
 }
 
@@ -95,11 +97,11 @@ struct Frame {
 #[derive(Clone, Copy, Debug)]
 enum Content {
     Beacon,
-    /// Request of a block ACK, from a port.
+    /// Request for a block ACK, from a port.
     Request(usize),
     /// An aggregate, from a port.
     Data(usize, Aggregate),
-    /// No frame: another contender of the same device precedes it.
+    /// No frame, because another contender of the same device has priority.
     Deferred,
 }
 
@@ -108,7 +110,7 @@ fn contender_of(port: usize) -> usize {
     if port % 2 == 0 { ACCESS_POINT } else { STATIONS + port / 2 }
 }
 
-/// The mac80211 driver of each contender; none if its queues are not mac80211's.
+/// The mac80211 driver of each contender; `None` if the queues of the contender are not those of mac80211.
 fn drivers<P: Copy>(ports: &mut [Port<P>], standard: Standard) -> Vec<Option<Driver>> {
     let own = (1..ports.len()).step_by(2).map(|n| (n, n + 1)).collect::<Vec<_>>();
     let of_access_point = [(0, 0), (0, ports.len())];
@@ -117,7 +119,7 @@ fn drivers<P: Copy>(ports: &mut [Port<P>], standard: Standard) -> Vec<Option<Dri
 }
 
 impl<P: Copy> Cell<P> {
-    /// Create an idle cell. It has no ports if there are no queues for them.
+    /// Create an idle cell. Without queues, the cell has no ports.
     fn with(params: &WifiParams, inputs: Inputs<P>) -> Cell<P> {
         let Inputs { queues, sampling, seed } = inputs;
         let rng = |what: &str, n: usize| Rng::stream(seed, &format!("wifi/{what}/{n}"));
@@ -183,7 +185,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Report the frames of the last exchange to their drivers, which then hand down more packets.
+    /// Report the frames of the last exchange to their drivers. The drivers then hand down more packets.
     fn report(&mut self) {
         let (mut reports, now) = (std::mem::take(&mut self.reports), self.busy_until);
         for Report { port: n, airtime, received } in reports.drain(..) {
@@ -200,7 +202,7 @@ impl<P: Copy> Cell<P> {
         self.reports = reports;
     }
 
-    /// Let a contender contend from `ready` on, unless it does so already.
+    /// Let a contender contend from `ready` on, unless it already contends.
     fn become_ready(&mut self, contender: usize, ready: Time) {
         let it = &mut self.contenders[contender];
         if ready < it.ready {
@@ -212,7 +214,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Find the next access, assuming that no packet arrives before it.
+    /// Find the next access, assuming that no packet arrives before that access.
     fn plan(&mut self) {
         let first = |them: &[Contender]| them.iter().filter_map(Contender::start).min();
         let (beacons, others) = self.contenders.split_at(ACCESS_POINT);
@@ -220,7 +222,7 @@ impl<P: Copy> Cell<P> {
         self.next_access = first(beacons).into_iter().chain(self.next_data).min();
     }
 
-    /// Transmit the frames of the first contender, and of those that do not notice it in time.
+    /// Transmit the frame of the first contender, and the frames of contenders that do not detect it in time.
     fn access(&mut self, start: Time) {
         let mut frames = std::mem::take(&mut self.frames);
         frames.clear();
@@ -248,7 +250,7 @@ impl<P: Copy> Cell<P> {
         self.plan();
     }
 
-    /// The frame that a contender transmits at `start`; none if its queues have dropped everything.
+    /// The frame that a contender transmits at `start`; `None` if its queues have dropped all packets.
     fn frame(&mut self, contender: usize, start: Time) -> Option<Content> {
         if contender == BEACONS {
             return Some(Content::Beacon);
@@ -281,8 +283,8 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// The port that a contender serves next. A port that waits for a block ACK comes first, then the oldest
-    /// aggregate built ahead, then the port with the oldest packet.
+    /// The port that a contender serves next. A port that waits for a block ACK comes first, then the port with the
+    /// oldest aggregate built in advance, then the port with the oldest packet.
     fn next_port(&self, contender: usize, now: Time) -> Option<usize> {
         let may = |&n: &usize| self.ports[n].ready <= now;
         let order = |&n: &usize| (!self.ports[n].asks, self.ports[n].oldest());

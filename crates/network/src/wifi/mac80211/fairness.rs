@@ -1,4 +1,4 @@
-//! Airtime fairness and limits on queued airtime: which station may hand packets down to the radio.
+//! Airtime fairness and limits on queued airtime: they decide which station may hand packets down to the radio.
 //!
 //! Deficit round robin over stations, in airtime: Linux `ieee80211_next_txq`, `__ieee80211_schedule_txq`,
 //! `ieee80211_sta_register_airtime` and `ieee80211_txq_airtime_check` (net/mac80211).
@@ -15,14 +15,14 @@ const ACTIVE: Duration = Duration::from_millis(100);
 /// Airtime account of a station.
 #[derive(Clone, Debug)]
 struct Account {
-    /// Nanoseconds of airtime that it may use before its turn is over.
+    /// Nanoseconds of airtime that the station may use before its turn is over.
     deficit: i64,
-    /// Estimated airtime of the packets that are in the radio.
+    /// Estimated airtime of the station's packets in the radio.
     pending: Duration,
     last_active: Time,
-    /// Whether it is in the list.
+    /// Whether the station is in the list.
     listed: bool,
-    /// The round in which it was last served.
+    /// Index of the round in which the station was last served.
     round: u64,
 }
 
@@ -30,7 +30,7 @@ struct Account {
 #[derive(Debug)]
 pub struct Fairness {
     fair: bool,
-    /// Limits on queued airtime; none if it is not limited.
+    /// Limits on queued airtime; `None` if queued airtime is not limited.
     limits: Option<AirtimeLimits>,
     accounts: Vec<Account>,
     list: VecDeque<usize>,
@@ -39,8 +39,8 @@ pub struct Fairness {
 }
 
 impl Fairness {
-    /// Create the list of `stations` stations that have nothing to send. `fair` divides airtime equally; otherwise
-    /// stations take turns.
+    /// Create the list for `stations` stations that have nothing to send. With `fair`, stations get equal airtime;
+    /// otherwise they take turns.
     pub fn new(stations: usize, fair: bool, limits: Option<AirtimeLimits>) -> Fairness {
         let account = Account {
             deficit: WEIGHT_NS,
@@ -53,12 +53,12 @@ impl Fairness {
         Fairness { fair, limits, accounts, list: VecDeque::new(), pending: Duration::ZERO, round: 0 }
     }
 
-    /// Begin another round, in which no station is served twice (`ieee80211_txq_schedule_start`).
+    /// Begin a new round, in which no station is served twice (`ieee80211_txq_schedule_start`).
     pub fn begin_round(&mut self) {
         self.round += 1;
     }
 
-    /// Remove the next station to be served from the list and return it; none if no station may send.
+    /// Remove the station to be served next from the list and return it; `None` if no station may send.
     pub fn next(&mut self) -> Option<usize> {
         let (mut head, mut eligible) = (None, false);
         loop {
@@ -85,9 +85,9 @@ impl Fairness {
         }
     }
 
-    /// List a station if it has something to send and is not listed. It becomes the first one; if its deficit is
-    /// negative, [`next`](Self::next) moves it to the end. A station without packets whose deficit is negative stays
-    /// listed for a while.
+    /// List a station if it has something to send and is not listed. The station becomes the first in the list. If
+    /// its deficit is negative, [`next`](Self::next) moves the station to the end. A station without packets whose
+    /// deficit is negative stays in the list for a while.
     pub fn schedule(&mut self, station: usize, has_packets: bool, now: Time) {
         let pays = self.left(station) < 0 && self.is_active(station, now);
         let account = &mut self.accounts[station];
@@ -105,7 +105,7 @@ impl Fairness {
         }
     }
 
-    /// Charge a station for airtime used, sending or receiving.
+    /// Charge a station for airtime that it used for sending or receiving.
     pub fn charge(&mut self, station: usize, airtime: Duration, now: Time) {
         if self.fair && self.is_active(station, now) {
             self.accounts[station].deficit -= airtime.as_nanos() as i64;
@@ -132,8 +132,8 @@ impl Fairness {
         })
     }
 
-    /// Airtime that a station may still use, less the airtime queued below (`ieee80211_sta_deficit`). Without limits
-    /// nothing is estimated.
+    /// Airtime that a station may still use, less the airtime queued in the radio (`ieee80211_sta_deficit`). Without
+    /// limits, queued airtime is not estimated.
     fn left(&self, station: usize) -> i64 {
         let Account { deficit, pending, .. } = self.accounts[station];
         deficit - if self.limits.is_some() { pending.as_nanos() as i64 } else { 0 }
@@ -156,8 +156,8 @@ mod tests {
         Time::ZERO + ms(millis)
     }
 
-    /// The station served in each of `rounds` rounds, if every station always has packets and is charged for its
-    /// airtime.
+    /// The station served in each of `rounds` rounds, if every station always has packets. `costs` is the airtime of
+    /// each station's frame.
     fn served(turns: &mut Fairness, costs: &[Duration], rounds: u64) -> Vec<usize> {
         (0..costs.len()).for_each(|station| turns.schedule(station, true, at(0)));
         let mut order = Vec::new();
@@ -212,7 +212,7 @@ mod tests {
         turns.schedule(0, true, at(0));
         turns.begin_round();
         assert_eq!(turns.next(), None);
-        turns.settle(0, ms(1)); // 11 ms of its own, 28 in all
+        turns.settle(0, ms(1)); // queued airtime: 11 ms for this station, 28 ms in all
         assert!(!turns.may_queue(0));
         turns.settle(1, ms(5));
         assert!(turns.may_queue(0) && turns.next() == Some(0));
@@ -225,7 +225,7 @@ mod tests {
         turns.begin_round();
         turns.next();
         turns.charge(0, ms(3), at(10));
-        turns.schedule(0, false, at(20)); // it stays and pays
+        turns.schedule(0, false, at(20)); // the station stays in the list and its deficit is repaid
         assert_eq!(turns.list.len(), 1);
         turns.begin_round();
         assert_eq!(turns.next(), Some(0));

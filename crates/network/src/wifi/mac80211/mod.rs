@@ -1,17 +1,17 @@
-//! Queues of a radio as Linux's mac80211 and a driver below it handle them. When all queues together are full,
-//! packets are dropped from the fattest flow. Airtime fairness decides whose packets are handed down to the radio,
-//! and limits keep the radio's own queue short.
+//! Queues of a radio as Linux's mac80211 and the driver below it handle them. When all queues together are full,
+//! packets are dropped from the longest flow. Airtime fairness decides which station's packets are handed down to the
+//! radio, and limits keep the queue in the radio short.
 //!
-//! The radio sends packets that were handed down first in, first out, under no queue discipline. Their number is
+//! The radio sends the packets that were handed down first in, first out, without a queue discipline. Their number is
 //! limited:
 //!
 //! - With limits on queued airtime (AQL): by the estimated airtime of single packets, as in ath10k, ath11k and mt76.
 //!   The radio aggregates the packets that it holds. It next serves the station whose packet was handed down first.
-//! - Otherwise: two aggregates, built when they are handed down, as in ath9k (`ATH_AGGR_MIN_QDEPTH`). Each takes at
-//!   most 4 ms and half a block ACK window (`ath_tx_form_aggr`).
+//! - Otherwise: by a number of two aggregates, which are built when they are handed down, as in ath9k
+//!   (`ATH_AGGR_MIN_QDEPTH`). An aggregate takes at most 4 ms and half a block ACK window (`ath_tx_form_aggr`).
 //!
-//! A station that received nothing of its frame waits for its next turn, as others may be reachable meanwhile
-//! (`ath_tx_complete_aggr` puts failed packets back into the station's queue).
+//! A station that has received no part of its frame waits for its next turn, as other stations may be reachable in
+//! the meantime (`ath_tx_complete_aggr` puts failed packets back into the station's queue).
 
 mod fairness;
 
@@ -23,31 +23,33 @@ use fairness::Fairness;
 use std::collections::VecDeque;
 use units::{Duration, Time};
 
-/// Aggregates that wait in the radio, the one on the air included: ath9k `ATH_AGGR_MIN_QDEPTH`.
+/// Number of aggregates that wait in the radio, including the aggregate on the air: ath9k `ATH_AGGR_MIN_QDEPTH`.
 const AGGREGATES: usize = 2;
 /// Maximum duration of the data of an aggregate: ath9k `ath_lookup_rate`, `ath_update_max_aggr_framelen`.
 const LONGEST_AGGREGATE: Duration = Duration::from_millis(4);
 /// Memory of a radio without VHT: `ieee80211_txq_setup_flows`.
 const MEMORY_N: u64 = 4 << 20;
 
-/// The queues of one device: those of the access point, or that of a station.
+/// The queues of one device: all queues of the access point, or the queue of a station.
 pub struct Driver {
-    /// Maximum packets and bytes in all queues.
+    /// Maximum packets and bytes in all queues together.
     most: Backlog,
-    /// First port. The others are every second one after it, before `end`.
+    /// First port of the device. Its other ports are every second port after the first, before `end`.
     first: usize,
     end: usize,
-    /// Backlog of all queues.
+    /// Backlog of all queues together.
     waiting: Backlog,
     fairness: Fairness,
-    /// Stations whose aggregates have been handed down, in order; none with limits on queued airtime.
+    /// Stations whose aggregates have been handed down, in order; `None` with limits on queued airtime.
     aggregates: Option<VecDeque<usize>>,
-    /// Numbers given out so far: to packets handed down, and to stations that wait for their next turn.
+    /// Last order number that was assigned. Numbers are assigned to packets handed down, and to stations that wait
+    /// for their next turn.
     handed: u64,
 }
 
 impl Driver {
-    /// Create the driver of every second port from `first` to `end`; none unless their queues are mac80211's.
+    /// Create the driver of every second port from `first` to `end`; `None` if their queues are not those of
+    /// mac80211.
     pub fn new<P: Copy>(
         ports: &mut [Port<P>],
         first: usize,
@@ -78,15 +80,15 @@ impl Driver {
         (port - self.first) / 2
     }
 
-    /// Update the total backlog after the queue of a port has changed from `before`.
+    /// Update the total backlog after the backlog of a port has changed from `before`.
     fn note<P: Copy>(&mut self, port: &Port<P>, before: Backlog) {
         let now = port.backlog();
         self.waiting.packets = self.waiting.packets + now.packets - before.packets;
         self.waiting.bytes = self.waiting.bytes + now.bytes - before.bytes;
     }
 
-    /// Accept a packet that has joined the queue of port `n`, which held `before`. Return whether anything was handed
-    /// down.
+    /// Accept a packet that has joined the queue of port `n`. The backlog of this queue was `before`. Return whether
+    /// anything was handed down.
     pub fn arrived<P: Copy>(&mut self, ports: &mut [Port<P>], n: usize, before: Backlog, now: Time) -> bool {
         self.note(&ports[n], before);
         while self.waiting.packets > self.most.packets || self.waiting.bytes > self.most.bytes {
@@ -96,7 +98,7 @@ impl Driver {
         self.hand_down(ports, now)
     }
 
-    /// Drop from the fattest flow of all stations: Linux `fq_tin_enqueue`.
+    /// Drop from the longest flow of all stations: Linux `fq_tin_enqueue`.
     fn drop_from_fattest<P: Copy>(&mut self, ports: &mut [Port<P>], now: Time) {
         let own = (self.first..self.end).step_by(2);
         let Some(n) = own.max_by_key(|&n| ports[n].fattest()) else { return };
@@ -105,8 +107,8 @@ impl Driver {
         self.note(&ports[n], before);
     }
 
-    /// Account for a finished frame of port `n` that took `airtime`. `received` says whether any part of it arrived.
-    /// Return whether anything was handed down.
+    /// Account for a finished frame of port `n` that took `airtime`. `received`: whether any part of the frame
+    /// arrived. Return whether anything was handed down.
     pub fn done<P: Copy>(
         &mut self,
         ports: &mut [Port<P>],
@@ -142,12 +144,12 @@ impl Driver {
         self.fairness.charge(station, airtime, now);
     }
 
-    /// The port whose aggregate is next, if aggregates are built when they are handed down.
+    /// The port whose aggregate is sent next, if aggregates are built when they are handed down.
     pub fn next_port(&self) -> Option<usize> {
         self.aggregates.as_ref()?.front().map(|station| self.first + 2 * station)
     }
 
-    /// Hand down everything that may be. Return whether that was anything.
+    /// Hand down everything that may be handed down. Return whether anything was.
     fn hand_down<P: Copy>(&mut self, ports: &mut [Port<P>], now: Time) -> bool {
         let before = self.handed;
         let mut again = false;
@@ -169,7 +171,7 @@ impl Driver {
         again || self.handed > before
     }
 
-    /// Hand down as many packets of a station as queued airtime permits.
+    /// Hand down as many packets of a station as the limits on queued airtime permit.
     fn hand_down_packets<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) {
         while self.fairness.may_queue(station) {
             let Some((_, airtime)) = port.hand_down(self.handed + 1, now) else { break };
@@ -178,8 +180,8 @@ impl Driver {
         }
     }
 
-    /// Hand down an aggregate of a station: packets in the radio that are in no aggregate, such as those to be
-    /// retransmitted, then packets of the queue. Return whether there is one.
+    /// Hand down an aggregate of a station: first packets in the radio that are in no aggregate, such as packets to
+    /// be retransmitted, then packets of the queue. Return whether there is an aggregate.
     fn hand_down_aggregate<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) -> bool {
         let Some(aggregates) = &mut self.aggregates else { return false };
         let more = aggregates.contains(&station);

@@ -5,20 +5,20 @@ use crate::wifi::scheme::Scheme;
 use units::Time;
 
 /// Maximum bit error probability of a scheme in use: `BerThreshold` of ns-3's `IdealWifiManager`. At this probability
-/// one full packet in eighty is lost.
+/// one in eighty full packets is lost.
 const MOST_BIT_ERRORS: f64 = 1e-6;
 
-/// Rate control by the signal-to-noise ratio of the last PPDU. In ns-3 the sender learns the ratio from answers only.
-/// Here it also learns the ratio of lost PPDUs, so that it can leave a scheme when the ratio falls.
+/// Rate control by the signal-to-noise ratio of the last PPDU. In ns-3 the sender learns the ratio only from answers.
+/// Here the sender also learns the ratio of lost PPDUs, so that it can leave a scheme when the ratio falls.
 pub struct Ideal {
-    /// The lowest ratio in dB that each scheme needs, the fastest scheme first.
+    /// For each scheme, the lowest ratio in dB at which it may be used, and its index; the fastest scheme first.
     needs: Vec<(f64, usize)>,
     /// Ratio of the last PPDU in dB; infinite without noise.
     snr_db: f64,
 }
 
 impl Ideal {
-    /// Create the control over `schemes`, with the initial ratio; none: no noise.
+    /// Create rate control over `schemes` with the initial ratio. `None`: no noise.
     pub fn new(schemes: &[Scheme], snr_db: Option<f64>) -> Ideal {
         let mut order: Vec<usize> = (0..schemes.len()).collect();
         order.sort_by_key(|&n| std::cmp::Reverse(schemes[n].mode.rate()));

@@ -1,4 +1,4 @@
-//! Rate control: which modulation and coding scheme the next PPDU uses.
+//! Rate control: the choice of the modulation and coding scheme of the next PPDU.
 
 mod ideal;
 mod minstrel;
@@ -32,13 +32,13 @@ pub struct Choice {
 /// Outcome of a PPDU.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// The choice with which it was sent.
+    /// The choice with which the PPDU was sent.
     pub choice: Choice,
-    /// Number of its MPDUs.
+    /// Number of MPDUs in the PPDU.
     pub sent: usize,
-    /// Number of its MPDUs that were acknowledged.
+    /// Number of MPDUs that were acknowledged.
     pub received: usize,
-    /// Signal-to-noise ratio in dB; none without noise.
+    /// Signal-to-noise ratio in dB; `None` without noise.
     pub snr_db: Option<f64>,
 }
 

@@ -1,10 +1,11 @@
-//! Minstrel-HT, the rate control of Linux (`rc80211_minstrel_ht.c`, read in 6.12; unchanged in 7.2). It learns from
-//! the packets that arrive, and sometimes samples other rates.
+//! Minstrel-HT, the rate control of Linux (`rc80211_minstrel_ht.c`, read in 6.12; unchanged in 7.2). Minstrel learns
+//! from the packets that arrive, and sometimes samples other rates.
 //!
 //! - [`table`]: statistics of each rate, and the best rates.
 //! - [`samples`]: other rates to sample.
 //!
-//! Linux uses it for 802.11n and 802.11ac. Here 802.11ax uses it too, although real devices have rate control of their own.
+//! Linux uses Minstrel-HT for 802.11n and 802.11ac. Here it is also used for 802.11ax, although real devices have
+//! their own rate control.
 
 mod samples;
 mod table;
@@ -19,15 +20,17 @@ use units::{Duration, Rng, Time};
 const UPDATE: Duration = Duration::from_millis(50);
 /// Minimum time between samples of other rates (`MINSTREL_SAMPLE_INTERVAL`: HZ / 50).
 const SAMPLE: Duration = Duration::from_millis(20);
-/// Microseconds that all tries at one rate may take (`minstrel_ht_alloc`: `segment_size`).
+/// Microseconds that all tries at one rate may take together (`minstrel_ht_alloc`: `segment_size`).
 const SEGMENT_US: f64 = 6_000.0;
 /// Minimum and maximum tries at a rate (`minstrel_calc_retransmit`, `max_retry`).
 const LEAST_TRIES: u32 = 2;
 const MOST_TRIES: u32 = 7;
-/// Microseconds of a backoff slot and contention windows (`minstrel_calc_retransmit`, `cw_min`, `cw_max`).
+/// Duration of a backoff slot in microseconds, and the contention windows (`minstrel_calc_retransmit`, `cw_min`,
+/// `cw_max`).
 const SLOT_US: f64 = 9.0;
 const WINDOWS: (u32, u32) = (15, 1_023);
-/// Rates that the driver tries in turn (`hw->max_rates` of ath9k): the best ones by throughput, then the surest.
+/// Number of rates that the driver tries in turn (`hw->max_rates` of ath9k): the best rates by throughput, then the
+/// most reliable rate.
 const CHAIN: usize = BEST;
 
 /// A rate of the chain.
@@ -45,7 +48,7 @@ pub struct Minstrel {
     /// Stage of the next try, and number of tries at that stage so far.
     stage: usize,
     tried: u32,
-    /// Whether the frame samples another rate. It is then sent without others until it arrives.
+    /// Whether the frame samples another rate. The MPDU is then sent alone until it arrives.
     alone: bool,
     updated: Time,
     /// Time from which another rate may be sampled.
@@ -53,7 +56,7 @@ pub struct Minstrel {
 }
 
 impl Minstrel {
-    /// Create the rate control of a port. It has no statistics and begins at the slowest rate.
+    /// Create the rate control of a port. It has no statistics and begins with the slowest rate.
     pub fn new(schemes: &[Scheme], rng: Rng) -> Minstrel {
         let table = Table::new(schemes);
         let samples = Samples::new(schemes, rng);
@@ -73,14 +76,15 @@ impl Minstrel {
         it
     }
 
-    /// Rank the rates and choose the rates to sample, the first of them at once: `minstrel_ht_update_stats`.
+    /// Rank the rates and choose the rates to sample. The first of them is sampled at once:
+    /// `minstrel_ht_update_stats`.
     fn update(&mut self, now: Time) {
         self.table.rank();
         self.samples.refill(&self.table);
         (self.updated, self.next_sample) = (now, now);
     }
 
-    /// Set the rates that are tried in turn: `minstrel_ht_update_rates`.
+    /// Set the rates that the driver tries in turn: `minstrel_ht_update_rates`.
     fn set_chain(&mut self) {
         for (n, stage) in self.chain.iter_mut().enumerate() {
             let scheme = if n + 1 < CHAIN { self.table.best[n] } else { self.table.surest };
@@ -95,8 +99,8 @@ impl Minstrel {
 }
 
 impl RateControl for Minstrel {
-    /// Sample another rate if it is due and the frame is sent for the first time (`minstrel_ht_get_rate`). ath9k
-    /// sends such a frame without others (`ath_tx_form_aggr`).
+    /// Sample another rate if a sample is due and the frame is sent for the first time (`minstrel_ht_get_rate`).
+    /// ath9k sends the MPDU of such a frame alone (`ath_tx_form_aggr`).
     fn choose(&mut self, now: Time) -> Choice {
         let mut scheme = self.chain[self.stage].scheme;
         if (self.stage, self.tried) == (0, 0) && now >= self.next_sample {
@@ -108,8 +112,8 @@ impl RateControl for Minstrel {
         Choice { scheme, alone: self.alone }
     }
 
-    /// Count the frame and advance (`minstrel_ht_tx_status`). Without any answer the next try is at the next stage,
-    /// and after the last stage at the first.
+    /// Count the frame and advance (`minstrel_ht_tx_status`). Without any answer, the next try is at the next stage.
+    /// The first stage follows the last stage.
     fn report(&mut self, outcome: &Outcome, now: Time) {
         let Outcome { choice, sent, received, .. } = *outcome;
         self.table.count(choice.scheme, sent, received);
@@ -132,8 +136,8 @@ impl RateControl for Minstrel {
     }
 }
 
-/// Tries that fit into the segment, at least two: `minstrel_calc_retransmit`, `minstrel_ht_set_rate`. After the first
-/// stage each try includes RTS and CTS.
+/// Number of tries that fit into the segment, at least two: `minstrel_calc_retransmit`, `minstrel_ht_set_rate`. After
+/// the first stage each try includes RTS and CTS.
 fn tries(table: &Table, scheme: usize, protected: bool) -> u32 {
     if table.probability(scheme) < 0.2 {
         return LEAST_TRIES;

@@ -1,10 +1,10 @@
-//! Rates that Minstrel samples besides those in use.
+//! Rates that Minstrel samples in addition to the rates in use.
 
 use super::table::Table;
 use crate::wifi::scheme::Scheme;
 use units::Rng;
 
-/// Maximum queued rates of each kind (`MINSTREL_SAMPLE_RATES`).
+/// Maximum number of queued rates of each kind (`MINSTREL_SAMPLE_RATES`).
 const IN_LINE: usize = 5;
 /// Delivery probability above which a slower rate is not sampled (`minstrel_ht_next_jump_rate`).
 const KNOWN: f64 = 0.95;
@@ -16,7 +16,7 @@ enum Kind {
     Step,
     /// Any faster rate.
     Jump,
-    /// A rate between those in use.
+    /// A rate between the rates in use.
     Slow,
 }
 
@@ -29,9 +29,9 @@ pub struct Samples {
     lines: [Vec<usize>; 3],
     /// Index of the next kind in the sequence.
     place: usize,
-    /// Groups of the last step and of the last jump.
+    /// Groups in which the last step and the last jump were found.
     last_group: [usize; 2],
-    /// Rates of each group in random order, and the index of the next one.
+    /// For each group, the rates in random order, and the index of the next rate.
     shuffled: Vec<(Vec<usize>, usize)>,
     rng: Rng,
 }
@@ -45,7 +45,7 @@ impl Samples {
         it
     }
 
-    /// Remove the next rate to sample, of the kind that is next in the sequence; none if it has no rates
+    /// Remove the next rate to sample from the queue of the next kind in the sequence; `None` if that queue is empty
     /// (`minstrel_ht_get_sample_rate`).
     pub fn next(&mut self) -> Option<usize> {
         let kind = SEQUENCE[self.place];
@@ -54,7 +54,7 @@ impl Samples {
         (!line.is_empty()).then(|| line.remove(0))
     }
 
-    /// Remove rates that no longer fit their kind, and add others: `minstrel_ht_refill_sample_rates`.
+    /// Remove rates that no longer fit their kind, and add new rates: `minstrel_ht_refill_sample_rates`.
     pub fn refill(&mut self, table: &Table) {
         let used = [table.best[0], table.best[1], table.surest].map(|rate| table.packet_us(rate));
         let fastest_us = used.into_iter().fold(f64::INFINITY, f64::min);
@@ -74,7 +74,7 @@ impl Samples {
                 self.last_group[Kind::Step as usize] = at;
             }
         }
-        // One pass over all groups for every free place.
+        // Each free place gets one pass over all groups.
         for _ in self.lines[Kind::Jump as usize].len()..IN_LINE {
             for n in self.after(Kind::Jump, groups.len()) {
                 let Some(rate) = self.random(n, |rate| table.packet_us(rate) < slowest_us) else { continue };
@@ -88,7 +88,7 @@ impl Samples {
         }
     }
 
-    /// All groups, from the one after that of the last step or jump, in cyclic order.
+    /// All groups in cyclic order, beginning after the group of the last step or jump.
     fn after(&self, kind: Kind, groups: usize) -> impl Iterator<Item = usize> + use<> {
         let last = self.last_group[kind as usize];
         (1..=groups).map(move |n| (last + n) % groups)
@@ -100,7 +100,7 @@ impl Samples {
         line.len() < IN_LINE && !line.contains(&rate)
     }
 
-    /// Return the next acceptable rate of a group in its random order, which changes after a full pass.
+    /// Return the next acceptable rate of a group in its random order. The order changes after a full pass.
     fn random(&mut self, group: usize, will_do: impl Fn(usize) -> bool) -> Option<usize> {
         for _ in 0..self.shuffled[group].0.len() {
             let (order, place) = &mut self.shuffled[group];

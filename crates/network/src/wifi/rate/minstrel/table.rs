@@ -6,22 +6,23 @@ use std::cmp::Ordering;
 /// Rates that are ranked by throughput (`MAX_THR_RATES`).
 pub const BEST: usize = 4;
 
-/// Bytes of the packet and packets of the aggregate whose duration defines a rate (`AVG_PKT_SIZE`, `AVG_AMPDU_SIZE`).
+/// Size in bytes of the packet, and number of packets in the aggregate, whose duration defines a rate
+/// (`AVG_PKT_SIZE`, `AVG_AMPDU_SIZE`).
 const PACKET: u64 = 1_200;
 const AGGREGATE: u64 = 16;
-/// Weight of the old mean length of aggregates at an update (`EWMA_LEVEL` of `EWMA_DIV`).
+/// Weight of the old mean aggregate length at an update (`EWMA_LEVEL` of `EWMA_DIV`).
 const KEPT: f64 = 96.0 / 128.0;
-/// Delivery probability below which a rate is not used, and the one to which higher ones are limited
+/// Delivery probability below which a rate is not used, and the value to which higher probabilities are limited
 /// (`minstrel_ht_get_tp_avg`).
 const LEAST: f64 = 0.1;
 const MOST: f64 = 0.9;
-/// Delivery probability above which throughput decides (`minstrel_ht_set_best_prob_rate`).
+/// Delivery probability above which rates are compared by throughput (`minstrel_ht_set_best_prob_rate`).
 const SURE: f64 = 0.75;
-/// Microseconds around each aggregate: `ieee80211_frame_duration` of an empty frame at 6 Mbit/s, 48, and of an ACK,
-/// 60; then those that RTS and CTS add (`minstrel_ht_update_caps`).
+/// Microseconds that each aggregate takes in addition: `ieee80211_frame_duration` of an empty frame at 6 Mbit/s, 48,
+/// and of an ACK, 60. The second constant is the time that RTS and CTS add (`minstrel_ht_update_caps`).
 const OVERHEAD_US: f64 = 108.0;
 const PROTECTION_US: f64 = 120.0;
-/// Frames after which fewer than a quarter delivered means that spatial streams have failed
+/// Number of frames after which a delivery of less than a quarter means that spatial streams have failed
 /// (`minstrel_ht_tx_status`).
 const DEAD_ATTEMPTS: u64 = 30;
 
@@ -31,12 +32,12 @@ struct Rate {
     streams: u64,
     /// Microseconds per packet.
     packet_us: f64,
-    /// Frames sent and delivered since the last update.
+    /// Frames sent and frames delivered since the last update.
     sent: u64,
     received: u64,
     /// Whether the rate has been used.
     known: bool,
-    /// Delivery probability, averaged, and the average before that.
+    /// Average delivery probability, and its preceding value.
     probability: f64,
     before: f64,
 }
@@ -45,20 +46,20 @@ struct Rate {
 #[derive(Clone, Debug)]
 pub struct Table {
     rates: Vec<Rate>,
-    /// Aggregates and their packets since the last update.
+    /// Aggregates, and packets in them, since the last update.
     aggregates: u64,
     packets: u64,
-    /// Packets per aggregate, averaged.
+    /// Average number of packets per aggregate.
     mean_packets: f64,
-    /// Best rates by throughput, the best first.
+    /// Best rates by throughput, in descending order.
     pub best: [usize; BEST],
-    /// The surest rate for retries: the one with the highest throughput among those that nearly always arrive. If
-    /// possible it has fewer streams than the best rate.
+    /// The rate for retries: the rate with the highest throughput among the rates that are nearly always delivered.
+    /// If possible, it has fewer streams than the best rate.
     pub surest: usize,
 }
 
-/// Return the new average: a two-pole low-pass with a period of 16 updates (`minstrel_filter_avg_add`, with the
-/// coefficients that its header derives). It varies less than an exponential average of the same delay.
+/// Return the new average: a two-pole low-pass filter with a period of 16 updates (`minstrel_filter_avg_add`, with
+/// the coefficients that its header derives). It varies less than an exponential average with the same delay.
 fn averaged(rate: &Rate, share: f64) -> f64 {
     let pole = (-std::f64::consts::PI * std::f64::consts::SQRT_2 / 16.0).exp();
     let first = 2.0 * pole * (std::f64::consts::TAU * std::f64::consts::SQRT_2 / 16.0).cos();
@@ -163,7 +164,7 @@ impl Table {
         self.surest = robust.max_by(|&a, &b| self.compare(a, b)).unwrap_or(self.surest);
     }
 
-    /// Update the averages of a group. A rate that was never used gets the highest probability of the faster ones.
+    /// Update the averages of a group. A rate that was never used gets the highest probability of all faster rates.
     fn close(&mut self, group: std::ops::Range<usize>) {
         let mut surest = 0f64;
         for rate in self.rates[group].iter_mut().rev() {
@@ -176,7 +177,8 @@ impl Table {
         }
     }
 
-    /// Return the best rates by throughput, padded with the slowest: `minstrel_ht_sort_best_tp_rates`.
+    /// Return the best rates by throughput. If there are too few, the slowest rate fills the list:
+    /// `minstrel_ht_sort_best_tp_rates`.
     fn best_of(&self, rates: std::ops::Range<usize>) -> [usize; BEST] {
         let slowest = rates.start;
         let mut used: Vec<usize> = rates.filter(|&rate| self.throughput(rate) > 0.0).collect();
@@ -184,8 +186,9 @@ impl Table {
         std::array::from_fn(|n| used.get(n).copied().unwrap_or(slowest))
     }
 
-    /// Return the rate with the highest throughput among the sure ones, otherwise the surest. A rate that is both
-    /// faster than the best one and less sure is skipped: `minstrel_ht_set_best_prob_rate`.
+    /// Return the rate with the highest throughput among rates with a high delivery probability. If there is no such
+    /// rate, return the rate with the highest probability. A rate that is faster than the best rate but less reliable
+    /// is skipped: `minstrel_ht_set_best_prob_rate`.
     fn surest_of(&self, rates: std::ops::Range<usize>) -> usize {
         let best = &self.rates[self.best[0]];
         let mut found = rates.start;
@@ -204,8 +207,8 @@ impl Table {
         found
     }
 
-    /// Replace the two best rates by the best ones with fewer streams if most of their frames are lost. Return
-    /// whether any was replaced: `minstrel_ht_tx_status`.
+    /// Replace the two best rates by the best rates with fewer streams if most of their frames are lost. Return
+    /// whether any rate was replaced: `minstrel_ht_tx_status`.
     pub fn leave_dead_streams(&mut self) -> bool {
         let mut fell = false;
         for n in 0..2 {
