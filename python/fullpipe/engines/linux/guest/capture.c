@@ -1,4 +1,4 @@
-/* Packets of hosts: a packet socket in each, and a pcap of headers for each point of capture. */
+/* Capture of packets at hosts: one packet socket per host, and one pcap file of headers per capture point. */
 #define _GNU_SOURCE
 #include "guest.h"
 
@@ -12,7 +12,7 @@
 
 #define MAX_HOSTS 4000
 #define MAX_POINTS 2
-#define SNAP 128 /* any headers of Ethernet, IPv4 and TCP fit */
+#define SNAP 128 /* enough for all headers of Ethernet, IPv4 and TCP */
 #define BUFFER (64 << 20)
 #define ETHERNET 1
 
@@ -30,7 +30,7 @@ static int tap_count;
 
 static int64_t captured, most;
 
-/* A file of nanoseconds since the begin of the run: draft-ietf-opsawg-pcap, section 4 */
+/* Begin a pcap file with nanosecond timestamps since the beginning of the run: draft-ietf-opsawg-pcap, section 4. */
 static void begin_file(struct point *point)
 {
 	struct {
@@ -57,9 +57,10 @@ static struct point *find_point(const char *name)
 }
 
 /*
- * capture POINT NAMESPACE MOST: what a host sends and receives; the guest ends if all capture more than MOST packets.
+ * capture POINT NAMESPACE MOST: capture the packets that a host sends and receives. The guest fails if all hosts
+ * together capture more than MOST packets.
  *
- * Its devices have no queue and cut nothing out of larger packets, so every packet is seen once and as it leaves.
+ * The host's devices have no queue and do not split larger packets, so every packet is captured once, as it leaves.
  */
 void capture(char **words)
 {
@@ -78,7 +79,7 @@ void capture(char **words)
 	taps[tap_count++].socket = s;
 }
 
-/* Nothing takes time here but reading the clock, so a packet is read at the time at which it came by. */
+/* Only reading the clock takes virtual time here, so a packet is read at the time at which it passes the socket. */
 void on_packets(uint64_t what)
 {
 	static unsigned char packet[SNAP];
@@ -100,7 +101,7 @@ void on_packets(uint64_t what)
 		end_result(point->file, point->path);
 }
 
-/* Writes all to the files, and makes sure that nothing was missed. */
+/* Write all packets to the files. Fail if the kernel dropped any packet before it was read. */
 void end_capture(void)
 {
 	for (int i = 0; i < tap_count; i++) {

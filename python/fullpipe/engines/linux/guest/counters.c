@@ -1,4 +1,4 @@
-/* What a kernel counts for itself, and what it knows. */
+/* Counters of the kernel, and its properties. */
 #define _GNU_SOURCE
 #include "guest.h"
 
@@ -8,7 +8,7 @@
 
 #define MAX_TEXT 16384
 
-/* The number in column `name` of a file like /proc/net/netstat, where a line of names precedes one of numbers. */
+/* The value in column `name` of a file like /proc/net/netstat, where a line of names precedes a line of values. */
 static long long counter(const char *path, const char *group, const char *name)
 {
 	static char names[MAX_TEXT], values[MAX_TEXT];
@@ -31,7 +31,7 @@ static long long counter(const char *path, const char *group, const char *name)
 	return found;
 }
 
-/* Packets that the kernel itself threw away because its backlog was full: a fault of the laboratory. */
+/* Packets that the kernel dropped because its own backlog was full. Any such drop is a fault of the laboratory. */
 long long thrown_away(void)
 {
 	FILE *file = fopen("/proc/net/softnet_stat", "r");
@@ -45,7 +45,7 @@ long long thrown_away(void)
 	return all;
 }
 
-/* Packets that have come to this namespace with a congestion mark */
+/* Packets that have arrived in this namespace with a congestion mark. */
 long long marked_packets(void)
 {
 	return counter("/proc/net/netstat", "IpExt:", "InCEPkts");
@@ -65,7 +65,7 @@ static void copy_line(FILE *out, const char *what, const char *path)
 
 static FILE *known;
 
-/* probe: write down which kernel this is, and which algorithms it has */
+/* probe: record the release of the kernel and the congestion control algorithms that it has */
 void probe(void)
 {
 	FILE *ecn = fopen("/proc/sys/net/ipv4/tcp_ecn", "w");
@@ -77,7 +77,7 @@ void probe(void)
 	fprintf(known, "accecn=%d\nradios=%d\n", accurate, has_radios());
 }
 
-/* try NAME qdisc|filter ...: write down whether the kernel can set such a queue discipline or filter */
+/* try NAME qdisc|filter ...: record NAME if the kernel can set this queue discipline or filter */
 void try_to_do(char **words)
 {
 	if (can_set(words + 1))

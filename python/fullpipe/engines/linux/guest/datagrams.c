@@ -1,4 +1,4 @@
-/* Flows of datagrams: UDP and pings that leave at given times, whatever becomes of them. */
+/* Flows of datagrams: UDP and pings that leave at given times, whether or not earlier datagrams arrived. */
 #define _GNU_SOURCE
 #include "guest.h"
 
@@ -39,7 +39,7 @@ static int open_end(struct stream *stream, const char *namespace, enum end end, 
 	return s;
 }
 
-/* The times at which they leave, from a file of whole nanoseconds as this machine writes them */
+/* Read departure times from a file of whole nanoseconds in the byte order of this machine. */
 static void read_departures(struct stream *stream, const char *path)
 {
 	FILE *file = fopen(path, "r");
@@ -116,7 +116,7 @@ static void send_one(struct stream *stream, int64_t number)
 		header->un.echo.sequence = htons(number);
 		header->checksum = checksum(packet, before + stream->size);
 	}
-	/* A host that is out of buffers loses the datagram, which is what the table then shows. */
+	/* If the host has no free buffer, the datagram is lost, and the table shows the loss. */
 	if (send(stream->near, packet, before + stream->size, 0) < 0 && errno != ENOBUFS && errno != EAGAIN)
 		fail("datagrams %d: %s", stream->id, strerror(errno));
 }
@@ -128,7 +128,7 @@ void send_datagrams(int64_t now)
 			send_one(&streams[i], streams[i].next++);
 }
 
-/* Which datagram a packet is or answers; -1 if it is none of ours */
+/* Number of the datagram that a packet carries or answers; -1 if the packet does not belong to the stream. */
 static int64_t number_of(const struct stream *stream, const unsigned char *packet, ssize_t size, int wanted)
 {
 	int64_t number = -1;
@@ -163,7 +163,7 @@ void on_datagram(uint64_t what)
 	}
 }
 
-/* A line for every datagram that has left: flow, when it left, arrived, and when its reply did, or -1 */
+/* A line for every datagram that has left: flow, time of departure, time of arrival and time of the reply; -1: none. */
 void report_datagrams(FILE *out)
 {
 	for (int i = 0; i < stream_count; i++)

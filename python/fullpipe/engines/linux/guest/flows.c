@@ -1,4 +1,4 @@
-/* Senders and receivers: each flow is two sockets in two namespaces, and this one process is both applications. */
+/* Senders and receivers: a flow has two sockets in two namespaces. This one process is the application at both ends. */
 #define _GNU_SOURCE
 #include "guest.h"
 
@@ -33,7 +33,7 @@ struct flow {
 	int64_t start, stop, size, sent, finished, segment, window;
 	int always_paced, service;
 	int sender, listener, receiver;
-	/* What the application has produced and not yet handed over, and when it produces the next packet. */
+	/* Bytes that the application has produced and not yet written, and the time of its next packet. */
 	int64_t ready, next;
 	struct pace paces[MAX_PACES];
 	int pace_count, pace;
@@ -69,7 +69,7 @@ static void mark_service(struct flow *flow, int socket)
 		fail("service of %s: %s", flow->name, strerror(errno));
 }
 
-/* Set over and over, because a kernel that learns how packets fill its memory sets another limit. */
+/* Repeated, because a kernel that learns how much memory packets take sets another limit. */
 static void limit_window(struct flow *flow, int socket)
 {
 	int window = flow->window;
@@ -93,7 +93,7 @@ static void open_receiver(struct flow *flow, int number)
 	listen_to(flow->listener, LISTENER, number, EPOLLIN, EPOLL_CTL_ADD);
 }
 
-/* What waits in the send buffer is sent after the application has stopped or slowed down: it must not be much. */
+/* Data in the send buffer is sent even after the application has stopped or slowed down, so it must be little. */
 static void keep_little_unsent(struct flow *flow)
 {
 	int low = UNSENT;
@@ -110,7 +110,7 @@ static void open_sender(struct flow *flow)
 	flow->sender = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	mark_service(flow, flow->sender);
 	choose_cca(flow->sender, flow->cca);
-	/* The kernel tells when the last byte has been acknowledged. */
+	/* The kernel reports when the last byte has been acknowledged. */
 	if (flow->size != UNLIMITED && setsockopt(flow->sender, SOL_SOCKET, SO_TIMESTAMPING, &stamps, sizeof(stamps)))
 		fail("timestamps of %s: %s", flow->name, strerror(errno));
 	if (flow->stop != NEVER)
@@ -149,7 +149,7 @@ void make_flow(char **words, int count)
 	flow_total++;
 }
 
-/* pace AT BITS-PER-SECOND|-1: of the flow above, in the order of time */
+/* pace AT BITS-PER-SECOND|-1: a pace of the preceding flow, in the order of time */
 void make_pace(char **words)
 {
 	struct flow *flow = &flows[flow_total - 1];
@@ -236,7 +236,7 @@ int64_t next_tick(void)
 	return first;
 }
 
-/* Let the applications produce what is due: a packet at a time, or from now on another pace. */
+/* Let the applications produce the data that is due: one packet at a time, or without limit. Paces may change. */
 void tick_flows(int64_t now)
 {
 	for (int i = 0; i < flow_total; i++) {
@@ -300,7 +300,7 @@ void on_event(uint64_t what, unsigned events)
 			listen_to(flow->receiver, RECEIVER, flow - flows, EPOLLIN, EPOLL_CTL_ADD);
 	} else if (end == RECEIVER) {
 		limit_window(flow, flow->receiver);
-		/* Thrown away in the kernel, as far as there is anything. */
+		/* MSG_TRUNC discards the data in the kernel. Repeat while there is more. */
 		while (recv(flow->receiver, bytes, sizeof(bytes), MSG_TRUNC) == sizeof(bytes))
 			;
 	} else {
@@ -318,7 +318,7 @@ void on_event(uint64_t what, unsigned events)
 	}
 }
 
-/* One line: flow, time, and what the two ends of the connection are like */
+/* One line: flow, time, and the state of both ends of the connection. */
 void sample_flow(FILE *out, int number)
 {
 	struct flow *flow = &flows[number];
@@ -340,7 +340,7 @@ void sample_flow(FILE *out, int number)
 		(long long)flow->finished);
 }
 
-/* One line: the algorithm that was asked for, and the one that runs, because a kernel may choose otherwise */
+/* One line: the requested algorithm, and the algorithm in use, as a kernel may select another one. */
 void report_flow(FILE *out, int number)
 {
 	char cca[32] = "";
@@ -350,7 +350,7 @@ void report_flow(FILE *out, int number)
 	fprintf(out, "%d,%s,%s\n", flows[number].id, flows[number].cca, cca);
 }
 
-/* One line: flow, time, and how many packets have come to its receiver with a congestion mark */
+/* One line: flow, time, and the number of packets that arrived at its receiver's host with a congestion mark. */
 void report_marks(FILE *out, int number)
 {
 	enter(flows[number].to);

@@ -1,4 +1,4 @@
-/* The guest: the only program that runs in the kernel under test. It is process 1, and alone. */
+/* The guest: the only program that runs in the kernel under test, as process 1. */
 #ifndef GUEST_H
 #define GUEST_H
 
@@ -9,21 +9,21 @@
 #define NEVER INT64_MAX
 #define MAX_WORDS 40
 
-/* Whose socket something happens at. */
+/* Kinds of sockets for which events are reported. */
 enum end { LISTENER, SENDER, RECEIVER, FAR_END, NEAR_END, TAP };
 
-/* Ends the guest with a message, which the host finds in the file "failed". */
+/* Ends the guest with an error message, which the host reads from the file "failed". */
 void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* Nanoseconds since the guest has booted, and since the run has begun. */
+/* Nanoseconds since the guest booted, and nanoseconds since the run began. */
 int64_t clock_ns(void);
 int64_t run_ns(void);
-/* A file for the host to write to, and its end, which fails if not all of it could be written. */
+/* Opens a result file for the host, and closes it; closing fails if the file could not be written in full. */
 FILE *result(const char *name);
 void end_result(FILE *file, const char *name);
 int64_t whole(const char *text);
 
-/* network.c: each takes the words of a line of the script; namespaces, devices, addresses, routes and queue disciplines */
+/* network.c: namespaces, devices, addresses, routes and queue disciplines, from the words of a line of the script */
 int enter(const char *namespace);
 int leave_for(const char *namespace);
 int device(const char *name);
@@ -40,7 +40,7 @@ void set_bursts(char **words);
 void set_sysctl(char **words, int count);
 void list_qdiscs(int socket, void (*each)(int device, const char *kind, unsigned handle, const void *stats, int size));
 
-/* radios.c: radios of a kernel that has them, which join one ad hoc network */
+/* radios.c: radios, if the kernel has any, which join one ad hoc network */
 void make_radio(char **words);
 int has_radios(void);
 
@@ -67,7 +67,7 @@ void send_datagrams(int64_t now);
 void on_datagram(uint64_t what);
 void report_datagrams(FILE *out);
 
-/* capture.c: packets as hosts see them */
+/* capture.c: packets at hosts */
 void capture(char **words);
 void on_packets(uint64_t what);
 void end_capture(void);
@@ -76,7 +76,7 @@ void end_capture(void);
 void watch(char **words);
 void sample_links(FILE *out);
 
-/* counters.c: what a kernel counts for itself, and what it knows */
+/* counters.c: counters of the kernel, and its properties */
 long long marked_packets(void);
 long long thrown_away(void);
 void probe(void);

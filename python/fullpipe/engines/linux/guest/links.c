@@ -1,4 +1,4 @@
-/* What queue disciplines count. */
+/* Counters of queue disciplines. */
 #define _GNU_SOURCE
 #include "guest.h"
 
@@ -17,7 +17,7 @@ static struct {
 static int watched_count, now_watched;
 static FILE *file;
 
-/* watch LINK NAMESPACE DEVICE; those of a namespace come in a row */
+/* watch LINK NAMESPACE DEVICE; all devices of a namespace must follow each other */
 void watch(char **words)
 {
 	if (watched_count == MAX_WATCHED)
@@ -56,7 +56,7 @@ static void write_counters(int device, const char *kind, unsigned handle, const 
 	fputc('\n', file);
 }
 
-/* A line for every queue discipline of the watched devices: link, time, kind, handle, counters, its own numbers */
+/* A line for every queue discipline of the watched devices: link, time, kind, handle, counters, own statistics. */
 void sample_links(FILE *out)
 {
 	file = out;

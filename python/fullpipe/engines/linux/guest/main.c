@@ -1,9 +1,10 @@
 /*
- * Process 1 of the guest: reads /script, builds the network, runs the flows, writes down what the kernel says of
- * them, and powers off. Time is virtual: what this program computes takes none.
+ * Process 1 of the guest: reads /script, builds the network, runs the flows, records the kernel's data about the
+ * flows, and powers off. Time is virtual: computation of this program takes no time.
  *
- * A line of the script is a word and its arguments. A line that begins with "at NANOSECONDS" is done at that time
- * of the run; others before it begins. The last line is "ready". Results go to the root directory, which is a folder of the host.
+ * A line of the script is a word and its arguments. A line that begins with "at NANOSECONDS" is executed at that
+ * time of the run. All other lines are executed before the run begins. The last line is "ready". Results go to the
+ * root directory, which is a folder of the host.
  */
 #define _GNU_SOURCE
 #include "guest.h"
@@ -68,7 +69,7 @@ int64_t clock_ns(void)
 	return now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* Reading a clock takes a nanosecond of virtual time, so what happens at a time is seen a little later. */
+/* Reading a clock takes a nanosecond of virtual time, so an event is seen slightly later than it happens. */
 int64_t run_ns(void)
 {
 	return clock_ns() - begins;
@@ -109,7 +110,7 @@ static void plan(int64_t at, enum what what, int number, const char *line)
 	agenda[agenda_size++] = (struct item){at, what, number, line ? strdup(line) : 0};
 }
 
-/* Equal times in the order of the script, flows after changes of the network. */
+/* Order of items: by time; at equal times changes of the network before flows, then in the order of the script. */
 static int earlier(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;
@@ -272,7 +273,7 @@ static void run(void)
 	struct epoll_event alarm = {.events = EPOLLIN, .data.u64 = ~0ULL};
 
 	epoll_ctl(poll_set, EPOLL_CTL_ADD, timer, &alarm);
-	/* The run begins with a second of the guest, so that ticks of the kernel's timers have a known phase. */
+	/* The run begins at a full second of the guest's clock, so that the kernel's timer ticks have a known phase. */
 	begins = (clock_ns() / SECOND + 2 + activation_s()) * SECOND;
 	for (;;) {
 		int64_t now = run_ns(), next;
@@ -302,7 +303,7 @@ static void run(void)
 		next = first_of(next, next_datagram());
 		if (agenda_at < agenda_size)
 			next = first_of(next, agenda[agenda_at].at);
-		if (next != set) { /* calls of the kernel are most of what a run costs */
+		if (next != set) { /* system calls take most of the time of a run */
 			due.it_value.tv_sec = (begins + next) / SECOND;
 			due.it_value.tv_nsec = (begins + next) % SECOND;
 			timerfd_settime(timer, TFD_TIMER_ABSTIME, &due, 0);
@@ -321,9 +322,9 @@ static void prepare(void)
 {
 	FILE *out;
 
-	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* else every sleep would be 50 us too long */
+	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* otherwise every sleep would be 50 us too long */
 	mount("proc", "/proc", "proc", 0, 0);
-	out = fopen("/proc/sys/vm/panic_on_oom", "w"); /* else a guest without memory never ends */
+	out = fopen("/proc/sys/vm/panic_on_oom", "w"); /* otherwise a guest without free memory never ends */
 	if (out) {
 		fputs("2\n", out);
 		fclose(out);

@@ -1,4 +1,4 @@
-/* Messages to the kernel, one at a time: a header, a body, attributes. */
+/* Netlink messages to the kernel, one at a time: a header, a body and attributes. */
 #define _GNU_SOURCE
 #include "netlink.h"
 #include "guest.h"
@@ -58,7 +58,7 @@ void close_attribute(struct rtattr *opened)
 	opened->rta_len = message.bytes + message.header.nlmsg_len - (char *)opened;
 }
 
-/* Send the message; returns 0 or what is wrong with it. */
+/* Send the message. Returns 0, or the error with which the kernel refused it. */
 int send_message(int socket)
 {
 	static char answer[MAX_MESSAGE] __attribute__((aligned(8)));

@@ -1,4 +1,4 @@
-/* Messages to the kernel, one at a time: a header, a body, attributes. */
+/* Netlink messages to the kernel, one at a time: a header, a body and attributes. */
 #ifndef NETLINK_H
 #define NETLINK_H
 
@@ -7,7 +7,7 @@
 
 #define MAX_MESSAGE 16384
 
-/* The one that is being written. */
+/* The message that is being written. */
 extern union message {
 	struct nlmsghdr header;
 	char bytes[MAX_MESSAGE];
@@ -19,9 +19,9 @@ struct rtattr *attribute(int type, const void *data, int size);
 void number(int type, uint32_t value);
 void text(int type, const char *value);
 void close_attribute(struct rtattr *opened);
-/* Send the message; returns 0 or what is wrong with it. */
+/* Send the message. Returns 0, or the error with which the kernel refused it. */
 int send_message(int socket);
-/* Send the message; if it is refused, the guest ends and says of what it was. */
+/* Send the message. If the kernel refuses it, the guest fails with an error that names `what`. */
 void ask(int socket, const char *what);
 
 #endif

@@ -1,4 +1,4 @@
-/* Namespaces, virtual Ethernet, addresses, routes and queue disciplines, all through rtnetlink. */
+/* Namespaces, virtual Ethernet, addresses, routes and queue disciplines, all set through rtnetlink. */
 #define _GNU_SOURCE
 #include "guest.h"
 #include "netlink.h"
@@ -23,7 +23,7 @@
 
 #define MAX_NAMESPACES 100000
 #define MAX_DUMP 65536
-/* MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, which runs at least once a second */
+/* MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, whose loop runs at least once per second */
 #define ACTIVATED_PER_SECOND 100
 
 static struct {
@@ -32,7 +32,7 @@ static struct {
 } namespaces[MAX_NAMESPACES];
 static int namespace_count, current = -1, device_count;
 
-/* In which the guest has started. */
+/* The namespace in which the guest has started. */
 static int home = -1;
 
 void make_namespace(const char *name)
@@ -53,7 +53,7 @@ void make_namespace(const char *name)
 
 static int find(const char *name)
 {
-	/* What a script says of a namespace mostly comes in a row, and soon after it was made. */
+	/* Most lines of a script refer to the same namespace as the line before, or to a recently created one. */
 	if (current >= 0 && !strcmp(namespaces[current].name, name))
 		return current;
 	for (int i = namespace_count - 1; i >= 0; i--)
@@ -62,7 +62,7 @@ static int find(const char *name)
 	fail("no namespace %s", name);
 }
 
-/* Go to a namespace; returns its netlink socket. "-" is the one in which the guest has started. */
+/* Enter a namespace and return its netlink socket. "-" is the namespace in which the guest has started. */
 int enter(const char *name)
 {
 	int wanted = strcmp(name, "-") ? find(name) : -1;
@@ -78,7 +78,7 @@ int enter(const char *name)
 	return namespaces[wanted].netlink;
 }
 
-/* Back to the namespace in which the guest has started; what is sent to `namespace` from there. */
+/* Return to the namespace in which the guest has started. Returns the file of `namespace`, to move devices there. */
 int leave_for(const char *namespace)
 {
 	int wanted = find(namespace);
@@ -111,8 +111,8 @@ static void offload(const char *name, int command)
 }
 
 /*
- * Both ends have the same address and do not ask for each other's, so routes need a device only. Packets travel
- * singly; TCP hands them over in bursts all the same.
+ * Raise a device. Both ends of a link have the same MAC address and no ARP, so a route only needs a device. Without
+ * offloads, packets travel one by one, but TCP still passes them to the device in bursts.
  */
 static void raise_device(const char *namespace, const char *name)
 {
@@ -157,7 +157,10 @@ void make_link(char **words)
 	device_count += 2;
 }
 
-/* Until linkwatch has activated a device whose other end was raised after it, it drops what it is to send. */
+/*
+ * Seconds that linkwatch takes to activate all devices. A device whose other end was raised later drops packets until
+ * then.
+ */
 int64_t activation_s(void)
 {
 	return device_count / ACTIVATED_PER_SECOND;
@@ -185,7 +188,7 @@ void set_address(char **words)
 	ask(s, words[2]);
 }
 
-/* route NAMESPACE ADDRESS|default DEVICE SOURCE|- [initcwnd N] [quickack 1]; replaces one that is there */
+/* route NAMESPACE ADDRESS|default DEVICE SOURCE|- [initcwnd N] [quickack 1]; replaces an existing route */
 void set_route(char **words, int count)
 {
 	struct rtmsg info = {
@@ -227,7 +230,7 @@ static int from_hex(const char *hex, unsigned char *bytes, int most)
 static int try_to_set(int type, char **words)
 {
 	static unsigned char options[MAX_MESSAGE];
-	/* Of a filter: its place among others, and the packets that it sees. */
+	/* For a filter, this field has its priority among filters and the protocol of the packets that it handles. */
 	struct tcmsg info = {.tcm_family = AF_UNSPEC, .tcm_info = type == RTM_NEWTFILTER ? 1 << 16 | htons(ETH_P_ALL) : 0};
 	int s = enter(words[0]), adds = !strcmp(words[2], "add");
 	int size = words[6] ? from_hex(words[6], options, sizeof(options)) : 0;
@@ -244,7 +247,7 @@ static int try_to_set(int type, char **words)
 	return send_message(s);
 }
 
-/* qdisc NAMESPACE DEVICE add|change PARENT HANDLE KIND [ATTRIBUTES]; numbers and what follows the kind are hexadecimal */
+/* qdisc NAMESPACE DEVICE add|change PARENT HANDLE KIND [ATTRIBUTES]; PARENT, HANDLE and ATTRIBUTES are hexadecimal */
 void set_qdisc(char **words)
 {
 	int error = try_to_set(RTM_NEWQDISC, words);
@@ -277,7 +280,7 @@ int can_set(char **words)
 	return !try_to_set(strcmp(words[0], "filter") ? RTM_NEWQDISC : RTM_NEWTFILTER, words + 1);
 }
 
-/* bursts NAMESPACE DEVICE PACKETS: the most that TCP hands over at once */
+/* bursts NAMESPACE DEVICE PACKETS: the largest burst that TCP passes to the device, in packets */
 void set_bursts(char **words)
 {
 	struct ifinfomsg info = {0};
@@ -305,7 +308,7 @@ void set_sysctl(char **words, int count)
 	close(file);
 }
 
-/* Tell `each` of every queue discipline in the namespace of a netlink socket. */
+/* Call `each` for every queue discipline in the namespace of a netlink socket. */
 void list_qdiscs(int socket, void (*each)(int, const char *, unsigned, const void *, int))
 {
 	static char dump[MAX_DUMP] __attribute__((aligned(8)));

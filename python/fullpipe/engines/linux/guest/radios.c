@@ -1,4 +1,4 @@
-/* Radios, which nl80211 moves into namespaces and lets join one ad hoc network of 802.11n. */
+/* Radios, which nl80211 moves into namespaces and joins to one ad hoc network of 802.11n. */
 #define _GNU_SOURCE
 #include "guest.h"
 #include "netlink.h"
@@ -23,7 +23,7 @@ static void begin_command(int command)
 	begin(family, 0, &info, sizeof(info));
 }
 
-/* The number that this kernel has given to nl80211; 0 if it has none. */
+/* Identifier of the nl80211 family in this kernel; 0 if the kernel has no nl80211. */
 static int find_family(int socket)
 {
 	static char answer[MAX_MESSAGE] __attribute__((aligned(8)));
@@ -92,7 +92,7 @@ static void join(int socket, int index)
 	ask(socket, "an ad hoc network");
 }
 
-/* radio NAMESPACE DEVICE NUMBER: the radio of the kernel with that number becomes a device */
+/* radio NAMESPACE DEVICE NUMBER: make radio NUMBER of the kernel available as DEVICE */
 void make_radio(char **words)
 {
 	int route, s, index = whole(words[2]);
