@@ -1,4 +1,4 @@
-// The addresses of hosts.
+// Addresses of hosts.
 #pragma once
 
 #include "ns3/ipv4-address.h"
@@ -8,9 +8,9 @@
 namespace fullpipe
 {
 
-constexpr uint16_t IPV4 = 0x0800; // protocol number of Ethernet
+constexpr uint16_t IPV4 = 0x0800; // EtherType of IPv4
 
-// A network of four addresses per flow.
+// Each flow has a network of four addresses.
 inline ns3::Ipv4Address
 AddressOf(uint32_t flow, uint32_t host)
 {

@@ -44,7 +44,7 @@ Application::ChangePace(int64_t rate)
         m_offered = UINT64_MAX;
         return m_wake();
     }
-    // What was left of a limitless supply is taken back.
+    // If the rate was unlimited before, unsent data is withdrawn.
     m_offered = m_offered == UINT64_MAX ? m_sent() : std::max(m_offered, m_sent());
     if (rate > 0)
     {

@@ -1,4 +1,5 @@
-// How much data an application has handed out by now, as natively: all at once, or packet by packet at rates that change.
+// The amount of data that an application has offered up to now, as in the native engine: all data at once, or packet by
+// packet at rates that change.
 #pragma once
 
 #include "input.h"
@@ -13,13 +14,13 @@ namespace fullpipe
 class Application
 {
   public:
-    // `sent` tells how much has been sent for the first time, `wake` is called when there is more to send.
+    // `sent` returns the bytes sent so far, each counted once. `wake` is called when there is more to send.
     Application(const FlowInput& input, std::function<uint64_t()> sent, std::function<void()> wake);
 
-    // Bytes handed out so far; UINT64_MAX: without limit.
+    // Bytes offered so far; UINT64_MAX: unlimited.
     uint64_t Offered() const;
 
-    // Nothing more is handed out.
+    // Stop offering data: no more than `sent` bytes in all.
     void Stop(uint64_t sent);
 
   private:

@@ -1,7 +1,7 @@
-// Faster searches of ns-3's socket buffers, done in an array (sent.h).
+// Faster searches in ns-3's socket buffers, which use an array (sent.h).
 //
-// The dynamic linker looks here before it looks into ns-3's libraries, so these functions take the place of theirs. They
-// give what those give, to the bit; what is rare is left to those.
+// The dynamic linker finds these functions before those in ns-3's libraries, so they replace ns-3's functions. They
+// give bit-identical results. In rare cases they call ns-3's functions.
 
 #include "sent.h"
 
@@ -15,7 +15,7 @@
 namespace
 {
 
-// A function of ns-3's libraries whose place has been taken; a method gets its object as first argument.
+// A replaced function of ns-3's libraries. A method gets its object as the first argument.
 template <typename Function>
 Function*
 Theirs(const char* symbol)
@@ -36,8 +36,8 @@ namespace ns3
 namespace
 {
 
-// A segment that was sent with other bounds before: ns-3 makes it of the items that it covers. It is shown those alone,
-// as if the buffer began there, because it compares the list of all with itself at every step.
+// A segment that was sent before with other bounds. ns-3 makes it from the items that it covers. ns-3 is given only
+// these items, as if the buffer began there, because ns-3 compares the whole list with itself at every step.
 TcpTxItem*
 OfOtherBounds(TcpTxBuffer& buffer,
               fullpipe::SentArray& sent,
@@ -71,7 +71,7 @@ OfOtherBounds(TcpTxBuffer& buffer,
 
 } // namespace
 
-// The segment to be sent: one that was sent before, as a whole, or a new one.
+// The segment to send: a whole segment that was sent before, or a new segment.
 TcpTxItem*
 TcpTxBuffer::CopyFromSequence(uint32_t numBytes, const SequenceNumber32& seq)
 {
@@ -93,7 +93,7 @@ TcpTxBuffer::CopyFromSequence(uint32_t numBytes, const SequenceNumber32& seq)
     return item;
 }
 
-// NextSeg of RFC 6675: what is lost, else what is new.
+// NextSeg of RFC 6675: a lost segment if there is any, otherwise a new segment.
 bool
 TcpTxBuffer::NextSeg(SequenceNumber32* seq, SequenceNumber32* seqHigh, bool isRecovery) const
 {
@@ -123,7 +123,7 @@ TcpTxBuffer::NextSeg(SequenceNumber32* seq, SequenceNumber32* seqHigh, bool isRe
     return true;
 }
 
-// What the blocks of an acknowledgement cover is marked, and what is lost by that.
+// Mark the segments that the SACK blocks of an acknowledgement cover, and the segments that are lost as a result.
 uint32_t
 TcpTxBuffer::Update(const TcpOptionSack::SackList& list, const Callback<void, TcpTxItem*>& sackedCb)
 {
@@ -170,7 +170,8 @@ TcpTxBuffer::Update(const TcpOptionSack::SackList& list, const Callback<void, Tc
     return bytes;
 }
 
-// A segment arrives. ns-3 looks at all that wait for one below: not needed for what is there already, or overlaps none.
+// Add an arriving segment. ns-3 searches all segments above a gap. That is not needed if the segment has already
+// arrived, or overlaps no other segment.
 bool
 TcpRxBuffer::Add(Ptr<Packet> p, const TcpHeader& tcph)
 {

@@ -1,4 +1,4 @@
-// A medium with ports. Only the programs for scenarios with cells have them.
+// A medium with ports. Only programs for scenarios with cells contain cells.
 #pragma once
 
 #include "hop.h"
@@ -15,13 +15,13 @@ class Cell
   public:
     virtual ~Cell() = default;
 
-    // Whether every station has joined.
+    // Whether every station has joined the cell.
     virtual bool IsReady() const = 0;
 
-    // The run begins.
+    // Begin the run.
     virtual void Begin() = 0;
 
-    // A port, by its number in the cell. `deliver` is called with what has reached the far end.
+    // Create the port with index `number` in the cell. `deliver` is called with packets that have reached the far end.
     virtual std::unique_ptr<Hop> MakePort(uint32_t number, Deliver deliver, const Deliver& lose) = 0;
 
     virtual uint32_t Ports() const = 0;
@@ -30,7 +30,7 @@ class Cell
 std::unique_ptr<Cell> MakeWifi(const CellInput& input, uint64_t seed);
 std::unique_ptr<Cell> MakeLte(const CellInput& input);
 
-// All cells of an input, with their stations joined.
+// Create all cells of an input, with all stations joined.
 std::vector<std::unique_ptr<Cell>> MakeCells(const Input& input);
 
 } // namespace fullpipe

@@ -1,4 +1,5 @@
-// The clock of a run: nanoseconds since its beginning, which is that of ns-3 unless cells had to be set up before.
+// The clock of a run: nanoseconds since the beginning of the run. It equals ns-3's clock unless cells had to be set up
+// before the run.
 #pragma once
 
 #include "ns3/simulator.h"

@@ -1,4 +1,4 @@
-// A flow of datagrams that leave at a constant distance, whatever becomes of them.
+// A flow of datagrams that leave at a constant interval, whether or not earlier datagrams arrived.
 #pragma once
 
 #include "network.h"

@@ -1,4 +1,4 @@
-// The random numbers of the native engine: one stream per name, so that starts and losses are drawn alike.
+// Random numbers as in the native engine, one stream per name, so that start times and losses are drawn identically.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ class Dice
   public:
     Dice(uint64_t seed, const std::string& stream)
     {
-        uint64_t hash = 0xcbf29ce484222325ull; // FNV-1a
+        uint64_t hash = 0xcbf29ce484222325ull; // FNV-1a hash
         for (unsigned char byte : stream)
         {
             hash = (hash ^ byte) * 0x100000001b3ull;
@@ -31,7 +31,7 @@ class Dice
         return z ^ (z >> 31);
     }
 
-    // In [0, 1).
+    // A uniform number in [0, 1).
     double Unit()
     {
         return static_cast<double>(Next() >> 11) * (1.0 / 9007199254740992.0);

@@ -21,7 +21,8 @@ namespace
 {
 
 constexpr uint16_t PORT = 5001;
-// Unsent data that a socket holds at most, if its buffer is not meant to limit; half of it at least.
+// Largest amount of unsent data in a socket if the send buffer is not meant to limit the flow. The socket holds at
+// least half of it.
 constexpr uint64_t MOST_UNSENT = 1 << 18;
 
 } // namespace
@@ -113,7 +114,7 @@ Flow::MakeSender(const fullpipe_congestion_api* api, uint64_t seed)
     m_socket->SetSendCallback(Callback<void, Ptr<Socket>, uint32_t>([this](Ptr<Socket>, uint32_t) { Fill(); }));
 }
 
-// DCTCP's receiver echoes every mark; any other algorithm has no part in receiving.
+// DCTCP's receiver echoes every mark. No other algorithm affects the receiver.
 void
 Flow::Listen()
 {
@@ -151,8 +152,8 @@ Flow::Established()
     Fill();
 }
 
-// Hands data to the socket: as much as its buffer holds if that is meant to limit, else so much that it does not run dry
-// before the next call.
+// Write data to the socket. If the send buffer is meant to limit the flow, write as much as the buffer holds. Otherwise
+// write enough that the socket does not run out of data before the next call.
 void
 Flow::Fill()
 {
@@ -178,7 +179,7 @@ Flow::Fill()
     }
 }
 
-// The socket takes all of a write, or nothing.
+// Write all bytes or none, and return whether they were written.
 bool
 Flow::Write(uint32_t bytes)
 {
@@ -208,7 +209,7 @@ Flow::OnTransmit(Ptr<const Packet> packet, const TcpHeader& header)
     m_counters.sent++;
     m_counters.retransmitted +=
         m_scoreboard.OnSend(header.GetSequenceNumber(), packet->GetSize(), NowNanos(), inFlight, hidden);
-    // ns-3 asks for more when data is acknowledged, which a recovery can put off for seconds.
+    // ns-3 requests more data only when data is acknowledged, which recovery can delay by seconds.
     if (!m_input.bufferLimits && m_written < m_scoreboard.Sent() + MOST_UNSENT / 2)
     {
         Fill();
@@ -256,7 +257,7 @@ Flow::OnData(Ptr<Socket> socket)
     }
 }
 
-// A packet leaves a host.
+// Wrap a packet that leaves a host into a parcel, and count it.
 void
 Flow::Leave(Ptr<Packet> packet, const Address& to, uint16_t protocol, int way)
 {
@@ -320,7 +321,7 @@ Flow::Describe(FlowSample& sample)
 #if FULLPIPE_NS3_MINOR >= 43
     const Time smoothed = state.m_srtt.Get();
 #else
-    const Time smoothed = state.m_lastRtt.Get(); // the smoothed one, whatever its name
+    const Time smoothed = state.m_lastRtt.Get(); // the smoothed RTT, in spite of the name
 #endif
     if (smoothed.IsStrictlyPositive())
     {

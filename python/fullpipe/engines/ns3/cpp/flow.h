@@ -1,4 +1,4 @@
-// One connection between two hosts of its own: its sockets, its application, and what is measured of it.
+// One connection between two hosts that no other flow uses: its sockets, its application and its measurements.
 #pragma once
 
 #include "application.h"
@@ -54,8 +54,8 @@ class Flow : public Traffic
     bool m_established = false;
     uint64_t m_written = 0;
     double m_deliveryRate = Histogram::NONE;
-    int64_t m_dataDelay = -1; // one way, of the data that arrived last
-    int64_t m_ackedDelay = -1; // the same, as the acknowledgement tells that arrives
+    int64_t m_dataDelay = -1; // one-way delay of the data that arrived last
+    int64_t m_ackedDelay = -1; // the same delay, as reported by the arriving acknowledgement
 };
 
 } // namespace fullpipe

@@ -1,4 +1,4 @@
-// Percentiles of durations: buckets less than 1.6 % wide, exact count, sum and extremes.
+// Percentiles of durations. Buckets are less than 1.6 % wide; count, sum and extremes are exact.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Histogram
         return m_count ? m_sum / static_cast<double>(m_count) / 1e9 : NONE;
     }
 
-    // What the share q of all values does not exceed.
+    // The quantile q (0 to 1) of all values.
     double QuantileSeconds(double q) const
     {
         const auto rank = std::max<uint64_t>(1, std::ceil(q * static_cast<double>(m_count)));

@@ -1,4 +1,4 @@
-// What a packet crosses: a wire, or a port of a cell.
+// A hop of a route: a wire, or a port of a cell.
 #pragma once
 
 #include "clock.h"
@@ -28,7 +28,7 @@ struct HopCounters
 class Hop
 {
   public:
-    // `lose` is told of every packet that is dropped or lost.
+    // `lose` is called with every packet that is dropped or lost.
     Hop(std::string name, Deliver deliver, Deliver lose)
         : m_name(std::move(name)),
           m_deliver(std::move(deliver)),
@@ -41,16 +41,16 @@ class Hop
     virtual uint32_t BacklogPackets() const = 0;
     virtual uint32_t BacklogBytes() const = 0;
 
-    // What happened up to now; transmission in progress counts as far as it has got.
+    // Counters up to now. Of a transmission in progress, the part up to now counts.
     virtual HopCounters Counters() const
     {
         return m_counters;
     }
 
-    // Whether it has a share of time in which it is busy.
+    // Whether the hop has a utilisation.
     virtual bool HasRate() const = 0;
 
-    // From now on waits and the largest backlog are measured.
+    // Begin to measure queueing delays and the maximum backlog.
     void BeginMeasuring()
     {
         m_measuring = true;
@@ -73,13 +73,13 @@ class Hop
     }
 
   protected:
-    // A queue discipline of ns-3, which hands packets to `transmit` while the port below it is not stopped.
+    // Create a queue discipline of ns-3. It passes packets to `transmit` while the port below it is not stopped.
     void MakeQueue(const QueueInput& input, std::function<void(ns3::Ptr<Parcel>)> transmit);
     void Drop(ns3::Ptr<Parcel> parcel);
-    // A packet waits no more.
+    // Record that a packet has left the queue.
     void Leave(const Parcel& parcel);
     void Arrive(ns3::Ptr<Parcel> parcel);
-    // A packet has joined the queue.
+    // Record that a packet has joined the queue.
     void Joined();
 
     std::string m_name;

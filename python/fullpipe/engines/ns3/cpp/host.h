@@ -1,4 +1,4 @@
-// A host of ns-3: a node with its Internet stack and one device, which hands packets to a callback.
+// A host of ns-3: a node with an Internet stack and one device that passes packets to a callback.
 #pragma once
 
 #include "ns3/ipv4-address.h"
@@ -11,7 +11,7 @@
 namespace fullpipe
 {
 
-// The parts of a socket that ns-3 keeps to itself and its descendants.
+// Access to members of a socket that are protected in ns-3.
 struct Inside : public ns3::TcpSocketBase
 {
     static ns3::TcpSocketState& State(ns3::TcpSocketBase& socket)

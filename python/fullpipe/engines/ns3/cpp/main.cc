@@ -1,4 +1,4 @@
-// The whole run: reads an input, simulates, writes the tables. Called by worker.py in a process of its own.
+// A whole run: reads an input, simulates, and writes the tables. worker.py calls it in a separate process.
 
 #include "cell.h"
 #include "datagrams.h"
@@ -25,20 +25,20 @@ namespace fullpipe
 namespace
 {
 
-constexpr int64_t STEPS = 500; // of progress
+constexpr int64_t STEPS = 500; // number of progress reports
 
 void
 SetDefaults(const Input& input)
 {
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(input.seed);
-    // ns-3 would pace at no more than 4 Gbit/s, and give up after six timeouts.
+    // ns-3's defaults limit the pacing rate to 4 Gbit/s, and the number of timeouts to six.
     Config::SetDefault("ns3::TcpSocketState::MaxPacingRate", DataRateValue(DataRate(1000000000000ull)));
     Config::SetDefault("ns3::TcpSocket::DataRetries", UintegerValue(1000000));
     Config::SetDefault("ns3::TcpSocket::ConnCount", UintegerValue(1000000));
 }
 
-// Calls f at every multiple of a step up to the end.
+// Call f at every multiple of a step, up to the end of the run.
 void
 Every(int64_t step, int64_t end, std::function<void(int64_t)> f)
 {
@@ -84,7 +84,7 @@ Run(const Input& input, const std::string& folder, const fullpipe_congestion_api
     {
         Every(input.interval, input.duration, [&tables](int64_t now) { tables.Sample(now); });
     }
-    // A nanosecond later, so that what happens at the very end has happened.
+    // Stop a nanosecond after the end, so that events at the end still happen.
     Simulator::Stop(NanoSeconds(input.duration) + NanoSeconds(1));
     Simulator::Run();
     tables.Finish();
@@ -94,7 +94,7 @@ Run(const Input& input, const std::string& folder, const fullpipe_congestion_api
 
 } // namespace fullpipe
 
-// 0 if all went well; else why is on the standard error.
+// Returns 0 on success. Otherwise the reason is on standard error.
 extern "C" int
 fullpipe_ns3_run(const char* inputFile, const char* folder, const char* algorithms)
 {

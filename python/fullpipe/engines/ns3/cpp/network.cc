@@ -39,7 +39,8 @@ Network::Network(const Input& input, std::vector<std::unique_ptr<Cell>>& cells, 
     }
 }
 
-// Packets past the fork finish on the old way: what follows hops that are no longer on the route stays known.
+// Packets that have already passed the point at which the routes differ finish on the old route. The next hops of hops
+// that are no longer on the route are therefore not removed.
 void
 Network::Lay(Route& route, const std::vector<uint32_t>& path)
 {

@@ -1,4 +1,4 @@
-// Wires and ports of cells, and where a packet goes after each: one route per flow and direction.
+// Wires and ports of cells, and the routes of packets through them: one route per flow and direction.
 #pragma once
 
 #include "cell.h"
@@ -15,7 +15,7 @@ namespace fullpipe
 class Network
 {
   public:
-    // `deliver` is called with what has reached the end of its route, `lose` with what never will.
+    // `deliver` is called with packets at the end of their route, `lose` with packets that are dropped or lost.
     Network(const Input& input, std::vector<std::unique_ptr<Cell>>& cells, Deliver deliver, const Deliver& lose);
 
     void Send(ns3::Ptr<Parcel> parcel);
@@ -29,7 +29,7 @@ class Network
     struct Route
     {
         uint32_t entry = 0;
-        std::vector<std::pair<uint32_t, int64_t>> next; // after which hop comes which; -1: the end
+        std::vector<std::pair<uint32_t, int64_t>> next; // hop and its next hop; -1: end of the route
     };
 
     static void Lay(Route& route, const std::vector<uint32_t>& path);
@@ -37,7 +37,7 @@ class Network
 
     Deliver m_deliver;
     std::vector<std::unique_ptr<Hop>> m_hops;
-    std::vector<Route> m_routes; // of flow n: 2 n for data, 2 n + 1 for acknowledgements
+    std::vector<Route> m_routes; // flow n: 2 n for data, 2 n + 1 for acknowledgements
 };
 
 } // namespace fullpipe

@@ -125,7 +125,7 @@ OwnAlgorithm::Established(uint32_t initialWindow, int64_t rtt)
 bool
 OwnAlgorithm::Sending()
 {
-    const uint32_t inFlight = InFlight(); // the packet that leaves included
+    const uint32_t inFlight = InFlight(); // includes the packet that leaves
     const auto now = static_cast<uint64_t>(NowNanos());
     const bool idle = inFlight <= 1;
     if (idle || m_traits.watches_sends)
@@ -179,7 +179,7 @@ OwnAlgorithm::GetName() const
     return m_name;
 }
 
-// Asked for once per episode: on entering recovery, on an echoed mark, and when the timer fires.
+// ns-3 calls this function once per episode: on entering recovery, on an echoed mark, and at a timeout.
 uint32_t
 OwnAlgorithm::GetSsThresh(Ptr<const TcpSocketState>, uint32_t)
 {
@@ -217,7 +217,7 @@ OwnAlgorithm::Episode(uint32_t episode)
     Refresh();
 }
 
-// The window is set in CongControl, for every acknowledgement.
+// Not used: CongControl sets the window at every acknowledgement.
 void
 OwnAlgorithm::IncreaseWindow(Ptr<TcpSocketState>, uint32_t)
 {
@@ -249,7 +249,7 @@ OwnAlgorithm::CwndEvent(Ptr<TcpSocketState>, const TcpSocketState::TcpCAEvent_t 
     }
     m_reducedByTimer = false;
     m_episode = FULLPIPE_LOSS;
-    Require(m_api->set_cwnd(m_handle, 1), "set_cwnd"); // so does ns-3
+    Require(m_api->set_cwnd(m_handle, 1), "set_cwnd"); // as ns-3 does
     Refresh();
 }
 
@@ -280,7 +280,7 @@ OwnAlgorithm::CongControl(Ptr<TcpSocketState> tcb,
     Refresh();
     if (m_control.reduce && state < FULLPIPE_CWR)
     {
-        Episode(FULLPIPE_EPISODE_DELAY); // ns-3 has no state for it: the reduction is over at once
+        Episode(FULLPIPE_EPISODE_DELAY); // ns-3 has no such state, so the episode ends at once
         m_episode = FULLPIPE_CWR;
         LeaveEpisode();
     }
@@ -315,7 +315,7 @@ OwnAlgorithm::LeaveEpisode()
     Refresh();
 }
 
-// Proportional rate reduction (RFC 9937): what may be sent follows what is delivered.
+// Proportional rate reduction (RFC 9937): the number of packets that may be sent follows the number delivered.
 void
 OwnAlgorithm::Reduce()
 {
@@ -345,7 +345,7 @@ OwnAlgorithm::Reduce()
     Refresh();
 }
 
-// Hands what the algorithm allows to ns-3.
+// Pass the outputs of the algorithm to ns-3.
 void
 OwnAlgorithm::Apply()
 {

@@ -1,9 +1,9 @@
-// An algorithm of fullpipe on ns-3's stack: one TcpCongestionOps for all of them.
+// An algorithm of fullpipe on ns-3's stack. All algorithms use this class, a TcpCongestionOps.
 //
-// ns-3 detects losses, retransmits, and keeps the timers. What it does not tell an algorithm (how much was in flight when
-// a packet left, which packets were lost, RTTs finer than a millisecond) comes from the scoreboard beside it, and so do
-// delivery-rate samples: those of ns-3 outlive the acknowledgement that they are of. Undo, tail loss probes and restarts
-// after idle do not happen, because ns-3 has none.
+// ns-3 detects losses, retransmits, and runs the timers. ns-3 does not tell an algorithm how much was in flight when a
+// packet left, which packets were lost, or RTTs finer than a millisecond. These data come from a scoreboard beside
+// ns-3's. Delivery-rate samples also come from there, because ns-3 keeps a sample after the acknowledgement to which it
+// belongs. Undo, tail loss probes and restarts after idle never happen, because ns-3 does not implement them.
 #pragma once
 
 #include "scoreboard.h"
@@ -19,7 +19,7 @@
 namespace fullpipe
 {
 
-// The table of functions in a shared library; throws std::runtime_error if it is not there.
+// Load the table of functions of a shared library. Throws std::runtime_error if there is none.
 const fullpipe_congestion_api* LoadAlgorithms(const std::string& library);
 
 class OwnAlgorithm : public ns3::TcpCongestionOps
@@ -28,7 +28,7 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     static ns3::TypeId GetTypeId();
     ~OwnAlgorithm() override;
 
-    // Throws std::runtime_error if there is no such algorithm, or it needs what ns-3 has not.
+    // Throws std::runtime_error if there is no such algorithm, or it requires something that ns-3 lacks.
     void Make(const fullpipe_congestion_api* api,
               const std::string& name,
               const std::string& parameters,
@@ -36,24 +36,24 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
 
     void Attach(ns3::TcpSocketBase* socket, Scoreboard* scoreboard);
 
-    // The handshake is over.
+    // Start the algorithm when the handshake is complete.
     void Established(uint32_t initialWindow, int64_t rtt);
 
-    // A segment leaves; whether its rate sample is to be hidden.
+    // Process a segment that leaves. Returns whether its rate sample is to be hidden.
     bool Sending();
 
-    // An acknowledgement has been digested; ns-3 processes it next.
+    // Process an acknowledgement that the scoreboard has processed, before ns-3 processes it.
     void Arrived(const Digest& digest, int64_t oneWayDelay);
 
     void Observe(fullpipe_see see, void* context) const;
 
-    // It wants every mark echoed, as DCTCP does.
+    // Whether every mark is to be echoed, as for DCTCP.
     bool WantsEveryMark() const
     {
         return m_traits.ecn == FULLPIPE_ECN_EVERY_MARK;
     }
 
-    // Of ns-3.
+    // Interface of ns-3.
     std::string GetName() const override;
     uint32_t GetSsThresh(ns3::Ptr<const ns3::TcpSocketState> tcb, uint32_t bytesInFlight) override;
     void IncreaseWindow(ns3::Ptr<ns3::TcpSocketState> tcb, uint32_t segmentsAcked) override;
@@ -91,25 +91,25 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     fullpipe_control m_control{};
     ns3::TcpSocketBase* m_socket = nullptr;
     Scoreboard* m_scoreboard = nullptr;
-    Digest m_digest; // of the acknowledgement being processed
+    Digest m_digest; // of the acknowledgement in process
     int64_t m_oneWayDelay = -1;
     bool m_processing = false;
     bool m_enteringRecovery = false;
-    bool m_reducedByTimer = false; // ns-3 asked for a threshold outside of any acknowledgement
+    bool m_reducedByTimer = false; // ns-3 requested a threshold outside of any acknowledgement
     bool m_appLimited = false;
     uint32_t m_priorState = FULLPIPE_OPEN;
-    uint32_t m_episode = FULLPIPE_OPEN; // where recovery stood when the last acknowledgement had been processed
+    uint32_t m_episode = FULLPIPE_OPEN; // state of recovery after the last acknowledgement
     uint32_t m_priorInFlight = 0;
     uint64_t m_lastSend = 0;
     uint64_t m_marked = 0;
     int64_t m_minRtt = -1;
     int64_t m_srtt = -1;
-    uint64_t m_hiddenUntil = 0; // delivered count at which samples count again; 0: they do
+    uint64_t m_hiddenUntil = 0; // delivered count at which samples count again; 0: samples count
     // Proportional rate reduction.
     uint32_t m_priorCwnd = 0;
     uint64_t m_reducedDelivered = 0;
     uint64_t m_reducedSent = 0;
-    // Use of the window, by rounds.
+    // Use of the window, per round.
     uint64_t m_roundEnd = 0;
     uint32_t m_mostInFlight = 0;
     bool m_wasLimited = false;

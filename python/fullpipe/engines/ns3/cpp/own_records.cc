@@ -1,4 +1,4 @@
-// The records of path, acknowledgement and losses that an algorithm of ours gets.
+// The records of path, acknowledgement and losses that fullpipe's algorithms get.
 
 #include "host.h"
 #include "own.h"
@@ -31,7 +31,7 @@ OwnAlgorithm::Path() const
     path.state = static_cast<uint32_t>(state.m_congState.Get());
     path.in_flight = InFlight();
     path.packets_out = static_cast<uint32_t>(m_scoreboard->Outstanding());
-    path.max_burst_bytes = 65536; // what Linux's algorithms reckon with, even where packets leave one by one
+    path.max_burst_bytes = 65536; // value with which Linux's algorithms compute, even if packets leave one by one
     path.ecn = state.m_ecnState != TcpSocketState::ECN_DISABLED;
     path.cwnd_limited = IsCwndLimited();
     path.app_limited = m_appLimited;
@@ -60,8 +60,8 @@ OwnAlgorithm::Ack() const
     return ack;
 }
 
-// The delivery-rate sample (draft-ietf-ccwg-bbr, section 4.1): what was delivered since the newest segment left, over the
-// longer of the time it took to send that much and to acknowledge it.
+// The delivery-rate sample (draft-ietf-ccwg-bbr, section 4.1): the packets delivered since the newest segment left,
+// over the longer of two times: the time to send these packets, and the time to acknowledge them.
 void
 OwnAlgorithm::AddRate(fullpipe_ack& ack) const
 {
@@ -79,7 +79,7 @@ OwnAlgorithm::AddRate(fullpipe_ack& ack) const
     ack.rate_app_limited = newest.hidden;
     ack.rate_lost = static_cast<uint32_t>(m_scoreboard->Lost() - newest.lostBefore);
     ack.rate_tx_in_flight = newest.inFlight;
-    // Shorter than the smallest RTT: it is the original of a retransmission that has arrived.
+    // If the interval is shorter than the smallest RTT, the original of a retransmission has arrived.
     if (interval > 0 && interval / 1000 >= m_minRtt / 1000)
     {
         ack.rate_interval = static_cast<uint64_t>(interval);

@@ -1,4 +1,4 @@
-// A packet on its way.
+// A packet between two hosts.
 #pragma once
 
 #include "ns3/ipv4-queue-disc-item.h"
@@ -26,13 +26,14 @@ class Parcel : public ns3::Ipv4QueueDiscItem
         return Ipv4QueueDiscItem::GetSize() + m_linkOverhead;
     }
 
-    // Without what the link layer adds.
+    // Size without the overhead of the link layer.
     uint32_t NetworkSize() const
     {
         return Ipv4QueueDiscItem::GetSize();
     }
 
-    // Every queue wants to put the header before the payload: it stays apart until the packet has arrived.
+    // Every queue calls this function to put the header before the payload. The header stays separate until the packet
+    // arrives.
     void AddHeader() override
     {
     }
@@ -44,11 +45,11 @@ class Parcel : public ns3::Ipv4QueueDiscItem
     }
 
     uint32_t flow = 0;
-    uint32_t host = 0;         // number of the node at which it will arrive
+    uint32_t host = 0;         // index of the destination node
     int way = 0;               // 0: data, 1: acknowledgements
-    int64_t since = 0;         // joined the queue
-    int64_t sent = 0;          // left its host
-    int64_t oneWayDelay = -1;  // of an acknowledgement: that of the data that arrived last
+    int64_t since = 0;         // time at which it joined the queue
+    int64_t sent = 0;          // time at which it left its host
+    int64_t oneWayDelay = -1;  // in an acknowledgement: delay of the data that arrived last
 
   private:
     uint32_t m_linkOverhead;

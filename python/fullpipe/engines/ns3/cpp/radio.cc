@@ -12,7 +12,7 @@ namespace fullpipe
 namespace
 {
 
-// The number of a packet under way.
+// A tag with the number of a packet in the cell.
 class Ticket : public Tag
 {
   public:
@@ -58,7 +58,7 @@ class Ticket : public Tag
 uint64_t
 TicketOf(Ptr<const Packet> packet)
 {
-    Ticket ticket; // of bytes, as those of packets do not survive aggregation
+    Ticket ticket; // a byte tag, as packet tags do not survive aggregation
     return packet->FindFirstMatchingByteTag(ticket) ? ticket.number : 0;
 }
 

@@ -1,7 +1,7 @@
-// A cell whose packets pass MAC and PHY of ns-3.
+// A cell whose packets pass through MAC and PHY of ns-3.
 //
-// A packet of ours enters ns-3 as one of the same size, with a ticket by which it is known when it leaves and when it
-// arrives.
+// A packet of fullpipe enters ns-3 as a packet of the same size with a ticket. The ticket identifies the packet when it
+// leaves and when it arrives.
 #pragma once
 
 #include "cell.h"
@@ -16,7 +16,7 @@ namespace fullpipe
 
 class RadioPort;
 
-// What waits in front of one radio, first in, first out.
+// Backlog before one radio, first in, first out.
 struct Buffer
 {
     uint64_t packets = 0, bytes = 0;
@@ -25,10 +25,10 @@ struct Buffer
 class Radio : public Cell
 {
   public:
-    // Hands a packet to the MAC of the sender of a port.
+    // Pass a packet to the MAC of the sender of a port.
     void Send(ns3::Ptr<Parcel> parcel, RadioPort& port);
 
-    // From any port to its far end.
+    // Propagation delay from any port to its far end.
     virtual int64_t Delay() const = 0;
 
   protected:
@@ -41,13 +41,14 @@ class Radio : public Cell
 
     virtual void Transmit(ns3::Ptr<ns3::Packet> packet, uint32_t port) = 0;
 
-    // What is under way with the ticket of a packet, if it is ours.
+    // The packet in the cell that has the ticket of an ns-3 packet; null if there is none.
     Flight* Find(ns3::Ptr<const ns3::Packet> packet);
-    // It is sent, perhaps not for the first time.
+    // Record a transmission of the packet. Only the first one counts.
     static void Leaves(Flight& flight);
     void Received(ns3::Ptr<const ns3::Packet> packet);
     void GivenUp(ns3::Ptr<const ns3::Packet> packet);
-    // Every one of ours of which a part is in what a PHY sends; adds the ports from which they are.
+    // Record a transmission of every packet of which a part is in `sent`, and add the ports of these packets to
+    // `ports`.
     void LeaveParts(ns3::Ptr<const ns3::Packet> sent, std::set<RadioPort*>& ports);
 
   private:

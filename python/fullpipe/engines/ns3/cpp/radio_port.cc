@@ -80,7 +80,7 @@ RadioPort::Left(const Parcel& parcel)
     Leave(parcel);
     if (m_disc && m_waiting < m_room)
     {
-        // The MAC is busy with what it sends: more comes when it is done.
+        // The MAC is busy with this transmission, so the discipline continues afterwards.
         Simulator::ScheduleNow([this]() {
             m_port->GetTxQueue(0)->Start();
             m_disc->Run();

@@ -1,4 +1,4 @@
-// One way between the hub of a cell and a station.
+// One direction between the hub of a cell and a station.
 #pragma once
 
 #include "hop.h"
@@ -10,7 +10,7 @@ namespace fullpipe
 class RadioPort : public Hop
 {
   public:
-    // `room`: how many packets a queue discipline lets wait in the MAC below it.
+    // `room`: number of packets that a queue discipline lets wait in the MAC below it.
     RadioPort(const PortInput& input,
               Radio& radio,
               uint32_t number,
@@ -41,11 +41,11 @@ class RadioPort : public Hop
         return m_number;
     }
 
-    // A packet is sent for the first time.
+    // Record the first transmission of a packet.
     void Left(const Parcel& parcel);
     void Received(ns3::Ptr<Parcel> parcel);
     void GivenUp(ns3::Ptr<Parcel> parcel);
-    // Packets of this port are on the air for so long.
+    // Count airtime of packets of this port, in nanoseconds.
     void Busy(double nanos)
     {
         m_counters.busyNanos += nanos;
@@ -60,7 +60,7 @@ class RadioPort : public Hop
     uint32_t m_number;
     Buffer& m_buffer;
     uint32_t m_room;
-    uint32_t m_waiting = 0, m_waitingBytes = 0; // in the MAC, not yet sent
+    uint32_t m_waiting = 0, m_waitingBytes = 0; // packets in the MAC that have not been sent
 };
 
 } // namespace fullpipe

@@ -9,7 +9,8 @@ using namespace ns3;
 namespace fullpipe
 {
 
-// The payload's first byte has sequence number 1. Numbers wrap after 4 GiB, windows are smaller than half of that.
+// The first byte of the payload has sequence number 1. Sequence numbers wrap after 4 GiB, and windows are smaller than
+// half of that.
 uint64_t
 Scoreboard::Offset(SequenceNumber32 sequence) const
 {
@@ -26,7 +27,7 @@ Scoreboard::Find(uint64_t offset)
     });
 }
 
-// What the delivery-rate sample of a segment needs to know of the time at which it left.
+// Record the state that the delivery-rate sample of a segment needs, at the time at which the segment leaves.
 void
 Scoreboard::Stamp(Segment& segment, int64_t now, uint32_t inFlight, bool hidden) const
 {
@@ -133,7 +134,8 @@ Scoreboard::OnAck(const TcpHeader& header, int64_t now)
     return digest;
 }
 
-// Long blocks come again with every acknowledgement: only what those of the one before did not cover is looked at.
+// Long blocks are repeated in every acknowledgement. Only parts that the preceding acknowledgement did not cover are
+// searched.
 void
 Scoreboard::Sack(uint64_t from, uint64_t to, size_t block, Digest& digest, int64_t now)
 {
@@ -171,7 +173,7 @@ Scoreboard::Sack(uint64_t from, uint64_t to, size_t block, Digest& digest, int64
     }
 }
 
-// Lost is what lies below three segments that were selectively acknowledged.
+// A segment is lost if three segments above it have been selectively acknowledged.
 void
 Scoreboard::FindLosses(Digest& digest)
 {

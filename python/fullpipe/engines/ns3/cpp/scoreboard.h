@@ -1,7 +1,8 @@
-// The scoreboard of a sender, kept outside ns-3's socket: when each segment left, whether it was sent again,
-// which are acknowledged, selectively or not, and which are lost by RFC 6675's rule, the one that ns-3 goes by.
+// The scoreboard of a sender, kept outside ns-3's socket. It records when each segment left, whether it was
+// retransmitted, whether it was acknowledged, selectively or not, and whether it is lost by RFC 6675's rule, which ns-3
+// uses.
 //
-// ns-3 keeps no such record where others can see it, and its own RTTs are in milliseconds.
+// ns-3 has no such record that other code can read, and ns-3's RTTs are in milliseconds.
 #pragma once
 
 #include "ns3/tcp-header.h"
@@ -18,46 +19,46 @@ namespace fullpipe
 
 struct Segment
 {
-    uint64_t start = 0; // bytes of payload before it
+    uint64_t start = 0; // bytes of payload before the segment
     uint32_t length = 0;
     int64_t sent = 0;
     bool again = false;
     bool sacked = false;
     bool lost = false;
-    bool hidden = false;      // its rate sample says nothing of the network
-    uint32_t inFlight = 0;    // packets, itself included
-    uint64_t lostBefore = 0;  // packets found lost when it left
-    uint64_t delivered = 0;   // packets delivered by then
-    int64_t deliveredTime = 0; // when that count had last changed
-    int64_t flightStart = 0;  // when the segment delivered last by then had been sent
+    bool hidden = false;      // whether its rate sample is hidden, as it says nothing about the network
+    uint32_t inFlight = 0;    // packets, including this segment
+    uint64_t lostBefore = 0;  // packets marked lost when the segment left
+    uint64_t delivered = 0;   // packets delivered when the segment left
+    int64_t deliveredTime = 0; // time of the last change of `delivered`
+    int64_t flightStart = 0;  // time at which the last delivered segment had been sent
 };
 
-// What one acknowledgement says that was not known before.
+// New information of an acknowledgement.
 struct Digest
 {
     bool advanced = false;
     bool ece = false;
-    uint32_t cumulative = 0; // segments, those sacked before included
+    uint32_t cumulative = 0; // segments, including those SACKed before
     uint32_t delivered = 0;  // segments, cumulatively or selectively
-    std::optional<int64_t> oldestRtt; // of the oldest segment delivered, none of them sent twice: for statistics
-    std::optional<int64_t> newestRtt; // of the newest one: for the algorithm
-    std::optional<Segment> newest;    // the segment sent last among those delivered
+    std::optional<int64_t> oldestRtt; // of the oldest segment delivered, unless any was retransmitted; for statistics
+    std::optional<int64_t> newestRtt; // of `newest`, unless it was retransmitted; for the algorithm
+    std::optional<Segment> newest;    // the most recently sent segment among those delivered
     std::vector<std::pair<uint64_t, Segment>> lost; // number and record
 };
 
 class Scoreboard
 {
   public:
-    // A segment leaves; whether it is a retransmission.
+    // Record a segment that leaves. Returns whether it is a retransmission.
     bool OnSend(ns3::SequenceNumber32 sequence, uint32_t length, int64_t now, uint32_t inFlight, bool hidden);
 
-    // An acknowledgement arrives.
+    // Process an acknowledgement.
     Digest OnAck(const ns3::TcpHeader& header, int64_t now);
 
-    // The retransmission timer fired: nothing that was sent is expected any more.
+    // Mark all outstanding segments lost, as the retransmission timer has fired.
     void LoseAll(Digest& digest);
 
-    // Recovery begins: the oldest segment is lost, whatever was selectively acknowledged.
+    // Mark the oldest segment lost, as recovery begins, whatever has been selectively acknowledged.
     void LoseHead(Digest& digest);
 
     uint64_t Acknowledged() const // bytes
@@ -65,7 +66,7 @@ class Scoreboard
         return m_acknowledged;
     }
 
-    uint64_t Sent() const // bytes, each once
+    uint64_t Sent() const // bytes, each counted once
     {
         return m_next;
     }
@@ -90,7 +91,7 @@ class Scoreboard
         return m_segments.size();
     }
 
-    uint64_t FirstNumber() const // of the oldest segment outstanding
+    uint64_t FirstNumber() const // number of the oldest outstanding segment
     {
         return m_firstNumber;
     }
@@ -112,9 +113,9 @@ class Scoreboard
     uint64_t m_delivered = 0;
     int64_t m_deliveredTime = 0;
     int64_t m_flightStart = 0;
-    uint64_t m_scanned = 0; // below this offset losses are known
-    std::array<uint64_t, 3> m_highest{}; // starts of the highest segments sacked, highest first
-    std::vector<std::pair<uint64_t, uint64_t>> m_blocks; // of the acknowledgement before
+    uint64_t m_scanned = 0; // offset below which losses have been found
+    std::array<uint64_t, 3> m_highest{}; // starts of the three highest SACKed segments, highest first
+    std::vector<std::pair<uint64_t, uint64_t>> m_blocks; // SACK blocks of the preceding acknowledgement
 };
 
 } // namespace fullpipe

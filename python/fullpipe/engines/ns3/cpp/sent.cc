@@ -31,7 +31,7 @@ SentArray::Now() const
             m_buffer->m_retrans};
 }
 
-// ns-3 has removed what is acknowledged. If that is not all that it has done since, everything is copied anew.
+// Remove the segments that ns-3 has removed as acknowledged. If ns-3 has made any other change, copy everything again.
 void
 SentArray::Synchronise()
 {

@@ -1,9 +1,10 @@
-// What ns-3's transmit buffer has sent, in an array.
+// An array of the segments that ns-3's transmit buffer has sent.
 //
-// ns-3 keeps a segment in flight as a node of a list, an item and a packet, and walks from the oldest past all of them:
-// once for every segment that it sends, and several times for every acknowledgement. In its wheels, which are built with
-// assertions, one of these walks compares the whole list with itself at every step. A window of a few thousand segments
-// then takes minutes per simulated second. The array holds what such a walk looks at, in the same input.
+// In ns-3, a segment in flight is a node of a list, an item and a packet. ns-3 searches this list from the oldest
+// segment: once for every segment that it sends, and several times for every acknowledgement. ns-3's wheels are built
+// with assertions, and with these one of the searches compares the whole list with itself at every step. A window of a
+// few thousand segments then takes minutes per simulated second. The array holds the data that such a search needs, in
+// the same order.
 #pragma once
 
 #include "ns3/tcp-tx-buffer.h"
@@ -20,9 +21,9 @@ struct Sent
     std::list<ns3::TcpTxItem*>::iterator place; // in ns-3's list
     ns3::SequenceNumber32 start;
     uint32_t size;
-    bool sacked, lost, again; // as ns-3's item says; again: retransmitted
+    bool sacked, lost, again; // as in ns-3's item; again: retransmitted
 
-    bool Waits() const // to be sent again
+    bool Waits() const // whether it is to be retransmitted
     {
         return lost && !again && !sacked;
     }
@@ -33,10 +34,10 @@ class SentArray
   public:
     using Iterator = std::deque<Sent>::iterator;
 
-    // That of a buffer, as the buffer now is.
+    // The array of a buffer, updated to the present state of the buffer.
     static SentArray& Of(const ns3::TcpTxBuffer& buffer);
 
-    // The first segment that does not begin below.
+    // The first segment that begins at or above a sequence number.
     Iterator From(ns3::SequenceNumber32 sequence);
 
     Iterator End()
@@ -44,22 +45,22 @@ class SentArray
         return m_sent.end();
     }
 
-    // The oldest one that is lost and not sent again; null if there is none.
+    // The oldest segment that is lost and not yet retransmitted; null if there is none.
     const Sent* FirstWaiting() const;
 
-    // ns-3 changes the bounds of segments: everything is to be copied anew.
+    // Note that ns-3 changes the bounds of segments: the next update copies everything again.
     void Distrust()
     {
         m_totals = {};
     }
 
-    // The buffer has sent another segment.
+    // Add the segment that the buffer has just sent.
     void Append();
 
     void Repeat(Sent& segment);
     void Sack(Sent& segment);
 
-    // What lies below three segments that were selectively acknowledged is lost.
+    // Mark segments lost that have three selectively acknowledged segments above them.
     void FindLosses();
 
   private:
@@ -74,8 +75,8 @@ class SentArray
     ns3::TcpTxBuffer* m_buffer = nullptr;
     std::deque<Sent> m_sent;
     size_t m_waiting = 0;
-    ns3::SequenceNumber32 m_settled; // below it, what is not sacked is lost
-    Totals m_totals; // of the buffer, when it was last the same as this array: all that ns-3 does by itself changes one
+    ns3::SequenceNumber32 m_settled; // below this number, every segment that is not SACKed is lost
+    Totals m_totals; // of the buffer when this array last agreed with it; any change by ns-3 changes a total
 };
 
 } // namespace fullpipe

@@ -14,7 +14,7 @@ namespace fullpipe
 namespace
 {
 
-// A number as text, or nothing if it is none.
+// A number as text; an empty text if it is not a number.
 std::string
 Text(double value)
 {
@@ -151,7 +151,7 @@ Note(void* context, const char* name, size_t nameLength, double value, const cha
 
 } // namespace
 
-// All variables of an algorithm of ours: always, or only if a state has changed.
+// Write all variables of fullpipe's algorithm: always, or only if a state has changed.
 void
 Tables::Observe(int64_t now, size_t flow, bool always)
 {

@@ -1,4 +1,4 @@
-// The tables of a run: one file of tab-separated values each, the columns as in the schema.
+// The tables of a run: one file of tab-separated values per table, with the columns of the schema.
 #pragma once
 
 #include "flow.h"
@@ -39,7 +39,7 @@ class Tables
     std::vector<std::unique_ptr<Hop>>& m_hops;
     std::ofstream m_series, m_links, m_variables;
     std::vector<HopCounters> m_sampled, m_begin;
-    std::vector<std::map<std::string, std::string>> m_states; // of the variables of each flow
+    std::vector<std::map<std::string, std::string>> m_states; // states of the variables of each flow
 };
 
 } // namespace fullpipe

@@ -1,4 +1,4 @@
-// What the tables tell of any flow: one connection, or datagrams.
+// Data of a flow for the tables. A flow is one connection, or datagrams.
 #pragma once
 
 #include "clock.h"
@@ -23,7 +23,7 @@ struct Mark
     uint64_t retransmitted = 0;
     uint64_t wireBytes = 0;
     uint64_t marked = 0;
-    uint64_t lost = 0; // data packets that were dropped or lost on their way
+    uint64_t lost = 0; // data packets that were dropped or lost in the network
     uint64_t refused = 0; // bytes
 };
 
@@ -46,10 +46,10 @@ class Traffic
     Traffic(const Input& input, uint32_t number);
     virtual ~Traffic() = default;
 
-    // A packet has reached the end of its route.
+    // Process a packet that has reached the end of its route.
     virtual void Deliver(ns3::Ptr<Parcel> parcel) = 0;
 
-    // A packet was dropped or lost.
+    // Process a packet that was dropped or lost.
     virtual void Lose(ns3::Ptr<Parcel> parcel) = 0;
 
     FlowSample Sample();
@@ -61,13 +61,13 @@ class Traffic
         return m_phase == RUNNING;
     }
 
-    // The algorithm, if it is one of ours.
+    // The algorithm, if it is one of fullpipe's.
     virtual const OwnAlgorithm* Own() const
     {
         return nullptr;
     }
 
-    // Sets a function that is called after every acknowledgement, to record variables.
+    // Set a function that is called after every acknowledgement, to record variables.
     void SetTurn(std::function<void()> turn)
     {
         m_turn = std::move(turn);
@@ -116,12 +116,12 @@ class Traffic
         OVER
     };
 
-    // What else than the counters there is to say of it now.
+    // Add the present values that are not counters.
     virtual void Describe(FlowSample& sample) = 0;
     virtual Mark At(int64_t time) const;
-    // The flow begins to send, and is measured from the warm-up on.
+    // Begin the flow. It is measured from the end of the warm-up on.
     void Begun();
-    // Nothing more is measured.
+    // End the measurement.
     void Close();
 
     FlowInput m_input;

@@ -20,7 +20,7 @@ LossModel::Strikes()
         m_seen = (m_seen + 1) % m_input.every;
         return m_seen == 0;
     case LossInput::GILBERT_ELLIOTT:
-        // First the state moves, then it rules this packet.
+        // First the state may change, then the new state decides about this packet.
         m_bad = m_bad ? !m_dice.Chance(m_input.improves) : m_dice.Chance(m_input.worsens);
         return m_dice.Chance(m_bad ? m_input.bad : m_input.good);
     default:
@@ -56,7 +56,7 @@ Wire::Send(Ptr<Parcel> parcel)
     Joined();
 }
 
-// The queue hands a packet to the device, which stops it when it is full.
+// Accept a packet from the queue into the device. A full device stops the queue.
 void
 Wire::Transmit(Ptr<Parcel> parcel)
 {
@@ -77,7 +77,7 @@ Wire::Transmit(Ptr<Parcel> parcel)
     }
 }
 
-// The first packet in the device is sent.
+// Begin to send the first packet in the device.
 void
 Wire::Begin()
 {
@@ -90,7 +90,8 @@ Wire::Begin()
     Continue();
 }
 
-// The rest of the packet goes at the present rate. What the clock rounds up is carried over to the packet behind.
+// Send the rest of the packet at the present rate. The time by which the clock rounds up is carried over to the next
+// packet.
 void
 Wire::Continue()
 {
@@ -123,13 +124,13 @@ Wire::Complete()
     }
 }
 
-// The last bit is on the wire.
+// Process a packet whose last bit is on the wire.
 void
 Wire::Sent(Ptr<Parcel> parcel)
 {
     const bool lost = m_loss && m_loss->Strikes();
     const int64_t now = NowNanos();
-    // ns-3 wants the number of the node to which the event happens.
+    // ns-3 requires the node to which the event happens.
     Simulator::ScheduleWithContext(parcel->host, NanoSeconds(ArrivalAfter(now) - now), [this, parcel, lost]() {
         lost ? Drop(parcel) : Arrive(parcel);
     });
@@ -182,7 +183,7 @@ Wire::Apply(const ChangeInput& change)
     }
 }
 
-// What remains of the packet being sent goes at the new rate.
+// The rest of the packet in transmission is sent at the new rate.
 void
 Wire::ChangeRate(int64_t rate)
 {

@@ -1,8 +1,8 @@
 // One direction of a link: a queue discipline of ns-3, a rate, a propagation delay, and impairments.
 //
-// Packets hop from wire to wire below IP: ns-3's hosts, sockets and queue disciplines, but no routers and no devices
-// between them. So a queue's limit means packets that wait, not the one being sent, as natively, and the size of a packet
-// is that on the link the scenario describes.
+// Packets go from wire to wire below IP. Hosts, sockets and queue disciplines are ns-3's, but there are no routers or
+// devices between them. As in the native engine, the limit of a queue therefore counts waiting packets without the
+// packet in transmission, and the size of a packet is its size on the link that the scenario describes.
 #pragma once
 
 #include "dice.h"
@@ -17,7 +17,7 @@
 namespace fullpipe
 {
 
-// Loss that is not congestion, as natively: same streams, same draws.
+// Loss without congestion, with the same streams and the same draws as in the native engine.
 class LossModel
 {
   public:
@@ -75,12 +75,12 @@ class Wire : public Hop
     Dice m_jitterDice;
     int64_t m_rate; // bit/s; 0 during an outage
     int64_t m_delay;
-    std::deque<ns3::Ptr<Parcel>> m_device; // waits below the queue discipline
+    std::deque<ns3::Ptr<Parcel>> m_device; // packets below the queue discipline
     uint32_t m_deviceBytes = 0;
-    ns3::Ptr<Parcel> m_sending;  // null if the wire is free
-    double m_bitsLeft = 0;       // of it, at m_since
+    ns3::Ptr<Parcel> m_sending;  // the packet in transmission; null if the wire is free
+    double m_bitsLeft = 0;       // bits of this packet left at time m_since
     int64_t m_since = 0;
-    double m_spareNanos = 0; // part of a nanosecond that the last transmission took less than the clock says
+    double m_spareNanos = 0; // time by which the last transmission was rounded up, ns
     ns3::EventId m_completion;
     int64_t m_lastArrival = 0;
     uint64_t m_reorderSeen = 0;

@@ -1,4 +1,4 @@
-// An application that writes at a constant rate into a socket whose buffer may be full, as natively.
+// An application that writes at a constant rate to a socket whose buffer may be full, as in the native engine.
 #pragma once
 
 #include "input.h"
@@ -13,7 +13,7 @@ namespace fullpipe
 class Writer
 {
   public:
-    // `send` hands so many bytes to the socket, and says whether it took them.
+    // `send` writes this many bytes to the socket, and returns whether the socket accepted them.
     Writer(const WritesInput& input, std::function<bool(uint32_t)> send);
 
     bool Exists() const
@@ -24,7 +24,7 @@ class Writer
     void Start();
     void Stop();
 
-    // The socket has room: what waited for it is written, and the pace goes on from now.
+    // Process that the socket has room: write the data that waited, and continue at the rate from now on.
     void Wake();
 
     uint64_t Refused() const

@@ -26,15 +26,16 @@ namespace fullpipe
 namespace
 {
 
-constexpr double NEAR_DB = 60;        // loss to and from every user, so that noise takes nothing
-constexpr uint8_t BEARER = 1;         // the only one of each user
+constexpr double NEAR_DB = 60;        // path loss of every user, dB: so small that noise causes no errors
+constexpr uint8_t BEARER = 1;         // index of the only bearer of each user
 constexpr double SUBFRAME_NANOS = 1e6;
-constexpr int64_t FIRST_REPORTS = 200; // ms, after which reports of the channel quality have come
+constexpr int64_t FIRST_REPORTS = 200; // ms until the first reports of channel quality have arrived
 
 void
 SetLteDefaults()
 {
-    // Our ports limit what waits in RLC, whose own limit is 10,240 bytes; nothing is discarded for its age.
+    // Our ports limit the packets in RLC, whose default limit is 10,240 bytes. No packet is discarded because of its
+    // age.
     for (const std::string rlc : {"ns3::LteRlcUm", "ns3::LteRlcAm"})
     {
         Config::SetDefault(rlc + "::MaxTxBufferSize", UintegerValue(UINT32_MAX));
@@ -44,7 +45,7 @@ SetLteDefaults()
     Config::SetDefault("ns3::LteSpectrumPhy::CtrlErrorModelEnabled", BooleanValue(false));
 }
 
-// Sounding takes turns: the shortest period in which every user has one, but not below ns-3's default.
+// Users take turns in sounding. The period is the shortest in which every user has a turn, but at least ns-3's default.
 uint32_t
 SoundingPeriod(uint32_t users)
 {
@@ -99,13 +100,13 @@ BaseStation::Install()
     {
         const Ptr<NetDevice> device = m_helper->InstallUeDevice(node()).Get(0);
         m_users.push_back(DynamicCast<LteUeNetDevice>(device));
-        m_users.back()->GetRrc()->SetUseRlcSm(false); // which would send without end
+        m_users.back()->GetRrc()->SetUseRlcSm(false); // RLC SM would send without end
         m_helper->Attach(device, m_station);
         m_helper->ActivateDataRadioBearer(device, EpsBearer(EpsBearer::NGBR_VIDEO_TCP_DEFAULT));
     }
 }
 
-// Packets leave RLC's buffer with the first block that has a part of them; a block takes a subframe.
+// A packet leaves RLC's buffer with the first block that has a part of it. A block takes a subframe.
 void
 BaseStation::Watch(Ptr<LteSpectrumPhy> phy)
 {
@@ -137,7 +138,7 @@ BaseStation::IsReady() const
 std::unique_ptr<Hop>
 BaseStation::MakePort(uint32_t number, Deliver deliver, const Deliver& lose)
 {
-    // No queue discipline stands in front of RLC, so that there is no room below one.
+    // No queue discipline precedes RLC, so a port needs no room below one.
     return std::make_unique<RadioPort>(
         m_input.ports[number], *this, number, m_buffers[number], 0, std::move(deliver), lose);
 }

@@ -1,5 +1,6 @@
-// The base station and the users of an LTE cell. Everything between RLC's buffer and its far end is ns-3's own:
-// segmentation, scheduler, HARQ, grants and timing. There is no core network: packets enter and leave at PDCP.
+// The base station and the users of an LTE cell. From RLC's buffer to the receiving end, everything is ns-3's
+// implementation: segmentation, scheduler, HARQ, grants and timing. There is no core network: packets enter and leave
+// at PDCP.
 #pragma once
 
 #include "radio.h"
@@ -44,7 +45,7 @@ class BaseStation : public Radio
     ns3::Ptr<ns3::LteHelper> m_helper;
     ns3::Ptr<ns3::LteEnbNetDevice> m_station;
     std::vector<ns3::Ptr<ns3::LteUeNetDevice>> m_users;
-    std::vector<Buffer> m_buffers; // of RLC, one for each port
+    std::vector<Buffer> m_buffers; // buffers of RLC, one per port
 };
 
 } // namespace fullpipe

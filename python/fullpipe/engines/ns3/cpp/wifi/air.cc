@@ -28,13 +28,13 @@ namespace fullpipe
 namespace
 {
 
-constexpr uint32_t NEVER_RTS = 4692480; // the largest threshold that ns-3 takes
-constexpr double NEAR_DB = 46.68;       // loss at 1 m in the band of 5 GHz, so that noise takes nothing
+constexpr uint32_t NEVER_RTS = 4692480; // the largest threshold that ns-3 accepts
+constexpr double NEAR_DB = 46.68;       // loss at 1 m in the 5 GHz band, dB: so small that noise causes no errors
 
 void
 SetDefaults(const CellInput& input)
 {
-    // Our ports limit what waits; nothing else is dropped in the queue of the MAC.
+    // Our ports limit the waiting packets. The queue of the MAC drops no packet.
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue("100000000p"));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Hours(1000)));
     Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(input.bar));
@@ -42,7 +42,7 @@ SetDefaults(const CellInput& input)
     Config::SetDefault("ns3::WifiRemoteStationManager::IncrementRetryCountUnderBa", BooleanValue(input.retries > 0));
     if (input.retries > 0)
     {
-        // A limit of tries: what has failed as often is not sent again.
+        // The limit counts tries. A frame that has failed this many times is not sent again.
         Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(input.retries + 1));
     }
 }
@@ -114,7 +114,7 @@ Air::Install(bool accessPoint, const StationInput& station)
 {
     YansWifiPhyHelper phy;
     phy.SetChannel(DynamicCast<YansWifiChannel>(m_channel));
-    phy.SetErrorRateModel("ns3::NistErrorRateModel"); // as natively
+    phy.SetErrorRateModel("ns3::NistErrorRateModel"); // as in the native engine
     for (const char* key : {"Antennas", "MaxSupportedTxSpatialStreams", "MaxSupportedRxSpatialStreams"})
     {
         phy.Set(key, UintegerValue(station.streams));
@@ -175,7 +175,7 @@ Air::Watch(Ptr<WifiNetDevice> device)
             [this](WifiMacDropReason, Ptr<const WifiMpdu> frame) { GivenUp(frame->GetPacket()); }));
 }
 
-// To and from each station its own mode; what precedes data at the rate of control frames.
+// Set the mode for data to and from each station, and the rate of control frames.
 void
 Air::FixRates()
 {
@@ -193,7 +193,7 @@ Air::FixRates()
     }
 }
 
-// Of every receiver, which may hear more than what is meant for it.
+// Install errors at every receiver. A receiver may also hear frames that are not addressed to it; these have no errors.
 void
 Air::SetErrors(uint64_t seed)
 {

@@ -1,4 +1,4 @@
-// The nodes of a Wi-Fi cell and its channel. MAC and PHY are ns-3's own, from backoff to block ACK.
+// The nodes of a Wi-Fi cell and its channel. MAC and PHY are ns-3's implementation, from backoff to block ACK.
 #pragma once
 
 #include "radio.h"
@@ -42,7 +42,7 @@ class Air : public Radio
     ns3::Ptr<ns3::Channel> m_channel;
     ns3::Ptr<ns3::WifiNetDevice> m_accessPoint;
     std::vector<ns3::Ptr<ns3::WifiNetDevice>> m_stations;
-    Buffer m_down; // of the access point, which all of its ports share
+    Buffer m_down; // buffer of the access point, which all its ports share
     std::vector<Buffer> m_up;
 };
 

@@ -1,4 +1,4 @@
-// A rate manager with one mode for each station, given beforehand, and a model of errors.
+// A rate manager with a fixed mode for each station, and a model of errors.
 #pragma once
 
 #include "dice.h"
@@ -17,7 +17,7 @@ class FixedRates : public ns3::WifiRemoteStationManager
   public:
     static ns3::TypeId GetTypeId();
 
-    // What is sent to an address goes at this mode, in so many streams.
+    // Send frames to an address with this mode and this number of streams.
     void Fix(ns3::Mac48Address to, ns3::WifiMode mode, uint8_t streams)
     {
         m_rates[to] = {mode, streams};
@@ -50,11 +50,11 @@ class FixedRates : public ns3::WifiRemoteStationManager
     ns3::WifiMode m_control;
 };
 
-// Loses data frames; what answers them arrives.
+// Loses data frames, but not the answers to them.
 class FrameErrors : public ns3::ErrorModel
 {
   public:
-    // With what probability a receiver loses a frame.
+    // Function that returns the probability that a receiver loses a frame.
     using Probability = std::function<double(ns3::Ptr<const ns3::Packet>)>;
 
     FrameErrors(uint64_t seed, const std::string& stream, Probability probability)
