@@ -99,8 +99,8 @@ pub struct Ack {
     pub marked: u32,
     /// RTT of the most recently sent packet that this ACK covers and that was never retransmitted.
     pub rtt: Option<Duration>,
-    /// One-way delay of the last data packet that arrived before this ACK was sent, to the microsecond. The clocks of
-    /// both ends are the same. `None` if the transport does not measure the delay.
+    /// One-way delay of the last data packet that arrived before this ACK was sent, to the microsecond. Both ends use
+    /// the same clock. `None` if the transport does not measure the delay.
     pub one_way_delay: Option<Duration>,
     /// Whether a delayed-ACK timer may have held the ACK back, so that `rtt` may be too long.
     pub delayed: bool,

@@ -68,7 +68,7 @@ fn a_fast_second_connection_is_not_in_the_way() {
     plan["links"][0]["rate_bps"] = json!(5_000_000);
     plan["links"][0]["queue"]["packets"] = json!(10);
     let [first, second] = delivered(&run(&plan, 1));
-    // A round trip of 40 ms contains the unacknowledged payload. The buffer is nearly empty.
+    // Unacknowledged payload is 5 Mbit/s times the round trip of 40 ms. The buffer is nearly empty.
     let held = first - second - 5e6 / 8.0 * 0.04;
     assert!(first > 0.9 * 5e6 / 8.0 * 20.0 && held.abs() < 0.05 * BUFFER as f64, "{held} bytes are held");
 }

@@ -114,15 +114,15 @@ pub enum Expiry {
 params_of_v1! {
     /// Parameters of Ad-BBR.
     pub struct AdBbrParams on Linux6_18, margin 1 {
-        /// Value of nRTT after a time above RTprop: rtprop, window_min or last.
+        /// Value of nRTT once RTT/RTprop has exceeded alpha for hold_s: rtprop, window_min or last.
         nrtt: Reference = Reference::Rtprop, "";
         /// Ratio RTT/RTprop up to which nRTT is RTprop. Has no effect if nrtt is rtprop.
         alpha: f64 = 1.25, "", 1.0..=10.0;
-        /// Time above that ratio after which nRTT changes. Has no effect if nrtt is rtprop.
+        /// Time with RTT/RTprop above alpha after which nRTT changes. Has no effect if nrtt is rtprop.
         hold_s: f64 = 0.3, "s", 0.0..=100.0;
         /// RTT of the bandwidth-delay product in PROBE_BW: rtprop or nrtt.
         bdp_ref: BdpReference = BdpReference::Rtprop, "";
-        /// Choice between beta and gamma: ratio or counters.
+        /// Rule that selects beta or gamma: ratio or counters.
         trigger: Trigger = Trigger::Ratio, "";
         /// Ratio RTT/nRTT from which the rate is divided by beta = RTT/nRTT.
         beta_from: f64 = 1.25, "", 1.0..=10.0;
@@ -135,13 +135,13 @@ params_of_v1! {
         /// Whether to keep gamma between gamma_min and the smaller of gamma_max and 1/beta (or 1 - gamma between
         /// gamma_min and 1), and the rate at four packets per nRTT or more.
         gamma_clamp: bool = true, "";
-        /// Smallest factor.
+        /// Smallest factor of the rate.
         gamma_min: f64 = 0.01, "", 0.0..=1.0;
         /// Largest gamma.
         gamma_max: f64 = 2.0 / 3.0, "", 0.0..=1.0;
         /// Validity of the RTT minimum: probe_rtt, sliding or overwrite.
         rtprop_expiry: Expiry = Expiry::ProbeRtt, "";
-        /// Time with an RTT above RTprop + Y after which PROBE_RTT comes.
+        /// Time with an RTT above RTprop + Y after which PROBE_RTT begins.
         probe_rtt_after_s: f64 = 10.0, "s", 0.1..=3600.0;
         /// Y in standard deviations of the RTT.
         y_std: f64 = 0.5, "", 0.0..=10.0;

@@ -35,7 +35,7 @@ params! {
         startup_gain: f64 = 739.0 / 256.0, "", 1.0..=10.0;
         /// Pacing gain in DRAIN.
         drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
-        /// Pacing gain in UP, and the flight in BDP that ends it.
+        /// Pacing gain in UP, and the number of BDP in flight at which UP ends.
         up_gain: f64 = 1.25, "", 1.0..=4.0;
         /// Pacing gain in DOWN; later versions have 0.91.
         down_gain: f64 = 0.75, "", 0.05..=1.0;
@@ -43,9 +43,9 @@ params! {
         cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
         /// Window gain in UP; later versions have 2.25.
         up_cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
-        /// Share of lost packets in a flight above which loss is too high.
+        /// Share of lost packets among the packets in flight above which loss is too high.
         loss_threshold: f64 = 5.0 / 256.0, "", 0.0..=0.5;
-        /// Factor of a bound after loss.
+        /// Factor by which a loss reduces a bound.
         beta: f64 = 180.0 / 256.0, "", 0.1..=1.0;
         /// Share of the long-term bound left free for other flows in CRUISE.
         headroom: f64 = 38.0 / 256.0, "", 0.0..=0.9;

@@ -92,9 +92,9 @@ params! {
         min_cwnd: u32 = 4, "packets", 1..=1000;
         /// Margin by which the pacing rate is below the estimate, so that queues drain.
         pacing_margin_percent: u32 = 1, "%", 0..=50;
-        /// Share of lost packets in a flight above which loss is too high.
+        /// Share of lost packets among the packets in flight above which loss is too high.
         loss_threshold: f64 = 5.0 / 256.0, "", 0.0..=0.5;
-        /// Factor of a bound after loss.
+        /// Factor by which a loss reduces a bound.
         beta: f64 = 180.0 / 256.0, "", 0.1..=1.0;
         /// Share of the long-term bound left free for other flows in CRUISE.
         headroom: f64 = 38.0 / 256.0, "", 0.0..=0.9;
@@ -106,7 +106,7 @@ params! {
         plateau_test: PlateauTest = PlateauTest::Ack, "";
         /// Shortest time between probes.
         probe_wait_s: f64 = 2.0, "s", 0.0..=100.0;
-        /// Range of the random time added to it.
+        /// Range of the random time added to probe_wait_s.
         probe_wait_random_s: f64 = 1.0, "s", 0.0..=100.0;
         /// Most rounds between probes.
         probe_max_rounds: u32 = 63, "rounds", 1..=255;
@@ -118,8 +118,8 @@ params! {
         cruise_lowers_inflight_lo: bool = true, "";
         /// Whether RTT samples of delayed ACKs never renew an expired minimum.
         delayed_ack_guard: bool = true, "";
-        /// Limit up to which the window grows freely while the pipe is not full: a window of twice the initial one,
-        /// or an initial window delivered.
+        /// Limit up to which the window grows freely while the pipe is not full: a window of twice the initial
+        /// window, or delivery of an initial window.
         early_growth: EarlyGrowth = EarlyGrowth::Window, "";
         /// Whether the undo of a loss keeps a window that grew since, and returns to the STARTUP or probe that the
         /// loss had ended.

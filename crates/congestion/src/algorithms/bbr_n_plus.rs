@@ -74,7 +74,7 @@ params! {
         min_burst: u32 = 2, "packets", 1..=44;
         /// Condition that ends STARTUP without loss: v3, sane or literal.
         exit: Exit = Exit::V3, "";
-        /// Share of the best bandwidth below which it counts as fallen.
+        /// Share of the largest bandwidth below which the bandwidth counts as fallen.
         exit_tolerance: f64 = 0.85, "", 0.1..=1.0;
         /// RTT above the minimum that counts as a queue.
         exit_queue_ms: f64 = 5.0, "ms", 0.0..=1000.0;

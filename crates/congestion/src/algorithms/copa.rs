@@ -57,7 +57,7 @@ params! {
         standing: bool = true, "";
         /// Whether delta falls while other flows keep the queue from emptying.
         competitive: bool = true, "";
-        /// Time without a nearly empty queue after which other flows are assumed to fill it.
+        /// Time without a nearly empty queue after which other flows are assumed to fill the queue.
         empty_within: u32 = 5, "RTTs", 1..=1000;
         /// Window of the smallest RTT.
         min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
@@ -70,7 +70,7 @@ params! {
 
 /// Rounds in one direction before the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// Divisor of the largest queueing delay. The queue is nearly empty below the quotient.
+/// Divisor: the queue is nearly empty while the queueing delay is below its largest value divided by this.
 const NEARLY_EMPTY: u64 = 10;
 /// Window of the largest queueing delay, RTTs.
 const MAX_RTTS: u64 = 4;

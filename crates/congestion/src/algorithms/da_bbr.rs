@@ -41,7 +41,8 @@ params_of_v1! {
     pub struct DaBbrParams on Linux4_14, margin 0 {
         /// Divisor of the window in PROBE_RTT.
         probe_rtt_divisor: u32 = 3, "", 1..=1000;
-        /// Relative growth of RTprop above which it counts as contaminated by a queue, so that the window is BBRv1's.
+        /// Relative growth of RTprop above which RTprop counts as contaminated by a queue. The window is then
+        /// BBRv1's.
         rtprop_growth: f64 = 0.2, "", 0.0..=100.0;
         /// Pacing gain from the start of a recovery to the next phase.
         recovery_gain: f64 = 0.75, "", 0.05..=2.0;

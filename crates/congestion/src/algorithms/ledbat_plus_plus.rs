@@ -39,7 +39,7 @@ params! {
     pub struct LedbatPlusPlusParams {
         /// Target of the queueing delay.
         target_ms: u32 = 60, "ms", 1..=10_000;
-        /// Largest divisor of the gain. The gain is 1 over twice the target in base RTTs, and at least 1 over this.
+        /// Largest divisor of the gain. The gain is 1 / (2 target / base RTT), but at least 1 / max_gain_divisor.
         max_gain_divisor: u32 = 16, "", 1..=1000;
         /// Decrease per round, as a share of the window, for a queueing delay of twice the target.
         decrease: f64 = 1.0, "", 0.0..=10.0;
@@ -47,7 +47,7 @@ params! {
         slow_start_exit: f64 = 0.75, "", 0.01..=1.0;
         /// Rounds of a slowdown with a window of two packets.
         slowdown_rounds: u32 = 2, "rounds", 1..=100;
-        /// Time between slowdowns, as a multiple of the duration of the last one; 0: no slowdowns.
+        /// Time between slowdowns, as a multiple of the duration of the last slowdown; 0: no slowdowns.
         slowdown_interval: u32 = 9, "", 0..=1000;
     }
 }

@@ -39,7 +39,7 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of NV.
     pub struct NvParams {
-        /// Largest excess of the window over the carried window.
+        /// Largest excess of the window over the window that the path carries (the pad).
         pad: u32 = 10, "packets", 0..=10000;
         /// Distance below the pad in which the window neither grows nor shrinks.
         pad_buffer: u32 = 2, "packets", 0..=10000;
@@ -51,7 +51,7 @@ params! {
         loss_dec_factor: u32 = 819, "1/1024", 102..=1024;
         /// Weight of a new RTT in the average; 0: no average.
         rtt_factor: u32 = 128, "1/256", 0..=256;
-        /// Good decisions after which growth that timeouts have slowed doubles.
+        /// Decisions without congestion after which growth that timeouts have slowed doubles.
         growth_rate_neg: u32 = 8, "decisions", 0..=255;
         /// Samples needed to shrink.
         dec_eval_min_calls: u32 = 60, "", 1..=255;

@@ -30,7 +30,7 @@ params! {
     pub struct ScalableParams {
         /// Acknowledged packets per packet of growth; in smaller windows growth is Reno's.
         per_increment: u32 = 100, "packets", 2..=10_000;
-        /// Decrease on congestion: the window divided by 2 to the power of this.
+        /// Decrease on congestion: the window divided by 2 to the power of this value.
         decrease_shift: u32 = 3, "", 1..=16;
     }
 }

@@ -36,15 +36,15 @@ use params::params;
 params! {
     /// Parameters of YeAH.
     pub struct YeahParams {
-        /// Queue above which the flow drains it.
+        /// Queue above which the flow drains its queue.
         alpha: u32 = 80, "packets", 1..=100000;
-        /// Largest queueing delay of a fast round, as the base RTT divided by this.
+        /// Largest queueing delay of a fast round, as the base RTT divided by this value.
         phy: u32 = 8, "", 1..=1000;
         /// Slow rounds in a row after which a loss halves the window, as competing flows are then loss-based.
         rho: u32 = 16, "rounds", 1..=100000;
         /// Fast rounds after which no competing flow is assumed.
         zeta: u32 = 50, "rounds", 1..=100000;
-        /// Smallest reduction on a loss: the window divided by 2 to the power of this.
+        /// Smallest reduction on a loss: the window divided by 2 to the power of this value.
         delta: u32 = 3, "", 1..=10;
     }
 }

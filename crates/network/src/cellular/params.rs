@@ -52,7 +52,7 @@ params! {
         rlc: Mode = Mode::Am, "";
         /// Time until RLC retransmits a block, in acknowledged mode.
         rlc_retransmission_ns: u64 = 40_000_000, "ns", 0.0..=1e10;
-        /// Time for which blocks after a lost one are held, in unacknowledged mode.
+        /// Time for which blocks after a lost block are held, in unacknowledged mode.
         rlc_reordering_ns: u64 = 50_000_000, "ns", 0.0..=1e10;
         /// Time between opportunities of a user for a scheduling request.
         request_period_ns: u64 = 10_000_000, "ns", 1000..=1000000000;
@@ -62,11 +62,11 @@ params! {
         first_grant_bytes: u64 = 150, "bytes", 40..=1000000;
         /// Time between reports of the signal-to-noise ratio.
         report_period_ns: u64 = 5_000_000, "ns", 1000.0..=1e10;
-        /// Time until such a report is used.
+        /// Time from a report of the signal-to-noise ratio until the report is used.
         report_delay_ns: u64 = 6_000_000, "ns", 0.0..=1e10;
         /// Share of blocks whose first try fails, where schemes are chosen by reports.
         target_errors: f64 = 0.1, "", 0.001..=0.5;
-        /// MCS of each user, both ways. With link adaptation, the highest MCS.
+        /// MCS of each user, in both directions. With link adaptation, the highest MCS.
         user_mcs: Vec<u64>, "";
         /// Link adaptation of each user; empty: fixed.
         user_rates: Vec<adaptation::Law> = Vec::new(), "";
@@ -81,9 +81,9 @@ params! {
         /// Gaps in which each user is away: start, length and period in nanoseconds, repeated for each gap; period 0:
         /// a single gap; empty: none.
         user_gaps_ns: Vec<Vec<u64>> = Vec::new(), "";
-        /// Discontinuous reception: time between windows in which an idle user listens; 0: it always listens.
+        /// Discontinuous reception: time between windows in which an idle user listens; 0: the user always listens.
         drx_cycle_ns: u64 = 0, "ns", 0.0..=1e11;
-        /// Duration of such a window.
+        /// Duration of a window in which an idle user listens.
         drx_on_ns: u64 = 10_000_000, "ns", 1.0..=1e11;
         /// Time for which a user listens after the last new block.
         drx_inactivity_ns: u64 = 100_000_000, "ns", 0.0..=1e11;

@@ -124,7 +124,7 @@ impl Passages {
         self.rest.arrivals.until
     }
 
-    /// Maximum number of packets that have waited at the same time in the measured time.
+    /// Maximum number of packets that have waited at the same time since the end of the warm-up.
     #[inline]
     pub fn most_waiting(&self) -> u64 {
         self.rest.totals.backlog_max_packets

@@ -71,7 +71,7 @@ params! {
     /// Limits on waiting packets. The packet in transmission does not count.
     #[derive(Copy, PartialEq, Eq)]
     pub struct Limit {
-        /// Maximum packets that may wait, without the one in transmission; null: no limit.
+        /// Maximum packets that may wait, without the packet in transmission; null: no limit.
         packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
         /// Maximum bytes that may wait, without the packet in transmission; null: no limit.
         bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit;

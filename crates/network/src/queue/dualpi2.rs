@@ -24,9 +24,9 @@ params! {
         target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
         /// Time between updates of the probability.
         tupdate_ms: f64 = 16.0, "ms", 0.1..=10_000.0;
-        /// Weight of the difference from the target.
+        /// Weight of the difference between queueing delay and target.
         alpha: f64 = 0.16, "1/s", 0.0..=100.0;
-        /// Weight of the trend.
+        /// Weight of the change of the queueing delay.
         beta: f64 = 3.2, "1/s", 0.0..=1000.0;
         /// Factor from the base probability to the marking probability of the low-latency queue.
         coupling_factor: f64 = 2.0, "", 0.0..=255.0;
@@ -35,9 +35,9 @@ params! {
         /// Share of the link that the classic queue gets at least, while both queues have packets.
         classic_protection_percent: u32 = 10, "%", 0..=90;
         /// Drop from both queues when the marking probability would exceed one. Otherwise the base probability is
-        /// held at the value where it just reaches one, and the limit does the rest.
+        /// limited to the value at which the marking probability is one, and packets are dropped at the limit only.
         drop_on_overload: bool = true, "";
-        /// Classify all ECT packets as low-latency; otherwise only ECT(1). CE packets always are.
+        /// Classify all ECT packets as low-latency; otherwise only ECT(1). CE packets are always low-latency.
         any_ect: bool = false, "";
     }
 }

@@ -32,13 +32,13 @@ params! {
         quantum: u32 = 3028, "bytes", 1..=1_048_576;
         /// Bytes that a flow may send in its first turn.
         initial_quantum: u32 = 15_140, "bytes", 1..=16_777_216;
-        /// Maximum rate of a flow; null: none.
+        /// Maximum rate of a flow; null: unlimited.
         maxrate_bps: Option<u64> = None, "bit/s", 1.0..=1e12;
         /// Rate up to which the packets of a flow are spaced one by one. At higher rates quanta are spaced.
         low_rate_threshold_bps: u64 = 550_000, "bit/s", 0.0..=1e12;
         /// Time after which an empty flow gets a new quantum when it returns.
         refill_delay_ms: f64 = 40.0, "ms", 0.0..=100_000.0;
-        /// Mark packets that leave later than they could have by more than this; null: no marks.
+        /// Mark packets that leave by more than this time later than they could have; null: no marks.
         ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;
         /// Bit mask of the flow hash: one less than the number of queues.
         orphan_mask: u32 = 1023, "", 0..=65_535;

@@ -28,7 +28,7 @@ params! {
         interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
         /// Mark packets that may be marked instead of dropping them.
         ecn: bool = true, "";
-        /// Mark also every packet whose queueing delay exceeds this; null: off.
+        /// Also mark every packet whose queueing delay exceeds this value; null: no such marks.
         ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;
     }
 }

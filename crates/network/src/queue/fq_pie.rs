@@ -25,9 +25,9 @@ params! {
         target_ms: f64 = 15.0, "ms", 0.001..=10_000.0;
         /// Time between updates of the probabilities.
         tupdate_ms: f64 = 15.0, "ms", 0.1..=10_000.0;
-        /// Weight of the difference from the target, in sixteenths per second.
+        /// Weight of the difference between queueing delay and target, in sixteenths per second.
         alpha: u32 = 2, "1/16 s", 0..=32;
-        /// Weight of the trend, in sixteenths per second.
+        /// Weight of the change of the queueing delay, in sixteenths per second.
         beta: u32 = 20, "1/16 s", 0..=32;
         /// Mark packets that may be marked instead of dropping them.
         ecn: bool = false, "";

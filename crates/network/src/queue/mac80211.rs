@@ -41,14 +41,14 @@ params! {
         ecn: bool = true, "";
         /// Give stations equal airtime in a cell. Otherwise they take turns by aggregates.
         airtime_fairness: bool = true, "";
-        /// Limit the airtime that is queued below in a cell (AQL). Otherwise two aggregates are queued there, as in
-        /// ath9k. Null: limited, except in cells of 802.11n.
+        /// Limit the airtime that is queued in the radio of a cell (AQL). Otherwise two aggregates are queued there,
+        /// as in ath9k. Null: limited, except in cells of 802.11n.
         aql: Option<bool> = None, "";
-        /// Airtime that a station may always queue below.
+        /// Airtime that a station may always queue in the radio.
         aql_low_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
-        /// Airtime that a station may queue below while all stations together queue less than the threshold.
+        /// Airtime that a station may queue in the radio while all stations together queue less than the threshold.
         aql_high_ms: f64 = 12.0, "ms", 0.001..=10_000.0;
-        /// Threshold of the airtime that all stations queue below.
+        /// Threshold of the airtime that all stations together queue in the radio.
         aql_threshold_ms: f64 = 24.0, "ms", 0.001..=10_000.0;
     }
 }

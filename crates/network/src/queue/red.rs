@@ -22,7 +22,8 @@ params! {
         limit: u64 = 400_000, "bytes", 1.0..=1e12, role = limit;
         /// Average backlog at which dropping starts; 0: a third of `max`.
         min: u64 = 0, "bytes", 0.0..=1e12;
-        /// Average backlog at which everything is dropped; 0: three times `min`, or a quarter of the limit without it.
+        /// Average backlog at which everything is dropped; 0: three times `min`, or a quarter of the limit if `min`
+        /// is 0.
         max: u64 = 0, "bytes", 0.0..=1e12;
         /// Average packet size.
         avpkt: u64 = 1000, "bytes", 1..=65_535;

@@ -18,7 +18,7 @@ params! {
         rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12, role = rate;
         /// Bytes that may leave at once after a pause.
         burst_bytes: u64 = 125_000, "bytes", 1.0..=1e12;
-        /// Rate that a burst does not exceed; null: no such limit.
+        /// Peak rate, which a burst does not exceed; null: no such limit.
         peak_bps: Option<u64> = None, "bit/s", 1.0..=1e12;
         /// Bytes that may leave at once at the peak rate.
         mtu_bytes: u64 = 1514, "bytes", 1.0..=1e9;

@@ -22,7 +22,8 @@ params! {
         streams: u64 = 2, "", 1..=8;
         /// Guard interval between symbols.
         guard_interval_ns: u64 = 800, "ns", 400..=3200;
-        /// Release each packet when its part of a PPDU ends, as in ns-3, instead of all at the end of the PPDU.
+        /// Release each packet when its part of a PPDU ends, as in ns-3, instead of all packets at the end of the
+        /// PPDU.
         release_each: bool = false, "";
         /// Send RTS and CTS before data.
         rts: bool = false, "";
@@ -34,15 +35,16 @@ params! {
         max_ampdu_bytes: Option<u64> = None, "bytes", 1..=6500631;
         /// Maximum packets in a block ACK window, and so in an aggregate; null: the maximum of the standard.
         max_ampdu_mpdus: Option<u64> = None, "packets", 1..=256;
-        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Those around slow data are slower.
+        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Control frames around slow data are
+        /// slower.
         control_rate_bps: u64 = 24_000_000, "bit/s", 6000000..=54000000;
         /// Retransmissions of a packet before it is given up; 0: no limit. The default is that of ath9k
         /// (`ATH_MAX_SW_RETRIES`).
         retries: u64 = 30, "", 0..=255;
         /// Propagation delay between the access point and any station.
         delay_ns: u64 = 0, "ns", 0..=1000000;
-        /// MCS of each station, both ways: 0 to 7 (802.11n), 9 (802.11ac) or 11 (802.11ax). With rate control, the
-        /// highest MCS.
+        /// MCS of each station, in both directions: 0 to 7 (802.11n), 9 (802.11ac) or 11 (802.11ax). With rate
+        /// control, the highest MCS.
         station_mcs: Vec<u64>, "";
         /// Rate control of each station; empty: fixed rates.
         station_rates: Vec<Law> = Vec::new(), "";

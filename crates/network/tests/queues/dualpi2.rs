@@ -73,7 +73,7 @@ fn the_classic_queue_keeps_a_tenth_of_the_link() {
     assert!((95..=105).contains(&classic), "{classic}");
 }
 
-/// Shares of packets that are marked in both queues. The classic queue holds 20 packets and serves one packet per
+/// Share of marked packets in each queue. The classic queue holds 20 packets and serves one packet per
 /// millisecond. Between any two classic packets, a low-latency packet is served. Only the trend acts, so the base
 /// probability is beta times the queueing delay of 19.5 ms.
 fn coupled(factor: f64, base: f64) -> (f64, f64) {

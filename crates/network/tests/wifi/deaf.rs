@@ -103,7 +103,7 @@ fn behind_mac80211_it_has_half_of_the_airtime_and_the_other_what_the_other_half_
 
 #[test]
 fn with_limits_on_queued_airtime_it_waits_for_what_the_other_has_in_the_radio() {
-    // The other station has 63 packets in the radio (12 ms of 193 us). Three aggregates of 28 packets (5.484 ms)
+    // The other station has 63 packets in the radio (12 ms at 193 us each). Three aggregates of 28 packets (5.484 ms)
     // begin with these packets.
     let ([deaf, other], ppdus) = shares(&json!({}), queued_airtime);
     assert_eq!(deaf, 0);

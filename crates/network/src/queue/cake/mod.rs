@@ -66,8 +66,8 @@ params! {
         memlimit_bytes: Option<u64> = None, "bytes", 1514.0..=1e12, role = limit;
         /// Count dropped packets as sent, since they have already crossed the bottleneck.
         ingress: bool = false, "";
-        /// Drop ACKs that a younger one makes redundant. One of no-ack-filter, ack-filter (keeps the last of several
-        /// redundant ones), ack-filter-aggressive.
+        /// Drop ACKs that a younger ACK makes redundant. One of no-ack-filter, ack-filter (keeps the last of several
+        /// redundant ACKs), ack-filter-aggressive.
         ack_filter: AckFilter = AckFilter::Off, "";
         /// Clear the DSCP of packets.
         wash: bool = false, "";

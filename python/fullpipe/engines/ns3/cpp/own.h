@@ -1,9 +1,10 @@
 // An algorithm of fullpipe on ns-3's stack. All algorithms use this class, a TcpCongestionOps.
 //
 // ns-3 detects losses, retransmits, and runs the timers. ns-3 does not tell an algorithm how much was in flight when a
-// packet left, which packets were lost, or RTTs finer than a millisecond. These data come from a scoreboard beside
-// ns-3's. Delivery-rate samples also come from there, because ns-3 keeps a sample after the acknowledgement to which it
-// belongs. Undo, tail loss probes and restarts after idle never happen, because ns-3 does not implement them.
+// packet left, which packets were lost, or RTTs finer than a millisecond. These data come from a separate scoreboard
+// (scoreboard.h). Delivery-rate samples also come from this scoreboard, because ns-3 keeps a sample after the
+// acknowledgement to which it belongs. Undo, tail loss probes and restarts after idle never happen, because ns-3 does
+// not implement them.
 #pragma once
 
 #include "scoreboard.h"
