@@ -114,7 +114,7 @@ pub enum Expiry {
 params_of_v1! {
     /// Parameters of Ad-BBR.
     pub struct AdBbrParams on Linux6_18, margin 1 {
-        /// Value of nRTT once RTT/RTprop has exceeded alpha for hold_s: rtprop, window_min or last.
+        /// Value of nRTT once RTT/RTprop has been above alpha for the time `hold`: rtprop, window_min or last.
         nrtt: Reference = Reference::Rtprop, "";
         /// Ratio RTT/RTprop up to which nRTT is RTprop. Has no effect if nrtt is rtprop.
         alpha: f64 = 1.25, "", 1.0..=10.0;

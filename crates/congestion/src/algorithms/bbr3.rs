@@ -8,7 +8,7 @@
 //!
 //! ## Source and revision
 //! google/bbr, branch v3, `net/ipv4/tcp_bbr.c` (preset `google`), and draft-ietf-ccwg-bbr of August 2026 (preset
-//! `draft`), in behaviour, with the fixed-point arithmetic of the former.
+//! `draft`), in behaviour, with the fixed-point arithmetic of google/bbr.
 //!
 //! ## Signals
 //! Delivery-rate samples with the losses and the packets in flight of the sampled packet, every lost packet with the
@@ -19,8 +19,8 @@
 //! STARTUP → (three rounds without 25 % growth, or a round of recovery with six loss events and more than 2 % lost) →
 //! DRAIN → (in flight ≤ BDP) → PROBE_BW: DOWN (0.91) → (in flight ≤ BDP and below the bound less 15 %) → CRUISE →
 //! (2 to 3 s, or as many rounds as packets in flight, 63 at most) → REFILL (one round) → UP (1.25) → (three rounds
-//! without growth, too much loss, or the bound of last time) → DOWN; any → (no lower RTT for 5 s) → PROBE_RTT at half
-//! a BDP for 200 ms and a round → CRUISE or STARTUP.
+//! without growth, too much loss, or a bound at which the last probe had too much loss) → DOWN; any → (no lower RTT
+//! for 5 s) → PROBE_RTT at half a BDP for 200 ms and a round → CRUISE or STARTUP.
 //!
 //! ## Deviations from the source
 //! Not implemented: the fast path for ACKs of app-limited flows, which only saves CPU time, and the rerouting of
@@ -106,7 +106,7 @@ params! {
         plateau_test: PlateauTest = PlateauTest::Ack, "";
         /// Shortest time between probes.
         probe_wait_s: f64 = 2.0, "s", 0.0..=100.0;
-        /// Range of the random time added to probe_wait_s.
+        /// Range of the random time added to the shortest time between probes.
         probe_wait_random_s: f64 = 1.0, "s", 0.0..=100.0;
         /// Most rounds between probes.
         probe_max_rounds: u32 = 63, "rounds", 1..=255;

@@ -16,8 +16,8 @@ params! {
     pub struct StepParams {
         /// Maximum packets that may wait.
         limit: u64 = 1000, "packets", 1.0..=1e12, role = limit;
-        /// Number of waiting packets above which an arriving packet is marked; null: no such marks, or 20 without
-        /// mark_ms.
+        /// Number of waiting packets above which an arriving packet is marked; null: no such marks, or 20 if the
+        /// other threshold is null, too.
         mark_packets: Option<u64> = None, "packets", 0.0..=1e12;
         /// Queueing delay above which a packet is marked; null: no such marks.
         mark_ms: Option<f64> = None, "ms", 0.0..=60_000.0;
