@@ -16,7 +16,7 @@ pub struct Descriptor {
     pub title: &'static str,
     /// Paper, RFC or code that the algorithm follows.
     pub source: &'static str,
-    /// Its parameters.
+    /// Parameters of the algorithm.
     pub params: fn() -> Vec<ParamSpec>,
     /// Named sets of parameter values, the default set first; empty if there are no sets.
     pub presets: &'static [Preset],
@@ -26,7 +26,7 @@ pub struct Descriptor {
 /// An algorithm of the registry: its parameters and its constructor. Most types that implement this trait are the
 /// algorithm itself. Some types are only a name for a shared algorithm with other rules.
 pub(crate) trait Algorithm: 'static {
-    /// Its parameter struct.
+    /// Parameter struct of the algorithm.
     type Params: Params;
     /// Description in one line.
     const TITLE: &'static str;

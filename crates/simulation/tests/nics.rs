@@ -1,5 +1,5 @@
 //! Network interfaces of hosts. The flows of a host share its interface, and TCP small queues limit each sender in
-//! it.
+//! the queue of the interface.
 
 use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 //! ## Idea
 //! CAIA delay gradient: back off when the RTT rises from round to round, whatever the RTT itself is. The probability
 //! of a back-off grows with the slope. A shadow window follows the window that the flow would have without these
-//! back-offs. It ensures that a loss after a back-off does not reduce the window twice.
+//! back-offs. The shadow window ensures that a loss after a back-off does not reduce the window twice.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_cdg.c` (Jonassen, 2015); Hayes and Armitage, "Revisiting TCP congestion control

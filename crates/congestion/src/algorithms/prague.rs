@@ -35,7 +35,7 @@
 //!   bytes.
 //!
 //! ## Validated against
-//! Its laws of equilibrium, pacing and RTT independence (unit tests of this module, and `tests/theory`), and both
+//! Laws of equilibrium, pacing and RTT independence (unit tests of this module, and `tests/theory`), and both
 //! versions of the source in a kernel built with them, as Prague is not in the mainline kernel. Version 0.7 differs
 //! from version 0.6:
 //!

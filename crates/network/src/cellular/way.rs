@@ -20,7 +20,7 @@ pub struct Way<P> {
     pub ports: Vec<Port<P>>,
     /// The next slot in which a port has something to send; [`Time::NEVER`] if no port has.
     pub next: Time,
-    /// Users that may send new data in a slot. It is a field so that its memory is reused.
+    /// Users that may send new data in a slot. Stored as a field so that the memory is reused.
     candidates: Vec<Candidate>,
     /// Number of slots in which anything was sent.
     pub used: u64,

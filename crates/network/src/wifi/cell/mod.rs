@@ -56,7 +56,7 @@ pub struct Cell<P> {
     next_data: Option<Time>,
     account: Account,
     in_flight: Ring<Flight<P>>,
-    /// Frames of one access. It is a field so that its memory is reused.
+    /// Frames of one access. Stored as a field so that the memory is reused.
     frames: Vec<Frame>,
     /// Backlog of all queues of the access point.
     down: Backlog,
