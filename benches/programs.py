@@ -52,9 +52,7 @@ def example(name: str, profile: str = "release") -> str:
 
 def simulated(scenario: Scenario, from_s: int = 0) -> dict[str, Any]:
     """Output of the program `plan` for a scenario: packets and CPU time after `from_s`, and peak memory."""
-    from fullpipe.engines.native.plan import (
-        plan,  # here: the peak memory of a process is at least its parent's
-    )
+    from fullpipe.engines.native.plan import plan
 
     with TemporaryDirectory() as folder:
         file = Path(folder) / "plan.json"

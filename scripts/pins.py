@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import sys
 
-from fullpipe.engines.linux.install import debian, source_trees, toolchain
+from fullpipe.engines.linux.install import debian, installed, kernel
 
 
 def main() -> int:
     """Read all suites from the mirror."""
     mirror = debian.Mirror()
-    asked = [(suite, "all", source_trees.SOURCE.pattern) for suite in source_trees.SUITES]
-    for suite, architecture, names in (*asked, (toolchain.SUITE, "amd64", "|".join(toolchain.BORROWED))):
+    asked = [(suite, "all", kernel.SOURCE.pattern) for suite in kernel.SUITES]
+    for suite, architecture, names in (*asked, (installed.SUITE, "amd64", "|".join(installed.BORROWED))):
         try:
             found = mirror.packages(suite, architecture, names)
         except debian.InconsistentError as error:

@@ -25,7 +25,7 @@ OF_ROOT = ("ARCHITECTURE", "DETERMINISM", "CONTRIBUTING", "CHANGELOG")
 def results_page() -> str:
     """The tables of a run, from the schema that the code checks."""
     from fullpipe.runs import TABLES, Meta
-    from fullpipe.runs.sums import Sums
+    from fullpipe.runs.encoding import Sums
 
     parts = [
         "# Results",
@@ -68,7 +68,7 @@ def _fields(described: type) -> Iterator[tuple[str, str]]:
 
 def cli_page() -> str:
     """The commands with their options, from the parser itself."""
-    from fullpipe.cli.examples import examples_of
+    from fullpipe.cli.help import examples_of
     from fullpipe.cli.tree import every_command
 
     parts = [
@@ -188,7 +188,7 @@ def _head(module: Path) -> str:
 def conformance_page() -> str:
     """The example tests of the BBR draft, from the cases themselves."""
     from fullpipe.validation.conformance import cases
-    from fullpipe.validation.conformance.case import DRAFT
+    from fullpipe.validation.conformance.lab import DRAFT
 
     rows = [
         [f"[{case.section}](#{case.name})", f"`{case.name}`", case.title, ", ".join(case.needs) or "nothing"]

@@ -150,7 +150,7 @@ def _key(key: str) -> str:
 
 def _profiles() -> list[str]:
     """Settings of each profile of hosts, from their declaration; missing keys have their own defaults."""
-    from fullpipe.scenario.model.host_profiles import PROFILES
+    from fullpipe.scenario.model.tcp import PROFILES
 
     names = [name for name, said in PROFILES.items() if said]
     keys = dict.fromkeys(key for name in names for key in PROFILES[name])

@@ -10,11 +10,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from fullpipe.studies import elsewhere
-from fullpipe.studies.adbbr2025.grid import POINTS
-from fullpipe.studies.transcription import ELSEWHERE
+from fullpipe.studies import claims
+from fullpipe.studies.adbbr2025 import POINTS
+from fullpipe.studies.study import ELSEWHERE
 
-STUDIES = Path(elsewhere.__file__).parent
+STUDIES = Path(claims.__file__).parent
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "explanation"
 ASSETS = PAGES.parent / "assets"
 BEGIN, END = "<!-- verdicts -->", "<!-- end of verdicts -->"
@@ -56,7 +56,7 @@ def main(runs: Path) -> None:
     """Renew the stored results of ns-3, and the page of every study that has been run."""
     for kept in sorted(runs.glob(f"papers/*-ns3/{ELSEWHERE}")):
         there = STUDIES / kept.parent.name.removesuffix("-ns3") / ELSEWHERE
-        elsewhere.keep(there, elsewhere.kept(kept).values())
+        claims.keep(there, claims.kept(kept).values())
         print(there.relative_to(STUDIES))
     for verdicts in sorted(runs.glob("papers/*/verdicts.md")):
         page = PAGES / f"{verdicts.parent.name}.md"

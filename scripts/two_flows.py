@@ -13,7 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe import plots, sweeps
-from fullpipe.analysis.theory import bbr_share
+from fullpipe.analysis.expected import bbr_share
 from fullpipe.runs import Store
 from fullpipe.scenario import Scenario
 

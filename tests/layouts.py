@@ -9,8 +9,7 @@ import polars as pl
 
 import fullpipe
 from fullpipe.runs import TABLES
-from fullpipe.runs.encoding import checksum
-from fullpipe.runs.sums import sealed
+from fullpipe.runs.encoding import checksum, sealed
 
 Contents = dict[str, Any]
 

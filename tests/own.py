@@ -6,7 +6,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from fullpipe.algorithms import classes, libraries
+from fullpipe.algorithms import classes, own
 
 _CODE = '''"""An algorithm whose window grows by {increase} per round trip."""
 from fullpipe.algorithms import Controller
@@ -54,5 +54,5 @@ def forget(*modules: str) -> None:
             Path(found.__cached__).unlink(missing_ok=True)
     for kind in [kind for kind in classes._known if kind.split(":")[1] in modules]:
         del classes._known[kind]
-    libraries._seen.clear()
-    libraries._allowed.clear()
+    own._seen.clear()
+    own._allowed.clear()

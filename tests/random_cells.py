@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import fullpipe
 from fullpipe import Scenario
 from fullpipe.runs import Run
-from fullpipe.scenario.seeds import MAX_SEED
+from fullpipe.scenario.quantities import MAX_SEED
 
 STILL_S = 1.0
 """Longer than a packet is on the wire and on the air."""

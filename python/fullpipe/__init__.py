@@ -10,13 +10,12 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fullpipe import accessors, aliases
+from fullpipe import lazy
 
 if TYPE_CHECKING:
     from fullpipe import plots, sweeps
     from fullpipe.analysis import metrics, statistics
-    from fullpipe.analysis.query import query
-    from fullpipe.analysis.stored import table
+    from fullpipe.analysis.stored import query, table
     from fullpipe.api import load, run, sweep
     from fullpipe.errors import (
         ControllerError,
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
     )
     from fullpipe.runs import Run
     from fullpipe.scenario import Scenario, traces
-    from fullpipe.validation import compare, factors
+    from fullpipe.validation import compare, test
+    from fullpipe.validation import test as factors
     from fullpipe.validation.over import compare_over
 
     __version__: str
@@ -56,6 +56,7 @@ __all__ = [
     "sweep",
     "sweeps",
     "table",
+    "test",
     "traces",
 ]
 
@@ -64,22 +65,21 @@ _HOMES = {
     "run": "api",
     "sweep": "api",
     "compare_over": "validation.over",
-    "query": "analysis.query",
+    "query": "analysis.stored",
     "table": "analysis.stored",
     "Run": "runs",
     "Scenario": "scenario",
 }
 _MODULES = {
     "compare": "validation.compare",
-    "factors": "validation.factors",
+    "factors": "validation.test",
+    "test": "validation.test",
     "metrics": "analysis.metrics",
     "plots": "plots",
     "statistics": "analysis.statistics",
     "sweeps": "sweeps",
     "traces": "scenario.traces",
 }
-
-aliases.install()
 
 
 def __getattr__(name: str) -> Any:
@@ -98,8 +98,8 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-accessors.provide("summary", lambda: __getattr__("metrics").summary)
-accessors.provide("plot", lambda: __getattr__("plots").plot_run)
+lazy.provide("summary", lambda: __getattr__("metrics").summary)
+lazy.provide("plot", lambda: __getattr__("plots").plot_run)
 
 
 def __dir__() -> list[str]:

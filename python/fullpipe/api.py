@@ -9,10 +9,10 @@ from fullpipe.engines import Engine, Progress
 from fullpipe.engines import engine as engine_named
 from fullpipe.errors import EngineError, FolderError, ScenarioError, shown
 from fullpipe.runs import Run, Store
-from fullpipe.runs.jobs import points_of
+from fullpipe.runs.executor import points_of
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import own_algorithms
-from fullpipe.scenario.seeds import check_seed
+from fullpipe.scenario.quantities import check_seed
 from fullpipe.sweeps import Job, KeptRuns
 
 
@@ -177,7 +177,7 @@ def refusals(engine: Engine, scenario: Scenario) -> list[str]:
     problems = engine.check(scenario)
     if not problems:
         return []
-    from fullpipe.engines.written import as_written  # here: most scenarios run
+    from fullpipe.engines.lacks import as_written  # here: most scenarios run
 
     return list(dict.fromkeys(str(as_written(problem, scenario)) for problem in problems))
 

@@ -1,5 +1,6 @@
-"""Lazy imports: names of a package, and polars, are imported on first use."""
+"""Start-up: lazy imports and accessors, and no garbage collection before the command."""
 
+import gc
 import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -7,6 +8,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["LOADED_NS", "names", "pl"]
+
+
+# Lazy imports: names of a package, and polars, are imported on first use.
+
 
 LOADED_NS = time.time_ns()
 """Time at which this process began to load the package, ns since 1970. Files may have changed since then, so
@@ -49,3 +54,41 @@ if TYPE_CHECKING:
     import polars as pl
 else:
     pl = _Library("polars")  # its import takes longer than a short run
+
+
+# Methods of a run from packages above it: `Run.summary` from the metrics, `Run.plot` from the plots.
+#
+# The package of runs must not depend on packages that are built on it. So the top level of the package
+# registers the sources of these methods, and the first call of a method imports its source.
+
+
+_SOURCES: dict[str, Callable[[], Callable[..., Any]]] = {}
+
+
+def provide(name: str, source: Callable[[], Callable[..., Any]]) -> None:
+    """Register a method: `source` is called when the method is used, and returns a function of a run."""
+    _SOURCES[name] = source
+
+
+def method(name: str) -> Callable[..., Any]:
+    """Return the function that implements the method `name` of a run.
+
+    Raises:
+        KeyError: If none was registered.
+    """
+    return _SOURCES[name]()
+
+
+# Turns the garbage collector off while a command imports: imports leave no garbage.
+
+
+def pause_collection() -> None:
+    """Collect nothing until `resume`."""
+    gc.disable()
+
+
+def resume_collection() -> None:
+    """Collect again what is made from now on, unless nothing was paused. What was imported stays."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()

@@ -9,12 +9,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fullpipe import engines
-from fullpipe.engines.overtime import limited
-from fullpipe.engines.threads import on_threads
+from fullpipe.engines.overtime import limited, on_threads
 from fullpipe.lazy import pl
 from fullpipe.runs import Meta, Run, Store
-from fullpipe.runs.executor import Executor, Outcome, Progress, RunSource, SweepError, Threads, Update
-from fullpipe.runs.jobs import Job, by_point, jobs
+from fullpipe.runs.executor import (
+    Executor,
+    Job,
+    Outcome,
+    Progress,
+    RunSource,
+    SweepError,
+    Threads,
+    Update,
+    by_point,
+    jobs,
+)
 from fullpipe.runs.store import Address
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.remembered import own_algorithms_of

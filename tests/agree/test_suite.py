@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, engines
 from fullpipe.cli import app
-from fullpipe.cli.agree_shown import show
+from fullpipe.cli.agree import show
 from fullpipe.engines import Problem, Progress
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import EngineError

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.cluster.chunks import STATES, Chunks, Claim, Range
-from fullpipe.cluster.lease import LEASE_S, FileSystemClock
-from fullpipe.cluster.owner import Owner
+from fullpipe.cluster.chunks import LEASE_S, STATES, Chunks, Claim, FileSystemClock, Owner, Range
 
 ALICE, BOB, CAROL = (Owner(name, "0" * 8, 7) for name in ("alice", "bob", "carol"))
 

@@ -17,9 +17,8 @@ import pytest
 
 from fullpipe import FullpipeError, Scenario, sweep, sweeps
 from fullpipe.cluster import connect
-from fullpipe.cluster.dask import Dask
+from fullpipe.cluster.dask import Dask, make_chunk
 from fullpipe.cluster.plan import Plan
-from fullpipe.cluster.remote import make_chunk
 from fullpipe.errors import ClusterError, FolderError, VersionError
 from fullpipe.runs import Store
 from tests.cluster.conftest import Unlucky
@@ -89,7 +88,7 @@ def test_a_store_that_workers_cannot_write_ends_the_sweep(
 def test_runs_that_workers_keep_elsewhere_are_missed(
     client: Any, small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fullpipe.cluster.stored._PAUSES_S", (0.0,))
+    monkeypatch.setattr("fullpipe.cluster.folder._PAUSES_S", (0.0,))
     with pytest.raises(sweeps.SweepError, match="workers must see the same folder"):
         sweep(small, out=tmp_path / "here", on=on(client, tmp_path / "elsewhere"))
 
@@ -282,7 +281,7 @@ def test_without_dask_the_command_says_what_to_install(
 
 
 def test_errors_of_other_processes_keep_their_kind() -> None:
-    from fullpipe.cluster.failures import error_told, told
+    from fullpipe.cluster.chunks import error_told, told
 
     for error in (FullpipeError("a\x1b"), ValueError("x")):
         assert str(error_told(told(error))) == str(error)

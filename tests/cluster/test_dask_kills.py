@@ -82,7 +82,7 @@ def warm_workers() -> Iterator[None]:
     """Workers are forks of a process that has imported what they need: others replace them at once."""
     fork = "forkserver"
     multiprocessing.get_context(fork).set_forkserver_preload(
-        ["distributed", "tests.kills.noted", "fullpipe.cluster.remote", "fullpipe.engines.native"]
+        ["distributed", "tests.kills.noted", "fullpipe.cluster.dask", "fullpipe.engines.native"]
     )
     forkserver.ensure_running()
     with dask_config.set({"distributed.worker.multiprocessing-method": fork}):

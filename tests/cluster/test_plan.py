@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from fullpipe import Scenario
 from fullpipe.algorithms import classes
-from fullpipe.cluster.merge_patch import patch, patched
-from fullpipe.cluster.plan import Plan
-from fullpipe.cluster.sizes import chunk_runs
+from fullpipe.cluster.chunks import chunk_runs
+from fullpipe.cluster.plan import Plan, patch, patched
 from fullpipe.errors import VersionError
 from fullpipe.sweeps import Job, jobs
 

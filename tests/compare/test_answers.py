@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 import typer
 
-from fullpipe.analysis.unfinished import Counts
+from fullpipe.analysis.limits import Counts
 from fullpipe.cli.answer import MOST_LINES, Answer, Row
-from fullpipe.cli.check_shown import show
+from fullpipe.cli.check import show
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
+from fullpipe.validation.check import Checked
 from fullpipe.validation.compare import EngineComparison, Subject, VariantComparison
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import LeftOut, Note
-from fullpipe.validation.compare.names import Names
-from fullpipe.validation.compare.notes import merged, warnings
 from fullpipe.validation.compare.rules import independent, one_sided, paired
-from fullpipe.validation.gate.check import Checked
+from fullpipe.validation.compare.sentence import Names, merged, warnings
 
 SIZE, DELAY = "topology.bottleneck.queue.size", "topology.bottleneck.delay"
 POINTS = [{SIZE: f"{n} bdp", DELAY: f"{10 * n} ms"} for n in range(1, 10)]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.cli.findings import verdict_of
+from fullpipe.analysis.metrics.measure import Margin
+from fullpipe.cli.compare_shown import verdict_of
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.content import Forest
 from fullpipe.report.findings import first_table, forest_of

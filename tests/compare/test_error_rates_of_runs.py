@@ -21,7 +21,7 @@ import pytest
 from scipy.stats import binom
 
 from fullpipe import Scenario, sweeps
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.validation.compare.comparison import compare_variants
 from fullpipe.validation.compare.side import Side
 

@@ -16,14 +16,13 @@ import pytest
 from fullpipe import Run, api
 from fullpipe.errors import FullpipeError
 from fullpipe.sweeps import Job
+from fullpipe.validation.check import Checked, bounded, check, forms
+from fullpipe.validation.check import suite as suites
+from fullpipe.validation.check.measured import Here, measure, stored
+from fullpipe.validation.check.suite import Demand, Suite
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.rules import one_sided
-from fullpipe.validation.gate import forms
-from fullpipe.validation.gate import suite as suites
-from fullpipe.validation.gate.check import Checked, bounded, check
-from fullpipe.validation.gate.measured import Here, measure, stored
-from fullpipe.validation.gate.suite import Demand, Suite
 
 Cli = Callable[..., Any]
 SUITE = """

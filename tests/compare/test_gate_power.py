@@ -9,9 +9,9 @@ from typing import Any
 
 from fullpipe import Run, Scenario, api
 from fullpipe.sweeps import Job
-from fullpipe.validation.gate.check import Checked, check
-from fullpipe.validation.gate.measured import Here, Runner
-from fullpipe.validation.gate.suite import Case, Demand, Suite
+from fullpipe.validation.check import Checked, check
+from fullpipe.validation.check.measured import Here, Runner
+from fullpipe.validation.check.suite import Case, Demand, Suite
 
 DEMANDS = {
     "goodput": Demand(margin="1 %"),

@@ -12,8 +12,8 @@ import pytest
 
 from fullpipe.report.from_file import page_of_file
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.compare.names import Names
 from fullpipe.validation.compare.reading import comparisons_in, findings_in
+from fullpipe.validation.compare.sentence import Names
 
 CCA, SIZE = "flows.0.cca", "topology.bottleneck.queue.size"
 PAIR = """

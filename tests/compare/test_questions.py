@@ -18,7 +18,7 @@ from scipy.stats import t as student
 
 from fullpipe import Scenario, compare_over
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.conclusion import conclusion
 from fullpipe.validation.compare.contrast import Contrast

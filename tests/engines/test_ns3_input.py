@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from fullpipe.engines.ns3.algorithms import COUNTERPARTS
-from fullpipe.engines.ns3.check import problems
-from fullpipe.engines.ns3.engine import Ns3Engine, remarks
-from fullpipe.engines.ns3.program_input import program_input
-from fullpipe.engines.ns3.queues import NoCounterpartError, ns3_queue, red_weight
+from fullpipe.engines.ns3 import Ns3Engine, remarks
+from fullpipe.engines.ns3.input import problems, program_input
+from fullpipe.engines.ns3.supported import COUNTERPARTS, NoCounterpartError, ns3_queue, red_weight
 from fullpipe.scenario import Scenario, catalogue
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 
 from fullpipe import engines
-from fullpipe.engines.ns3 import Ns3Engine343
-from fullpipe.engines.ns3.check import problems
-from fullpipe.engines.ns3.engine import remarks
-from fullpipe.engines.ns3.program_input import program_input
+from fullpipe.engines.ns3 import Ns3Engine343, remarks
+from fullpipe.engines.ns3.input import problems, program_input
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.engines.ns3 import wheel
+from fullpipe.engines.ns3 import build
 from fullpipe.errors import EngineError
 
-RELEASE = wheel.RELEASES["3.44"]
+RELEASE = build.RELEASES["3.44"]
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def known(index: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """That wheel, as the one that is known."""
-    monkeypatch.setattr(wheel, "_SHA256", {RELEASE: hashlib.sha256(index.read_bytes()).hexdigest()})
+    monkeypatch.setattr(build, "_SHA256", {RELEASE: hashlib.sha256(index.read_bytes()).hexdigest()})
     return index
 
 
@@ -44,7 +44,7 @@ def kept(tmp_path: Path) -> list[Path]:
 
 
 def header() -> str:
-    return (wheel.install("3.44", lambda _: None).root / "include/ns3/a.h").read_text()
+    return (build.install("3.44", lambda _: None).root / "include/ns3/a.h").read_text()
 
 
 def test_the_wheel_that_is_known_is_unpacked(known: Path) -> None:
@@ -56,7 +56,7 @@ def test_another_wheel_is_refused_and_not_kept(tmp_path: Path) -> None:
     with pytest.raises(
         EngineError, match=r"^ns3-.*: not the wheel that is known by its SHA-256.*same again$"
     ):
-        wheel.install("3.44", lambda _: None)
+        build.install("3.44", lambda _: None)
     assert kept(tmp_path) == []
 
 
@@ -85,4 +85,4 @@ def test_a_wheel_that_was_changed_in_the_cache_is_fetched_again(
 
 
 def test_every_version_is_known() -> None:
-    assert set(wheel._SHA256) == set(wheel.RELEASES.values())
+    assert set(build._SHA256) == set(build.RELEASES.values())

@@ -108,7 +108,7 @@ def test_what_makes_no_sense_to_install_is_misuse(fullpipe: Cli, options: list[s
 def test_doctor_says_that_a_build_is_not_the_fast_one(
     profile: str, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fullpipe.engines.native.engine.PROFILE", profile)
+    monkeypatch.setattr("fullpipe.engines.native.PROFILE", profile)
     found = engines.engine("native").doctor()
     lacking = [requirement for requirement in found if not requirement.present]
     assert [requirement.what for requirement in lacking] == told

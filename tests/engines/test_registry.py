@@ -59,7 +59,7 @@ def test_another_package_brings_an_engine(site: Path, small: Scenario) -> None:
 def test_no_package_takes_a_name_of_ours(site: Path) -> None:
     install(site, native="their_testbed:Testbed")
     assert engines.names() == list(ENGINES)
-    assert type(engines.engine("native")).__module__ == "fullpipe.engines.native.engine"
+    assert type(engines.engine("native")).__module__ == "fullpipe.engines.native"
 
 
 @pytest.mark.parametrize("value", ["no_such_module:Testbed", "their_testbed:Nothing", "their_testbed:_NONE"])

@@ -18,14 +18,14 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.engines.linux.install import guest_program, toolchain
+from fullpipe.engines.linux.install import installed
 from tests.children import started
 
 PACKAGE = bytes(8_000_000)
 SENT = 2_500_000
 FIELDS = {"Version": "1-1", "Filename": "a.deb", "Size": str(len(PACKAGE)), "SHA256": "0" * 64}
 HOW = [signal.SIGINT, signal.SIGTERM]
-NO_TOOLS = not toolchain.compiler().present or bool(toolchain.lacking())
+NO_TOOLS = not installed.compiler().present or bool(installed.lacking())
 NO_ROOM = shutil.disk_usage(tempfile.gettempdir()).free < 3 * 10**9
 BUILDS = pytest.mark.skipif(NO_TOOLS or NO_ROOM, reason="no build tools, or no 3 GB of disk for a build")
 LINE = "fullpipe: interrupted; the same command continues where this one stopped"
@@ -89,7 +89,7 @@ def stalls() -> Iterator[type[Stalls]]:
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
     """A cache of engines with nothing but the program of the guest, if this machine has compiled it."""
-    folder, compiled = tmp_path / "cache", guest_program.program()
+    folder, compiled = tmp_path / "cache", installed.program()
     (folder / "linux").mkdir(mode=0o700, parents=True)
     if compiled.is_file():
         shutil.copy(compiled, folder / "linux")

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import fullpipe
 from fullpipe.cli import app
-from fullpipe.engines.threads import on_threads, threads
+from fullpipe.engines.overtime import on_threads, threads
 
 SCENARIO = """
 name = "eight"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fullpipe.engines import Problem
-from fullpipe.engines.written import as_written
+from fullpipe.engines.lacks import as_written
 from fullpipe.scenario import Scenario
 
 

@@ -103,5 +103,5 @@ def test_batches_change_no_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     whole = pcapng(made)
     # The function of that name hides the module from a path with dots.
-    monkeypatch.setattr(importlib.import_module("fullpipe.analysis.export.pcapng"), "_BATCH", 50)
+    monkeypatch.setattr(importlib.import_module("fullpipe.analysis.export.packets"), "_BATCH", 50)
     assert pcapng(made) == whole

@@ -13,7 +13,7 @@ import pytest
 
 from fullpipe.analysis.shown import LONGEST, words_in
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.factors import Answer, Family, answer, conclusion
+from fullpipe.validation.test import Answer, Family, answer, conclusion
 
 CCA, SIZE, RATE = "flows.0.cca", "topology.bottleneck.queue.size", "topology.bottleneck.rate"
 COUNT = "flows.1.count"

@@ -11,9 +11,9 @@ import pytest
 from scipy.stats import binom
 
 from fullpipe.errors import ScenarioError, UnknownNameError
-from fullpipe.validation.factors import Family, answer, designs
-from fullpipe.validation.factors.design import factor_called
-from fullpipe.validation.factors.tests import WITHOUT_PAIRS, follow_ups
+from fullpipe.validation.test import Family, answer, designs
+from fullpipe.validation.test.design import factor_called
+from fullpipe.validation.test.tests import WITHOUT_PAIRS, follow_ups
 
 CCA, RATE = "flows.0.cca", "topology.bottleneck.rate"
 

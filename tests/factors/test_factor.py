@@ -13,11 +13,11 @@ import pytest
 from scipy.stats import binom
 
 from fullpipe import statistics
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.validation.compare.finding import Subject
-from fullpipe.validation.factors.design import Design
-from fullpipe.validation.factors.factor import Factor, factors_of, levels_of
-from fullpipe.validation.factors.tests import several_factors, several_levels
+from fullpipe.validation.test.design import Design
+from fullpipe.validation.test.factor import Factor, factors_of, levels_of
+from fullpipe.validation.test.tests import several_factors, several_levels
 
 Means = Callable[[tuple[int, ...]], float]
 SUBJECT = Subject("flows", 0, "mine", "goodput", "bit/s")

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from fullpipe.errors import ScenarioError
-from fullpipe.validation.factors.plan import conclusion_of, planned
+from fullpipe.validation.test.plan import conclusion_of, planned
 
 SCENARIO = """
 name = "home"

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 from fullpipe.algorithms.own import title
-from fullpipe.cli.factors_shown import show
 from fullpipe.cli.forms import Form
-from fullpipe.validation.factors import Answer, conclusion
+from fullpipe.cli.test_shown import show
+from fullpipe.validation.test import Answer, conclusion
 from tests.factors.test_conclusion import CCA, RATE, SIZE, answered, values
 
 LONG = "python:brake_and_more:BrakeVeryMuch"

@@ -14,9 +14,7 @@ import polars as pl
 import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.analysis.export import flent
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import declared
-from fullpipe.scenario.flent.path import path_of
+from fullpipe.scenario.flent.build import Choices, declared, path_of, scenario_of
 
 NOISE = 0.05
 """Standard deviation of the noise, relative to every sample."""

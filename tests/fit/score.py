@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fullpipe.validation.line.fit import Fitted, fit
-from fullpipe.validation.line.measured import Measured
-from fullpipe.validation.line.read import read
+from fullpipe.validation.fit import Fitted, fit
+from fullpipe.validation.fit.measured import Measured
+from fullpipe.validation.fit.read import read
 from tests.fit import lines
 
 WITHIN = {"RTT": 0.05, "rate": 0.05, "buffer": 0.15}

@@ -15,12 +15,10 @@ from fullpipe.analysis.export import flent
 from fullpipe.engines.flent.run import read_test
 from fullpipe.engines.flent.twin import twin_of
 from fullpipe.scenario import resolve
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import declared
-from fullpipe.scenario.flent.path import path_of
+from fullpipe.scenario.flent.build import Choices, declared, path_of, scenario_of
 from fullpipe.scenario.model.link.queues import DropTail
-from fullpipe.validation.line.fit import Fitted, fit
-from fullpipe.validation.line.read import read
+from fullpipe.validation.fit import Fitted, fit
+from fullpipe.validation.fit.read import read
 from tests.fit import lines, score
 
 Cli = Callable[..., Any]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from fullpipe.errors import InputFileError
-from fullpipe.validation.line.fit import fit
-from fullpipe.validation.line.read import read
+from fullpipe.validation.fit import fit
+from fullpipe.validation.fit.read import read
 
 Cli = Callable[..., Any]
 PINGS = "PING x\n" + "".join(

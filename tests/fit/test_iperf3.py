@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from fullpipe.errors import InputFileError
-from fullpipe.validation.line import iperf3
-from fullpipe.validation.line.estimate import rate_bps
-from fullpipe.validation.line.fit import fit
-from fullpipe.validation.line.measured import Rates, Way
-from fullpipe.validation.line.read import read
+from fullpipe.validation.fit import fit, iperf3
+from fullpipe.validation.fit.estimate import rate_bps
+from fullpipe.validation.fit.measured import Rates, Way
+from fullpipe.validation.fit.read import read
 from tests.fit.lines import HEADERS
 from tests.fit.score import WITHIN
 

@@ -12,8 +12,8 @@ import fullpipe as library
 from fullpipe import Scenario
 from fullpipe.analysis.export import pcapng
 from fullpipe.errors import InputFileError
-from fullpipe.validation.line.fit import fit
-from fullpipe.validation.line.read import read
+from fullpipe.validation.fit import fit
+from fullpipe.validation.fit.read import read
 from tests.fit.test_fit import BUFFER, RATE, RTT, scenario_values
 from tests.pcap import made
 

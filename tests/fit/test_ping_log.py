@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fullpipe.errors import InputFileError
-from fullpipe.validation.line.ping_log import is_log, pings_of
+from fullpipe.validation.fit.logs import is_log, pings_of
 
 T0 = 1_700_000_000.0
 Line = Callable[[int], str]

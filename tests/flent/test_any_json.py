@@ -12,7 +12,7 @@ import pytest
 from fullpipe.engines.flent.run import read_run, read_test
 from fullpipe.engines.flent.twin import twin_of
 from fullpipe.errors import FullpipeError
-from fullpipe.validation.line.of_flent import measured_of
+from fullpipe.validation.fit.read import of_flent
 from tests.flent import made
 
 Place = tuple[str | int, ...]
@@ -73,7 +73,7 @@ def refusal(file: Path) -> str:
     try:
         read_run(file)
         twin_of(read_test(file), file)
-        measured_of(file)
+        of_flent(file)
     except FullpipeError as error:
         return str(error)
     return ""

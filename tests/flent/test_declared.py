@@ -11,10 +11,16 @@ import pytest
 
 import fullpipe as library
 from fullpipe import Scenario
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import TESTS, declared, with_streams
-from fullpipe.scenario.flent.names import flow_of
-from fullpipe.scenario.flent.path import PRESETS, path_of
+from fullpipe.scenario.flent.build import (
+    PRESETS,
+    TESTS,
+    Choices,
+    declared,
+    path_of,
+    scenario_of,
+    with_streams,
+)
+from fullpipe.scenario.flent.families import flow_of
 
 Cli = Callable[..., Any]
 WIRED = path_of(Scenario.named("ethernet-100m"))

@@ -15,9 +15,7 @@ from fullpipe import Run, Scenario
 from fullpipe.analysis.export import flent
 from fullpipe.engines.flent import read_run
 from fullpipe.errors import ResultError
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import declared, with_streams
-from fullpipe.scenario.flent.path import path_of
+from fullpipe.scenario.flent.build import Choices, declared, path_of, scenario_of, with_streams
 
 Cli = Callable[..., Any]
 MANDATORY = {"NAME", "TITLE", "HOST", "LOCAL_HOST", "LENGTH", "STEP_SIZE"}

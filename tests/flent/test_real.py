@@ -26,10 +26,8 @@ import pytest
 import fullpipe as library
 from fullpipe import Run, Scenario
 from fullpipe.analysis.export import flent
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import TESTS
-from fullpipe.scenario.flent.names import COMPUTED
-from fullpipe.scenario.flent.path import path_of
+from fullpipe.scenario.flent.build import TESTS, Choices, path_of, scenario_of
+from fullpipe.scenario.flent.families import COMPUTED
 from tests.forks import Forks, forks
 
 pytestmark = pytest.mark.slow

@@ -17,16 +17,14 @@ import pytest
 import fullpipe as library
 from fullpipe import Scenario
 from fullpipe.analysis.export import flent
-from fullpipe.engines.flent.drop_tail import least_wait_s
+from fullpipe.engines.flent.limits import least_wait_s
 from fullpipe.engines.flent.run import read_test
 from fullpipe.engines.flent.twin import Twin, twin_of
 from fullpipe.scenario import resolve
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import declared
-from fullpipe.scenario.flent.path import path_of
+from fullpipe.scenario.flent.build import Choices, declared, path_of, scenario_of
 from fullpipe.scenario.model.link.queues import DropTail
-from fullpipe.validation.line.fit import fit
-from fullpipe.validation.line.read import read
+from fullpipe.validation.fit import fit
+from fullpipe.validation.fit.read import read
 from tests.flent import made
 from tests.flent.test_remarks import ends_early
 

@@ -12,9 +12,9 @@ from typing import Any
 from fullpipe import FullpipeError, Scenario, ScenarioError, cli
 from fullpipe.api import refusals
 from fullpipe.engines import engine
-from fullpipe.engines.native.engine import simulation_of
+from fullpipe.engines.native import simulation_of
 from fullpipe.runs import TABLES
-from fullpipe.runs.encoded import Encoded
+from fullpipe.runs.encoding import Encoded
 from fullpipe.scenario.checks.limits import work_of
 
 CPU_S = 2.0

@@ -22,7 +22,7 @@ import pytest
 import fullpipe
 from fullpipe._native import MODEL_VERSION
 from fullpipe.runs import TABLES, Run
-from fullpipe.runs.encoded import stream
+from fullpipe.runs.encoding import stream
 from fullpipe.scenario import Scenario, resolve
 from tests.golden.cases import cases
 from tests.golden.coverage import keys_of, keys_that_exist

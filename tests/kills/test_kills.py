@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import fullpipe
-from fullpipe.runs import TABLES, Store, order
+from fullpipe.runs import TABLES, Store, segments
 from tests.children import started
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,7 +96,7 @@ def finished(folder: Path) -> dict[Path, bytes]:
 
 def hidden(folder: Path) -> list[Path]:
     """What is left of what was being written."""
-    return [path for path in folder.rglob(".*") if path.name not in (".writing", ".index", order.FILE)]
+    return [path for path in folder.rglob(".*") if path.name not in (".writing", ".index", segments.FILE)]
 
 
 def killed(warm: Warm, folder: Path, arguments: list[str], kills: int, again: Callable[[Path], None]) -> None:
@@ -125,7 +125,7 @@ def killed(warm: Warm, folder: Path, arguments: list[str], kills: int, again: Ca
     assert warm(folder, arguments)["status"] == 0
     assert files(folder) == truth
     assert hidden(folder) == []
-    assert order.read(folder / "runs") == order.read(whole / "runs")
+    assert segments.read(folder / "runs") == segments.read(whole / "runs")
     assert hits > 0
     print(f"{hits} of {kills} kills hit")
 

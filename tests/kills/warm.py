@@ -23,7 +23,8 @@ from fullpipe.cli import main, tables  # noqa: F401
 from fullpipe.engines import native  # noqa: F401
 from fullpipe.plots import style
 from fullpipe.scenario import Scenario
-from fullpipe.studies.kato2025 import figures, study
+from fullpipe.studies import kato2025
+from fullpipe.studies.kato2025 import measures
 
 from .noted import noted
 
@@ -36,10 +37,10 @@ def shorten() -> None:
     values = {"duration": "2 s", "topology.bottleneck.rate": "10 Mbit/s"}
     named = Scenario.named
     short = SimpleNamespace(named=lambda name: named(name).with_values(values))
-    study.Scenario = short  # type: ignore[assignment,misc]
+    kato2025.Scenario = short  # type: ignore[assignment,misc]
     style._STYLE["savefig.dpi"] = 40
     for name in ("figure_2", "figure_3", "figure_4", "figure_6"):
-        setattr(figures, name, lambda *_: [])
+        setattr(measures, name, lambda *_: [])
 
 
 def command(order: dict[str, Any], event: int, reached: int, counted: int) -> None:

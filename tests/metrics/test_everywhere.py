@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from fullpipe.cli.ui.catalogue import catalogue
+from fullpipe.cli.ui.fields import catalogue
 
 NAME, LABEL = "video_startup", "video start-up delay"
 VIDEO = """

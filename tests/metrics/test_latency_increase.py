@@ -14,8 +14,8 @@ import pytest
 import fullpipe as library
 from fullpipe import Run, Scenario
 from fullpipe.analysis.metrics import measured
+from fullpipe.analysis.metrics.delay import idle_times, of_idle_path
 from fullpipe.analysis.metrics.paths import echo_rtts_s
-from fullpipe.analysis.metrics.responsiveness import idle_times, of_idle_path
 from fullpipe.analysis.metrics.table import without_idle_rtt
 from fullpipe.engines.flent import read_run
 from tests.flent import made

@@ -11,10 +11,9 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario, metrics
 from fullpipe.analysis.metrics import dynamics
-from fullpipe.analysis.metrics.responsiveness import under_load
+from fullpipe.analysis.metrics.delay import under_load
 from fullpipe.analysis.metrics.samples import means_over
-from fullpipe.analysis.over_time import samples
-from fullpipe.analysis.presented import presented
+from fullpipe.analysis.over_time import presented, samples
 from fullpipe.analysis.statistics import doubtful_means
 from fullpipe.report.runs.page import page_of
 

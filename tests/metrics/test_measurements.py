@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from fullpipe import Run, Scenario, sweeps
-from fullpipe.analysis import measurements
+from fullpipe.analysis import values as measurements
 from fullpipe.analysis.metrics import table
 from fullpipe.analysis.values import values_of
 from fullpipe.engines.flent.run import read_run, save

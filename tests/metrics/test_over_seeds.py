@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from fullpipe.analysis.over_seeds import bounded, over_seeds, paths_of
-from fullpipe.scenario.checks.sweep import COLUMNS
+from fullpipe.scenario.checks import COLUMNS
 from fullpipe.statistics import t_interval
 
 

@@ -12,10 +12,8 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.analysis.metrics import summary
-from fullpipe.analysis.metrics.connections import bulk_names
-from fullpipe.analysis.metrics.groups import ALL, flow_directions
-from fullpipe.analysis.metrics.samples import spacing_s
-from fullpipe.analysis.metrics.spans import compared
+from fullpipe.analysis.metrics.groups import ALL, bulk_names, flow_directions
+from fullpipe.analysis.metrics.samples import compared, spacing_s
 from fullpipe.analysis.metrics.table import measured_rows
 from fullpipe.runs.spans import span_of, together_bps
 from fullpipe.scenario import resolve

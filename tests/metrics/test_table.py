@@ -16,12 +16,10 @@ from typer.testing import CliRunner, Result
 from fullpipe import Run, Scenario, sweep, sweeps
 from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import over_seeds
-from fullpipe.analysis.points import points_of
-from fullpipe.analysis.subjects import Subject
+from fullpipe.analysis.points import Subject, points_of
 from fullpipe.analysis.values import values_of
 from fullpipe.cli import app
-from fullpipe.cli.latex import latex_of
-from fullpipe.cli.pivot import Column, Pivot, pivot_of
+from fullpipe.cli.table import Column, Pivot, latex_of, pivot_of
 from fullpipe.errors import UnknownNameError
 
 COUNT, LOSS, CCA = "flows.1.count", "topology.bottleneck.loss.probability", "flows.0.cca"

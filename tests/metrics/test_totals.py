@@ -11,7 +11,7 @@ import fullpipe
 from fullpipe import Run, Scenario
 from fullpipe.analysis import metrics
 from fullpipe.analysis.metrics import measured, summary
-from fullpipe.analysis.metrics.spans import compared
+from fullpipe.analysis.metrics.samples import compared
 from fullpipe.runs.spans import span_of, together_bps
 
 ONE_AFTER_THE_OTHER = {

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fullpipe import Scenario, metrics, run, sweeps
+from fullpipe.analysis.limits import Counts, counted, with_counts
 from fullpipe.analysis.over_seeds import over_seeds
-from fullpipe.analysis.unfinished import Counts, counted, with_counts
 from fullpipe.analysis.values import values_of
 from fullpipe.cli import app
 from fullpipe.cli.plot_drawn import Kind

@@ -14,11 +14,10 @@ import pytest
 import fullpipe as package
 from fullpipe import Scenario, sweeps
 from fullpipe.report.packs import archive
-from fullpipe.report.packs.manifest import LIST, Manifest, PackError
-from fullpipe.report.packs.read_me import read_me
-from fullpipe.report.packs.study import Study
+from fullpipe.report.packs.archive import LIST, Manifest, PackError
+from fullpipe.report.packs.study import Study, read_me
 from fullpipe.runs import Store
-from fullpipe.runs.jobs import jobs
+from fullpipe.runs.executor import jobs
 from tests.own import brake, forget
 
 Cli = Callable[..., Any]

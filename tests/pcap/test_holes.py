@@ -14,7 +14,7 @@ import pytest
 
 from fullpipe import Run, Scenario, run
 from fullpipe.analysis.export import pcapng
-from fullpipe.analysis.export.identities import identities
+from fullpipe.analysis.export.packets import identities
 from fullpipe.engines.pcap import read, read_run
 from fullpipe.engines.pcap.flow import Flow, flows_of
 from tests.pcap.made import (

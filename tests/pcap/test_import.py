@@ -15,7 +15,7 @@ from fullpipe import Run, Scenario, run
 from fullpipe.analysis.export import pcapng
 from fullpipe.engines.pcap import read, read_run
 from fullpipe.engines.pcap.flow import Flow, flows_of
-from fullpipe.engines.pcap.tables import held
+from fullpipe.engines.pcap.run import held
 from fullpipe.errors import UnknownNameError
 
 Cli = Callable[..., Any]

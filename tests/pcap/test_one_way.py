@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from fullpipe import Run, Scenario, run
-from fullpipe.analysis.captured import delays
 from fullpipe.analysis.export import pcapng
+from fullpipe.analysis.packets import delays
 from fullpipe.engines.pcap import read_run
 from tests.pcap.made import (
     SERVER,

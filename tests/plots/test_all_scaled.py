@@ -12,9 +12,7 @@ import pytest
 import fullpipe as library
 from fullpipe import Run, Scenario
 from fullpipe.plots import all_scaled
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import declared
-from fullpipe.scenario.flent.path import path_of
+from fullpipe.scenario.flent.build import Choices, declared, path_of, scenario_of
 
 Cli = Callable[..., Any]
 

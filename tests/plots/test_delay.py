@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 
 from fullpipe import plots
-from fullpipe.plots import delay
+from fullpipe.plots import spread
 from tests.chart_rows import rows
 
 
 def test_an_ellipse_is_one_deviation_of_both() -> None:
     table = rows({"cubic": [1.0, 3.0, 2.0]}).with_columns(x=pl.Series([10.0, 30.0, 20.0]))
     _, (axes,) = plots.new_figure()
-    row = delay.throughput_and_delay(axes, table).row(0, named=True)
+    row = spread.throughput_and_delay(axes, table).row(0, named=True)
     assert (row["value"], row["x"], row["value_deviation"], row["x_deviation"]) == pytest.approx(
         (2, 20, 1, 10)
     )
@@ -29,7 +29,7 @@ def ellipse_of(*places: tuple[float, float], most: float | None = None, **bounds
     if most is not None:
         table = table.with_columns(most=pl.lit(most))
     _, (axes,) = plots.new_figure()
-    delay.throughput_and_delay(axes, table, **bounds)
+    spread.throughput_and_delay(axes, table, **bounds)
     (patch,) = axes.patches
     return patch.get_path().vertices
 
@@ -76,12 +76,12 @@ def test_runs_that_measured_more_than_the_capacity_are_inside() -> None:
 def test_runs_that_are_alike_have_no_ellipse(runs: int) -> None:
     table = pl.DataFrame({"x": [10.0] * runs, "value": [2.0] * runs, "colour": ["cubic"] * runs})
     _, (axes,) = plots.new_figure()
-    delay.throughput_and_delay(axes, table)
+    spread.throughput_and_delay(axes, table)
     assert not axes.patches
 
 
 def test_an_ellipse_is_above_its_marker() -> None:
     table = rows({"cubic": [1.0, 3.0, 2.0]}).with_columns(x=pl.Series([10.0, 30.0, 20.0]))
     _, (axes,) = plots.new_figure()
-    delay.throughput_and_delay(axes, table)
+    spread.throughput_and_delay(axes, table)
     assert axes.patches[0].get_zorder() > axes.lines[0].get_zorder()

@@ -12,7 +12,7 @@ from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
 from tests.boxes import overlaps
 
-save = import_module("fullpipe.plots.save")  # `fullpipe.plots` has a function of that name
+save = import_module("fullpipe.plots.style")  # `fullpipe.plots` has a function of that name
 
 QUEUES = [{"kind": "drop_tail", "size": f"{size} bdp"} for size in (1, 2, 5, 20)] + [
     "fq_codel",

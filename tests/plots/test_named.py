@@ -13,8 +13,8 @@ from fullpipe import Run, Scenario, sweep, sweeps
 from fullpipe.cli import app
 from fullpipe.cli.plot_axes import is_geometric
 from fullpipe.cli.plot_drawn import Kind
-from fullpipe.cli.plot_labels import read_labels
 from fullpipe.cli.plot_points import Chosen, figure_of
+from fullpipe.cli.selection import read_labels
 from fullpipe.errors import FullpipeError
 from fullpipe.palette import COLOURS, look_of, looks
 from tests.quick_figures import make_figures_quick

@@ -13,12 +13,10 @@ from fullpipe import Scenario, run, sweep
 from fullpipe.cli import app
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.plots.style import SMALL, WIDTHS
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import declared
-from fullpipe.scenario.flent.path import path_of
+from fullpipe.scenario.flent.build import Choices, declared, path_of, scenario_of
 from tests.boxes import boxes, cut_off, overlaps, smallest
 
-save = import_module("fullpipe.plots.save")  # `fullpipe.plots` has a function of that name
+save = import_module("fullpipe.plots.style")  # `fullpipe.plots` has a function of that name
 
 COUNT, LOSS, CCA = "flows.1.count", "topology.bottleneck.loss.probability", "flows.0.cca"
 ALONG = f"--metric share --of mine --x {COUNT} --panel {LOSS}"

@@ -11,9 +11,8 @@ from typer.testing import CliRunner, Result
 from fullpipe import Scenario, sweep
 from fullpipe.cli import app
 from fullpipe.cli.commands import load
-from fullpipe.cli.plot import ONE_RUN
+from fullpipe.cli.plot import ALWAYS, ONE_RUN, OPTIONS
 from fullpipe.cli.plot_drawn import Kind
-from fullpipe.cli.plot_options import ALWAYS, OPTIONS
 from tests.quick_figures import make_figures_quick
 
 

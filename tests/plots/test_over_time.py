@@ -13,12 +13,11 @@ from matplotlib.colors import to_hex
 from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, plots, sweep, sweeps
-from fullpipe.analysis.events import MOST, events_of
+from fullpipe.analysis.over_time import MOST, events_of
 from fullpipe.cli import app, plot_time
 from fullpipe.cli.plot_time import in_order, over_time, run_labels
 from fullpipe.palette import look_of
-from fullpipe.plots.states import state_patch
-from fullpipe.plots.variables import variables
+from fullpipe.plots.variables import state_patch, variables
 from fullpipe.runs import Store
 from tests.quick_figures import make_figures_quick
 

@@ -11,12 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, plots, run
-from fullpipe.analysis.captured import delays
+from fullpipe.analysis.packets import delays
 from fullpipe.cli import app
 from fullpipe.plots import cells
-from fullpipe.plots.clumps import in_clumps
-from fullpipe.plots.handover import on_the_way
-from fullpipe.plots.pauses import deliveries
+from fullpipe.plots.packets import deliveries, in_clumps, on_the_way
 from tests.quick_figures import make_figures_quick
 
 ENDS = ["sender", "receiver"]

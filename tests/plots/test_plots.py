@@ -16,7 +16,7 @@ from matplotlib.collections import LineCollection
 
 from fullpipe import Run, Scenario, plots, run
 from fullpipe.errors import ResultError
-from fullpipe.plots.states import state_colour
+from fullpipe.plots.variables import state_colour
 
 MBPS = {"100 packets": [30.0, 50.0, 40.0], "500 packets": [10.0, 60.0, 20.0]}
 

@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from fullpipe import Run, Scenario, plots, run
-from fullpipe.analysis.segments import round_trip_s, segments
+from fullpipe.analysis.packets import round_trip_s, segments
 from fullpipe.cli import app
-from fullpipe.plots.sequence import AFTER, BEFORE, sequence
+from fullpipe.plots.packets import _TRIPS_AFTER, _TRIPS_BEFORE, sequence
 
 MS = 1_000_000
 SENDER, RECEIVER = ("sender", "data"), ("receiver", "ack")
@@ -98,10 +98,10 @@ def test_the_part_is_around_the_first_retransmission_or_the_time(lossy: Run) -> 
     first_s = float(found.filter(pl.col("what") == "sent again")["time_s"][0])
     trip_s = round_trip_s(found)
     assert 0.04 <= trip_s <= 0.1  # the path has 40 ms, and its buffer as much
-    wanted = (first_s - BEFORE * trip_s, first_s + AFTER * trip_s)
+    wanted = (first_s - _TRIPS_BEFORE * trip_s, first_s + _TRIPS_AFTER * trip_s)
     assert figure.axes[1].get_xlim() == pytest.approx(wanted)
     figure, _ = sequence(plots.presented(lossy), 3.0)
-    assert figure.axes[1].get_xlim() == pytest.approx((3 - BEFORE * trip_s, 3 + AFTER * trip_s))
+    assert figure.axes[1].get_xlim() == pytest.approx((3 - _TRIPS_BEFORE * trip_s, 3 + _TRIPS_AFTER * trip_s))
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from fullpipe.plots import new_figure
-from fullpipe.plots.save import save_as
-from fullpipe.plots.style import house_style
-from fullpipe.plots.svg import smaller
+from fullpipe.plots.style import house_style, save_as, smaller
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 HREF = "{http://www.w3.org/1999/xlink}href"

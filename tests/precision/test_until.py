@@ -16,7 +16,7 @@ import pytest
 from fullpipe import Run, Scenario, engines
 from fullpipe.analysis.precision import Known, Target
 from fullpipe.analysis.statistics import Interval, two_modes
-from fullpipe.cli.modes import _told
+from fullpipe.cli.summary import _told
 from fullpipe.cli.until import _wide
 from fullpipe.engines import Progress
 from fullpipe.engines.native import NativeEngine

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
     Document,
 )
-from fullpipe.report.html.page import html
+from fullpipe.report.html import html
+from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
 from tests.chromium import WATCH
 from tests.report.pages import Show, runs_of

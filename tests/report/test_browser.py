@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
     Box,
     Boxes,
@@ -24,7 +23,8 @@ from fullpipe.report.content import (
     Series,
     Trace,
 )
-from fullpipe.report.html.page import html
+from fullpipe.report.html import html
+from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
 from tests.report.pages import HOSTILE, PNG, Show, drawn, hostile_page, runs_of, unfold
 from tests.saving import DOTS, PAGE, WIDTH, numbers, picture, saved, smallest_letters, strokes, table, words

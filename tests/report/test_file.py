@@ -13,12 +13,11 @@ from fullpipe.analysis.shown import p_shown
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Document, Figure, Forest, Items, Lines, Table
 from fullpipe.report.files import read
-from fullpipe.report.findings import first_table, point_of, whole_table
+from fullpipe.report.findings import FindingPoints, first_table, point_of, whole_table
 from fullpipe.report.from_file import page_of_file
-from fullpipe.report.from_findings import FindingPoints
-from fullpipe.report.html.page import html
+from fullpipe.report.html import html
+from fullpipe.report.rows import HOW
 from fullpipe.report.runs.figures import over_points
-from fullpipe.report.said import HOW
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.reading import findings_in

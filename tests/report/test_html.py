@@ -15,11 +15,11 @@ from urllib.parse import unquote
 import pytest
 
 from fullpipe import run
-from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document, Download, Part, joined
-from fullpipe.report.html.page import html
+from fullpipe.report.html import html
 from fullpipe.report.markdown import markdown
 from fullpipe.report.recipe import Recipe
+from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
 from fullpipe.runs import Run
 from tests.report.pages import copies, hostile_page, hostile_runs, runs_of, scenario

@@ -8,8 +8,8 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.report.content import Path
-from fullpipe.report.looks import look
 from fullpipe.report.path import path_of
+from fullpipe.report.svg.marks import look
 from fullpipe.scenario import resolve, scenario_names
 from fullpipe.scenario.traces.files import TraceError
 from tests.report.pages import scenario

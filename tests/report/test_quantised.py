@@ -6,7 +6,7 @@ from base64 import b64decode
 
 import numpy as np
 
-from fullpipe.report.quantised import NOTHING, Quantised, extremes, quantised
+from fullpipe.report.svg.marks import NOTHING, Quantised, extremes, quantised
 
 
 def decoded(found: Quantised) -> np.ndarray:

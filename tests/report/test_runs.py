@@ -15,7 +15,6 @@ from fullpipe import Scenario, run, sweeps
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import begun, metric_shown
 from fullpipe.errors import UnknownNameError
-from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
     Boxes,
     Code,
@@ -29,10 +28,11 @@ from fullpipe.report.content import (
     Table,
     Text,
 )
-from fullpipe.report.looks import look
+from fullpipe.report.rows import Budget
 from fullpipe.report.runs.answer import _changes, _where
-from fullpipe.report.runs.over_time import series
+from fullpipe.report.runs.figures import series
 from fullpipe.report.runs.page import page_of
+from fullpipe.report.svg.marks import look
 from fullpipe.runs import Run
 from tests.report.pages import runs_of, scenario, section, sentences
 

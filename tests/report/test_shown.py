@@ -4,7 +4,7 @@ import pytest
 
 from fullpipe.analysis.shown import difference_shown
 from fullpipe.analysis.statistics.intervals import Interval
-from fullpipe.report.looks import of_flows
+from fullpipe.report.svg.marks import of_flows
 
 
 @pytest.mark.parametrize(

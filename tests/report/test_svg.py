@@ -26,8 +26,8 @@ from fullpipe.report.content import (
     Series,
     Trace,
 )
-from fullpipe.report.html.samples import lines_of
-from fullpipe.report.svg.chart import svg_of
+from fullpipe.report.html_tables import lines_of
+from fullpipe.report.svg.charts import svg_of
 from fullpipe.report.svg.marks import WIDTH, ticks
 
 LOOK = Look(2)

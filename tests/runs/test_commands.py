@@ -302,6 +302,6 @@ def test_without_duckdb_the_command_says_what_to_install(
 
 
 def test_a_long_list_says_how_long_it_is(fullpipe: Cli, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fullpipe.cli.frames._MOST_ROWS", 4)
+    monkeypatch.setattr("fullpipe.cli.runs._MOST_ROWS", 4)
     told = fullpipe("runs").stdout.splitlines()
     assert told[-2] == "6 rows, of which 4 are shown; --json prints all"

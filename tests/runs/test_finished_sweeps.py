@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from fullpipe import Run, Scenario, files, sweeps
-from fullpipe.analysis import measurements
+from fullpipe.analysis import values as measurements
 from fullpipe.analysis.metrics import table
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.runs import Store, values

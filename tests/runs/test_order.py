@@ -10,9 +10,9 @@ import pytest
 import fullpipe
 from fullpipe import Scenario, sweeps
 from fullpipe.analysis.stored import StoredRuns
-from fullpipe.cli.factors_read import stored
+from fullpipe.cli.test import stored
 from fullpipe.report.runs.page import page_of
-from fullpipe.runs import Store, order
+from fullpipe.runs import Store, segments
 from tests.report.pages import sentences
 
 QUEUE = "topology.bottleneck.queue"
@@ -92,7 +92,7 @@ def test_an_interrupted_sweep_keeps_its_order(tmp_path: Path) -> None:
     first = next(outcomes)
     assert isinstance(outcomes, Generator)
     outcomes.close()
-    assert order.read(tmp_path) == [first.run.meta.digest]
+    assert segments.read(tmp_path) == [first.run.meta.digest]
 
 
 def test_merged_runs_keep_their_order_behind_those_that_were_there(root: Path, tmp_path: Path) -> None:
@@ -107,20 +107,20 @@ def test_without_the_order_points_go_by_name_and_numbers_by_size(
     root: Path, tmp_path: Path, content: bytes | None
 ) -> None:
     if content is None:
-        (root / order.FILE).unlink()
+        (root / segments.FILE).unlink()
     else:
-        (root / order.FILE).write_bytes(content)
+        (root / segments.FILE).write_bytes(content)
     shutil.rmtree(root / ".index", ignore_errors=True)
     assert told(root) == ["bbr1", "cubic", "reno"]
     assert StoredRuns(root).runs["flows.0.cca"].unique(maintain_order=True).to_list() == told(root)
-    assert sorted(["10 ms", "5 ms", "2.5 ms"], key=order.by_size) == ["2.5 ms", "5 ms", "10 ms"]
+    assert sorted(["10 ms", "5 ms", "2.5 ms"], key=segments.by_size) == ["2.5 ms", "5 ms", "10 ms"]
 
 
 def test_a_store_that_is_only_read_is_as_it_was(root: Path) -> None:
-    before = (root / order.FILE).stat().st_mtime_ns
+    before = (root / segments.FILE).stat().st_mtime_ns
     run_in(root, "reno", "cubic", "bbr1")
     list(Store(root))
-    assert (root / order.FILE).stat().st_mtime_ns == before
+    assert (root / segments.FILE).stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize(
@@ -137,4 +137,4 @@ def test_a_store_that_is_only_read_is_as_it_was(root: Path) -> None:
     ],
 )
 def test_orders_are_merged(before: str, named: str, after: str) -> None:
-    assert "".join(order.merged(before, named)) == after
+    assert "".join(segments.merged(before, named)) == after

@@ -12,14 +12,13 @@ import pytest
 
 import fullpipe as package
 from fullpipe import Scenario, _native, sweeps
-from fullpipe.algorithms import classes, libraries, own
+from fullpipe.algorithms import classes, own
 from fullpipe.analysis.points import points_of
-from fullpipe.analysis.query import query
-from fullpipe.analysis.stored import StoredRuns
+from fullpipe.analysis.stored import StoredRuns, query
 from fullpipe.cli.shared import Content
 from fullpipe.cli.ui.stored import KeptRuns
 from fullpipe.runs import Run, Store, population
-from fullpipe.runs.jobs import jobs
+from fullpipe.runs.executor import jobs
 from tests.own import brake, forget
 
 Cli = Callable[..., Any]
@@ -96,12 +95,12 @@ def changed_library(folder: Path) -> None:
     library = folder / "libmine.so"
     shutil.copy(_native.__file__, library)
     kind = f"library:{library}:reno"
-    libraries.allow(kind)
+    own.allow_library(kind)
     run(folder, swept(folder, kind), OLD)
     forget("brake")
     with library.open("ab") as file:
         file.write(b"anew")
-    libraries.allow(kind)
+    own.allow_library(kind)
     run(folder, swept(folder, kind), OTHERS)
 
 

@@ -13,8 +13,8 @@ from fullpipe import studies
 from fullpipe.analysis.metrics import jain
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.studies import tables
-from fullpipe.studies.adbbr2025 import measures, mobile, operating_points, radio, study, wifi
+from fullpipe.studies import adbbr2025, tables
+from fullpipe.studies.adbbr2025 import measures, mobile, radio_figures, wifi
 from fullpipe.studies.claim_checks import ClaimResult
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.verdicts import Verdict
@@ -37,7 +37,7 @@ QUANTITIES = {
     "join-leave": tuple(measures.SPANS_S),
     "retransmissions": ("retransmitted_percent", "rtt_ms", "queue_ms"),
     "latency": ("retransmitted_percent", "rtt_ms", "queue_ms"),
-    study.LONE: ("goodput_mbps", "rtt_ms"),
+    adbbr2025.LONE: ("goodput_mbps", "rtt_ms"),
 } | {
     name: quantities
     for names in (
@@ -76,7 +76,7 @@ def checked() -> list[ClaimResult]:
     found = Measurements()
     for job in jobs("adbbr2025", seeds=2):
         found.add(job, dict.fromkeys(QUANTITIES[job.point["experiment"]], 1.0 + 0.01 * job.seed))
-    return study.check_claims(study.transcription().claims, study.with_growth(found))
+    return adbbr2025.check_claims(adbbr2025.transcription().claims, adbbr2025.with_growth(found))
 
 
 def test_every_claim_can_be_judged(checked: list[ClaimResult]) -> None:
@@ -85,7 +85,7 @@ def test_every_claim_can_be_judged(checked: list[ClaimResult]) -> None:
 
 def test_claims_about_the_subject_are_judged_for_every_reading(checked: list[ClaimResult]) -> None:
     readings = [j.reading for j in checked if j.claim.id == "5.5: Ad-BBR"]
-    assert readings == list(study.READINGS)
+    assert readings == list(adbbr2025.READINGS)
     assert [j.reading for j in checked if j.claim.id == "5.5: BBQ and BBRv3"] == [""]
 
 
@@ -96,7 +96,7 @@ def test_the_readings_fitted_to_the_claims_are_run_beside_the_others() -> None:
 
 
 def test_thirty_per_cent_do_not_fit_on_an_index_of_nine_tenths() -> None:
-    (claim,) = [c for c in study.transcription().claims if c.kind == "contradicted"]
+    (claim,) = [c for c in adbbr2025.transcription().claims if c.kind == "contradicted"]
     assert "at most 11 %" in claim.what
     assert 1 / (jain([1 / 3, 2 / 3]) or 0) == pytest.approx(1.111, abs=1e-3)
 
@@ -105,18 +105,18 @@ def test_jobs_cover_all_conditions() -> None:
     todo = jobs("adbbr2025", seeds=5)
     counts = {name: sum(job.point["experiment"] == name for job in todo) for name in QUANTITIES}
     expected = {"loss": 390, "fairness": 130, "join-leave": 65, "retransmissions": 650, "latency": 325}
-    expected |= {study.LONE: 10, wifi.DOWNLOAD: 13 * 6 * 2 * 3 * 2 * 5, wifi.FAIRNESS: 13 * 6 * 2 * 2 * 5}
+    expected |= {adbbr2025.LONE: 10, wifi.DOWNLOAD: 13 * 6 * 2 * 3 * 2 * 5, wifi.FAIRNESS: 13 * 6 * 2 * 2 * 5}
     expected |= {mobile.DOWNLOAD: 13 * 6 * 2 * 2 * 5, mobile.FAIRNESS: 13 * 6 * 2 * 2 * 5}
     expected |= {mobile.LTE_DOWNLOAD: 13 * 2 * 2 * 5, mobile.LTE_FAIRNESS: 13 * 2 * 2 * 5}
     assert counts == expected
     kinds = {flow.cca.kind for job in todo for flow in job.scenario.flows}
     assert kinds == {"ad_bbr", "bbr1", "bbr3", "bbq", "cubic", "reno"}
     presets = {job.scenario.flows[0].cca.params.get("preset") for job in todo}
-    assert presets == {*study.PRESETS, None}
+    assert presets == {*adbbr2025.PRESETS, None}
 
 
 def test_quick_jobs_are_shorter_where_the_schedule_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "ALGORITHMS", {"CUBIC": "cubic"})  # durations are the same for all
+    monkeypatch.setattr(adbbr2025, "ALGORITHMS", {"CUBIC": "cubic"})  # durations are the same for all
     seconds = {
         job.point["experiment"]: job.scenario.duration_s for job in studies.jobs("adbbr2025", quick=True)
     }
@@ -171,26 +171,26 @@ def test_many_flows_by_hand() -> None:
 
 
 def test_text_has_every_claim_and_the_set_up(checked: list[ClaimResult]) -> None:
-    shown = tables.report(study.transcription(), checked, 2, study.REMARKS).text
-    for claim in study.transcription().claims:
+    shown = tables.report(adbbr2025.transcription(), checked, 2, adbbr2025.REMARKS).text
+    for claim in adbbr2025.transcription().claims:
         assert claim.id in shown
     assert "nine values (contradicted by their own data)" in shown
     assert 'Under the reading "Ad-BBR si" (49 counted): ' in shown
     assert tables.table(checked).height == len(checked)
-    assert len(tables.markdown(checked).splitlines()) == 2 + len(study.transcription().claims)
+    assert len(tables.markdown(checked).splitlines()) == 2 + len(adbbr2025.transcription().claims)
 
 
 @pytest.mark.slow
 def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny = dict.fromkeys(study.QUICK_DURATION, "1 s")
-    monkeypatch.setattr(study, "QUICK_DURATION", tiny)
-    monkeypatch.setattr(radio, "QUICK_FILE", {"flows.0.size": "1 MB"})
-    monkeypatch.setattr(radio, "QUICK_TIME", {"duration": "1 s"})
+    tiny = dict.fromkeys(adbbr2025.QUICK_DURATION, "1 s")
+    monkeypatch.setattr(adbbr2025, "QUICK_DURATION", tiny)
+    monkeypatch.setattr(wifi, "QUICK_FILE", {"flows.0.size": "1 MB"})
+    monkeypatch.setattr(wifi, "QUICK_TIME", {"duration": "1 s"})
     for part in (wifi, mobile):  # two cells of six: the others differ in numbers only
         monkeypatch.setattr(part, "GRID", dict(list(part.GRID.items())[-2:]))
     readings = ("Ad-BBR faithful", "Ad-BBR sane counters")  # two of eight, which differ in parameters only
-    some = {name: study.READINGS[name] for name in readings} | study.OTHERS
-    monkeypatch.setattr(study, "ALGORITHMS", some)
+    some = {name: adbbr2025.READINGS[name] for name in readings} | adbbr2025.OTHERS
+    monkeypatch.setattr(adbbr2025, "ALGORITHMS", some)
     prepared = studies.prepare("adbbr2025", seeds=1, workers=2, out=tmp_path, quick=True)
     report = prepared.run()
     names = {path.name for path in report.files}
@@ -204,7 +204,7 @@ def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyP
         if update.state != "running":
             states.add(update.state)
 
-    monkeypatch.setattr(study.figures, "draw", lambda *_: [])  # once is enough
+    monkeypatch.setattr(adbbr2025.figures, "draw", lambda *_: [])  # once is enough
     again = prepared.run(progress)
     assert states == {"stored"}
     assert again.text == report.text
@@ -224,20 +224,20 @@ def test_points_of_operation_by_hand(tmp_path: Path) -> None:
     series = pl.DataFrame(rows, schema=names, orient="row")
     flows = pl.DataFrame({"flow": ["10 ms", "50 ms"]})
     made = run(series=series, flows=flows, scenario=scenario)
-    found = operating_points.points(made)
+    found = radio_figures.points(made)
     # Half of 1 Gbit/s for 10 and 50 ms is 0.625 and 3.125 MB; settled, the short flow has 6 and 7 MB.
     assert found["point"].to_list() == ["A", "B", "C", "D"]
     assert found["inflight_mb"].to_list() == pytest.approx([0.625, 3.125, 6.5, 9])
     assert found["rate_mbps"].to_list() == pytest.approx([500, 500, 100, 800])
     assert found["rtt_ms"].to_list() == pytest.approx([10, 50, 100, 150])
-    written = operating_points.figure_3(made, tmp_path)
+    written = radio_figures.figure_3(made, tmp_path)
     assert {path.suffix for path in written} == {".png", ".svg", ".csv"}
 
 
 def test_rates_and_times_over_what_is_in_flight_are_medians() -> None:
     columns = ["in_flight_bytes", "delivery_bps", "srtt_s"]
     rows = [(0, 5e6, 0.01), (20_000, 1e6, 0.05), (21_000, 3e6, 0.07), (100_000, 9e6, 0.09)]
-    found = operating_points.over_inflight(run(series=pl.DataFrame(rows, schema=columns, orient="row")))
+    found = radio_figures.over_inflight(run(series=pl.DataFrame(rows, schema=columns, orient="row")))
     assert found["inflight_mb"].to_list() == pytest.approx([0.02, 0.1])
     assert found["rate_mbps"].to_list() == pytest.approx([2, 9])
     assert found["rtt_ms"].to_list() == pytest.approx([60, 90])

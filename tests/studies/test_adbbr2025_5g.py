@@ -10,10 +10,11 @@ import polars as pl
 import pytest
 
 from fullpipe import engines, run
-from fullpipe.engines.ns3.check import problems
+from fullpipe.engines.ns3.input import problems
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.studies.adbbr2025 import grid, mobile, radio, study, wifi
+from fullpipe.studies import adbbr2025
+from fullpipe.studies.adbbr2025 import mobile, wifi
 from fullpipe.studies.experiments import Measurements, measured
 from fullpipe.studies.verdicts import Verdict
 from fullpipe.sweeps import Job
@@ -36,8 +37,8 @@ def jobs(*experiments: str, seeds: int = 1) -> Iterator[Job]:
     """Of both parts, with all algorithms."""
     todo = [*wifi.experiments(quick=True), *mobile.experiments(quick=True)]
     chosen = (experiment for experiment in todo if experiment.name in experiments)
-    names = ("Ad-BBR faithful", *study.OTHERS)
-    algorithms = {name: study.ALGORITHMS[name] for name in names}
+    names = ("Ad-BBR faithful", *adbbr2025.OTHERS)
+    algorithms = {name: adbbr2025.ALGORITHMS[name] for name in names}
     return (job for experiment in chosen for job in experiment.jobs(algorithms, range(1, seeds + 1)))
 
 
@@ -68,7 +69,7 @@ def test_a_rate_is_held_against_what_its_own_cell_carries() -> None:
     """Every run has half of the rate of its cell, and so is at 50 %."""
     experiments = [*mobile.experiments(quick=True), *mobile.lte_experiments(quick=True)]
     todo = [job for one in experiments if one.name in DOWNLOADS for job in one.jobs({"any": "cubic"}, [1])]
-    cells: dict[str, radio.Point] = {**mobile.GRID, **mobile.LTE}
+    cells: dict[str, wifi.Point] = {**mobile.GRID, **mobile.LTE}
     runs = [at_mbps(cells[str(job.point["cell"])].nominal_mbps / 2) for job in todo]
     found = measured(experiments, todo, runs)
     for job in todo:
@@ -85,7 +86,7 @@ def at_mbps(rate: float) -> Run:
 
 def test_lte_is_a_cell_that_ns3_can_run() -> None:
     for experiment in mobile.lte_experiments(quick=True):
-        for job in experiment.jobs(study.ALGORITHMS, [1]):
+        for job in experiment.jobs(adbbr2025.ALGORITHMS, [1]):
             assert problems(job.scenario, engines.engine("ns3").capabilities()) == []
     (cell,) = mobile.in_lte(Scenario.named("adbbr2025-5g-download")).cells or ()
     assert cell.params()["resource_blocks"] == 100
@@ -105,8 +106,8 @@ def test_every_point_is_a_row_and_rtts_are_columns() -> None:
     for job in jobs(mobile.DOWNLOAD, seeds=2):
         subject = job.point["algorithm"] == "Ad-BBR faithful" and job.point["rtt"] == "50 ms"
         found.add(job, {"nominal_percent": 58.5 if subject else 50.0, "goodput_mbps": 1.0})
-    checked = study.check_claims(study.transcription().claims, found)
-    heads, printed, *points = grid.rows(checked, mobile.DOWNLOAD)
+    checked = adbbr2025.check_claims(adbbr2025.transcription().claims, found)
+    heads, printed, *points = adbbr2025.rows(checked, mobile.DOWNLOAD)
     above = [f"rate, % above {name}, {rtt}" for name in ("BBRv1", "BBRv3") for rtt in ("10 ms", "50 ms")]
     assert heads == ["cell", "buffer", *above]
     assert printed[2:] == ["17", "17", "26", "26"]
@@ -120,12 +121,12 @@ def test_the_lead_in_5g_is_held_against_that_over_wifi() -> None:
     for job in jobs(mobile.DOWNLOAD, wifi.DOWNLOAD, seeds=2):
         slow = job.point["algorithm"] in mobile.LOSS_BASED and job.point["experiment"] == mobile.DOWNLOAD
         found.add(job, {"nominal_percent": 40.0 if slow else 80.0 + 0.1 * job.seed, "goodput_mbps": 1.0})
-    study.with_growth(found)
+    adbbr2025.with_growth(found)
     where = {"rtt": "10 ms", "buffer": "5 bdp"}
     assert found.at(mobile.DOWNLOAD, "times_loss_based", "BBRv1", where) == pytest.approx([2.0025, 2.005])
     assert found.at(mobile.DOWNLOAD, "times_over_wifi", "BBRv1", where) == pytest.approx([1, 1])
-    (claim,) = (c for c in study.transcription().claims if c.id == "5.2, Figs. 6-7: above all in 5G")
-    (faithful, *_) = study.checker(found).check(claim)
+    (claim,) = (c for c in adbbr2025.transcription().claims if c.id == "5.2, Figs. 6-7: above all in 5G")
+    (faithful, *_) = adbbr2025.checker(found).check(claim)
     assert faithful.verdict is Verdict.REPRODUCED
 
 
@@ -135,5 +136,5 @@ def test_there_is_no_lead_where_one_of_them_has_no_runs() -> None:
     for job in jobs(mobile.DOWNLOAD, seeds=2):
         if job.point["algorithm"] != "Reno":
             found.add(job, {"nominal_percent": 80.0, "goodput_mbps": 1.0})
-    study.with_growth(found)
+    adbbr2025.with_growth(found)
     assert found.at(mobile.DOWNLOAD, "times_loss_based", "BBRv1", {}) == []

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario, run
-from fullpipe.studies.adbbr2025 import grid, mobile, radio, study, wifi
+from fullpipe.studies import adbbr2025
+from fullpipe.studies.adbbr2025 import mobile, wifi
 from fullpipe.studies.experiments import Measurements
 from tests.studies.todo import jobs
 
@@ -56,7 +57,7 @@ def test_buffers_are_multiples_of_nominal_rate_and_rtt() -> None:
 def test_behind_less_than_an_aggregate_throughput_falls() -> None:
     """Half a product at 10 ms is 24 packets: no aggregate is full, and TCP loses what comes meanwhile."""
     half, five = (
-        str(values["cells.0.queue.bytes"]) for values in radio.buffers(SMALLEST, rtt_s=0.01).values()
+        str(values["cells.0.queue.bytes"]) for values in wifi.buffers(SMALLEST, rtt_s=0.01).values()
     )
     waiting = int(half.removesuffix(" B")) // 1514
     assert waiting == 24 < AGGREGATE
@@ -86,15 +87,15 @@ def test_the_grid_has_a_row_per_point_and_says_what_is_as_printed() -> None:
         if job.point["experiment"] == wifi.FAIRNESS:
             third = (job.point["errors"], job.point["buffer"]) == (0.01, "5 bdp")
             found.add(job, {"short_share": 1 / 3 if third else 0.5, "jain": 0.9})
-    checked = study.check_claims(study.transcription().claims, found)
-    heads, printed, *points = grid.rows(checked, wifi.FAIRNESS)
+    checked = adbbr2025.check_claims(adbbr2025.transcription().claims, found)
+    heads, printed, *points = adbbr2025.rows(checked, wifi.FAIRNESS)
     assert heads[:4] == ["cell", "errors", "buffer", "index, % above BBRv1"]
     assert len(points) == 6 * 2 * 2
     at = heads.index("share BBRv1")
     assert printed[at] == "0.334"
     assert {(row[1], row[2]) for row in points if row[at].endswith("+")} == {("0.01", "5 bdp")}
-    assert grid.rows(checked, mobile.FAIRNESS) == []
-    assert grid.sections([]) == []
+    assert adbbr2025.rows(checked, mobile.FAIRNESS) == []
+    assert adbbr2025.grid_sections([]) == []
 
 
 def test_other_engines_have_the_wired_part_and_lte() -> None:

@@ -16,11 +16,12 @@ from fullpipe import studies
 from fullpipe.analysis.statistics import hotelling
 from fullpipe.cli import app
 from fullpipe.errors import InputFileError
-from fullpipe.studies.ahsan2025 import effective, misprints, printed, published, study, testbed
+from fullpipe.studies import ahsan2025
+from fullpipe.studies.ahsan2025 import exports, printed, published, recompute
 from fullpipe.studies.ahsan2025.exports import NAMES
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
-from fullpipe.studies.digits import as_printed
 from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.text import as_printed
 from fullpipe.studies.verdicts import Verdict
 from tests.studies import published_data as made
 
@@ -37,7 +38,7 @@ WRONG = {
 
 def judged(found: Measurements) -> list[ClaimResult]:
     """Every claim about published data."""
-    claims = [claim for claim in study.transcription().claims if claim.published]
+    claims = [claim for claim in ahsan2025.transcription().claims if claim.published]
     return ClaimChecker(found, ()).check_all(claims)
 
 
@@ -71,7 +72,7 @@ def test_305_of_320_come_out_to_the_printed_digit_and_15_are_named(measured_of_t
     checked = ClaimChecker(measured_of_theirs, ()).check_all(printed.claims())
     assert Counter(one.verdict for one in checked) == {Verdict.RECOMPUTED: 305, Verdict.CONTRADICTED: 15}
     assert {one.claim.id for one in checked if one.verdict is Verdict.CONTRADICTED} == WRONG
-    notes = by_id(misprints.named(printed.results(), measured_of_theirs, checked))
+    notes = by_id(printed.named(printed.results(), measured_of_theirs, checked))
     assert all(notes[where].note for where in WRONG)
     for table in ("Table 6", "Table 7"):
         for quantity in SWAPPED:
@@ -101,7 +102,7 @@ def test_what_is_said_of_their_data_is_held_against_them(measured_of_theirs: Mea
 @pytest.fixture
 def no_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The study without its experiments."""
-    monkeypatch.setattr(study, "plan", lambda *, quick: [])
+    monkeypatch.setattr(ahsan2025, "plan", lambda *, quick: [])
 
 
 @pytest.mark.usefixtures("no_runs")
@@ -213,7 +214,7 @@ def test_made_prints_are_recomputed_and_wrong_ones_are_named(
     def notes(of: printed.Table) -> dict[str, str]:
         results = dataclasses.replace(printed.results(), tables=(of,))
         claims = [c for c in printed.claims_of(results) if c.id.startswith("Table 7:")]
-        checked = misprints.named(results, found, ClaimChecker(found, ()).check_all(claims))
+        checked = printed.named(results, found, ClaimChecker(found, ()).check_all(claims))
         assert all(j.verdict in (Verdict.RECOMPUTED, Verdict.CONTRADICTED) for j in checked)
         return {j.claim.id: j.note for j in checked if j.verdict is Verdict.CONTRADICTED}
 
@@ -243,7 +244,7 @@ def test_files_of_flent_say_what_the_testbed_was(tmp_path: Path) -> None:
     made.write_upload(wired, "tcp_12up", "Cubic", streams, 60.0, rtt_ms=0.3)
     made.write_upload(wired, "tcp_12up", "DCTCP", streams, 60.0, rtt_ms=0.3, algorithm="dctcp-reno")
     made.write_upload(wifi, "tcp_1up", "Cubic", streams, 60.0)
-    head, table = testbed.text(published.in_folder(tmp_path).files)
+    head, table = exports.text(published.in_folder(tmp_path).files)
     rows = [line.split("  ") for line in str(table).splitlines()[2:]]
     cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
     assert cells == [
@@ -251,7 +252,7 @@ def test_files_of_flent_say_what_the_testbed_was(tmp_path: Path) -> None:
         ["Wired-eth-100Mbps", "tcp_12up", "2", "2 fq", "2 of 2", "cubic, dctcp-reno"],
     ]
     assert "A proxy or NAT ends TCP" in str(head)
-    assert testbed.text([]) == []
+    assert exports.text([]) == []
 
 
 def test_one_export_is_enough_for_its_tables(tmp_path: Path) -> None:
@@ -377,20 +378,20 @@ def test_an_export_without_hosts_has_no_figures_of_them(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def one(data: published.Published) -> effective.Analysis:
+def one(data: published.Published) -> recompute.Analysis:
     """Both analyses of the made Table 2."""
-    (found,) = effective.analyses({"Table 2": data.groups["Table 2"]})
+    (found,) = recompute.analyses({"Table 2": data.groups["Table 2"]})
     return found
 
 
-def test_series_that_remember_are_worth_less(one: effective.Analysis) -> None:
+def test_series_that_remember_are_worth_less(one: recompute.Analysis) -> None:
     """An autoregression of 0.7 is worth (1 - 0.7) / (1 + 0.7) of its length."""
     worth = np.array([sample.n for sample in one.samples.values()])
     assert worth.mean() / 304 == pytest.approx(0.3 / 1.7, rel=0.25)
     assert one.classical.f == pytest.approx(one.printed.f * worth.mean() / 304, rel=0.35)
 
 
-def test_a_pair_is_turned_with_its_interval(one: effective.Analysis) -> None:
+def test_a_pair_is_turned_with_its_interval(one: recompute.Analysis) -> None:
     there, back = (one.pair(one.effective, *names) for names in (("BBRv3", "Veno"), ("Veno", "BBRv3")))
     assert there.difference == -back.difference
     assert (there.interval.low, there.interval.high) == (-back.interval.high, -back.interval.low)
@@ -402,10 +403,10 @@ def test_a_pair_is_turned_with_its_interval(one: effective.Analysis) -> None:
 def test_with_effective_sample_sizes_bbr_n_plus_is_nowhere_told_from_bbr3(
     theirs: published.Published,
 ) -> None:
-    found = effective.analyses(theirs.groups)
-    assert [effective.differing(one.as_independent) for one in found] == [8, 30, 25, 26, 33, 25]
-    assert [effective.differing(one.effective) for one in found] == [0, 9, 0, 20, 28, 0]
+    found = recompute.analyses(theirs.groups)
+    assert [recompute.differing(one.as_independent) for one in found] == [8, 30, 25, 26, 33, 25]
+    assert [recompute.differing(one.effective) for one in found] == [0, 9, 0, 20, 28, 0]
     assert found[0].printed.p < 1e-11
     assert found[0].classical.p > 0.2
     for one in found:
-        assert 0 in one.pair(one.effective, effective.THEIRS, effective.OURS).interval
+        assert 0 in one.pair(one.effective, recompute.THEIRS, recompute.OURS).interval

@@ -8,8 +8,8 @@ import pytest
 import fullpipe
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, resolve
-from fullpipe.studies.ahsan2025 import printed, rerun, rerun_claims, rerun_measures, rerun_text, rerun_wired
-from fullpipe.studies.ahsan2025.rerun_wired import DIRECT, ENDED, SERVERS_ALIKE
+from fullpipe.studies.ahsan2025 import printed, rerun, rerun_measures
+from fullpipe.studies.ahsan2025.rerun_measures import DIRECT, ENDED, SERVERS_ALIKE
 from fullpipe.studies.experiments import Experiment, Measurements
 from fullpipe.sweeps import Job
 
@@ -32,7 +32,7 @@ def scenario_at(name: str, algorithm: str = "vegas", **where: str) -> Scenario:
 
 
 def test_means_and_variances_of_all_tables_are_claims() -> None:
-    claims = [claim for claim in rerun_claims.claims(PACKAGE) if claim.id.startswith("Again, Table")]
+    claims = [claim for claim in rerun.claims(PACKAGE) if claim.id.startswith("Again, Table")]
     counted = [claim for claim in claims if not claim.uncounted]
     assert len(counted) == 6 * 9 * 2
     assert len(claims) - len(counted) == 2 * 2 * 2
@@ -44,8 +44,8 @@ def test_means_and_variances_of_all_tables_are_claims() -> None:
 
 
 def test_exchanged_rows_have_the_other_ones_numbers() -> None:
-    claims = {claim.id: claim for claim in rerun_claims.claims(PACKAGE)}
-    for table in rerun_claims.SWAPPED:
+    claims = {claim.id: claim for claim in rerun.claims(PACKAGE)}
+    for table in rerun.SWAPPED:
         own = claims[f"Again, {table}: BBRv3, average"]
         other = claims[f"Again, {table}: BBR-n+, average, rows exchanged"]
         assert (own.says, own.between, own.entries) == (other.says, other.between, other.entries)
@@ -53,20 +53,20 @@ def test_exchanged_rows_have_the_other_ones_numbers() -> None:
 
 
 def test_a_printed_number_stands_for_what_rounds_to_it() -> None:
-    found = rerun_claims.rounding("97.00")
+    found = rerun.rounding("97.00")
     assert (found.low, found.high) == (96.995, 97.005)
 
 
 def test_of_tables_only_what_ended_connections_turn_has_a_cause() -> None:
     """No other difference was turned by an experiment that changed nothing else."""
-    named = [claim for claim in rerun_claims.claims(PACKAGE) if claim.id.startswith("Again,") and claim.why]
+    named = [claim for claim in rerun.claims(PACKAGE) if claim.id.startswith("Again,") and claim.why]
     assert {claim.id.partition(":")[0] for claim in named} == {"Again, Table 2"}
     assert len(named) == 9
     assert all(claim.setting and claim.setting.reading in rerun.READINGS for claim in named)
 
 
 def test_servers_are_as_far_as_the_pings_of_the_published_files() -> None:
-    network = resolve(rerun_wired.scenario("rtt_fair", length_s=1.0))
+    network = resolve(rerun_measures.scenario("rtt_fair", length_s=1.0))
     pings = [routed for routed in network.flows if routed.name.startswith("Ping")]
     rtts = [network.base_rtt_s(routed) * 1e3 for routed in pings]
     assert rtts == pytest.approx([1.5, 1.5, 161.5, 261.5])
@@ -99,7 +99,7 @@ def ended() -> Run:
 def test_uploads_count_where_they_leave_and_downloads_where_they_come(ended: Run) -> None:
     found = rerun_measures.of_test(ended)
     series = ended.series.filter(
-        (pl.col("time_s") > 5.1) & (pl.col("time_s") < 5.1 + rerun_wired.QUICK_LENGTH_S)
+        (pl.col("time_s") > 5.1) & (pl.col("time_s") < 5.1 + rerun_measures.QUICK_LENGTH_S)
     )
 
     def mbps(*names: str) -> float:
@@ -121,7 +121,7 @@ def test_a_short_run_leaves_out_what_fills_the_host_that_ends_connections() -> N
     scenario = scenario_at(rerun.FAIR, path="ended, 16 MiB")
     assert rerun_measures.filling_s(scenario, 4) == pytest.approx(0.6)
     assert rerun_measures.filling_s(scenario_at(rerun.FAIR, path=DIRECT), 4) == 0
-    full = scenario.with_values({"duration": f"{2 * 5 + rerun_wired.LENGTH_S:g} s"})
+    full = scenario.with_values({"duration": f"{2 * 5 + rerun_measures.LENGTH_S:g} s"})
     assert rerun_measures.filling_s(full, 4) == 0
     assert 80 < rerun_measures.of_test(fullpipe.run(scenario, seed=1))["upload"] < 100
 
@@ -145,7 +145,9 @@ def test_a_pair_has_shares_and_classes_have_rates() -> None:
     pair = experiment(rerun.PAIRS)
     job: Job = pair.jobs({"both": None}, [1])[0]
     run = fullpipe.run(job.scenario, seed=1)
-    sent = run.series.filter((pl.col("time_s") > 5.1) & (pl.col("time_s") < 5.1 + rerun_wired.QUICK_LENGTH_S))
+    sent = run.series.filter(
+        (pl.col("time_s") > 5.1) & (pl.col("time_s") < 5.1 + rerun_measures.QUICK_LENGTH_S)
+    )
     bytes_of = dict(sent.group_by("flow").agg(pl.col("goodput_bps").sum()).iter_rows())
     first, second = (bytes_of[name] for name in dict.fromkeys(run.flows["flow"]) if name.startswith("TCP"))
     assert pair.measure(run)["share"] == pytest.approx(first / (first + second))
@@ -169,8 +171,8 @@ def test_runs_are_the_replicates_of_the_tests() -> None:
         for seed in range(3):
             point = {"experiment": rerun.FAIR, "algorithm": name, rerun.KEY: DIRECT}
             values = {"upload": 90.0 + n + 0.1 * seed}
-            found.add(Job(rerun_wired.scenario("tcp_1up", length_s=1.0), seed, point=point), values)
-    (_, table, *_) = rerun_text.sections(found)
+            found.add(Job(rerun_measures.scenario("tcp_1up", length_s=1.0), seed, point=point), values)
+    (_, table, *_) = rerun.sections(found)
     row = next(line for line in str(table).splitlines() if line.startswith("Table 2"))
     assert " 36 " in row, "means 1 apart with a deviation of 0.1 differ all"
 

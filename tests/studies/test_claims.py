@@ -11,11 +11,10 @@ import pytest
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import tables
-from fullpipe.studies.causes import Cause
 from fullpipe.studies.claim_checks import ClaimChecker, ClaimResult
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Experiment, Measurements, measured
-from fullpipe.studies.verdicts import Verdict
+from fullpipe.studies.verdicts import Cause, Verdict
 from fullpipe.sweeps import Job
 
 SCENARIO = Scenario.named("single-reno")

@@ -9,9 +9,8 @@ from struct import pack
 from fullpipe import engines
 from fullpipe.report.content import Code, Document, Figure, Image, Section, Table, Text
 from fullpipe.studies.document import ending, of_report
-from fullpipe.studies.report import Report
+from fullpipe.studies.report import Report, Told
 from fullpipe.studies.text import Aligned
-from fullpipe.studies.told import Told
 from tests.report.pages import PNG
 
 TOLD = Told(

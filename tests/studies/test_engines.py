@@ -14,9 +14,8 @@ from fullpipe import Run, Scenario, engines, studies
 from fullpipe.cli import app
 from fullpipe.engines import Problem, Progress
 from fullpipe.engines.native import NativeEngine
-from fullpipe.studies.adbbr2025 import study as adbbr2025
-from fullpipe.studies.kato2025 import study as kato2025
-from fullpipe.studies.kato2025.text import BOTH, LARGE, RECEIVE
+from fullpipe.studies import adbbr2025, kato2025
+from fullpipe.studies.kato2025 import BOTH, LARGE, RECEIVE
 from fullpipe.sweeps import Job
 from tests.studies.todo import jobs
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fullpipe import studies
-from fullpipe.studies.causes import Cause
-from fullpipe.studies.sologon2025 import study as sologon2025
+from fullpipe.studies import sologon2025
+from fullpipe.studies.verdicts import Cause
 
 EXPLAINED = {
     "kato2025": ("Fig. 4: the slow flow", "Table II, 100: standard deviation", "Fig. 2, 100: starved flows"),

@@ -14,20 +14,17 @@ from fullpipe.engines import Problem
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import EngineError, UnknownNameError
 from fullpipe.runs import Store
-from fullpipe.studies import elsewhere, tables, transcription
-from fullpipe.studies.causes import Cause
+from fullpipe.studies import claims, study, tables
 from fullpipe.studies.claim_checks import ClaimChecker
-from fullpipe.studies.claims import Claim
-from fullpipe.studies.elsewhere import Elsewhere
+from fullpipe.studies.claims import Claim, Elsewhere
 from fullpipe.studies.experiments import Experiment, Measurements
 from fullpipe.studies.explanations import Explanation
 from fullpipe.studies.explanations import explain as explained
 from fullpipe.studies.explanations import jobs as jobs_of_explanation
-from fullpipe.studies.plan import Plan
 from fullpipe.studies.report import Settings
 from fullpipe.studies.settings import Setting
-from fullpipe.studies.study import Study
-from fullpipe.studies.verdicts import Verdict
+from fullpipe.studies.study import Plan, Study
+from fullpipe.studies.verdicts import Cause, Verdict
 from fullpipe.sweeps import Job
 
 KEPT = Elsewhere("a claim", "ns3", "3.44", "2026-11-22", 3, "fq_codel", "77 Mbit/s", "reproduced")
@@ -128,7 +125,7 @@ def test_few_seeds_are_said_to_leave_a_rule_out(tmp_path: Path) -> None:
 
 
 def test_reports_over_few_seeds_say_what_they_are_worth() -> None:
-    source = transcription.transcription("fullpipe.studies.kato2025")
+    source = study.transcription("fullpipe.studies.kato2025")
     assert "Over 3 seeds a number is not judged" in tables.report(source, [], 3, "").text
     assert "This is the quick form: verdicts may" in tables.report(source, [], 5, "", quick=True).text
     assert "may differ" not in tables.report(source, [], 5, "").text
@@ -203,9 +200,9 @@ def test_a_value_of_a_sweep_is_replaced_by_the_one_in_its_place() -> None:
 def test_results_of_another_engine_replace_those_of_the_same_claims(tmp_path: Path) -> None:
     path = tmp_path / "there" / "ns3_results.toml"
     other = Elsewhere("another", "ns3", "3.44", "2026-11-23", 3, "", 'a "quote"', "not reproduced")
-    elsewhere.keep(path, [KEPT, other])
-    elsewhere.keep(path, [Elsewhere("a claim", *("ns3", "3.45", "2026-12-01", 3, "", "78", "reproduced"))])
-    found = elsewhere.kept(path)
+    claims.keep(path, [KEPT, other])
+    claims.keep(path, [Elsewhere("a claim", *("ns3", "3.45", "2026-12-01", 3, "", "78", "reproduced"))])
+    found = claims.kept(path)
     assert found["another"] == other
     assert found["a claim"].shown == "78: reproduced"
 
@@ -235,5 +232,5 @@ def test_claims_can_be_listed() -> None:
 
 @pytest.mark.parametrize("name", studies.names())
 def test_what_has_a_setting_has_a_cause(name: str) -> None:
-    for one in transcription.transcription(f"fullpipe.studies.{name}").claims:
+    for one in study.transcription(f"fullpipe.studies.{name}").claims:
         assert not (one.setting and one.why in (None, Cause.UNKNOWN)), one.id

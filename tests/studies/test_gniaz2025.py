@@ -13,15 +13,15 @@ import pytest
 
 from fullpipe import studies
 from fullpipe.engines.ns3 import Ns3Engine
-from fullpipe.engines.ns3.check import problems
+from fullpipe.engines.ns3.input import problems
 from fullpipe.runs import Run
 from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.network import resolve
-from fullpipe.studies import tables
+from fullpipe.studies import gniaz2025, tables
 from fullpipe.studies.experiments import Measurements
-from fullpipe.studies.gniaz2025 import measures, study
+from fullpipe.studies.gniaz2025 import measures
 from fullpipe.studies.gniaz2025.measures import PHASES, WITH_HEADERS, Phases
-from fullpipe.studies.plan import Plan
+from fullpipe.studies.study import Plan
 from fullpipe.studies.verdicts import Verdict
 from tests.studies.todo import jobs
 
@@ -38,10 +38,10 @@ def series(rates: list[float], windows: list[int], flow: str = "one", step_s: fl
 @cache
 def quantities(experiment: str) -> list[str]:
     """Every quantity that the measure of an experiment gives, from a run that only looks like one."""
-    if experiment == study.GOING_ON:
+    if experiment == gniaz2025.GOING_ON:
         return ["cubic_on", "bbr_on"]
     phases = PHASES[experiment]
-    names = ("CUBIC", "BBRv1") if experiment == study.TWO_FLOWS else ("one",)
+    names = ("CUBIC", "BBRv1") if experiment == gniaz2025.TWO_FLOWS else ("one",)
     samples = int(phases.edges[-1])
     flows = pl.DataFrame(
         {"flow": names, "delivered_bytes": [10_240] * len(names), "lost_packets": [1] * len(names)}
@@ -61,22 +61,26 @@ def test_every_claim_that_is_not_of_wifi_can_be_judged_under_every_setting() -> 
     found = Measurements()
     for job in jobs("gniaz2025", seeds=2):
         found.add(job, dict.fromkeys(quantities(job.point["experiment"]), 1.0 + 0.01 * job.seed))
-    claims = study.transcription().claims
-    checked = study.check_claims(claims, found)
+    claims = gniaz2025.transcription().claims
+    checked = gniaz2025.check_claims(claims, found)
     assert {j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE} == {"3.1, 4.2: wireless"}
     readings = [j.reading for j in checked if j.claim.id == "S6: adaptation"]
-    assert readings == list(study.READINGS)
-    shown = tables.report(study.transcription(), checked, 2, study.REMARKS, setup=study.SETUP).text
+    assert readings == list(gniaz2025.READINGS)
+    shown = tables.report(
+        gniaz2025.transcription(), checked, 2, gniaz2025.REMARKS, setup=gniaz2025.SETUP
+    ).text
     assert all(claim.id in shown for claim in claims)
 
 
 def test_five_per_cent_are_not_the_least_of_the_table() -> None:
     shares = {
-        c.id: c.between for c in study.transcription().claims if c.id.startswith("Table 2") and "loss" in c.id
+        c.id: c.between
+        for c in gniaz2025.transcription().claims
+        if c.id.startswith("Table 2") and "loss" in c.id
     }
     low = min(expected.middle for expected in shares.values() if expected)
     assert low == pytest.approx(4.3)
-    assert {c.id for c in study.transcription().claims if c.kind == "contradicted"} == {
+    assert {c.id for c in gniaz2025.transcription().claims if c.kind == "contradicted"} == {
         "S1: loss",
         "S6: BBRv1 and CUBIC, packets",
     }
@@ -98,8 +102,8 @@ def test_jobs_cover_scenarios_settings_delays_and_algorithms() -> None:
 
 def test_over_wifi_data_passes_a_cell_before_the_bottleneck_and_one_behind_it() -> None:
     wired, wireless = (
-        next(j.scenario for j in jobs("gniaz2025", seeds=1) if j.point[study.SETTING] == reading)
-        for reading in (study.CODED, study.WIFI)
+        next(j.scenario for j in jobs("gniaz2025", seeds=1) if j.point[gniaz2025.SETTING] == reading)
+        for reading in (gniaz2025.CODED, gniaz2025.WIFI)
     )
     network, link = resolve(wireless), resolve(wired).links[0]
     names = [network.hops[i].name for i in network.flows[0].forward]
@@ -112,7 +116,7 @@ def test_over_wifi_data_passes_a_cell_before_the_bottleneck_and_one_behind_it() 
 
 def test_on_another_engine_the_study_is_as_coded_wired_and_over_wifi() -> None:
     todo = jobs("gniaz2025", seeds=1, engine="ns3")
-    assert {job.point[study.SETTING] for job in todo} == {study.CODED, study.WIFI}
+    assert {job.point[gniaz2025.SETTING] for job in todo} == {gniaz2025.CODED, gniaz2025.WIFI}
 
 
 def test_ns3_refuses_nothing_of_what_was_coded() -> None:
@@ -127,8 +131,8 @@ def test_queues_hold_what_was_coded() -> None:
     for job in jobs("gniaz2025", seeds=1):
         queue = resolve(job.scenario).links[0].queue
         assert isinstance(queue, Discipline)
-        reading, where = job.point[study.SETTING], (job.point["experiment"], job.point.get("delay"))
-        key = "highest" if reading == study.HIGHEST else "first"
+        reading, where = job.point[gniaz2025.SETTING], (job.point["experiment"], job.point.get("delay"))
+        key = "highest" if reading == gniaz2025.HIGHEST else "first"
         held.setdefault((key, *where), set()).add(queue.params["packets"])
     assert {where[1:]: packets for where, packets in held.items() if where[0] == "first"} == {
         ("large step", 50): {61},
@@ -137,8 +141,8 @@ def test_queues_hold_what_was_coded() -> None:
         ("small step", 100): {732},
         ("two flows", 50): {12},
         ("two flows", 100): {24},
-        (study.GOING_ON, 50): {12},
-        (study.GOING_ON, 100): {24},
+        (gniaz2025.GOING_ON, 50): {12},
+        (gniaz2025.GOING_ON, 100): {24},
         ("small spikes", None): {61},
         ("big spike", None): {12},
         ("rate and delay", None): {244},
@@ -147,7 +151,7 @@ def test_queues_hold_what_was_coded() -> None:
 
 
 def test_without_a_device_the_bucket_is_all_there_is() -> None:
-    of = [j for j in jobs("gniaz2025", seeds=1) if j.point[study.SETTING] == study.NO_DEVICE]
+    of = [j for j in jobs("gniaz2025", seeds=1) if j.point[gniaz2025.SETTING] == gniaz2025.NO_DEVICE]
     links = [link for job in of for link in resolve(job.scenario).links]
     assert {(link.rate_bps, link.device_packets) for link in links} == {(None, None)}
 
@@ -201,8 +205,8 @@ def abridged(plan: Callable[..., Plan]) -> Callable[..., Plan]:
         return [
             (experiment, algorithms)
             for experiment, algorithms in plan(**arguments)
-            if {*experiment.variants[study.SETTING]} <= {study.CODED, study.LARGE_SOCKETS}
-            or experiment.name in (study.TWO_FLOWS, "big spike")
+            if {*experiment.variants[gniaz2025.SETTING]} <= {gniaz2025.CODED, gniaz2025.LARGE_SOCKETS}
+            or experiment.name in (gniaz2025.TWO_FLOWS, "big spike")
         ]
 
     return made
@@ -210,7 +214,7 @@ def abridged(plan: Callable[..., Plan]) -> Callable[..., Plan]:
 
 @pytest.mark.slow
 def test_the_study_with_one_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "plan", abridged(study.plan))
+    monkeypatch.setattr(gniaz2025, "plan", abridged(gniaz2025.plan))
     report = studies.run("gniaz2025", seeds=1, workers=2, out=tmp_path, echo=None)
     stems = {path.stem for path in report.figures}
     assert stems == {f"figure-{n}" for n in range(2, 16)} | {"sockets"}

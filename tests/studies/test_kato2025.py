@@ -10,11 +10,22 @@ import pytest
 from fullpipe import Scenario, studies
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Store
-from fullpipe.studies import tables
+from fullpipe.studies import kato2025, tables
 from fullpipe.studies.experiments import Measurements
-from fullpipe.studies.kato2025 import figures, measures, study
-from fullpipe.studies.kato2025.table import EXPERIMENT, ROWS, comparison, jain, printed_cell, table_text
-from fullpipe.studies.kato2025.text import BOTH, LARGE, NS3_340, RECEIVE, cap_text
+from fullpipe.studies.kato2025 import (
+    BOTH,
+    EXPERIMENT,
+    LARGE,
+    NS3_340,
+    RECEIVE,
+    ROWS,
+    cap_text,
+    comparison,
+    jain,
+    measures,
+    printed_cell,
+    table_text,
+)
 from fullpipe.studies.verdicts import Expectation
 from tests.studies.todo import jobs
 
@@ -27,7 +38,7 @@ def flows(seeds: int = 3) -> pl.DataFrame:
     rows = []
     for sockets in SOCKETS:
         top = 60e6 if sockets == LARGE else 30e6
-        for buffer in study.BUFFERS:
+        for buffer in kato2025.BUFFERS:
             for seed in range(1, seeds + 1):
                 for flow in range(16):
                     ripple = (1 if flow % 2 else -1) * 1e6 * seed
@@ -50,7 +61,7 @@ def series() -> pl.DataFrame:
 def ours(seeds: int = 3) -> Measurements:
     """What the study measures of such runs, with the rates of `series` where a receive buffer limits."""
     found = Measurements()
-    for job in study.jobs(studies.Settings(Path(), Store(Path()), tuple(range(1, seeds + 1)))):
+    for job in kato2025.jobs(studies.Settings(Path(), Store(Path()), tuple(range(1, seeds + 1)))):
         if job.point["experiment"] != EXPERIMENT:
             continue
         buffer, sockets = job.point["buffer"], job.point["sockets"]
@@ -66,7 +77,7 @@ def printed(quantity: str, buffer: int) -> Expectation:
     """What is printed of ns-3 3.40."""
     (claim,) = [
         c
-        for c in study.transcription().claims
+        for c in kato2025.transcription().claims
         if (c.quantity, c.where.get("buffer"), c.simulator) == (quantity, buffer, "ns-3 3.40")
         and c.between
         and not c.id.startswith("III.B")
@@ -108,12 +119,12 @@ def test_pacing_levels_are_those_of_the_gain_cycle_and_one_number_per_run() -> N
 
 
 def test_printed_numbers_agree_with_each_other() -> None:
-    for buffer in study.BUFFERS:
+    for buffer in kato2025.BUFFERS:
         mean, total = printed("mean_mbps", buffer).middle, printed("total_mbps", buffer).middle
         assert total == pytest.approx(16 * mean, abs=0.05 * 17)
     efficiency = {
         c.where["buffer"]: c.between
-        for c in study.transcription().claims
+        for c in kato2025.transcription().claims
         if c.quantity == "efficiency_percent"
     }
     for buffer, percent in efficiency.items():
@@ -142,7 +153,7 @@ def test_jain_from_mean_and_sd() -> None:
 
 
 def test_printed_cells() -> None:
-    source = study.transcription()
+    source = kato2025.transcription()
     cells = [printed_cell(source, 100, quantity, "ns-3 3.40") for quantity in ROWS]
     assert cells == ["39.5", "31.0", "632.0", "6", "(0.63)"]
     assert printed_cell(source, 100, "total_mbps", "ns-3 3.44") == "~632"
@@ -152,7 +163,7 @@ def test_printed_cells() -> None:
 
 
 def test_comparison_has_every_condition() -> None:
-    table = comparison(study.transcription(), ours())
+    table = comparison(kato2025.transcription(), ours())
     assert table.height == 5 * len(ROWS) * 2
     total = table.filter((pl.col("quantity") == "total_mbps") & (pl.col("sockets") == LARGE))
     assert total["ours"].to_list() == [pytest.approx(960)] * 5
@@ -163,7 +174,7 @@ def test_comparison_has_every_condition() -> None:
 
 
 def test_verdicts_follow_from_the_numbers() -> None:
-    table = study._columns(tables.table(study.check_claims(ours())))
+    table = kato2025._columns(tables.table(kato2025.check_claims(ours())))
     found = {(row["where"], row["sockets"]): row["verdict"] for row in table.iter_rows(named=True)}
     assert found["Fig. 2, 100: starved flows", LARGE] == "not reproduced"
     assert found["III.C: starved flows", LARGE] == "reproduced"
@@ -175,7 +186,7 @@ def test_verdicts_follow_from_the_numbers() -> None:
 
 
 def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
-    shown = str(table_text(comparison(study.transcription(), ours()), SOCKETS))
+    shown = str(table_text(comparison(kato2025.transcription(), ours()), SOCKETS))
     first = shown.splitlines()[2].split()
     assert first[:4] == ["100", "packets", "mean", "39.5"]
     assert "60.0 [" in shown.splitlines()[2]
@@ -187,7 +198,7 @@ def test_text_shows_theirs_beside_ours_and_the_cap() -> None:
 
 
 def test_one_run_has_no_interval() -> None:
-    table = comparison(study.transcription(), ours(seeds=1))
+    table = comparison(kato2025.transcription(), ours(seeds=1))
     assert table["ours_low"].null_count() == table.height
     assert "[" not in str(table_text(table, SOCKETS))
 
@@ -195,7 +206,7 @@ def test_one_run_has_no_interval() -> None:
 def test_figures_come_with_their_numbers(tmp_path: Path) -> None:
     summary = pl.DataFrame({"flow": [f"bbr1-{i}" for i in range(1, 17)], "goodput_bps": range(16)})
     tables = {"series": series(), "flows": summary}
-    written = figures.draw(flows(), {RECEIVE: tables}, tmp_path, small=100)
+    written = measures.draw(flows(), {RECEIVE: tables}, tmp_path, small=100)
     names = {path.name for path in written}
     assert names == {f"figure-{n}.{suffix}" for n in (2, 3, 4, 5, 6) for suffix in ("png", "svg", "csv")}
     pacing = pl.read_csv(tmp_path / "figure-4.csv")
@@ -222,10 +233,10 @@ def test_jobs_cover_all_conditions_and_sample_the_smallest_buffer() -> None:
 def test_the_fourth_setting_has_the_switches_of_the_ablation_and_ported_code_all_but_one() -> None:
     ablation = Scenario.named("kato2025-ablation")
     points = {job.point.get("transport"): job.scenario.tcp for job in jobs("kato2025", seeds=1)}
-    assert points[study.NS3_340] == ablation.expand()[-1].tcp
-    left = {path: getattr(points[study.PORTED], path.removeprefix("tcp.")) for path in study.SWITCHES}
-    assert left == {**study.SWITCHES, study.IN_PORTED_FILES: None}
-    assert not any(getattr(points[study.LINUX], path.removeprefix("tcp.")) for path in study.SWITCHES)
+    assert points[kato2025.NS3_340] == ablation.expand()[-1].tcp
+    left = {path: getattr(points[kato2025.PORTED], path.removeprefix("tcp.")) for path in kato2025.SWITCHES}
+    assert left == {**kato2025.SWITCHES, kato2025.IN_PORTED_FILES: None}
+    assert not any(getattr(points[kato2025.LINUX], path.removeprefix("tcp.")) for path in kato2025.SWITCHES)
 
 
 def test_unknown_studies_and_no_seeds_are_refused() -> None:
@@ -236,7 +247,7 @@ def test_unknown_studies_and_no_seeds_are_refused() -> None:
 
 
 def test_intervals_stay_within_what_a_quantity_can_be() -> None:
-    rows = comparison(study.transcription(), ours()).to_dicts()
+    rows = comparison(kato2025.transcription(), ours()).to_dicts()
     limits = {"jain": (1 / 16, 1), "below_1": (0, 16)}
     for row in rows:
         low, high = limits.get(row["quantity"], (0, float("inf")))
@@ -247,13 +258,13 @@ def test_intervals_stay_within_what_a_quantity_can_be() -> None:
 
 def test_a_cut_off_peak_is_announced_in_the_title(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    monkeypatch.setattr(figures.plots, "save", lambda figure, *_: drawn.append(figure) or [])
+    monkeypatch.setattr(measures.plots, "save", lambda figure, *_: drawn.append(figure) or [])
     peak = pl.DataFrame(
         {"time_s": [0.5], "flow": ["bbr1-5"], "pacing_bps": [900e6], "retransmitted_packets": [0]}
     )
     summary = pl.DataFrame({"flow": [f"bbr1-{i}" for i in range(1, 17)], "goodput_bps": range(16)})
     recorded = {LARGE: series(), RECEIVE: pl.concat([peak, series()])}
-    figures.figure_6({name: {"series": s, "flows": summary} for name, s in recorded.items()}, tmp_path)
+    measures.figure_6({name: {"series": s, "flows": summary} for name, s in recorded.items()}, tmp_path)
     calm, cut = (place.get_title() for place in drawn[0].axes)
     assert "cut off" not in calm
     assert "cut off above: start-up, up to 900 Mbit/s" in cut

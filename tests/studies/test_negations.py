@@ -8,13 +8,10 @@ from typing import Any
 
 import pytest
 
-from fullpipe.studies.adbbr2025 import study as adbbr2025
+from fullpipe.studies import adbbr2025, gniaz2025, kato2025, sologon2025
 from fullpipe.studies.claim_checks import ClaimChecker
 from fullpipe.studies.claims import UNMEASURED, Claim
 from fullpipe.studies.experiments import Measurements, Value
-from fullpipe.studies.gniaz2025 import study as gniaz2025
-from fullpipe.studies.kato2025 import study as kato2025
-from fullpipe.studies.sologon2025 import study as sologon2025
 from fullpipe.studies.verdicts import Verdict
 
 SEEDS = 6

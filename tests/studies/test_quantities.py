@@ -7,12 +7,12 @@ from math import inf
 import pytest
 
 from fullpipe.statistics import t_interval
-from fullpipe.studies.ahsan2025 import rerun_text
+from fullpipe.studies import sologon2025
+from fullpipe.studies.ahsan2025 import rerun
 from fullpipe.studies.claim_checks import ClaimResult, Part
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Measurements
-from fullpipe.studies.quantities import bounds_of, interval_of
-from fullpipe.studies.sologon2025 import text
+from fullpipe.studies.text import bounds_of, interval_of
 from fullpipe.studies.verdicts import PartResult, Verdict
 
 
@@ -60,8 +60,8 @@ def test_the_table_of_a_study_is_truncated() -> None:
 
 def test_cells_of_the_text_are_truncated() -> None:
     found = measured(jain=[0.5, 0.9], share=[0.1, 0.5])
-    assert "0.7 [0, 1]" in str(text.settings_text(found, "test", {"jain": "Jain"}, "setting"))
-    shown = rerun_text._shown(found, "test", "share", "BBRv3", {"pair": "one"})
+    assert "0.7 [0, 1]" in str(sologon2025.settings_text(found, "test", {"jain": "Jain"}, "setting"))
+    shown = rerun._shown(found, "test", "share", "BBRv3", {"pair": "one"})
     assert shown == "0.3 [0, 1]"
 
 

@@ -15,9 +15,9 @@ from fullpipe import studies
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.network import resolve
-from fullpipe.studies import tables
+from fullpipe.studies import sologon2025, tables
 from fullpipe.studies.experiments import Experiment, Measurements, Variants
-from fullpipe.studies.sologon2025 import measures, study, text
+from fullpipe.studies.sologon2025 import measures
 from fullpipe.studies.sologon2025.measures import MBPS, WITH_HEADERS
 from fullpipe.studies.verdicts import Verdict
 from tests.studies.todo import jobs
@@ -42,20 +42,26 @@ def sampled(scenario: Scenario, mbps: float = 1.0, window: int = 1000) -> Run:
 
 
 def test_every_claim_can_be_judged_as_stated() -> None:
-    found, measure = Measurements(), {e.name: e.measure for e in study.experiments(quick=False)}
+    found, measure = Measurements(), {e.name: e.measure for e in sologon2025.experiments(quick=False)}
     for job in jobs("sologon2025", seeds=1):
-        if job.point.get(study.SETTING) == study.STATED:
+        if job.point.get(sologon2025.SETTING) == sologon2025.STATED:
             found.add(job, measure[job.point["experiment"]](sampled(job.scenario)))
-    claims = study.transcription().claims
-    checked = study.check_claims(claims, found)
+    claims = sologon2025.transcription().claims
+    checked = sologon2025.check_claims(claims, found)
     assert not [j.claim.id for j in checked if j.verdict is Verdict.NOT_TESTABLE]
-    assert {j.reading for j in checked} == {"", study.STATED}
-    shown = tables.report(study.transcription(), checked, 1, text.REMARKS, sections=text.sections(found)).text
+    assert {j.reading for j in checked} == {"", sologon2025.STATED}
+    shown = tables.report(
+        sologon2025.transcription(),
+        checked,
+        1,
+        sologon2025.REMARKS,
+        sections=sologon2025.text_sections(found),
+    ).text
     assert all(claim.id in shown for claim in claims)
 
 
 def test_half_is_not_what_the_printed_rates_lose() -> None:
-    claims = {c.id: c for c in study.transcription().claims}
+    claims = {c.id: c for c in sologon2025.transcription().claims}
     before, after = claims["Fig. 3: BBRv3, 10 s, 30 ms"], claims["Fig. 13: CUBIC, 3 s, other flows"]
     assert before.between
     assert after.between
@@ -145,7 +151,7 @@ def small(seconds: Mapping[str, float], experiments: Callable[..., list[Experime
     """Experiments of other durations, on links of a fifth of the rate with queues that are as long."""
 
     def values(name: str) -> dict[str, str]:
-        links = range(study.FLOWS if name == "routes" else study.LINKS)
+        links = range(sologon2025.FLOWS if name == "routes" else sologon2025.LINKS)
         return {f"topology.links.{i}.rate": "20 Mbit/s" for i in links} | {"duration": f"{seconds[name]} s"}
 
     return lambda **how: [
@@ -156,11 +162,15 @@ def small(seconds: Mapping[str, float], experiments: Callable[..., list[Experime
 @pytest.mark.slow
 def test_the_study_on_tiny_durations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tiny = {"routes": 21, "links": 60, "controller": 21}  # every route changes twice, in both directions
-    monkeypatch.setattr(study, "QUICK_S", tiny["routes"])
-    monkeypatch.setattr(study, "experiments", small(tiny, study.experiments))
-    some = (study.STATED, study.ACKS_TOO, study.DUPLICATES)  # the other two have queues that these have
+    monkeypatch.setattr(sologon2025, "QUICK_S", tiny["routes"])
+    monkeypatch.setattr(sologon2025, "experiments", small(tiny, sologon2025.experiments))
+    some = (
+        sologon2025.STATED,
+        sologon2025.ACKS_TOO,
+        sologon2025.DUPLICATES,
+    )  # the other two have queues that these have
     for settings in ("_routes", "_links"):
-        monkeypatch.setattr(study, settings, only(some, getattr(study, settings)))
+        monkeypatch.setattr(sologon2025, settings, only(some, getattr(sologon2025, settings)))
     report = studies.run("sologon2025", seeds=1, workers=2, out=tmp_path, quick=True, echo=None)
     stems = {path.stem for path in report.figures}
     routes = {"figures-3-5-7", "figures-4-6-8", "figures-9-11-13", "figures-10-12-14"}

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from fullpipe import studies
-from fullpipe.studies.kato2025 import study
-from fullpipe.studies.kato2025.text import LARGE, RECEIVE
+from fullpipe.studies import kato2025
+from fullpipe.studies.kato2025 import LARGE, RECEIVE
 from fullpipe.sweeps import Update
 
 
@@ -20,11 +20,11 @@ from fullpipe.sweeps import Update
 def test_the_study_with_one_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     brief = {"duration": "11 s"}
     sockets = {
-        name: values if name == LARGE else {**values, **brief} for name, values in study.SOCKETS.items()
+        name: values if name == LARGE else {**values, **brief} for name, values in kato2025.SOCKETS.items()
     }
-    monkeypatch.setattr(study, "SOCKETS", sockets)
-    transports = {name: {**values, **brief} for name, values in study.TRANSPORTS.items()}
-    monkeypatch.setattr(study, "TRANSPORTS", transports)
+    monkeypatch.setattr(kato2025, "SOCKETS", sockets)
+    transports = {name: {**values, **brief} for name, values in kato2025.TRANSPORTS.items()}
+    monkeypatch.setattr(kato2025, "TRANSPORTS", transports)
     said: list[str] = []
     report = studies.run("kato2025", seeds=1, workers=2, out=tmp_path, echo=said.append)
     assert said[0].splitlines()[-3].startswith("Of 36 printed numbers and claims: ")
@@ -49,7 +49,7 @@ def test_the_study_with_one_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         if update.state != "running":
             states.append(update.state)
 
-    monkeypatch.setattr(study.figures, "draw", lambda *_, **__: [])  # once is enough
+    monkeypatch.setattr(kato2025.measures, "draw", lambda *_, **__: [])  # once is enough
     again = studies.run("kato2025", seeds=1, out=tmp_path, progress=progress, echo=None)
     assert set(states) == {"stored"}
     assert again.text == report.text

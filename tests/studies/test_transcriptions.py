@@ -8,13 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.studies.adbbr2025 import study as adbbr2025
-from fullpipe.studies.ahsan2025 import study as ahsan2025
+from fullpipe.studies import adbbr2025, ahsan2025, gniaz2025, kato2025, sologon2025
 from fullpipe.studies.claims import UNMEASURED, Claim
-from fullpipe.studies.gniaz2025 import study as gniaz2025
-from fullpipe.studies.kato2025 import study as kato2025
-from fullpipe.studies.sologon2025 import study as sologon2025
-from fullpipe.studies.transcription import Transcription
+from fullpipe.studies.study import Transcription
 
 COLLECTED = Path(__file__).parents[3] / "shared" / "papers" / "paper_results.json"
 STUDIES = {

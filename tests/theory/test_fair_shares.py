@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullpipe.analysis.theory import max_min
+from fullpipe.analysis.expected import max_min
 
 LINKS = st.dictionaries(st.integers(0, 4), st.floats(1, 1e9), min_size=1)
 

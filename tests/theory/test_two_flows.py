@@ -10,7 +10,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Scenario
-from fullpipe.analysis.theory import bbr_share
+from fullpipe.analysis.expected import bbr_share
 
 
 def shares(scenario: Scenario, values: dict[str, Any], seed: int = 1) -> list[float]:

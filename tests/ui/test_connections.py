@@ -18,11 +18,8 @@ pytest.importorskip("uvicorn", reason="pip install 'fullpipe[ui]'")
 
 import uvicorn
 
-from fullpipe.cli.ui.application import Server
-from fullpipe.cli.ui.command import _listening
-from fullpipe.cli.ui.connections import server_of
-from fullpipe.cli.ui.guard import Guard
-from fullpipe.cli.ui.limits import Limits
+from fullpipe.cli.ui.application import Server, _listening
+from fullpipe.cli.ui.guard import Guard, Limits, server_of
 from tests.ui.conftest import what_if
 
 BUFFER_BYTES = 4_096

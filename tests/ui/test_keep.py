@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from fullpipe import Run, load
 from fullpipe.cli.ui.application import Server
-from fullpipe.cli.ui.limits import Limits
+from fullpipe.cli.ui.guard import Limits
 from tests.ui.conftest import what_if
 from tests.ui.test_server import Cli
 

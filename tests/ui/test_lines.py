@@ -8,8 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from fullpipe import Scenario
-from fullpipe.cli.ui.lines import MOST, Drawn, lines_of
-from fullpipe.cli.ui.understood import understood
+from fullpipe.cli.ui.understood import MOST_LINES, Drawn, lines_of, understood
 from tests.ui.conftest import event_named, what_if
 
 
@@ -19,9 +18,9 @@ def drawn(flows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def test_up_to_twelve_flows_have_a_line_each() -> None:
-    told = drawn([{"cca": "cubic", "count": MOST}])
-    assert [line["label"] for line in told["lines"]] == [f"cubic-{n}" for n in range(1, MOST + 1)]
-    assert [flow["line"] for flow in told["flows"]] == list(range(MOST))
+    told = drawn([{"cca": "cubic", "count": MOST_LINES}])
+    assert [line["label"] for line in told["lines"]] == [f"cubic-{n}" for n in range(1, MOST_LINES + 1)]
+    assert [flow["line"] for flow in told["flows"]] == list(range(MOST_LINES))
 
 
 def test_more_flows_share_the_line_of_their_algorithm() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.cli.ui.names import files_of, names_of
+from fullpipe.cli.ui.compare import files_of, names_of
 from tests.ui.conftest import what_if
 
 PATH = {"kind": "dumbbell", "bottleneck": {"rate": "20 Mbit/s", "delay": "20 ms", "queue": {"kind": "codel"}}}

@@ -12,10 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from fullpipe import Run, Scenario, run
-from fullpipe.analysis.journeys import journeys, points_in_order
-from fullpipe.cli.ui import lanes, stored
+from fullpipe.analysis.packets import journeys, points_in_order
+from fullpipe.cli.ui import stored, understood
 from fullpipe.cli.ui.application import Server
-from fullpipe.cli.ui.limits import Limits
+from fullpipe.cli.ui.guard import Limits
 from fullpipe.runs import Store
 from fullpipe.scenario import resolve
 from tests.ui.browsing import Open, finished
@@ -117,7 +117,7 @@ def test_of_very_many_packets_a_part_is_sent_at_a_time(
     address = f"/api/run/{made().meta.digest}/1/native/packets"
     whole = columns(client.get(address).content)
     assert len(whole["second"]) == made().packets.height
-    monkeypatch.setattr(lanes, "MOST", 1_000)
+    monkeypatch.setattr(understood, "MOST_PACKETS", 1_000)
     first = columns(client.get(address).content)
     assert len(first["second"]) == 1_000
     later = columns(client.get(address, params={"from": "4.5"}).content)

@@ -17,11 +17,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from fullpipe import Scenario, run
-from fullpipe.cli.ui import memory
+from fullpipe.cli.ui import inputs
 from fullpipe.cli.ui.application import Server
-from fullpipe.cli.ui.limits import Limits
-from fullpipe.cli.ui.packed import packed
-from fullpipe.cli.ui.problems import lines_of
+from fullpipe.cli.ui.fields import lines_of
+from fullpipe.cli.ui.guard import Limits
+from fullpipe.cli.ui.understood import packed
 from fullpipe.metrics import summary
 from tests.ui.conftest import event_named, events_of, what_if
 
@@ -233,7 +233,7 @@ def test_every_run_is_stopped_when_it_takes_too_much(
     late = TestClient(Server(tmp_path / "runs", limits=Limits(wall_s=0.0)).application())
     assert "after 0 s of computing" in late.post(f"/api/{path}", json=more).text
     looks = count()
-    monkeypatch.setattr(memory, "resident_bytes", lambda: 39 * 10**8 if next(looks) < 2 else 41 * 10**8)
+    monkeypatch.setattr(inputs, "resident_bytes", lambda: 39 * 10**8 if next(looks) < 2 else 41 * 10**8)
     large = TestClient(Server(tmp_path / "runs", limits=Limits()).application())
     assert "after 4 GB of memory" in large.post(f"/api/{path}", json=more).text
     assert large.get("/api/runs").json()["total"] == 0
@@ -244,7 +244,7 @@ def test_no_run_begins_while_the_page_has_all_its_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, more: dict[str, Any]
 ) -> None:
     full = TestClient(Server(tmp_path / "runs", limits=Limits()).application())
-    monkeypatch.setattr(memory, "resident_bytes", lambda: 41 * 10**8)
+    monkeypatch.setattr(inputs, "resident_bytes", lambda: 41 * 10**8)
     told = "the page has all its 4 GB of memory; wait for other runs, or start it again"
     assert told in full.post(f"/api/{path}", json=more).text
 
@@ -252,17 +252,17 @@ def test_no_run_begins_while_the_page_has_all_its_memory(
 def test_a_run_may_begin_below_the_bound_whatever_the_page_had_before(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "resident_bytes", lambda: 39 * 10**8)
+    monkeypatch.setattr(inputs, "resident_bytes", lambda: 39 * 10**8)
     assert events_of(client.post("/api/live", json={"scenario": what_if()}).text)[-1][0] == "end"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not say what a process has now")
 def test_freed_memory_goes_back_to_the_system() -> None:
-    before = memory.resident_bytes()
+    before = inputs.resident_bytes()
     held = [bytes(1_000) for _ in range(100_000)]
-    assert memory.resident_bytes() - before > 80 * 10**6
+    assert inputs.resident_bytes() - before > 80 * 10**6
     del held
-    assert memory.settled_bytes(1) - before < 20 * 10**6
+    assert inputs.settled_bytes(1) - before < 20 * 10**6
 
 
 def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:

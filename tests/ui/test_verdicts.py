@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.statistics import Interval
-from fullpipe.cli.ui.verdicts import shown_of
+from fullpipe.cli.ui.compare import shown_of
 from fullpipe.validation.compare import Finding
 from fullpipe.validation.compare.finding import Subject
 from tests.saving import numbers, saved, table, words

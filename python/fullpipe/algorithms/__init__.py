@@ -7,8 +7,7 @@ from fullpipe._native import Ack, Episode, LostPacket, Path, RateSample, Sent, U
 
 if TYPE_CHECKING:
     from fullpipe.algorithms.classes import find, fingerprint, import_class, name
-    from fullpipe.algorithms.controller import Controller
-    from fullpipe.algorithms.kit import judge, round_trips
+    from fullpipe.algorithms.controller import Controller, judge, round_trips
 
 __all__ = [
     "Ack",
@@ -32,7 +31,7 @@ __getattr__, __dir__ = lazy.names(
     __name__,
     {
         **dict.fromkeys(("find", "fingerprint", "import_class", "name"), "classes"),
-        **dict.fromkeys(("judge", "round_trips"), "kit"),
+        **dict.fromkeys(("judge", "round_trips"), "controller"),
         "Controller": "controller",
     },
 )

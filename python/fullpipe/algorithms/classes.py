@@ -69,8 +69,8 @@ def import_class(kind: str) -> None:
     Raises:
         ScenarioError: If the module cannot be imported, or has no such class.
     """
-    from fullpipe.algorithms.compiled import from_source
     from fullpipe.algorithms.controller import Controller
+    from fullpipe.algorithms.source import from_source
 
     if kind in _known:
         return

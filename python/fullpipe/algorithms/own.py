@@ -1,28 +1,104 @@
-"""Algorithms outside the registry: Python classes, and shared objects with a C interface."""
+"""Users' own algorithms: Python classes and shared objects."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fullpipe.algorithms import classes, libraries
-from fullpipe.errors import brief
+from fullpipe.algorithms import classes
+from fullpipe.errors import ScenarioError, brief
 
 if TYPE_CHECKING:
     from fullpipe.algorithms.classes import Factory
 
 
+# Algorithms in shared objects, by names such as "library:build/libmine.so:mine".
+#
+# A scenario holds only the name. A file is loaded only if the user allows it, so that a scenario from
+# elsewhere runs no code. The header `fullpipe_congestion.h` declares the functions that a library exports.
+
+
+PREFIX = "library:"
+_NAME = re.compile(r"library:(?P<path>[^:\x00-\x1f\x7f]+):(?P<name>[\w.+-]+)")
+_DIGITS = 16
+
+_folders: list[Path] = [Path()]
+_allowed: dict[str, Path] = {}
+_seen: dict[Path, str] = {}
+"""Digests of libraries when they were first read."""
+
+
+def is_library(text: str) -> bool:
+    """Whether a text has the form of an algorithm of a library: "library:PATH:NAME"."""
+    return _NAME.fullmatch(text) is not None
+
+
+def find_library(kind: str) -> Path | None:
+    """Return the file of a name if it is allowed."""
+    return _allowed.get(kind)
+
+
+def allow_library(kind: str) -> None:
+    """Allow to load the file of "library:PATH:NAME", which runs its code.
+
+    Relative paths are searched in the folders of `look_in` and in the working directory.
+
+    Raises:
+        ScenarioError: If there is no such file.
+    """
+    if kind in _allowed:
+        return
+    match = _NAME.fullmatch(kind)
+    path = Path(match["path"]) if match else Path(kind)
+    found = next((folder / path for folder in _folders if (folder / path).is_file()), None)
+    if found is None:
+        places = ", ".join(dict.fromkeys(str(folder.resolve()) for folder in _folders))
+        raise ScenarioError([f"{kind}: there is no file {path} in {places}; write its full path"])
+    _allowed[kind] = found.resolve()
+
+
+def library_fingerprint(kind: str) -> str:
+    """Return a digest of the file, on which results depend.
+
+    Raises:
+        ScenarioError: If the file has changed since this process first read it: a loaded library is not
+            replaced.
+    """
+    return library_digest(kind)[:_DIGITS]
+
+
+def library_digest(kind: str) -> str:
+    """Return the SHA-256 of the file; raises ScenarioError like `fingerprint`."""
+    import hashlib  # here: most scenarios name no library
+
+    path = _allowed[kind]
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if _seen.setdefault(path, found) != found:
+        raise ScenarioError([f"{path}: has changed since it was loaded; start Python again to use it"])
+    return found
+
+
+def look_for_libraries_in(*folders: Path) -> None:
+    """Search these folders for files first, in their order."""
+    _folders[:0] = [folder.resolve() for folder in folders if folder.resolve() not in _folders]
+
+
+# Algorithms outside the registry: Python classes, and shared objects with a C interface.
+
+
 def is_own(kind: str) -> bool:
     """Whether a name has the prefix of such an algorithm."""
-    return kind.startswith((classes.PREFIX, libraries.PREFIX))
+    return kind.startswith((classes.PREFIX, PREFIX))
 
 
 def check_name(kind: str) -> None:
     """Raise ValueError unless a name is well formed."""
-    if classes.is_name(kind) or libraries.is_name(kind):
+    if classes.is_name(kind) or is_library(kind):
         return
     what, example = "a class", "python:my_module:MyClass"
-    if kind.startswith(libraries.PREFIX):
+    if kind.startswith(PREFIX):
         what, example = "an algorithm in a library", "library:libmine.so:mine"
     raise ValueError(f'"{brief(kind)}" is no name of {what}; write it as in "{example}"')
 
@@ -34,7 +110,7 @@ def title(kind: str) -> str:
 
 def is_known(kind: str) -> bool:
     """Whether the code may run: the class was passed or imported, or the file was allowed."""
-    return classes.find(kind) is not None or libraries.find(kind) is not None
+    return classes.find(kind) is not None or find_library(kind) is not None
 
 
 def permit(kind: str) -> None:
@@ -43,21 +119,21 @@ def permit(kind: str) -> None:
     Raises:
         ScenarioError: If the class cannot be imported, or there is no such file.
     """
-    if kind.startswith(libraries.PREFIX):
-        libraries.allow(kind)
+    if kind.startswith(PREFIX):
+        allow_library(kind)
     else:
         classes.import_class(kind)
 
 
 def maker(kind: str) -> Factory | str:
     """Return the source from which the simulator makes it: a factory, or the path of a shared object."""
-    path = libraries.find(kind)
+    path = find_library(kind)
     return classes.factory(kind) if path is None else str(path)
 
 
 def fingerprint(kind: str) -> str:
     """Return a digest of the code, on which results depend."""
-    return classes.fingerprint(kind) if libraries.find(kind) is None else libraries.fingerprint(kind)
+    return classes.fingerprint(kind) if find_library(kind) is None else library_fingerprint(kind)
 
 
 def names_in(tree: object) -> list[str]:
@@ -70,18 +146,18 @@ def names_in(tree: object) -> list[str]:
 
 def digests(kind: str) -> dict[str, str]:
     """Return the SHA-256 of every file of an algorithm whose code may run, by its name."""
-    if libraries.find(kind) is None:
+    if find_library(kind) is None:
         return classes.digests(kind)
-    return {kind.split(":")[1]: libraries.digest(kind)}
+    return {kind.split(":")[1]: library_digest(kind)}
 
 
 def paths(kind: str) -> dict[str, Path]:
     """Return the files of an algorithm whose code may run, by their names in `digests`."""
-    path = libraries.find(kind)
+    path = find_library(kind)
     return classes.paths(kind) if path is None else {kind.split(":")[1]: path}
 
 
 def look_in(*folders: Path) -> None:
     """Search these folders for modules and files first, in their order."""
     classes.look_in(*folders)
-    libraries.look_in(*folders)
+    look_for_libraries_in(*folders)

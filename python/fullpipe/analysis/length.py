@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from math import cbrt, ceil, inf, log2
 from typing import TYPE_CHECKING, Any
 
-from fullpipe.analysis.metrics.connections import bulk_names
-from fullpipe.analysis.metrics.groups import flow_directions
+from fullpipe.analysis.metrics.groups import bulk_names, flow_directions
 from fullpipe.scenario import resolve
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.link.queues import Discipline

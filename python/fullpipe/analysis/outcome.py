@@ -10,7 +10,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.metrics.headlines import leading
+from fullpipe.analysis.metrics.table import leading
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.shown import (
     LONGEST,

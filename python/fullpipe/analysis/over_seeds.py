@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fullpipe.analysis.bounds import bounds_of
+from fullpipe.analysis.limits import bounds_of, counted
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.headlines import INSTEAD_OF
-from fullpipe.analysis.unfinished import counted
+from fullpipe.analysis.metrics.table import INSTEAD_OF
 from fullpipe.analysis.values import MEASURED
 
 if TYPE_CHECKING:

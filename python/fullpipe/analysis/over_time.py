@@ -1,12 +1,23 @@
-"""Samples of runs over time in the units of an axis; drawing is elsewhere."""
+"""Samples and events over time, as figures and pages draw them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Any
 
 import polars as pl
+
+from fullpipe.runs import Run
+from fullpipe.scenario.model.cells.cellular import Cellular
+from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.model.routing import Moving, reroutes_of
+from fullpipe.scenario.model.topology import Graph
+from fullpipe.scenario.quantities import DURATION, RATE, natural, to_nanoseconds
+
+# Samples of runs over time in the units of an axis; drawing is elsewhere.
+
 
 Tables = Mapping[str, pl.DataFrame]
 
@@ -23,7 +34,7 @@ class Quantity:
     label: str
     scale: float
     in_packets: str | None = None
-    """Column of the same quantity in packets, if tables have one; see `fullpipe.analysis.presented`."""
+    """Column of the same quantity in packets, if tables have one; see `fullpipe.analysis.over_time`."""
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -116,3 +127,141 @@ def _actors(tables: Tables, what: Quantity, only: Sequence[str] | None) -> list[
     wanted = None if only is None else set(only)
     parts = table.select(what.actor, "time_s", value).partition_by(what.actor, as_dict=True)
     return [(name, part) for (name,), part in parts.items() if wanted is None or name in wanted]
+
+
+# Changes during a run: rates and delays of links, routes, and media.
+
+
+MOST = 12
+"""Most times of changes of one kind. If there are more, as on a recorded link, none of them is an event."""
+SCHEMA = {"time_s": pl.Float64, "event": pl.String}
+
+
+def events_of(run: Run) -> pl.DataFrame:
+    """Return changes of links, reroutes and hand-overs in the order of time: time_s and event (words)."""
+    found: dict[float, dict[str, None]] = {}
+    for kind in (_of_links, _of_routes, _of_nodes):
+        own = [(time_s, event) for time_s, event in kind(run) if 0 < time_s < run.meta.duration_s]
+        if len({time_s for time_s, _ in own}) <= MOST:
+            for time_s, event in own:
+                found.setdefault(time_s, {})[event] = None
+    rows = [(time_s, ", ".join(events)) for time_s, events in sorted(found.items())]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _of_links(run: Run) -> Iterator[tuple[float, str]]:
+    """Yield changes of rates and delays, with the name of the link if several links change."""
+    conditions = run.tables["conditions"]
+    if conditions.filter(pl.col("time_s") > 0)["time_s"].n_unique() > MOST:
+        return
+    changes: list[tuple[float, str, str]] = []
+    before: dict[str, dict[str, Any]] = {}
+    for row in conditions.iter_rows(named=True):
+        last = before.setdefault(row["link"], row)
+        said = [text for key, text in _said(row).items() if row[key] != last[key]]
+        changes += [(row["time_s"], row["link"], text) for text in said]
+        before[row["link"]] = row
+    are_several = len({link for _, link, _ in changes}) > 1
+    for time_s, link, text in changes:
+        yield time_s, f"{link} {text}" if are_several else text
+
+
+def _said(row: dict[str, Any]) -> dict[str, str]:
+    """Return the rate and the delay of a link in words."""
+    rate, delay = row["rate_bps"], row["delay_s"]
+    return {
+        "rate_bps": "no rate" if rate is None else natural(RATE.format(round(rate))),
+        "delay_s": "no delay" if delay is None else natural(DURATION.format(to_nanoseconds(delay))),
+    }
+
+
+def _of_routes(run: Run) -> Iterator[tuple[float, str]]:
+    scenario, duration_s = run.scenario, run.meta.duration_s
+    links = scenario.topology.links if isinstance(scenario.topology, Graph) else ()
+    flows = zip(flow_names(scenario.flows), scenario.flows, strict=True)
+    moving: list[tuple[str, Moving]] = [(names[0], flow) for names, flow in flows]
+    for name, each in [*((str(link.name), link) for link in links), *moving]:
+        for reroute in reroutes_of(each, duration_s):
+            yield reroute.at_s, f"reroute of {name}"
+
+
+def _of_nodes(run: Run) -> Iterator[tuple[float, str]]:
+    """Yield moves to another medium, and hand-overs within cellular cells."""
+    for move in run.scenario.mobility or ():
+        yield move.at_s, f"{move.node} to {move.to}"
+    for cell in run.scenario.cells or ():
+        if isinstance(cell, Cellular):
+            gaps = [(f"hand-over of {user.node}", gap) for user in cell.stations for gap in user.handovers]
+            gaps += [(f"hand-over in {cell.name}", gap) for gap in cell.gaps]
+            for event, gap in gaps:
+                yield from _again(gap.at_s, gap.every_s, run, event)
+            if satellites := cell.satellites:
+                yield from _again(satellites.at_s, satellites.every_s, run, "satellite")
+
+
+def _again(at_s: float, every_s: float | None, run: Run, event: str) -> Iterator[tuple[float, str]]:
+    """Yield an event at a time and, if it is periodic, after each period."""
+    count = 1 + int((run.meta.duration_s - at_s) / every_s) if every_s and at_s < run.meta.duration_s else 1
+    yield from ((at_s + n * (every_s or 0.0), event) for n in range(count))
+
+
+# Tables of a run prepared for figures: flows labelled with their presets, windows in packets.
+
+
+EVENTS = "events"
+"""Name of the table of `fullpipe.analysis.over_time`."""
+_IN_BYTES = {"cwnd_bytes": "cwnd_packets", "in_flight_bytes": "in_flight_packets"}
+
+
+def flow_labels(run: Run) -> dict[str, str]:
+    """Return the label of each flow in figures: its name, with the algorithm's preset: "bbr3-1 (draft)"."""
+    flows = run.scenario.flows
+    presets = [flow.cca.params.get("preset") if flow.cca and flow.name is None else None for flow in flows]
+    return {
+        name: f"{name} ({preset})" if preset else name
+        for names, preset in zip(flow_names(flows), presets, strict=True)
+        for name in names
+    }
+
+
+def presented(run: Run) -> Mapping[str, pl.DataFrame]:
+    """Return the tables of a run for the drawing functions.
+
+    Flows have the labels of `flow_labels`. `series` also has windows in packets, like `variables`. `events`
+    has the changes during the run.
+    """
+    return _Presented(run)
+
+
+class _Presented(Mapping[str, pl.DataFrame]):
+    """Tables that are prepared on access, because they are read then."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._labels = flow_labels(run)
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        if name == EVENTS:
+            return events_of(self._run)
+        table = self._run.tables[name]
+        if name == "series":
+            table = table.with_columns(
+                (pl.col(size) / pl.col("flow").replace_strict(self._mss(), default=None)).alias(packets)
+                for size, packets in _IN_BYTES.items()
+            )
+        if name in ("series", "variables"):
+            table = table.with_columns(pl.col("flow").replace(self._labels))
+        return table
+
+    def _mss(self) -> dict[str, int]:
+        scenario = self._run.scenario
+        sizes = [scenario.tcp_of(flow).mss_bytes for flow in scenario.flows]
+        names = flow_names(scenario.flows)
+        return {name: mss for group, mss in zip(names, sizes, strict=True) for name in group}
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._run.tables
+        yield EVENTS
+
+    def __len__(self) -> int:
+        return len(self._run.tables) + 1

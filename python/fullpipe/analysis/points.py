@@ -1,14 +1,25 @@
-"""Points of runs: the paths whose values differ between their scenarios."""
+"""Sweep points, and the subjects of metrics at each: groups, links, parts of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from fullpipe.analysis.limits import bounds_of
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.groups import TOTALS
+from fullpipe.analysis.metrics.measure import Bounds
+from fullpipe.analysis.metrics.measures import MEASURES
+from fullpipe.analysis.shown import axis_shown
+from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import told_apart
 from fullpipe.scenario.quantities import natural
+
+# Points of runs: the paths whose values differ between their scenarios.
+
 
 CONTENT, MODEL = "content", "model_version"
 """Paths of points that no scenario has: the files that a run depends on, and the version of its model."""
@@ -171,3 +182,103 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
     {'flows.0.cca': 'cca', 'topology.bottleneck.rate': 'rate'}
     """
     return told_apart({path: path.rsplit(".", 1)[-1] for path in paths})
+
+
+# Notes on metrics that leave out datagrams or connections in a group that has both.
+
+
+_SAID = {
+    "of connections alone, without datagrams such as pings and calls": frozenset(
+        measure.name for measure in MEASURES if measure.is_of_connections
+    ),
+    "of datagrams alone, without connections": frozenset(
+        measure.name for measure in MEASURES if measure.is_of_datagrams
+    ),
+}
+"""Metrics by the note that they need."""
+
+
+def of_parts(
+    scenarios: Iterable[Scenario], shown: Iterable[tuple[str, str]], *, in_words: bool = False
+) -> list[str]:
+    """Return notes on the shown totals that cover only connections, or only datagrams.
+
+    Args:
+        scenarios: Scenarios of the runs.
+        shown: The metrics that are shown, each with its group of flows.
+        in_words: Whether metrics have their labels, as in figures, and not their names.
+    """
+    if not any(map(_has_both, scenarios)):
+        return []
+    totals = [*dict.fromkeys((of, metric) for metric, of in shown if of in TOTALS)]
+    return [f"{said}: {told}" for said, names in _SAID.items() if (told := _told(totals, names, in_words))]
+
+
+def _told(totals: Iterable[tuple[str, str]], names: Collection[str], in_words: bool) -> str:
+    found = [(of, (in_words and BY_NAME[metric].label) or metric) for of, metric in totals if metric in names]
+    by_group = ((of, ", ".join(metric for each, metric in found if each == of)) for of in TOTALS)
+    return "; ".join(f"{metrics} of {of}" for of, metrics in by_group if metrics)
+
+
+def _has_both(scenario: Scenario) -> bool:
+    """Whether a scenario has both connections and datagrams."""
+    return len({flow.datagrams is None for flow in scenario.flows}) > 1
+
+
+# Subjects of figures and tables: a metric of all flows, of a group or of a link ("rtt_mean of ping").
+
+
+class Subject(NamedTuple):
+    """A metric, with its group of flows or link if one is given."""
+
+    metric: str
+    of: str | None
+
+    @classmethod
+    def read(cls, text: str, of: str | None = None) -> Subject:
+        """Read "rtt_mean of ping", or the name of a metric, whose group is then `of`.
+
+        Raises:
+            UnknownNameError: If there is no such metric.
+        """
+        metric, _, own = (part.strip() for part in text.partition(" of "))
+        if metric not in BY_NAME:
+            raise UnknownNameError("metric", metric, BY_NAME)
+        return cls(metric, own or of)
+
+    @property
+    def called(self) -> str:
+        """The metric with its group or link, as `read` takes it."""
+        return f"{self.metric} of {self.of}" if self.of else self.metric
+
+    @property
+    def scale(self) -> float:
+        """Factor from values to numbers on an axis."""
+        return axis_shown(self.metric, in_percent=False)[0]
+
+    @property
+    def bounds(self) -> Bounds:
+        """Smallest and largest possible number on an axis."""
+        least, most = bounds_of(self.metric)
+        return least * self.scale, most * self.scale
+
+    @property
+    def label(self) -> str:
+        """Label of an axis."""
+        return axis_shown(self.metric, self.of or "", in_percent=False)[1]
+
+
+def groups_asked(subjects: Iterable[Subject]) -> dict[str, list[str] | None]:
+    """Return the requested groups or links of every metric; None if one subject names no group."""
+    found: dict[str, list[str] | None] = {}
+    for metric, of in subjects:
+        known = found.get(metric, [])
+        found[metric] = None if of is None or known is None else [*dict.fromkeys([*known, of])]
+    return found
+
+
+def check_groups(subjects: Iterable[Subject], known: Collection[str]) -> None:
+    """Raise UnknownNameError if a subject names an unknown group."""
+    for _, of in subjects:
+        if of is not None and of not in known:
+            raise UnknownNameError("group of flows", of, known)

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fullpipe.analysis.bounds import bounds_of_difference
+from fullpipe.analysis.limits import bounds_of_difference, unfinished_shown
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.unfinished import unfinished_shown
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.scenario.labels import Labels
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The command line: thin commands over the library.
 
-Every module here holds one command or group of commands; `commands` names them and imports what is used.
+Every module here holds a few commands that belong together; `commands` names them and imports what is used.
 """
 
 import atexit
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import fullpipe
 from fullpipe import lazy
-from fullpipe.cli import garbage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,12 +33,12 @@ def main() -> None:
 
 def _run() -> None:
     """Do what is asked for, and end as other programs do if the output cannot be written."""
-    garbage.pause()
+    lazy.pause_collection()
     try:
         try:
             _obey(sys.argv[1:])
         finally:
-            garbage.resume()
+            lazy.resume_collection()
             sys.stdout.flush()
     except BrokenPipeError:
         _end_by_pipe()
@@ -101,19 +100,19 @@ def _obey(arguments: list[str]) -> None:
 
         print(f"fullpipe {with_commit(fullpipe.__version__)}", flush=True)
         return
-    from fullpipe.cli import plain  # here: the version is there without
+    from fullpipe.cli import output  # here: the version is there without
 
     match arguments:
-        case ["list", kind] if kind in plain.KINDS:
+        case ["list", kind] if kind in output.KINDS:
             from fullpipe.cli.endings import ended
 
             with ended():
+                from fullpipe.cli.described import print_all
                 from fullpipe.cli.kinds import KINDS, Kind
-                from fullpipe.cli.listed import print_all
 
                 print_all(KINDS[Kind(kind)]())
             return
-        case ["show", name] if plain.is_plain(name):
+        case ["show", name] if output.is_plain(name):
             from fullpipe.cli.endings import ended
 
             with ended():
@@ -121,7 +120,7 @@ def _obey(arguments: list[str]) -> None:
 
                 show(name)
             return
-        case ["run", *words] if (asked := plain.of_run(words)) is not None:
+        case ["run", *words] if (asked := output.of_run(words)) is not None:
             from fullpipe.cli.endings import ended
 
             with ended():

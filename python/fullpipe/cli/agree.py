@@ -1,22 +1,26 @@
 """`fullpipe agree`: how far engines are from Linux, over a catalogue of cases."""
 
+from __future__ import annotations
+
 import json
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import polars as pl
 import typer
 
 from fullpipe import files
-from fullpipe.cli.agree_shown import as_json as as_json_lines
-from fullpipe.cli.agree_shown import show
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.shown import number_shown, unit_shown
+from fullpipe.cli.answer import Answer, Row
 from fullpipe.cli.asked import processors
-from fullpipe.cli.jobs import engine_names
+from fullpipe.cli.jobs import engine_names, progress_bar
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.progress import progress_bar
 from fullpipe.cli.shared import Jobs, Out, target
 from fullpipe.errors import UnknownNameError
 from fullpipe.plots import check_format, save_as
@@ -24,7 +28,55 @@ from fullpipe.report.text import counted
 from fullpipe.runs import Store
 from fullpipe.validation import agree as agreement
 from fullpipe.validation.agree import SUITES, Case, Found, Suite, seeds_of
-from fullpipe.validation.agree.page import figure
+from fullpipe.validation.agree.page import conclusion, figure
+
+# Errors of engines on a terminal and as JSON: the conclusion, and the largest errors.
+
+
+_CHANCE = {True: "more than chance", False: "may be chance", None: "one pair of runs"}
+
+
+def show(found: Found) -> None:
+    """Print the conclusion, the largest errors, and how many cases were not run."""
+    answer, reference = Answer(), found.engines[0]
+    answer.conclude(conclusion(found))
+    several = len(found.engines) > 2
+    known = found.errors.drop_nulls("error").to_dicts()
+    if known:
+        answer.title(found.suite.title, f": the largest errors against {reference}")
+        answer.table(
+            ["", reference, "engine" if several else found.engines[1], "error", "difference"],
+            sorted(known, key=_size),
+            lambda row: _row(row, several=several),
+        )
+    answer.notes(_refused(found))
+
+
+def json_lines(found: Found) -> str:
+    """A line of JSON per error; each has the conclusion of the whole suite, too."""
+    told = pl.lit(pl.Series([conclusion(found)], dtype=pl.List(pl.String))).first()
+    return found.errors.with_columns(conclusion=told).write_ndjson()
+
+
+def _size(row: Mapping[str, Any]) -> float:
+    return -abs(float(row["error"]))
+
+
+def _row(row: Mapping[str, Any], *, several: bool) -> Row:
+    """A row below its engine, case and group of flows."""
+    measure = BY_NAME.get(row["quantity"])
+    unit = measure.unit if measure else "1"
+    name = f" {row['quantity']} {unit_shown(unit) if unit not in ('1', 'packets') else ''}".rstrip()
+    values = (number_shown(row[key], unit, row["quantity"]) for key in ("reference", "value"))
+    place = ", ".join([*([row["engine"]] if several else []), row["case"], row["of"]])
+    return Row(place, [name, *values, f"{100 * row['error']:+.1f} %", _CHANCE[row["real"]]])
+
+
+def _refused(found: Found) -> Iterator[str]:
+    """The number of cases that an engine did not run, by reason."""
+    counts = Counter((one.engine, one.why) for one in found.refused)
+    for (engine, why), count in counts.most_common():
+        yield f"{engine} did not run {counted(count, 'case')}: {why}"
 
 
 def agree(
@@ -112,7 +164,7 @@ def agree(
     if plot and not found.errors.is_empty():
         _draw(found, plot)
     if as_json:
-        echo(as_json_lines(found), nl=False)
+        echo(json_lines(found), nl=False)
     elif page is None and not all_rows:
         show(found)
     else:

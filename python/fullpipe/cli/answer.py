@@ -6,14 +6,64 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, TypeVar
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 
+from fullpipe.analysis.shown import (
+    difference_shown,
+    difference_unit_shown,
+    margin_shown,
+    number_shown,
+    point_shown,
+    shown_in,
+    unit_shown,
+    widths_shown,
+)
 from fullpipe.cli.console import led, styled, terminal
 from fullpipe.cli.forms import Grid, drawn
 from fullpipe.cli.output import complain, in_lines, plain, prose_width
 from fullpipe.report.text import counted
+
+if TYPE_CHECKING:
+    from fullpipe.runs.executor import Job
+
+__all__ = [
+    "LONGEST",
+    "difference_shown",
+    "difference_unit_shown",
+    "heading",
+    "label",
+    "margin_shown",
+    "number_shown",
+    "point_shown",
+    "shown_in",
+    "unit_shown",
+    "widths_shown",
+]
+
+
+# Headings of tables for a terminal, and the numbers in them.
+
+
+LONGEST = 20
+"""Most characters of a line of a heading."""
+
+
+def label(job: Job) -> str:
+    """Point and seed of a job."""
+    return ", ".join([*point_shown(job.point), f"seed {job.seed}"])
+
+
+def heading(name: str, longest: int = LONGEST) -> str:
+    """The name of a group of flows or of a link, in several lines if it is long.
+
+    >>> heading("download-from-the-basement").splitlines()
+    ['download-from-the-', 'basement']
+    """
+    return "\n".join(wrap(name, longest))
+
 
 MOST_LINES = 60
 """Lines of an answer unless all rows are asked for."""

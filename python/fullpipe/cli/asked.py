@@ -1,4 +1,4 @@
-"""Scenarios, and values at their paths, from the words of a command line."""
+"""What a command line asks for: scenarios, values, processes; and notes on it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,23 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fullpipe.errors import ScenarioError
-from fullpipe.scenario.read.files import scenario_names
-from fullpipe.scenario.read.toml import value_of
+from fullpipe.errors import ScenarioError, visible
+from fullpipe.scenario.read.files import scenario_names, value_of
 
 if TYPE_CHECKING:
     from fullpipe.scenario import Scenario
+
+
+# Guesses and gaps of a derived scenario, as comments above it.
+
+
+def notes_of(guessed: Sequence[str], unknown: Sequence[str]) -> str:
+    """A line of a comment each, whatever is in the names that files have."""
+    told = [("guessed", line) for line in guessed] + [("not known", line) for line in unknown]
+    return "".join(f"# {word}: {visible(line)}\n" for word, line in told)
+
+
+# Scenarios, and values at their paths, from the words of a command line.
 
 
 def read_scenario(text: str) -> Scenario:

@@ -1,5 +1,7 @@
 """`fullpipe check`: is a change worse than its base?"""
 
+from __future__ import annotations
+
 import json
 import os
 import sys
@@ -12,22 +14,45 @@ import typer
 
 from fullpipe import files
 from fullpipe.analysis.length import warnings_of
+from fullpipe.cli.answer import Answer
 from fullpipe.cli.asked import processors, values_of
-from fullpipe.cli.check_shown import show
+from fullpipe.cli.compare_shown import show_findings
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.plot_labels import check_labels, read_labels
+from fullpipe.cli.selection import check_labels, read_labels
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, LabelOption, Out, target
 from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run, Store
 from fullpipe.sweeps import Job, jobs
-from fullpipe.validation.compare.names import names_of
-from fullpipe.validation.gate import forms
-from fullpipe.validation.gate import suite as suites
-from fullpipe.validation.gate.check import check as checked
-from fullpipe.validation.gate.measured import Elsewhere, Here, Runner, Source, measure, stored
-from fullpipe.validation.gate.suite import Suite
+from fullpipe.validation.check import Checked, forms
+from fullpipe.validation.check import check as checked
+from fullpipe.validation.check import suite as suites
+from fullpipe.validation.check.forms import conclusion, summary
+from fullpipe.validation.check.measured import Elsewhere, Here, Runner, Source, measure, stored
+from fullpipe.validation.check.suite import Suite
+from fullpipe.validation.compare.conclusion import weight
+from fullpipe.validation.compare.rules import ALIKE
+from fullpipe.validation.compare.sentence import Names, merged, names_of
+
+# The output of `fullpipe check`: the conclusion, and a table of what regressed or is undecided.
+
+
+def show(checked: Checked, names: Names, *, all_rows: bool = False) -> None:
+    """Print the conclusion, and what is regressed or undecided; with `all_rows` all findings."""
+    answer = Answer(all_rows=all_rows)
+    answer.conclude(conclusion(checked, names))
+    if not checked.is_identical:
+        answer.title(checked.scenario, f": {summary(checked)}")
+    answer.say("; ".join(f"{side}: {version}" for side, version in checked.versions.items()))
+    left = [each for each in checked.findings if all_rows or each.decision != "not worse"]
+    left.sort(key=lambda each: each.decision != "regressed")
+    if left:
+        show_findings(answer, left, names, first=weight)
+    is_alike = any(each.reason == ALIKE for each in left)
+    warning = f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"'
+    answer.notes(merged(checked.notes, names, whole=all_rows), [warning] if is_alike else [])
+
 
 _STATUS = {"not worse": 0, "regressed": 1, "undecided": 2}
 

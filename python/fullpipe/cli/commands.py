@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from fullpipe.cli import garbage
+from fullpipe import lazy
 from fullpipe.cli.help import Command
 
 
@@ -24,53 +24,53 @@ class Entry:
 
 GROUPS: Mapping[str, Mapping[str, Entry]] = {
     "Begin": {
-        "demo": Entry("demo", "demo", "Draw how an upload delays a ping, with two queues."),
+        "demo": Entry("init", "demo", "Draw how an upload delays a ping, with two queues."),
         "init": Entry("init", "init", "Write a scenario to start from."),
         "list": Entry("list_", "list_names", "List scenarios, algorithms, metrics and more."),
         "show": Entry("show", "show", "Show a scenario or describe any registered name."),
     },
     "Run": {
         "run": Entry("run", "run", "Run a scenario: every sweep point with every seed."),
-        "work": Entry("work", "work", "Run what sweeps of `run --on files` have left."),
-        "sweep": Entry("sweep", "app", "Show progress of sweeps."),
+        "work": Entry("runs", "work", "Run what sweeps of `run --on files` have left."),
+        "sweep": Entry("runs", "app", "Show progress of sweeps."),
     },
     "Ask": {
         "metrics": Entry("metrics", "metrics", "Measure finished runs and flag doubtful means."),
         "compare": Entry("compare", "compare", "Compare variants of a scenario, or engines."),
-        "test": Entry("factors", "factors", "Test whether metrics differ between factor levels."),
+        "test": Entry("test", "factors", "Test whether metrics differ between factor levels."),
         "plan": Entry("plan", "plan", "Compute how many seeds a difference needs."),
         "check": Entry("check", "check", "Check a change against its base for regressions."),
         "runs": Entry("runs", "runs", "List, merge or delete stored runs."),
-        "query": Entry("query", "query", "Query all stored runs in SQL."),
+        "query": Entry("runs", "query", "Query all stored runs in SQL."),
     },
     "Draw and report": {
         "plot": Entry("plot", "plot", "Draw runs over time, or metrics over many runs."),
         "table": Entry("table", "table", "Print metrics of runs as a pivoted table."),
         "report": Entry("report", "report", "Write one page about runs or a comparison."),
         "ui": Entry("ui", "ui", "Explore what-ifs and stored runs in the browser."),
-        "pack": Entry("pack", "pack", "Pack a study into one file that others can rerun."),
-        "rerun": Entry("rerun", "rerun", "Rerun a packed study; --compare checks it."),
+        "pack": Entry("report", "pack", "Pack a study into one file that others can rerun."),
+        "rerun": Entry("report", "rerun", "Rerun a packed study; --compare checks it."),
     },
     "Other tools": {
         "export": Entry("export", "export", "Export a run as qlog, pcapng, Flent or Mahimahi."),
         "import": Entry("import_", "import_files", "Import Flent files and packet captures as runs."),
-        "twin": Entry("twin", "twin", "Derive a scenario from a Flent file or a capture."),
+        "twin": Entry("fit", "twin", "Derive a scenario from a Flent file or a capture."),
         "fit": Entry("fit", "fit", "Fit a link to pings and measured throughput."),
-        "import-tc": Entry("import_tc", "import_tc", "Convert commands of Linux `tc` into a scenario."),
+        "import-tc": Entry("import_", "import_tc", "Convert commands of Linux `tc` into a scenario."),
         "flent": Entry("flent", "flent", "Run one of Flent's tests on a simulated path."),
-        "trace": Entry("trace", "trace", "Inspect, convert or fetch recorded paths."),
+        "trace": Entry("export", "trace", "Inspect, convert or fetch recorded paths."),
     },
     "Validate": {
         "agree": Entry("agree", "agree", "Measure how far engines are from Linux."),
         "paper": Entry("paper", "paper", "Rerun a published study and compare its values."),
-        "conformance": Entry("conformance", "conformance", "Run the example tests of the BBR draft."),
+        "conformance": Entry("paper", "conformance", "Run the example tests of the BBR draft."),
     },
     "Set up": {
-        "doctor": Entry("doctor", "doctor", "Show what each engine lacks on this machine."),
-        "engines": Entry("engines", "app", "List engines, or install one."),
-        "schema": Entry("schema", "schema", "Print the JSON Schema of scenario files."),
+        "doctor": Entry("show", "doctor", "Show what each engine lacks on this machine."),
+        "engines": Entry("show", "app", "List engines, or install one."),
+        "schema": Entry("init", "schema", "Print the JSON Schema of scenario files."),
         "completion": Entry("completion", "completion", "Print a completion script for a shell."),
-        "man": Entry("man", "man", "Print the manual page."),
+        "man": Entry("completion", "man", "Print the manual page."),
     },
 }
 """Commands in the order of the help."""
@@ -100,5 +100,5 @@ class LazyCommand(TyperCommand):
         """The context of the command itself, which takes the place of this one."""
         assert self.name is not None
         command = load(self.name)
-        garbage.resume()
+        lazy.resume_collection()
         return command.make_context(*arguments, **more)

@@ -126,7 +126,7 @@ def compare(
     Finished runs are stored and re-used.
     """
     from fullpipe.cli.comparing import Comparing  # here: help needs none of it
-    from fullpipe.cli.plot_labels import read_labels
+    from fullpipe.cli.selection import read_labels
 
     Comparing(
         scenario=scenario,

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe import files
-from fullpipe.analysis.bounds import bounds_of_difference
 from fullpipe.analysis.length import warnings_of
+from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.shown import axis_shown, is_relative, metric_shown
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import echo
@@ -20,10 +20,10 @@ from fullpipe.report import basis
 from fullpipe.report.files import file_of
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.read.toml import value_of
+from fullpipe.scenario.read.files import value_of
 from fullpipe.validation.compare import Finding, VariantComparison, stored
 from fullpipe.validation.compare.conclusion import conclusion
-from fullpipe.validation.compare.names import Names, names_of
+from fullpipe.validation.compare.sentence import Names, names_of
 from fullpipe.validation.over import SCENARIO
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from fullpipe.analysis.metrics.headlines import headlines
+from fullpipe.analysis.metrics.table import headlines
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
@@ -25,7 +25,7 @@ from fullpipe.cli.jobs import (
     warnings_of_short,
 )
 from fullpipe.cli.output import echo, say
-from fullpipe.cli.plot_labels import check_labels
+from fullpipe.cli.selection import check_labels
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run, Store

@@ -1,4 +1,4 @@
-"""Registered names: in a line, as JSON and in full."""
+"""Descriptions and lists of named things."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -10,6 +10,10 @@ from fullpipe.scenario.catalogue import Entry, Param
 if TYPE_CHECKING:
     from fullpipe.analysis.metrics.measure import LinkMeasure, Measure
     from fullpipe.runs import Table
+
+
+# Registered names: in a line, as JSON and in full.
+
 
 _OF_PARAMS = ("parameter", "default", "range", "meaning")
 
@@ -29,10 +33,10 @@ def line(one: Any) -> str:
 
 def in_short(one: Any) -> Any:
     """Content of `list --json`: all of an entry, a workload or a metric; a line for others."""
-    return line(one) if isinstance(one, str) or hasattr(one, "row") else as_json(one)
+    return line(one) if isinstance(one, str) or hasattr(one, "row") else description(one)
 
 
-def as_json(one: Any) -> dict[str, Any]:
+def description(one: Any) -> dict[str, Any]:
     """Content of `show --json`."""
     match one:
         case str():
@@ -65,7 +69,7 @@ def _table(described: "Table") -> dict[str, Any]:
     return {"name": described.name, "row": described.row, "columns": columns}
 
 
-def show(name: str, one: Any, family: str) -> None:
+def describe(name: str, one: Any, family: str) -> None:
     """Print all there is on a terminal; the family is said where several have the name."""
     from fullpipe.cli.console import led, terminal
 
@@ -156,3 +160,20 @@ def _show_table(described: "Table", of: str) -> None:
     console = terminal()
     console.print(led(described.name, "bold", f"{of}: one row per {described.row}"))
     console.print(table)
+
+
+# Output of `fullpipe list`, without typer, which takes longer to import than all of this.
+
+
+def print_all(found: Mapping[str, Any]) -> None:
+    """Print a line of each, and of entries of the catalogue their source and parameters."""
+    from fullpipe.cli.console import listing, styled, terminal  # imported here, as --json needs none
+
+    table = listing("", "")
+    for name, one in found.items():
+        table.add_row(styled(name, "bold"), line(one))
+        if isinstance(one, Entry):
+            if one.source:
+                table.add_row("", styled(one.source, "dim"))
+            table.add_row("", styled(f"parameters: {', '.join(one.keys) or 'none'}", "dim"))
+    terminal().print(table)

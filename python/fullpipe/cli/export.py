@@ -1,18 +1,28 @@
-"""`fullpipe export`: a finished run for other tools."""
+"""The commands `export` and `trace`."""
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fullpipe import files
 from fullpipe.analysis.export import deliveries, flent, pcapng, qlog
+from fullpipe.cli.help import Command, Group
 from fullpipe.cli.jobs import read_runs
-from fullpipe.cli.output import echo
+from fullpipe.cli.output import echo, say
 from fullpipe.cli.shared import target
+from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
+from fullpipe.scenario import traces
+from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE
+from fullpipe.scenario.traces import files as trace_files
+from fullpipe.scenario.traces import mahimahi
+
+# `fullpipe export`: a finished run for other tools.
 
 
 class Format(StrEnum):
@@ -70,3 +80,165 @@ def _content(run: Run, chosen: Format, points: list[str]) -> bytes:
     if len(points) > 1:
         raise typer.BadParameter("a packet-delivery trace is of one link or port; give --point once")
     return deliveries(run, points[0] if points else None)
+
+
+# `fullpipe trace`: what a recorded path is like, and one kind of file from the other.
+
+
+trace = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+_CSV = ".csv"
+_In = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A packet-delivery trace, packet trains, or a .csv file.")
+]
+
+
+@trace.command(cls=Command)
+def info(
+    file: _In,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, in base units.")] = False,
+) -> None:
+    """Print the duration, rate and gaps of a trace."""
+    with_trains = file.suffix != _CSV and b" " in trace_files.read_bytes(file).partition(b"\n")[0]
+    found = (
+        _of_trains(file)
+        if with_trains
+        else _of_steps(file)
+        if file.suffix == _CSV
+        else _of_opportunities(file)
+    )
+    if as_json:
+        echo(json.dumps(found))
+    elif file.suffix == _CSV:
+        echo(f"{found.pop('rows')} rows, the last at {found.pop('duration_s'):g} s")
+        for name, (least, most) in found.items():
+            echo(f"{name}: {least:g} to {most:g}")
+    elif with_trains:
+        least, most = found["delay_s"]
+        echo(f"{found['trains']} packet trains in {found['duration_s']:g} s, {found['packets']} packets")
+        echo(f"delay of the first packet {1e3 * least:g} to {1e3 * most:g} ms")
+    else:
+        echo(f"{found['opportunities']} opportunities in {found['duration_s']:g} s")
+        longest_ms = round(found["longest_gap_s"] * 1e3)
+        echo(f"mean rate {found['mean_bps'] / 1e6:.4g} Mbit/s, longest gap {longest_ms} ms")
+
+
+def _of_steps(file: Path) -> dict[str, Any]:
+    """A CSV: its rows, its end, and the least and the most of every quantity that it has."""
+    steps = traces.read_steps(file)
+    columns = {
+        name: [value for value in getattr(steps, name) or () if value is not None]
+        for name in ("rate_bps", "delay_s", "loss")
+    }
+    ranges = {name: [min(known), max(known)] for name, known in columns.items() if known}
+    return {"rows": len(steps.time_s), "duration_s": steps.time_s[-1], **ranges}
+
+
+def _of_trains(file: Path) -> dict[str, Any]:
+    """Packet trains: how many, of how many packets, and the least and the most delay of a first one."""
+    found = traces.read_trains(file)
+    return {
+        "trains": len(found.times_ms),
+        "duration_s": found.period_s,
+        "packets": sum(len(line) - 2 for line in found.lines()),
+        "delay_s": [int(found.delays_ms.min()) / 1e3, int(found.delays_ms.max()) / 1e3],
+    }
+
+
+def _of_opportunities(file: Path) -> dict[str, Any]:
+    """A packet-delivery trace: how many opportunities, and how they are spread."""
+    found = traces.read_mahimahi(file)
+    gaps_ms = found.times_ms[1:] - found.times_ms[:-1]
+    longest_ms = max(int(gaps_ms.max(initial=0)), int(found.times_ms[0]))
+    return {
+        "opportunities": len(found.times_ms),
+        "duration_s": found.period_s,
+        "mean_bps": found.mean_bps,
+        "longest_gap_s": longest_ms / 1e3,
+    }
+
+
+@trace.command(cls=Command)
+def convert(
+    file: _In,
+    to: Annotated[
+        Path,
+        typer.Argument(metavar="TO", help="File to write: rates if the name ends in .csv, or else a trace."),
+    ],
+    interval: Annotated[
+        str, typer.Option(metavar="TIME", help="Averaging time of the rates of a CSV.")
+    ] = "100 ms",
+) -> None:
+    """Convert a packet-delivery trace into rates, or rates into a trace.
+
+    A CSV has the columns time_s and rate_bps. Its last row is the end of the trace.
+    """
+    if (file.suffix == _CSV) == (to.suffix == _CSV):
+        raise ScenarioError([f"{file} and {to} are of the same kind; one name ends in .csv"])
+    if file.suffix != _CSV:
+        try:
+            interval_s = DURATION.parse(interval) / NANOSECONDS
+        except ValueError as error:
+            raise ScenarioError([f"--interval: {error}"]) from None
+        found = traces.read_mahimahi(file)
+        time_s, rate_bps = traces.to_rates(found, interval_s)
+        ends = (*time_s.tolist(), found.period_s)
+        rates = [round(rate) for rate in rate_bps]
+        traces.write_steps(to, traces.Steps(ends, (*rates, rates[-1])))
+    else:
+        steps = traces.read_steps(file)
+        if steps.rate_bps is None:
+            raise ScenarioError([f"{file}: has no column rate_bps"])
+        rates, last = [], 0
+        for rate in steps.rate_bps:
+            last = last if rate is None else rate
+            rates.append(last)
+        made = traces.from_rates(steps.time_s[:-1], rates[:-1], steps.time_s[-1])
+        traces.write_mahimahi(to, made)
+        echo(f"{to}: {RATE.format(round(made.mean_bps))} on average")
+
+
+@trace.command("list", cls=Command)
+def list_public(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, in base units.")] = False,
+) -> None:
+    """List public recordings, with licence and address.
+
+    fullpipe includes none of them.
+    """
+    if as_json:
+        return echo(json.dumps([asdict(one) for one in mahimahi.public_sets()]))
+    for one in mahimahi.public_sets():
+        say(f"{one.name}: {one.what}")
+        say(f"  licence: {one.licence}", indent="    ")
+        echo(f"  {one.page}")
+        for file in one.files:
+            echo(f"  {file.name}, {_size(file)}")
+    return None
+
+
+@trace.command("fetch", cls=Command)
+def fetch_public(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="SET/FILE, from `fullpipe trace list`.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            parser=target,
+            metavar="FILE",
+            help="File to write; the recording's own name unless given.",
+        ),
+    ] = None,
+) -> None:
+    """Download a public recording from its authors, after printing its licence."""
+    one, file = mahimahi.choose(name)
+    say(f"{file.name}, {_size(file)}: {one.what}")
+    say(f"licence: {one.licence}")
+    echo(one.page)
+    path = out or Path(file.name.rpartition("/")[2])
+    trace_files.write_bytes(path, mahimahi.fetch(file))
+    echo(path)
+
+
+def _size(file: mahimahi.Fetchable) -> str:
+    return "size not known" if file.size_bytes is None else f"{file.size_bytes:,} bytes"

@@ -16,11 +16,18 @@ from fullpipe.cli.jobs import check_all
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import Assignments, Out, seconds_of, target
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.flent.build import Choices, scenario_of
-from fullpipe.scenario.flent.declared import COUNTED, declared, with_streams
+from fullpipe.scenario.flent.build import (
+    COUNTED,
+    DEFAULT,
+    PRESETS,
+    Choices,
+    declared,
+    path_of,
+    scenario_of,
+    with_streams,
+)
 from fullpipe.scenario.flent.families import DELAY_S, LENGTH_S, FlentTest
-from fullpipe.scenario.flent.path import DEFAULT, PRESETS, path_of
-from fullpipe.scenario.seeds import MAX_SEED
+from fullpipe.scenario.quantities import MAX_SEED
 from fullpipe.sweeps import Outcome, jobs
 
 MOST_STREAMS = 1_000

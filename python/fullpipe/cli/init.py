@@ -1,18 +1,92 @@
-"""`fullpipe init`: a scenario to begin with."""
+"""The commands `init`, `demo` and `schema`."""
 
+import json
 import re
+from enum import StrEnum
 from importlib.resources import files as of_package
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fullpipe import files
+from fullpipe import files, plots
+from fullpipe.api import run
 from fullpipe.cli.output import echo
-from fullpipe.cli.schema import NAME, schema_text
 from fullpipe.cli.shared import target
 from fullpipe.errors import InputFileError, UnknownNameError
-from fullpipe.scenario.flent.path import LINES
+from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.flent.build import LINES
+
+# `fullpipe schema`: JSON Schemas of scenario files, and of files of findings and of tests.
+
+
+NAME = "fullpipe.schema.json"
+"""Name of the file beside a scenario."""
+
+
+class Of(StrEnum):
+    """Kinds of files that have a schema."""
+
+    SCENARIO = "scenario"
+    FINDINGS = "findings"
+    TESTS = "tests"
+
+
+def schema(
+    of: Annotated[
+        Of,
+        typer.Argument(
+            metavar="KIND",
+            help="scenario, findings (files of compare -o and check -o), or tests (files of test -o).",
+        ),
+    ] = Of.SCENARIO,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            parser=target,
+            metavar="FILE",
+            help="Write the schema to this file, and print its name.",
+        ),
+    ] = None,
+) -> None:
+    """Editors complete, explain and check scenarios with it. Programs read files of findings and of tests
+    with theirs. Taplo (Even Better TOML) needs "#:schema ./fullpipe.schema.json" as the first line of a
+    scenario, as `fullpipe init` writes it.
+    """
+    text = {Of.SCENARIO: schema_text, Of.FINDINGS: findings_text, Of.TESTS: tests_text}[of]()
+    if out is None:
+        echo(text, nl=False)
+        return
+    files.write(out, text.encode())
+    echo(out)
+
+
+def schema_text() -> str:
+    """The schema as a file has it."""
+    from fullpipe.scenario.schema import file_schema  # here: it reads the text of all models
+
+    return json.dumps(file_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def findings_text() -> str:
+    """The schema of files of findings."""
+    from fullpipe.validation.compare import stored  # here, as above
+
+    return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def tests_text() -> str:
+    """The schema of files of tests."""
+    from fullpipe.validation.test import stored  # here, as above
+
+    return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+# `fullpipe init`: a scenario to begin with.
+
 
 LF = "\n"
 
@@ -64,3 +138,50 @@ def first_text(name: str, *, with_schema: bool = True, line: str | None = None) 
     called = re.sub(r"[^\w.+ -]", "-", name)[:100]
     text = text.replace(f'name = "{own}"', f'name = "{called}"', 1).replace("FILE", f"{name}.toml")
     return text if with_schema else text.partition(LF)[2]
+
+
+# `fullpipe demo`: a figure, to see that it works and what it is for.
+
+
+_PATH = "topology.reverse.queue"
+_QUEUES = ("drop_tail", "fq_codel")
+_NEXT = (
+    ("fullpipe show dsl", "the scenario"),
+    (f"fullpipe run dsl --set {_PATH}=fq_codel", "one of the two runs"),
+    ("fullpipe init my.toml", "your own scenario"),
+    ("fullpipe list scenarios", "all named scenarios"),
+)
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", parser=target, metavar="DIR", help="Folder for the figure.")
+    ] = Path(),
+) -> None:
+    """A ping runs beside an upload on a DSL line, first with a drop-tail queue in the modem, then with
+    FQ-CoDel. The two runs of 30 simulated seconds are not stored.
+    """
+    scenario = Scenario.named("dsl").with_values({"record.interval": "400 ms"})
+    made = {kind: run(_with_queue(scenario, kind)) for kind in _QUEUES}
+    tables = {kind: plots.presented(one) for kind, one in made.items()}
+    figure, data = plots.overview(tables, ["rtt"], only=["ping"], warmup_s=scenario.warmup_s)
+    written = plots.save(figure, data, out, "demo")
+    echo("An upload over 1 Mbit/s, and a ping beside it; the idle line takes 30 ms.")
+    for kind, one in made.items():
+        echo(f"  {kind:<9}  ping {_of('ping', 'rtt_mean_s', one) * 1e3:4.0f} ms   {_upload(one)}")
+    echo(f"The figure: {written[0]}, as SVG and its numbers as CSV beside it.\n\nNext:")
+    for command, what in _NEXT:
+        echo(f"  {command:<55}  {what}")
+
+
+def _with_queue(scenario: Scenario, kind: str) -> Scenario:
+    """The scenario, whose modem has a drop-tail queue, with another one."""
+    return scenario if kind == "drop_tail" else scenario.with_values({_PATH: kind})
+
+
+def _upload(one: Run) -> str:
+    return f"upload {_of('upload', 'goodput_bps', one) / 1e6:.2f} Mbit/s"
+
+
+def _of(flow: str, column: str, one: Run) -> float:
+    return float(one.flows.filter(flow=flow)[column].item())

@@ -91,10 +91,10 @@ def presets() -> dict[str, Preset]:
 @cache
 def scenarios() -> Mapping[str, str]:
     """The scenarios that come with fullpipe, each in short."""
-    from fullpipe.scenario.read import files, overlay  # here: the other kinds need no scenarios
+    from fullpipe.scenario.read import dotted, files  # here: the other kinds need no scenarios
 
     def tree(name: str) -> dict[str, Any]:
-        return overlay.resolved(files.parse_toml(files.named_text(name)), files.folder_of_names())
+        return dotted.resolved(files.parse_toml(files.named_text(name)), files.folder_of_names())
 
     return {name: _in_short(tree(name)) for name in files.scenario_names()}
 
@@ -108,7 +108,7 @@ def papers() -> dict[str, str]:
 
 def flent_tests() -> dict[str, str]:
     """Flent's tests, by their titles."""
-    from fullpipe.scenario.flent.declared import TESTS  # here: the other kinds need none
+    from fullpipe.scenario.flent.build import TESTS  # here: the other kinds need none
 
     return {name: test.title for name, test in TESTS.items()}
 
@@ -166,10 +166,10 @@ def known_names() -> list[str]:
 def _in_short(tree: Mapping[str, Any]) -> str:
     """A scenario of ours as its file has it: to read it, and the traces that it names, takes longer."""
     from fullpipe.scenario.quantities import DURATION, NANOSECONDS
-    from fullpipe.scenario.read import axes
+    from fullpipe.scenario.read import dotted
 
     flows = " + ".join(f"{flow.get('count', 1)} x {_described(flow)}" for flow in tree["flows"])
-    sweep = f", {len(list(axes.points(tree['sweep'])))} points" if tree.get("sweep") else ""
+    sweep = f", {len(list(dotted.points(tree['sweep'])))} points" if tree.get("sweep") else ""
     return f"{flows}, {DURATION.parse(tree['duration']) / NANOSECONDS:g} s{sweep}"
 
 

@@ -17,7 +17,7 @@ def list_names(
 ) -> None:
     """`fullpipe show NAME` describes a name in full."""
     if kind is Kind.engines:
-        from fullpipe.cli.engines import list_engines  # here: the other kinds need no engines
+        from fullpipe.cli.show import list_engines  # here: the other kinds need no engines
 
         list_engines(as_json)
         return
@@ -27,6 +27,6 @@ def list_names(
 
         echo(json.dumps({name: in_short(one) for name, one in found.items()}))
         return
-    from fullpipe.cli.listed import print_all
+    from fullpipe.cli.described import print_all
 
     print_all(found)

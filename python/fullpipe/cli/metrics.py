@@ -10,16 +10,16 @@ import polars as pl
 import typer
 
 from fullpipe.analysis.length import shortfall
+from fullpipe.analysis.limits import counted, unfinished_shown
 from fullpipe.analysis.metrics import MEASURES, measured
 from fullpipe.analysis.metrics.table import without_idle_rtt
-from fullpipe.analysis.of_parts import of_parts
+from fullpipe.analysis.points import of_parts
 from fullpipe.analysis.statistics import Doubt, doubtful_means
-from fullpipe.analysis.unfinished import counted, unfinished_shown
+from fullpipe.cli.answer import LONGEST, heading, number_shown, point_shown, unit_shown
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import Content, ContentOption, target
-from fullpipe.cli.shown import LONGEST, heading, number_shown, point_shown, unit_shown
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
 

@@ -10,7 +10,7 @@ import typer
 
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.values import values_of
-from fullpipe.cli.answer import Answer, Row
+from fullpipe.cli.answer import Answer, Row, number_shown, point_shown, unit_shown
 from fullpipe.cli.asked import processors, read_scenario
 from fullpipe.cli.asked import values_of as values_set
 from fullpipe.cli.compare_variants import axes_of
@@ -18,7 +18,6 @@ from fullpipe.cli.forms import NOTHING
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, ScenarioName
-from fullpipe.cli.shown import number_shown, point_shown, unit_shown
 from fullpipe.cli.summary import check_metrics
 from fullpipe.cluster import Threads
 from fullpipe.errors import ScenarioError, brief
@@ -26,10 +25,9 @@ from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
 from fullpipe.sweeps import Job, jobs
-from fullpipe.validation.compare.names import Names
-from fullpipe.validation.compare.notes import merged
-from fullpipe.validation.factors.plan import VARIANT, Planned, conclusion_of, planned
+from fullpipe.validation.compare.sentence import Names, merged
 from fullpipe.validation.over import sides_of
+from fullpipe.validation.test.plan import VARIANT, Planned, conclusion_of, planned
 
 _PILOT = 20
 _MOST_PILOT = 1_000

@@ -27,8 +27,8 @@ from fullpipe.cli.plot_axes import (
     tick_at_values,
 )
 from fullpipe.palette import Look
-from fullpipe.plots import charts, delay, spread
-from fullpipe.plots.marks import Marks
+from fullpipe.plots import charts, spread
+from fullpipe.plots.charts import Marks
 from fullpipe.plots.style import SMALL, is_narrow, legend_entries
 
 _MOST_ACROSS = 3
@@ -159,7 +159,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     if chart.kind == Kind.DELAY:
         _share_delays(used, less_is_right=parts[0].x_better != "higher")
         for place, panel in zip(used, panels, strict=True):
-            delay.capacity_line(place, panel.rows)
+            spread.capacity_line(place, panel.rows)
     for place in places[len(panels) :]:
         place.set_axis_off()
     table = pl.concat(tables, how="vertical_relaxed")  # a column may be null in one panel
@@ -210,7 +210,7 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
     draw: Mapping[Kind, Callable[..., pl.DataFrame]] = {
         Kind.LINES: partial(charts.lines_with_bands, bounds=bounds, bars=is_bars),
         Kind.MEANS: partial(spread.means_with_letters, bounds=bounds),
-        Kind.DELAY: partial(delay.throughput_and_delay, bounds=bounds, x_bounds=part.x_bounds),
+        Kind.DELAY: partial(spread.throughput_and_delay, bounds=bounds, x_bounds=part.x_bounds),
         Kind.CDF: spread.cumulative_shares,
         Kind.ECDF: spread.cumulative_bands,
     }

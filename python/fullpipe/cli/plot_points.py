@@ -10,16 +10,13 @@ import polars as pl
 import typer
 
 from fullpipe.analysis.expected import capacity_bps
+from fullpipe.analysis.limits import Counts, counted, counts_of, neutral_of, with_counts, with_neutral
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, algorithms_of, flow_directions, flow_groups
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
-from fullpipe.analysis.neutral import neutral_of, with_neutral
-from fullpipe.analysis.of_parts import of_parts
 from fullpipe.analysis.over_seeds import paths_of, sums
-from fullpipe.analysis.points import points_of
+from fullpipe.analysis.points import Subject, of_parts, points_of
 from fullpipe.analysis.shown import metric_shown
-from fullpipe.analysis.subjects import Subject
-from fullpipe.analysis.unfinished import Counts, counted, counts_of, with_counts
 from fullpipe.analysis.values import identities, value_text, values_of
 from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
@@ -35,7 +32,7 @@ from fullpipe.cli.selection import (
     varied,
 )
 from fullpipe.palette import Look, looks
-from fullpipe.plots.formulas import check_formulas
+from fullpipe.plots.style import check_formulas
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
 from fullpipe.scenario.labels import Labels, unit_of

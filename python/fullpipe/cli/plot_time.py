@@ -13,7 +13,7 @@ from fullpipe.analysis.points import CONTENT, points_of, shape_of
 from fullpipe.cli.plot_points import check_labels
 from fullpipe.cli.selection import labels_of
 from fullpipe.errors import UnknownNameError
-from fullpipe.runs import Run, order
+from fullpipe.runs import Run, segments
 from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
@@ -57,7 +57,7 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
         raise typer.BadParameter(f"{len(runs)} runs are too many over time; {how}")
     folders = [run.folder.resolve() if run.folder else None for run in runs]
     stores = list(dict.fromkeys(folder.parents[1] for folder in folders if folder))
-    places = {store / name: n for store in stores for n, name in enumerate(order.read(store))}
+    places = {store / name: n for store in stores for n, name in enumerate(segments.read(store))}
     last = len(places)
     keys = [
         (stores.index(folder.parents[1]), places.get(folder.parent, last)) if folder else (0, last)

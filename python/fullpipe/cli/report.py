@@ -1,29 +1,50 @@
-"""`fullpipe report`: one page to hand over."""
+"""The commands `report`, `pack` and `rerun`."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fullpipe.analysis.points import points_of
-from fullpipe.analysis.subjects import Subject
-from fullpipe.cli.jobs import each_once, read_runs, runs_in
-from fullpipe.cli.output import command_line, echo
-from fullpipe.cli.plot_labels import check_labels, read_labels
-from fullpipe.cli.shared import Content, ContentOption, LabelOption, target
+from fullpipe import files
+from fullpipe.analysis.points import Subject, points_of
+from fullpipe.cli.asked import processors, read_scenario, values_of
+from fullpipe.cli.jobs import bring_all, check_all, each_once, finished_runs, read_runs, runs_in
+from fullpipe.cli.output import command_line, complain, echo, say
+from fullpipe.cli.selection import check_labels, read_labels
+from fullpipe.cli.shared import (
+    MAX_SEEDS,
+    AllowPython,
+    Assignments,
+    Content,
+    ContentOption,
+    Jobs,
+    LabelOption,
+    target,
+)
+from fullpipe.cluster import Threads
+from fullpipe.commit import with_commit
 from fullpipe.errors import NoRunError
+from fullpipe.report import basis
 from fullpipe.report.basis import folders_of, of_json
-from fullpipe.report.budget import Budget
 from fullpipe.report.content import Document, joined
-from fullpipe.report.files import read
+from fullpipe.report.files import FORMATS, read, write
 from fullpipe.report.from_file import page_of_file
-from fullpipe.report.packs.archive import sha256_of
+from fullpipe.report.packs.again import Again, difference, is_equal
+from fullpipe.report.packs.archive import RUNS, Pack, PackError, opened, sha256_of
+from fullpipe.report.packs.study import Study, read_me
+from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import DIGITS, groups_of, page_of
-from fullpipe.report.write import FORMATS, write
-from fullpipe.runs import Run
+from fullpipe.report.runs.repeat import READ
+from fullpipe.report.text import counted
+from fullpipe.runs import Run, Store, version
 from fullpipe.scenario.labels import KEY
+from fullpipe.scenario.model.flows import own_algorithms
+from fullpipe.sweeps import Outcome, jobs
+
+# `fullpipe report`: one page to hand over.
 
 
 def report(
@@ -139,3 +160,194 @@ def _of_file(
         return replace(page, provenance=[*page.provenance, fact])
     except NoRunError as error:
         raise NoRunError(f"{path}: {error}") from None
+
+
+# `fullpipe pack`: a study in one file that others run again.
+
+
+def pack(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WHAT...",
+            help=(
+                "Stores or folders of runs, reports, JSON files of compare or test, or scenarios"
+                " (TOML files or names)."
+            ),
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", parser=target, metavar="FILE", help="File to write.")
+    ] = Path("study.zip"),
+    with_runs: Annotated[
+        bool,
+        typer.Option("--runs/--no-runs", help="Pack the tables of the runs, or only their checksums."),
+    ] = True,
+    look_in: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR", help="Also search this folder for algorithms and recordings; may be repeated."
+        ),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="Engine for the runs of a scenario.")
+    ] = "native",
+    seeds: Annotated[
+        int, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N of a scenario.")
+    ] = 1,
+    assignments: Assignments = None,
+    allow_python: AllowPython = False,
+) -> None:
+    """The file has scenarios, algorithms, recordings, seeds, versions, checksums and runs. `fullpipe rerun
+    FILE --compare` repeats them in an empty folder and compares the results.
+
+    From a store, only runs of the newest algorithms and recordings are packed. The checksum of each file
+    must equal the one that the runs recorded.
+    """
+    study, folders = Study(), [Path(word) for word in what if Path(word).is_dir()]
+    reports = [Path(word) for word in what if Path(word).suffix in (*FORMATS, ".json")]
+    beside = (path.resolve().parent for path in (*folders, *reports))
+    places = list(dict.fromkeys([Path(), *(look_in or ()), *beside]))
+    runs = read_runs(runs_in(folders)) if folders else []
+    for report in reports:
+        runs += _runs_of(report, places)
+    imported = 0
+    for run in runs:
+        if run.meta.engine.name in READ:
+            imported += 1
+            continue
+        study.add_run(run, places, with_tables=with_runs)
+    for word in what:
+        if Path(word) not in (*folders, *reports):
+            _add_scenario(study, word, assignments or [], engine, seeds, allow_python=allow_python)
+    if imported:
+        complain(f"note: {imported:,} imported runs left out; a pack has simulated runs")
+    if not study.runs:
+        raise PackError("nothing to pack: no run was simulated")
+    study.write(out, read_me(study))
+    echo(f"{out}: {counted(len(study.runs), 'run')}, {counted(len(study.files), 'file')} beside them")
+
+
+def _runs_of(report: Path, places: Sequence[Path]) -> list[Run]:
+    """The runs that a report rests on, as they were when it was written."""
+    rests_on = basis.read(report)
+    store = next((place / rests_on.store for place in places if (place / rests_on.store).is_dir()), None)
+    if store is None:
+        raise PackError(
+            f"{report}: rests on the runs of {rests_on.store}, which is not here; say --look-in DIR"
+        )
+    runs = read_runs(store / folder for folder, _ in rests_on.runs)
+    for run, (folder, started) in zip(runs, rests_on.runs, strict=True):
+        if run.meta.started != started:
+            raise PackError(f"{report}: {store / folder} was made again since; write the report again")
+    return runs
+
+
+def _add_scenario(
+    study: Study, word: str, assignments: list[str], engine: str, seeds: int, *, allow_python: bool
+) -> None:
+    todo = jobs(read_scenario(word).with_values(values_of(assignments, None)), range(1, seeds + 1), engine)
+    own = dict.fromkeys(kind for job in todo for kind in own_algorithms(job.scenario.flows))
+    if own and not allow_python:
+        raise PackError(
+            f"{', '.join(own)}: the modules that it imports are found by importing it; say --allow-python"
+        )
+    if allow_python:
+        bring_all(todo, word)
+    check_all(todo)
+    for job in todo:
+        study.add_job(job)
+
+
+# `fullpipe rerun`: the runs of a pack, made again, and what differs.
+
+
+_MOST_LINES = 20
+
+
+def rerun(
+    study: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `fullpipe pack` wrote.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", parser=target, metavar="DIR", help="Folder for the files and runs.")
+    ] = Path("rerun"),
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Compare every table with the pack's, byte for byte.")
+    ] = False,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Also run on this engine, if the pack has runs of it; may be repeated."
+        ),
+    ] = None,
+    workers: Jobs = None,
+    allow_python: AllowPython = False,
+) -> None:
+    """The exit code with `--compare` is 0 if all tables are equal, 1 if one differs or a run fails, and 2 if
+    the file is no pack or is damaged. The same command continues an interrupted one.
+    """
+    with ExitStack() as stack:
+        pack = stack.enter_context(opened(study))
+        engines = ("native", *(engine or ()))
+        again = Again(pack, out, engines, allow_python=allow_python, must_compare=compare)
+        again.unpack()
+        todo = again.jobs()
+        check_all(todo)
+        outcomes = finished_runs(todo, Threads(workers or processors()), Store(out))
+        if not compare:
+            echo(f"{out}: {len(outcomes):,} runs made of {study}")
+            return
+        folder = None
+        if pack.has(RUNS):
+            folder = stack.enter_context(files.hidden(out))
+            pack.extract(RUNS, folder)
+        found = _Differences.between(pack, outcomes, folder)
+    _tell(pack, found)
+    if found.lines:
+        raise typer.Exit(1)
+
+
+@dataclass
+class _Differences:
+    """Runs beside those of a pack."""
+
+    compared: int = 0
+    unlike_bytes: int = 0
+    """Runs whose values are equal and whose bytes are not."""
+    unmade: int = 0
+    """Runs of which the pack has no results."""
+    lines: list[str] = field(default_factory=list)
+
+    @classmethod
+    def between(cls, pack: Pack, outcomes: Sequence[Outcome], folder: Path | None) -> "_Differences":
+        """Compare runs with those of a pack, whose tables are in a folder if it has them."""
+        found = cls()
+        for packed, outcome in zip(pack.manifest.runs, outcomes, strict=True):
+            if not packed.tables:
+                found.unmade += 1
+                continue
+            found.compared += 1
+            if is_equal(outcome.run, packed):
+                continue
+            if told := difference(outcome.run, packed, folder and folder / packed.folder):
+                found.lines.append(f"{outcome.run.name}, {packed.folder}: {told}")
+            else:
+                found.unlike_bytes += 1
+        return found
+
+
+def _tell(pack: Pack, found: _Differences) -> None:
+    count, lines = found.compared, found.lines
+    if not lines:
+        how = "in every value" if found.unlike_bytes else "byte for byte"
+        say(f"{count:,} of {count:,} runs are equal to those of {pack.path}, {how}")
+    else:
+        echo(f"{len(lines):,} of {count:,} runs differ from those of {pack.path}")
+        for line in lines[:_MOST_LINES]:
+            say(f"  {line}", indent="    ")
+        if len(lines) > _MOST_LINES:
+            echo(f"  and {len(lines) - _MOST_LINES:,} others")
+    if found.unmade:
+        complain(f"note: the pack has no results of {found.unmade:,} other runs")
+    here = with_commit(version("fullpipe"))
+    if pack.manifest.fullpipe != here:
+        complain(f"note: packed by fullpipe {pack.manifest.fullpipe}; this is {here}")

@@ -20,8 +20,8 @@ from fullpipe.cli.shared import (
     ScenarioName,
     seconds_of,
 )
-from fullpipe.engines.threads import MAX_THREADS
-from fullpipe.scenario.seeds import MAX_SEED
+from fullpipe.engines.overtime import MAX_THREADS
+from fullpipe.scenario.quantities import MAX_SEED
 
 
 def run(
@@ -85,7 +85,7 @@ def run(
     Finished runs are stored and re-used, so the same command continues an interrupted sweep.
     """
     from fullpipe.cli import running  # here: help needs none of it
-    from fullpipe.cli.plot_labels import read_labels
+    from fullpipe.cli.selection import read_labels
 
     running.check_metrics(metric or ())
     if sum(choice is not None for choice in (seed, seeds, until)) > 1:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from fullpipe.analysis.metrics.connections import bulk_names
-from fullpipe.analysis.metrics.fairness import jain_of_some
-from fullpipe.analysis.metrics.groups import flow_directions
-from fullpipe.analysis.metrics.shapers import shaper_bps, shaper_utilisation
-from fullpipe.analysis.metrics.spans import compared
+from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, shaper_bps, shaper_utilisation
+from fullpipe.analysis.metrics.samples import compared
+from fullpipe.analysis.metrics.throughput import jain_of_some
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.jobs import warn_of_short
 from fullpipe.runs.spans import rows_together_bps, span_of
@@ -113,7 +111,7 @@ def _otherwise(run: Run) -> Iterator[Any]:
 
 def _transfers(run: Run, most: int) -> Any:
     """Completion times of transfers after the warm-up: a line for each of a few flows, and one for all."""
-    from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers
+    from fullpipe.analysis.metrics.applications import completion_percentiles_s, measured_transfers
 
     made = table("transfers", "began", "finished", "unfinished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")
     transfers = measured_transfers(run)
@@ -172,8 +170,8 @@ def _flows(flows: Sequence[Row], most: int) -> Any:
 
 def _datagrams(run: Run, rows: Sequence[Row], most: int) -> Any:
     """Flows without congestion control. A call has an opinion score."""
-    from fullpipe.analysis.metrics.voice import call_scores  # here: most runs have connections only
-    from fullpipe.cli.shown import number_shown
+    from fullpipe.analysis.metrics.applications import call_scores  # here: most runs have connections only
+    from fullpipe.cli.answer import number_shown
 
     scores = call_scores(run)
     made = table(

@@ -6,12 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fullpipe import sweeps
-from fullpipe.cli import garbage
+from fullpipe import lazy, sweeps
 from fullpipe.cli.asked import processors, read_scenario, values_of
-from fullpipe.cli.jobs import bring_all, check_all
+from fullpipe.cli.jobs import bring_all, check_all, progress_bar
 from fullpipe.cli.output import complain
-from fullpipe.cli.progress import progress_bar
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Store
@@ -36,7 +34,7 @@ def check_metrics(names: Iterable[str]) -> None:
         UnknownNameError: If there is no metric of a name.
     """
     for text in names:
-        from fullpipe.analysis.subjects import Subject  # here: most runs show the usual metrics
+        from fullpipe.analysis.points import Subject  # here: most runs show the usual metrics
 
         Subject.read(text)
 
@@ -100,11 +98,11 @@ def run(
     if allow_python:
         bring_all(todo, scenario)
     if labels:
-        from fullpipe.cli.plot_labels import check_labels  # here: most runs have no labels
+        from fullpipe.cli.selection import check_labels  # here: most runs have no labels
 
         check_labels(labels, [job.point for job in todo])
     check_all(todo)
-    garbage.resume()  # the engine is imported by now
+    lazy.resume_collection()  # the engine is imported by now
 
     store = None if out is None else Store(out)
 
@@ -181,7 +179,7 @@ def _failures(outcomes: Iterable[Outcome]) -> int:
     """Say which runs failed; the exit code."""
     failed = [outcome for outcome in outcomes if outcome.error]
     if failed:
-        from fullpipe.cli.shown import label  # here: most runs do not fail
+        from fullpipe.cli.answer import label  # here: most runs do not fail
 
         for outcome in failed:
             complain(f"{label(outcome.job)}: {outcome.error!s}")

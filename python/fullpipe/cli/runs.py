@@ -1,20 +1,111 @@
-"""`fullpipe runs`: what a store holds; deletes from it, and brings in the runs of other stores."""
+"""Commands on a store: `runs`, `query`, `sweep`, `work`."""
 
-from collections.abc import Sequence
+import csv
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from io import StringIO
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
 import typer
 
+from fullpipe.algorithms.own import look_in
 from fullpipe.analysis.stored import StoredRuns
-from fullpipe.cli.asked import assignment
-from fullpipe.cli.frames import as_json, as_table
+from fullpipe.analysis.stored import query as ask
+from fullpipe.cli.asked import assignment, processors
+from fullpipe.cli.console import listing, terminal
+from fullpipe.cli.forms import NOTHING
+from fullpipe.cli.help import Command, Group
 from fullpipe.cli.jobs import noted
-from fullpipe.cli.output import complain, echo
-from fullpipe.cli.shared import Out, target
-from fullpipe.errors import visible
+from fullpipe.cli.output import complain, echo, plain, say
+from fullpipe.cli.shared import AllowPython, Content, ContentOption, Jobs, Out, seconds_of, stoppable, target
+from fullpipe.cluster.crew import Counts, Worker
+from fullpipe.cluster.folder import Status, statuses
+from fullpipe.errors import VersionError, visible
 from fullpipe.runs import Store, population
+
+# Frames of any columns on a terminal, as CSV and as JSON.
+
+
+_MOST_ROWS = 200
+"""On a terminal."""
+
+
+def as_table(frame: pl.DataFrame, all_by: str) -> None:
+    """Print the first rows of a frame, in several tables where a terminal is too narrow for one.
+
+    `all_by` is the option that prints all rows.
+    """
+    console = terminal()
+    for block in _blocks(frame.head(_MOST_ROWS), console.width):
+        made = listing(*block)
+        for column, name in zip(made.columns, block, strict=True):
+            column.justify = "right" if frame.schema[name].is_numeric() else "left"
+        for row in zip(*block.values(), strict=True):
+            made.add_row(*row)
+        console.print(made)
+    if frame.height > _MOST_ROWS:
+        echo(f"{frame.height:,} rows, of which {_MOST_ROWS} are shown; {all_by} prints all")
+
+
+def as_csv(frame: pl.DataFrame) -> None:
+    """Print a frame as CSV, numbers in full."""
+    written = StringIO()
+    rows = ([_exact(value) for value in row] for row in frame.iter_rows())
+    csv.writer(written, lineterminator="\n").writerows([frame.columns, *rows])
+    echo(written.getvalue(), nl=False)
+
+
+def as_json(frame: pl.DataFrame) -> None:
+    """Print one JSON object per row; what is no finite number is null."""
+    for row in frame.iter_rows(named=True):
+        echo(json.dumps({name: _known(value) for name, value in row.items()}, allow_nan=False))
+
+
+def _blocks(frame: pl.DataFrame, width: int) -> Iterator[dict[str, list[str]]]:
+    """The columns as text, as many at a time as a terminal of a width takes."""
+    block: dict[str, list[str]] = {}
+    left = width
+    for name in frame.columns:
+        cells = [_short(value) for value in frame[name].to_list()]
+        needed = 1 + max(len(plain(cell)) for cell in (name, *cells))
+        if block and needed > left:
+            yield block
+            block, left = {}, width
+        block[name] = cells
+        left -= needed
+    yield block
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _exact(value: Any) -> str:
+    if value is None:
+        return ""
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _known(value: Any) -> Any:
+    """A value as JSON has it: text, where JSON has nothing of the kind."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, list):
+        return [_known(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _known(each) for name, each in value.items()}
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+# `fullpipe runs`: what a store holds; deletes from it, and brings in the runs of other stores.
+
 
 _SHOWN = ("scenario", "engine", "seed", "started", "folder")
 """On a terminal, behind the swept paths."""
@@ -89,3 +180,127 @@ def _delete(store: Store, folders: list[Path], yes: bool) -> None:
         typer.confirm(f"Delete {len(folders):,} runs of {visible(str(store.root))}?", abort=True, err=True)
     store.delete(folders)
     echo(f"{len(folders):,} runs deleted", err=True)
+
+
+# `fullpipe query`: SQL over all runs of a store.
+
+
+class Shape(StrEnum):
+    """Formats of an answer."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+
+
+def query(
+    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT statement.")],
+    out: Out = Path("runs"),
+    content: ContentOption = Content.NEWEST,
+    shape: Annotated[
+        Shape, typer.Option("--format", help="Format of the answer; json: one object per row.")
+    ] = Shape.TABLE,
+) -> None:
+    """The tables are runs, flows, links, series, transfers and the other tables of a run, each over all runs.
+    Each table begins with a column per swept path, scenario, engine and seed. A column name with a dot
+    needs double quotes. The command needs DuckDB, which the extra `query` installs.
+    """
+    with noted():
+        answer = ask(sql, out, content)
+    if shape == Shape.TABLE:
+        as_table(answer, "--format csv")
+        if answer.is_empty():
+            complain(f"note: no row; fullpipe runs --out {shlex.quote(str(out))} lists what is kept there")
+    else:
+        {Shape.CSV: as_csv, Shape.JSON: as_json}[shape](answer)
+
+
+# `fullpipe sweep status`: how far the sweeps of a store are.
+
+
+app = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command("status", cls=Command)
+def status(
+    root: Annotated[
+        Path, typer.Argument(parser=target, metavar="DIR", help="The store: the --out of `fullpipe run`.")
+    ] = Path("runs"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per sweep, one per line.")
+    ] = False,
+) -> None:
+    """Show open, claimed, finished and failed runs of each unfinished `run --on files` sweep."""
+    found = statuses(root)
+    for sweep in found:
+        if isinstance(sweep, VersionError):
+            complain(sweep)
+        elif as_json:
+            echo(json.dumps(sweep.to_dict()))
+        else:
+            _sweep_show(sweep)
+    if not found and not as_json:
+        echo(f"no sweep is under way in {root}")
+
+
+def _sweep_show(sweep: Status) -> None:
+    echo(f'sweep {sweep.id} of "{sweep.name}": {sweep.finished:,} of {sweep.runs:,} runs finished')
+    echo(f"  open     {sweep.open_chunks:,} chunks, {sweep.open_runs:,} runs")
+    for held in sweep.held:
+        owner, runs = held.claim.owner, held.claim.range.runs
+        echo(
+            f"  claimed  {runs:,} runs by {owner.host}:{owner.pid}, renewed {max(0.0, held.age_s):.0f} s ago"
+        )
+    for failure in sweep.failed:
+        say(f"  failed   run {failure.index}: {failure.error}", indent=" " * 11)
+
+
+# `fullpipe work`: one of any number of processes, on any machine that sees the folder of a store.
+
+
+def work(
+    root: Annotated[
+        Path, typer.Argument(parser=target, metavar="DIR", help="The store: the --out of `fullpipe run`.")
+    ] = Path("runs"),
+    workers: Jobs = None,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(
+            parser=target,
+            metavar="DIR",
+            help="Local folder in which runs are made before they are copied to the store.",
+        ),
+    ] = None,
+    wait: Annotated[
+        str | None, typer.Option(metavar="TIME", help='Time to wait for new work, such as "5 min".')
+    ] = None,
+    allow_python: AllowPython = False,
+) -> None:
+    """The command ends when no run is left. Any number of workers may share a store, also from other machines
+    that see the folder. If a worker is killed, another takes over its runs within 30 s.
+    """
+    if allow_python:
+        look_in(Path())
+    counts = Counts()
+    worker = Worker(
+        root, workers or processors(), scratch, allow_python, seconds_of(wait, "--wait") or 0.0, complain
+    )
+    try:
+        with stoppable():
+            worker.work(counts)
+    except KeyboardInterrupt:
+        complain(f"interrupted after {counts.finished:,} runs; what was not finished is given back")
+        raise typer.Exit(1) from None
+    for line in counts.refused:
+        complain(line)
+    failed = f", {counts.failed:,} failed" if counts.failed else ""
+    echo(f"{counts.finished:,} runs finished{failed}")
+    if counts.refused:
+        raise typer.Exit(2)
+    if counts.failed:
+        raise typer.Exit(1)

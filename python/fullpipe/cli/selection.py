@@ -1,8 +1,9 @@
-"""Values of many runs for one figure or table: of one scenario, filtered, with the paths that differ."""
+"""Selection of runs, and labels of their values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -10,14 +11,57 @@ import typer
 
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups
 from fullpipe.analysis.over_seeds import paths_of
-from fullpipe.analysis.points import path_called, shape_of
+from fullpipe.analysis.points import Subject, path_called, shape_of
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
-from fullpipe.analysis.subjects import Subject
-from fullpipe.cli.plot_labels import check_labels
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
+from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.model.scenario import MOST_LETTERS
 from fullpipe.scenario.quantities import natural
+
+# `--label`: words for paths and their values, on the command line or from a scenario file.
+
+
+def check_labels(given: Mapping[str, str], points: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse labels of no path and no value of these points.
+
+    Raises:
+        BadParameter: If there is such a label.
+    """
+    known = [*points] if given else []
+    if needless := Labels(given).unknown(known):
+        paths = ", ".join(dict.fromkeys(path for point in known for path in point)) or "none"
+        raise typer.BadParameter(
+            f"{needless[0]}: no run has this path or value; paths that differ: {paths}", param_hint="--label"
+        )
+
+
+def read_labels(texts: Sequence[str]) -> dict[str, str]:
+    """Words by path, or by path and value. A text without "=" is a scenario file, whose labels are taken.
+
+    Raises:
+        BadParameter: If a text is neither, or its words are empty or too long.
+        ScenarioError: If the file is no scenario.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, words = (part.strip() for part in text.partition("="))
+        if text.endswith(".toml") and not equals:
+            found |= Scenario.from_file(Path(text)).labels
+        elif key and 0 < len(words) <= MOST_LETTERS and words.isprintable():
+            found[key] = words
+        else:
+            raise typer.BadParameter(
+                f"{text}: expected a path, with or without a value, and up to {MOST_LETTERS} letters, "
+                'as in flows.0.cca.bbr3="BBRv3"; or a scenario file',
+                param_hint="--label",
+            )
+    return found
+
+
+# Values of many runs for one figure or table: of one scenario, filtered, with the paths that differ.
+
 
 FLOWS = "flows"
 """The factor whose values are the groups of flows."""

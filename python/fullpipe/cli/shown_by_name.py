@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fullpipe.cli import show_run
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import echo, say
 from fullpipe.errors import NoRunError, UnknownNameError
@@ -15,7 +14,49 @@ from fullpipe.scenario.read.files import named_text, scenario_names
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fullpipe.runs import Run
     from fullpipe.scenario import Network
+
+
+# `fullpipe show RUN`: the scenario of a finished run, and where the run comes from.
+
+
+def is_run(name: str) -> bool:
+    """Whether it is the folder of a run."""
+    return (Path(name) / "meta.json").is_file()
+
+
+def _read(folder: str) -> Run:
+    from fullpipe.cli.jobs import read_runs  # here: names and scenarios need no tables
+
+    return read_runs([Path(folder)])[0]
+
+
+def origin(folder: str) -> dict[str, Any]:
+    """Scenario, engine, machine and remarks, as JSON has them.
+
+    Raises:
+        NoRunError: If the run is damaged.
+    """
+    run = _read(folder)
+    meta = run.meta.model_dump(mode="json", include={"engine", "seed", "started", "host", "remarks"})
+    return {**meta, "scenario": run.scenario.to_dict()}
+
+
+def as_toml(folder: str) -> str:
+    """The same as a scenario file, whose comments say where the run comes from.
+
+    Raises:
+        NoRunError: If the run is damaged.
+    """
+    run = _read(folder)
+    meta, engine = run.meta, run.meta.engine
+    lines = [f"engine {engine.name} {engine.version}, seed {meta.seed}, {meta.started}"]
+    lines += [f"{key}: {value}" for key, value in meta.host.items()]
+    lines += meta.remarks
+    comments = "".join(f"# {' '.join(line.split())}\n" for line in lines)
+    return f"{comments}\n{run.scenario.to_toml()}"
+
 
 MOST_PATHS = 100
 """Flows, and routes of one flow, that a terminal shows."""
@@ -46,18 +87,18 @@ def show(name: str, *, paths: bool = False, as_json: bool = False) -> None:
             _print(scenario.to_dict())
         else:
             echo(scenario.to_toml(), nl=False)
-    elif show_run.is_run(name):
-        _print(show_run.origin(name)) if as_json else echo(show_run.as_toml(name), nl=False)
+    elif is_run(name):
+        _print(origin(name)) if as_json else echo(as_toml(name), nl=False)
     elif found := _called(name):
         from fullpipe.cli import described
 
         several = len(found) > 1
         if as_json:
-            known = {family: described.as_json(one) for family, one in found.items()}
+            known = {family: described.description(one) for family, one in found.items()}
             _print(known if several else next(iter(known.values())))
             return
         for family, one in found.items():
-            described.show(name, one, family if several else "")
+            described.describe(name, one, family if several else "")
     elif Path(name).is_dir():
         raise NoRunError(
             f"{name}: no finished run; there is no meta.json. `fullpipe runs --out {name}` lists what is in a"

@@ -1,16 +1,26 @@
-"""Several runs on a terminal: a row per point and group of flows, means over seeds with their intervals."""
+"""Summaries of runs over seeds and points."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fullpipe.analysis.limits import (
+    BEGAN,
+    TIMES,
+    UNFINISHED,
+    bounds_of,
+    unanswered,
+    unfinished_shown,
+    with_counts,
+)
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.metrics.headlines import headlines, names_in
 from fullpipe.analysis.metrics.measure import View
-from fullpipe.analysis.of_parts import of_parts
-from fullpipe.analysis.outcome import NEEDED
+from fullpipe.analysis.metrics.table import headlines, names_in
+from fullpipe.analysis.outcome import NEEDED, outcome
 from fullpipe.analysis.over_seeds import (
     are_equal_over_seeds,
     bounded,
@@ -18,18 +28,71 @@ from fullpipe.analysis.over_seeds import (
     paths_of,
     without_stand_ins,
 )
+from fullpipe.analysis.points import Subject, check_groups, groups_asked, of_parts
+from fullpipe.analysis.precision import modes_of
 from fullpipe.analysis.shown import mean_shown
-from fullpipe.analysis.subjects import Subject, check_groups, groups_asked
-from fullpipe.analysis.unanswered import unanswered
-from fullpipe.analysis.unfinished import BEGAN, TIMES, UNFINISHED, unfinished_shown, with_counts
 from fullpipe.analysis.values import value_text, values_of
+from fullpipe.cli import forms
+from fullpipe.cli.answer import Answer, number_shown, point_shown, unit_shown
 from fullpipe.cli.forms import Form, Grid
-from fullpipe.cli.modes import marked
-from fullpipe.cli.shown import number_shown, unit_shown
+from fullpipe.cli.jobs import warnings_of_short
+from fullpipe.cli.output import complain
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
+from fullpipe.sweeps import Outcome
+
+if TYPE_CHECKING:
+    from fullpipe.analysis.statistics import Mode, TwoModes
+
+
+# Runs of two kinds, in tables over seeds: both kinds with their probabilities instead of a mean.
+
+
+_NO_PATHS = ("engine", "kind", "of", "metric", "unit")
+
+
+def marked(
+    found: pl.DataFrame, values: pl.DataFrame, metrics: Sequence[str]
+) -> tuple[pl.DataFrame, list[str]]:
+    """Means over seeds with a column `modes`, which is null or what a cell shows instead, and a note for
+    each."""
+    modes = list(modes_of(values, metrics))
+    keys = [*paths_of(values), "kind", "of", "metric"]
+    schema = pl.Schema({**{key: values.schema[key] for key in keys}, "modes": pl.String()})
+    rows = [[*(row[key] for key in keys), _cell(of_row, row)] for row, of_row in modes]
+    cells = pl.DataFrame(rows, schema=schema, orient="row")
+    table = found.join(cells, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return table, [_told(row, of_row) for row, of_row in modes]
+
+
+def _cell(found: TwoModes, row: Mapping[str, Any]) -> str:
+    of = (row["unit"], row["metric"])
+    modes = (found.low, found.high)
+    return " or ".join(f"{number_shown(m.mean, *of)} ({100 * m.runs / found.n:.0f} %)" for m in modes)
+
+
+def _told(row: Mapping[str, Any], found: TwoModes) -> str:
+    point = {
+        name: value for name, value in row.items() if name not in ("engine", "kind", "of", "metric", "unit")
+    }
+    name = ", ".join([f"{row['metric']} of {row['of']}", *point_shown(point)])
+    modes = " and ".join(_mode(mode, found.n, row) for mode in (found.low, found.high))
+    return f"two modes: {name} is {modes}"
+
+
+def _mode(mode: Mode, n: int, row: Mapping[str, Any]) -> str:
+    of = (row["unit"], row["metric"])
+    share, low, high = (100 * part for part in (mode.runs / n, mode.share.low, mode.share.high))
+    within = mode.interval.clipped(*bounds_of(row["metric"]))
+    mean, *ends = (number_shown(v, *of) for v in (mode.mean, within.low, within.high))
+    about = f"{mean} [{', '.join(ends)}] {unit_shown(row['unit'], row['metric'])}".rstrip()
+    return f"{about} in {share:.0f} % [{low:.0f}, {high:.0f}] of runs"
+
+
+# Several runs on a terminal: a row per point and group of flows, means over seeds with their intervals.
+
 
 HEADLINES = names_in(View.TABLE)
 """Shown unless others are asked for, of those that any group has."""
@@ -224,3 +287,54 @@ def _numbers(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> It
         counts = ("began", "unfinished") if name in TIMES else ()
         values = (part.get(key) for key in ("n", "mean", "low", "high", *counts))
         yield from ("" if value is None else repr(value) for value in values)
+
+
+# Many runs as a table: a row per point of a sweep and group of flows.
+
+
+def show_points(
+    outcomes: Sequence[Outcome],
+    metrics: Sequence[str] | None,
+    form: str,
+    also: Sequence[str] = (),
+    *,
+    all_rows: bool = False,
+    labels: Mapping[str, str] | None = None,
+) -> None:
+    """Print the conclusion, and the metrics of every point: those named, or the usual and others."""
+    form, first = Form(form), outcomes[0]
+    subjects = [Subject.read(text) for text in metrics or ()]
+    runs = [(outcome.job.point, outcome.run) for outcome in outcomes]
+    found, modes = summary_of(runs, subjects, also)
+    metrics = list(dict.fromkeys(each.metric for each in subjects))
+    words = Labels(labels, _scenarios(outcomes))
+    short = warnings_of_short(
+        [outcome.job.point for outcome in outcomes], [outcome.run for outcome in outcomes]
+    )
+    warnings = [
+        *without_values(found, metrics or also),
+        *equal_seeds(runs, first.job.scenario),
+    ]
+    if form != Form.TABLE:
+        forms.show(grid(found, metrics, form, also, words), form)
+        for line in [*warnings, *short]:
+            complain(line)
+        return
+    answer = Answer(all_rows=all_rows)
+    answer.conclude(outcome(found, metrics, words))
+    seeds = len({outcome.job.seed for outcome in outcomes})
+    over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""
+    answer.title(
+        first.run.name, f", {first.run.meta.duration_s:g} s, engine {first.run.meta.engine.name}{over}"
+    )
+    shown, once = (found, list[str]()) if metrics else shortened(found, also)
+    answer.grid(grid(shown, metrics, form, also, words))
+    told = [*once, *jain_is_of(found), *cut(shown, metrics), *modes]
+    told += leaves_out([outcome.run for outcome in outcomes], shown, metrics)
+    answer.notes(told, [*warnings, *short])
+
+
+def _scenarios(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """The scenarios of jobs as plain data, each once: seeds share theirs."""
+    distinct = {id(outcome.job.scenario): outcome.job.scenario for outcome in outcomes}
+    return [scenario.to_dict() for scenario in distinct.values()]

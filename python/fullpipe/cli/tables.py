@@ -25,7 +25,7 @@ def show(
 
         show_run(outcomes[0].run, all_rows=all_rows)
     elif outcomes:
-        from fullpipe.cli.points_shown import show_points
+        from fullpipe.cli.summary import show_points
 
         show_points(outcomes, metrics, form, also, all_rows=all_rows, labels=labels)
     if form == "table":

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.precision import SHARE, Known
+from fullpipe.cli.answer import difference_unit_shown, point_shown, widths_shown
 from fullpipe.cli.output import complain
-from fullpipe.cli.shown import difference_unit_shown, point_shown, widths_shown
 from fullpipe.sweeps import Enough
 
 _MOST_LINES = 5

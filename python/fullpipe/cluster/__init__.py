@@ -8,7 +8,7 @@ from fullpipe.errors import FolderError, UnknownNameError
 from fullpipe.runs.executor import Executor, Threads
 
 if TYPE_CHECKING:
-    from fullpipe.cluster.files import Files
+    from fullpipe.cluster.connect import Files
 
 PLACES = ("local", "files", "dask", "dask://HOST:PORT", "slurm")
 """Values of `--on`."""
@@ -46,7 +46,7 @@ def executor(
     if root is None:
         raise FolderError(f"{on}: runs of other processes are found in a store; name its folder")
     if on == "files":
-        from fullpipe.cluster.files import Files  # here, as below, since threads do not need it
+        from fullpipe.cluster.connect import Files  # here, as below, since threads do not need it
 
         return Files(root, workers, cca_timeout_s)
     from fullpipe.cluster.connect import connection
@@ -60,4 +60,4 @@ def executor(
 
 __all__ = ["PLACES", "Executor", "Files", "Threads", "executor"]
 
-__getattr__, __dir__ = lazy.names(__name__, {"Files": "files"})
+__getattr__, __dir__ = lazy.names(__name__, {"Files": "connect"})

@@ -1,26 +1,208 @@
-"""Chunks of a sweep that processes claim from a shared folder by atomic renames.
+"""Chunks of a sweep: their size, leases on them, their owners, failures."""
 
-A chunk is a range of jobs. It is an empty file named after the range, in the folder of its state:
-
-    open/0000100-0000200                     can be claimed
-    claimed/0000100-0000150@node7-1a2b3c4d-812   held by a process, until its lease runs out
-
-It is removed when each of its jobs is in the store or has failed, so jobs that are in no chunk are finished.
-A process that needs fewer jobs first adds the rest as a new chunk, and then shortens its claim. If it is
-killed between the two, its claim overlaps the new chunk, and the next owner takes only the jobs before it. So
-no job is lost, and none is held by two processes.
-"""
-
+import hashlib
 import os
+import platform
 import random
 import re
+import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from math import ceil
 from pathlib import Path
 from threading import RLock
+from typing import Any, Protocol
 
-from fullpipe.cluster.lease import LEASE_S, Clock
-from fullpipe.cluster.owner import Owner
+from fullpipe import files
+from fullpipe.errors import EngineError, FullpipeError, ScenarioError
+
+# Errors of runs as plain data, with kind and message, to pass them between processes.
+
+
+Told = dict[str, str]
+
+
+def told(error: Exception) -> Told:
+    """Convert an error to plain data."""
+    kind = "ScenarioError" if isinstance(error, ScenarioError) else type(error).__name__
+    return {"kind": kind, "message": str(error)}
+
+
+def error_told(data: Any) -> FullpipeError:
+    """Convert plain data to an error: a ScenarioError, or else an EngineError."""
+    try:
+        kind, message = str(data["kind"]), str(data["message"])
+    except (KeyError, TypeError):
+        return EngineError("failed; the reason cannot be read")
+    return ScenarioError(message.split("\n")) if kind == "ScenarioError" else EngineError(message)
+
+
+# Sizes of chunks: large enough that claims cost little, small enough that all workers finish together.
+
+
+SHORTEST_S = 1.0
+"""Minimum duration of a chunk, unless it is a single run."""
+LONGEST_S = 10.0
+"""Maximum duration of a chunk, unless it is a single run."""
+SHARE_S = 0.01
+"""Minimum duration per worker, since one scheduler or file server serves the chunks of all workers."""
+FIRST_CHUNKS = 128
+"""Number of chunks at the start of a sweep, so that many processes can claim one at once."""
+
+
+def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
+    """Return the size of the next chunk, by guided self-scheduling (Polychronopoulos and Kuck 1987).
+
+    It is half of a worker's share of the remaining runs, within the bounds above, so that chunks become short
+    towards the end.
+
+    >>> [chunk_runs(None, 1000, 2), chunk_runs(0.01, 1000, 2), chunk_runs(0.01, 100_000, 2)]
+    [1, 250, 1000]
+    >>> chunk_runs(0.01, 1000, 1000)
+    1000
+
+    Args:
+        run_s: Duration of a run in seconds. None before the first run.
+        left: Number of runs that no worker holds, including this chunk.
+        workers: Number of workers, including this one.
+    """
+    if run_s is None:
+        return 1
+    shortest_s = max(SHORTEST_S, SHARE_S * workers)
+    least, most = (max(1, ceil(s / max(run_s, 1e-6))) for s in (shortest_s, max(shortest_s, LONGEST_S)))
+    return min(max(left // (2 * max(1, workers)), least), most)
+
+
+# Identifies the process that holds a chunk by host name, kernel and PID namespace, and process ID.
+
+
+_WRITTEN = re.compile(r"([\w.-]{1,64})-([0-9a-f]{8})-(\d{1,10})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A process on any machine."""
+
+    host: str
+    kernel: str
+    """Hash of the running kernel and the PID namespace. Processes with the same value see each other."""
+    pid: int
+
+    @classmethod
+    def here(cls) -> "Owner":
+        """Return this process."""
+        host = re.sub(r"[^\w.-]", "_", platform.node(), flags=re.ASCII)[:64]
+        return cls(host or "unknown", _namespace(), os.getpid())
+
+    @classmethod
+    def read(cls, text: str) -> "Owner | None":
+        """Parse the text that `str` returns. None if it is not valid."""
+        found = _WRITTEN.fullmatch(text)
+        return cls(found[1], found[2], int(found[3])) if found else None
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it has certainly ended. Only processes of this machine can be checked."""
+        if self.kernel != _namespace():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return True
+        except PermissionError:  # a process of another user
+            return False
+        return False
+
+    def __str__(self) -> str:
+        return f"{self.host}-{self.kernel}-{self.pid}"
+
+
+@cache
+def _namespace() -> str:
+    try:
+        processes = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        processes = ""
+    return hashlib.sha256(f"{files.kernel()} {processes}".encode()).hexdigest()[:8]
+
+
+# Leases of chunks, timed by the clock of the file system.
+#
+# The clocks of machines differ, so none of them is read. A claim is renewed by setting the time of its file
+# to the file system's current time. To measure its age, another file is touched in the same way and the two
+# times are compared. Files are opened before their time is read, since otherwise NFS would not ask its
+# server.
+
+
+LEASE_S = 30.0
+"""Time since the last renewal after which a claim may be taken over."""
+RENEW_S = 5.0
+"""Interval of renewals. Five may be missed before a claim is lost."""
+
+
+class Clock(Protocol):
+    """Times for leases."""
+
+    def touch(self, path: Path) -> None:
+        """Set the time of a file to now.
+
+        Raises:
+            FileNotFoundError: If it no longer exists.
+        """
+
+    def age_s(self, path: Path) -> float:
+        """Return the time since a file was touched.
+
+        Raises:
+            FileNotFoundError: If it no longer exists.
+        """
+
+    def passed_s(self) -> float:
+        """Return a time of this process that never decreases, for deciding when to check again."""
+
+
+class FileSystemClock:
+    """The clock of the file system of a folder. `name` is this process's file in it."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._ours = folder / name
+
+    def touch(self, path: Path) -> None:
+        """Set the time of a file to now."""
+        os.utime(path)
+
+    def age_s(self, path: Path) -> float:
+        """Return the time since a file was touched."""
+        touched_s = _changed_s(path)
+        self._ours.touch()
+        return _changed_s(self._ours) - touched_s
+
+    def passed_s(self) -> float:
+        """Return a time that never decreases."""
+        return time.monotonic()
+
+
+def _changed_s(path: Path) -> float:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.fstat(descriptor).st_mtime
+    finally:
+        os.close(descriptor)
+
+
+# Chunks of a sweep that processes claim from a shared folder by atomic renames.
+#
+# A chunk is a range of jobs. It is an empty file named after the range, in the folder of its state:
+#
+# open/0000100-0000200 can be claimed claimed/0000100-0000150@node7-1a2b3c4d-812 held by a process, until
+# its lease runs out
+#
+# It is removed when each of its jobs is in the store or has failed, so jobs that are in no chunk are
+# finished. A process that needs fewer jobs first adds the rest as a new chunk, and then shortens its claim.
+# If it is killed between the two, its claim overlaps the new chunk, and the next owner takes only the jobs
+# before it. So no job is lost, and none is held by two processes.
+
 
 _NAME = re.compile(r"(\d{7,9})-(\d{7,9})(?:@(.+))?", re.ASCII)
 STATES = ("open", "claimed")

@@ -1,27 +1,61 @@
-"""Runs a sweep on a Dask cluster, which is local, already running, or started as SLURM jobs.
-
-Workers receive the plan once, and then ranges of jobs. They return the errors of failed jobs. The runs are in
-the store, a folder with the same path on all machines. If a worker dies, its chunk is given to another one,
-which finds the finished runs in the store.
-"""
+"""Sweeps on a Dask cluster."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from time import monotonic
 from typing import Any
 
-from fullpipe.cluster.failures import error_told
-from fullpipe.cluster.folder import pieces
+from fullpipe.cluster.chunks import Told, chunk_runs, error_told, told
+from fullpipe.cluster.folder import made_elsewhere, pieces, stored
 from fullpipe.cluster.plan import Plan
-from fullpipe.cluster.remote import FATAL, make_chunk
-from fullpipe.cluster.sizes import chunk_runs
-from fullpipe.cluster.stored import made_elsewhere, stored
-from fullpipe.errors import ClusterError, EngineError, FullpipeError
-from fullpipe.runs.executor import Outcome, Progress, RunSource, State, Update
-from fullpipe.runs.jobs import Job
+from fullpipe.errors import ClusterError, DiskFullError, EngineError, FolderError, FullpipeError, VersionError
+from fullpipe.runs import Store
+from fullpipe.runs.executor import Job, Outcome, Progress, RunSource, State, Update
+from fullpipe.sweeps import KeptRuns
+
+# Runs a chunk on a worker of a cluster.
+
+
+FATAL = (VersionError, FolderError, DiskFullError)
+"""Errors that would affect all other runs as well."""
+
+
+def make_chunk(plan: bytes, ranges: list[tuple[int, int]], root: str, allow_python: bool) -> dict[str, Any]:
+    """Find or make the runs of a chunk. Returns the errors of failed runs and the time per run."""
+    jobs, began_s, failed = _read(plan, allow_python), monotonic(), dict[int, Told]()
+    indices = [index for start, stop in ranges for index in range(start, stop)]
+    with Store(Path(root)).batch() as store:
+        source = KeptRuns(store, jobs.cca_timeout_s)
+        for index in indices:
+            try:
+                job = jobs.job(index, allow_python)
+                source.find(job) or source.make(job, None)
+            except FATAL:
+                raise
+            except Exception as error:
+                failed[index] = told(error)
+    return {"failed": failed, "run_s": (monotonic() - began_s) / len(indices)}
+
+
+@lru_cache(maxsize=4)
+def _read(plan: bytes, allow_python: bool) -> Plan:
+    """Read and check a plan, once per worker."""
+    read = Plan.from_json(plan, "the plan")
+    read.check(allow_python)
+    return read
+
+
+# Runs a sweep on a Dask cluster, which is local, already running, or started as SLURM jobs.
+#
+# Workers receive the plan once, and then ranges of jobs. They return the errors of failed jobs. The runs
+# are in the store, a folder with the same path on all machines. If a worker dies, its chunk is given to
+# another one, which finds the finished runs in the store.
+
 
 Connect = Callable[[], AbstractContextManager[Any]]
 """Makes the client of a cluster, a `distributed.Client`."""

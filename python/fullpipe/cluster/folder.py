@@ -1,14 +1,8 @@
-"""A sweep in a shared folder: its plan, the remaining chunks, and the failed runs.
-
-<store>/.work/<sweep>/plan.json     jobs, and the versions to run them with
-                      chunks/       ranges of unfinished jobs: open, claimed
-                      planning/     one chunk of the same kind, held while chunks are made
-                      failed/       a file per failed run
-                      clock/        a file per process, to read the file system's clock
-"""
+"""The folder that machines share, and the progress in it."""
 
 import errno
 import json
+import os
 import sys
 import time
 from bisect import bisect_right
@@ -16,15 +10,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from fullpipe import files
-from fullpipe.cluster.chunks import STATES, Chunks, Claim, Range
-from fullpipe.cluster.failures import error_told, told
-from fullpipe.cluster.lease import FileSystemClock
-from fullpipe.cluster.owner import Owner
+from fullpipe import engines, files
+from fullpipe.cluster.chunks import (
+    FIRST_CHUNKS,
+    STATES,
+    Chunks,
+    Claim,
+    FileSystemClock,
+    Owner,
+    Range,
+    error_told,
+    told,
+)
 from fullpipe.cluster.plan import Plan
-from fullpipe.cluster.sizes import FIRST_CHUNKS
-from fullpipe.errors import FolderError, FullpipeError
+from fullpipe.errors import FolderError, FullpipeError, ResultError, VersionError
+from fullpipe.runs.executor import Job, Outcome, Progress, RunSource, Update
+
+# A sweep in a shared folder: its plan, the remaining chunks, and the failed runs.
+#
+# <store>/.work/<sweep>/plan.json jobs, and the versions to run them with chunks/ ranges of unfinished jobs:
+# open, claimed planning/ one chunk of the same kind, held while chunks are made failed/ a file per failed
+# run clock/ a file per process, to read the file system's clock
+
 
 WORK = ".work"
 """Folder of the sweeps in a store."""
@@ -216,3 +225,120 @@ def _make(path: Path, plan: Plan, missing: Sequence[int]) -> None:
     (path / "planning" / "open" / str(Range(0, 1))).touch()
     for chunk in pieces(missing, _first_runs(plan.runs)):
         (path / "chunks" / "open" / str(chunk)).touch()
+
+
+# Finds runs in the store before a sweep begins, and after another process has made them.
+
+
+_PAUSES_S = (0.0, 0.5, 1.0, 2.0)
+
+
+def stored(todo: Sequence[Job], source: RunSource, progress: Progress | None) -> dict[int, Outcome]:
+    """Find jobs whose runs are already stored, by index."""
+    known = {}
+    for index, job in enumerate(todo):
+        run = source.find(job)
+        if run:
+            known[index] = Outcome(job, run)
+            if progress:
+                progress(Update(index, job, job.scenario.duration_s, "stored"))
+    return known
+
+
+def made_elsewhere(job: Job, source: RunSource, root: Path) -> Outcome:
+    """Find a run that another process has stored. NFS may hide it until its folders are listed again."""
+    for pause_s in _PAUSES_S:
+        time.sleep(pause_s)
+        run = source.find(job)
+        if run:
+            return Outcome(job, run)
+        for folder in (root, root / engines.place_of(engines.engine(job.engine), job.scenario)):
+            with suppress(OSError):
+                os.listdir(folder)
+    told = f"made, but not in {root}: workers must see the same folder; the same command makes it again"
+    return Outcome(job, ResultError(told))
+
+
+# Progress of the sweeps of a store, as read from its folder.
+
+
+@dataclass(frozen=True)
+class Held:
+    """A chunk that a process holds, and the time since it was renewed."""
+
+    claim: Claim
+    age_s: float
+
+
+@dataclass(frozen=True)
+class Status:
+    """Progress of a sweep."""
+
+    id: str
+    name: str
+    runs: int
+    open_chunks: int
+    open_runs: int
+    held: tuple[Held, ...]
+    failed: tuple[Failure, ...]
+
+    @property
+    def held_runs(self) -> int:
+        """Number of runs in claimed chunks."""
+        return sum(held.claim.range.runs for held in self.held)
+
+    @property
+    def finished(self) -> int:
+        """Number of stored runs, which are those that are in no chunk and have not failed."""
+        return max(0, self.runs - self.open_runs - self.held_runs - len(self.failed))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content for JSON."""
+        claims = [
+            {
+                "host": held.claim.owner.host,
+                "pid": held.claim.owner.pid,
+                "runs": held.claim.range.runs,
+                "age_s": round(held.age_s, 1),
+            }
+            for held in self.held
+        ]
+        return {
+            "sweep": self.id,
+            "scenario": self.name,
+            "runs": self.runs,
+            "finished": self.finished,
+            "open": {"chunks": self.open_chunks, "runs": self.open_runs},
+            "claimed": claims,
+            "failed": [{"run": failure.index, "error": str(failure.error)} for failure in self.failed],
+        }
+
+
+def statuses(root: Path) -> list[Status | VersionError]:
+    """Return the status of every unfinished sweep of a store, or an error if its plan cannot be read."""
+    found = list[Status | VersionError]()
+    for folder in sweeps_in(root):
+        try:
+            found.append(_status(folder))
+        except FileNotFoundError:  # the sweep is finished
+            continue
+        except VersionError as error:
+            found.append(error)
+    return found
+
+
+def _status(folder: SweepFolder) -> Status:
+    plan = folder.plan()
+    claims = [(claim, folder.chunks.age_s(claim)) for claim in folder.chunks.claimed()]
+    opened = folder.chunks.open()
+    status = Status(
+        folder.path.name,
+        plan.name,
+        plan.runs,
+        len(opened),
+        sum(chunk.runs for chunk in opened),
+        tuple(Held(claim, age_s) for claim, age_s in claims if age_s is not None),
+        tuple(folder.failures()),
+    )
+    folder.leave()
+    return status

@@ -3,22 +3,23 @@
 A drawing function takes axes and data, draws, and returns the table of what it drew; `save` writes figure and
 table together, so that a figure never travels without its numbers."""
 
-from fullpipe.analysis.over_time import QUANTITIES, Quantity
-from fullpipe.analysis.presented import flow_labels, presented
+from fullpipe.analysis.over_time import QUANTITIES, Quantity, flow_labels, presented
 from fullpipe.palette import COLOURS
-from fullpipe.plots.all_scaled import all_scaled
 from fullpipe.plots.cells import CELL_FIGURES
-from fullpipe.plots.comparisons import grouped_bars, lines_with_intervals
-from fullpipe.plots.distributions import boxes, cumulative, sorted_bars
-from fullpipe.plots.engines import engines
-from fullpipe.plots.forest import forest
-from fullpipe.plots.handover import handover
+from fullpipe.plots.comparisons import engines, forest, grouped_bars, lines_with_intervals
 from fullpipe.plots.overview import overview, plot_run
-from fullpipe.plots.packets import PACKET_FIGURES
-from fullpipe.plots.samples import SAMPLE_FIGURES
-from fullpipe.plots.save import FORMATS, check_format, save, save_as
+from fullpipe.plots.packets import PACKET_FIGURES, handover
+from fullpipe.plots.samples import SAMPLE_FIGURES, all_scaled, boxes, cumulative, sorted_bars
 from fullpipe.plots.series import time_series
-from fullpipe.plots.style import in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import (
+    FORMATS,
+    check_format,
+    in_house_style,
+    new_figure,
+    save,
+    save_as,
+    shared_legend,
+)
 from fullpipe.plots.variables import variables
 
 __all__ = [

@@ -9,9 +9,7 @@ from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import Tables
 from fullpipe.palette import looks
-from fullpipe.plots.actors import algorithms, restyle
-from fullpipe.plots.events import mark_events
-from fullpipe.plots.series import time_series
+from fullpipe.plots.series import algorithms, mark_events, restyle, time_series
 from fullpipe.plots.style import in_house_style, legend_entries, new_figure, shared_legend
 from fullpipe.plots.variables import variables
 

@@ -1,13 +1,10 @@
-"""Figures over many runs: lines with bands, and heat maps.
-
-Every function takes one table with a row per run: `value`, and what tells runs apart as `x`, `y` and
-`colour`. Each returns the table of what it drew, with values as runs have them; `marks` has their words."""
+"""Charts of metrics over a sweep, and their marks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -18,8 +15,61 @@ from matplotlib.transforms import ScaledTranslation
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import means
-from fullpipe.plots.marks import PLAIN, Marks, places_along, text
+from fullpipe.palette import Look, look_of
 from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across
+
+# Looks and words of what figures over many runs draw: the same for a value in every panel.
+
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Marks(NamedTuple):
+    """Looks and words of values. A value without words is shown as it is."""
+
+    looks: Mapping[str, Look] = _NOTHING
+    """The look of every value of `colour`, in the order of the legend."""
+    colours: Mapping[str, str] = _NOTHING
+    """Words for values of `colour`."""
+    x: Mapping[str, str] = _NOTHING
+    """Words for names along x."""
+    y: Mapping[str, str] = _NOTHING
+
+    def look(self, value: str, number: int) -> Look:
+        """The look of a value of `colour`, which is the `number`-th of its panel."""
+        return self.looks.get(value) or look_of(value, number)
+
+    def parts(self, rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str, str, Look]]:
+        """The rows of every value of `colour`, the value, its words, and its look."""
+        for number, part in enumerate(rows.partition_by("colour", maintain_order=True)):
+            value = str(part["colour"][0])
+            yield part, value, self.colours.get(value, value), self.look(value, number)
+
+
+PLAIN = Marks()
+"""Without words and looks of their own."""
+
+
+def text(value: Any, words: Mapping[str, str] = _NOTHING) -> str:
+    """A value along an axis in words."""
+    plain = f"{value:g}" if isinstance(value, float) else str(value)
+    return words.get(plain, plain)
+
+
+def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTHING) -> dict[Any, float]:
+    """The place of every value along an axis: numbers at themselves, all else one after the other."""
+    distinct = values.unique(maintain_order=True).to_list()
+    if values.dtype.is_numeric():
+        return {value: float(value) for value in distinct}
+    axes.set_xticks(range(len(distinct)), [text(value, words) for value in distinct])
+    return {value: float(place) for place, value in enumerate(distinct)}
+
+
+# Figures over many runs: lines with bands, and heat maps.
+#
+# Every function takes one table with a row per run: `value`, and what tells runs apart as `x`, `y` and
+# `colour`. Each returns the table of what it drew, with values as runs have them; `marks` has their words.
+
 
 _APART, _ROOM = 0.15, 0.7
 """Between points of several colours at one name, and for all of them, of the distance of names."""

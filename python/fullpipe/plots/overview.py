@@ -9,11 +9,8 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fullpipe.analysis.over_time import QUANTITIES, Quantity, Tables
-from fullpipe.analysis.presented import flow_labels, presented
-from fullpipe.plots.actors import algorithms, restyle
-from fullpipe.plots.events import mark_events
-from fullpipe.plots.series import time_series
+from fullpipe.analysis.over_time import QUANTITIES, Quantity, Tables, flow_labels, presented
+from fullpipe.plots.series import algorithms, mark_events, restyle, time_series
 from fullpipe.plots.style import LEGEND_UP_TO, REFERENCE, SMALL, in_house_style, new_figure, shared_legend
 from fullpipe.runs import Run
 

@@ -1,17 +1,334 @@
-"""Figures of packets that were captured at the ends of a run, by what `fullpipe plot --kind` calls them."""
+"""Figures of packets: sequence numbers, clumps, pauses, one-way delay, hand-overs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fullpipe.plots.clumps import clumps
-from fullpipe.plots.handover import handover
-from fullpipe.plots.one_way import one_way
-from fullpipe.plots.pauses import pauses
-from fullpipe.plots.sequence import sequence
+from fullpipe.analysis.over_time import Tables
+from fullpipe.analysis.packets import acks, delays, round_trip_s, segments
+from fullpipe.palette import COLOURS
+from fullpipe.plots.series import flow_looks
+from fullpipe.plots.style import (
+    MANY_MARKS,
+    in_house_style,
+    is_narrow,
+    legend_entries,
+    new_figure,
+    shared_legend,
+)
+
+# ACKs as they come back: how many at once, and how long after those before.
+
+
+APART_S = 100e-6
+"""ACKs that come closer together are one clump: less than the shortest slot."""
+
+
+@in_house_style
+def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
+    """The share of ACKs that come in clumps of a size, and the times from clump to clump, for every flow.
+
+    Returns:
+        The figure, and its table: flow, time_s (of the first ACK), acks, after_ms (since the clump before).
+
+    Raises:
+        ValueError: If no ACKs were captured at the sender.
+    """
+    found = in_clumps(acks(tables["packets"]))
+    flows = found["flow"].unique(maintain_order=True).to_list()
+    figure, (sizes, times) = new_figure(1, 2, row_height=2.4)
+    most = max(1, int(found["acks"].to_numpy().max() - 1).bit_length())
+    width, styles = 0.8 / len(flows), flow_looks(tables, flows)
+    for i, flow in enumerate(flows):
+        rows = found.filter(pl.col("flow") == flow)
+        counts = rows["acks"].to_numpy()
+        bins = np.ceil(np.log2(counts)).astype(int)
+        shares = np.bincount(bins, weights=counts, minlength=most + 1) / counts.sum()
+        at = np.arange(most + 1) + (i - (len(flows) - 1) / 2) * width
+        sizes.bar(at, shares, width, label=flow, **styles[flow].area)
+        after = rows["after_ms"].drop_nulls().sort().to_numpy()
+        share = np.arange(1, len(after) + 1) / max(1, len(after))
+        times.plot(after, share, drawstyle="steps-post", **styles[flow].line)
+    sizes.set_xticks(range(most + 1), [str(2**n) for n in range(most + 1)])
+    sizes.set(xlabel="ACKs of a clump, up to", ylabel="share of ACKs", ylim=(0, 1))
+    longest = found["after_ms"].quantile(0.99)
+    times.set(xlabel="from clump to clump (ms)", ylabel="share of clumps", ylim=(0, 1.02))
+    times.set_xlim(0, longest or None)
+    shared_legend(figure, legend_entries(sizes))
+    return figure, found
+
+
+def in_clumps(times: pl.DataFrame) -> pl.DataFrame:
+    """ACKs put together that come less than `APART_S` after one another.
+
+    Args:
+        times: flow, time_s.
+
+    Returns:
+        flow, time_s (of the first), acks, after_ms (since the first of the one before; null for the first).
+    """
+    begins = (pl.col("time_s").diff() >= APART_S).fill_null(value=True).over("flow")
+    numbered = times.with_columns(clump=begins.cum_sum().over("flow"))
+    found = numbered.group_by("flow", "clump", maintain_order=True).agg(
+        pl.col("time_s").first(), acks=pl.len()
+    )
+    return found.drop("clump").with_columns(after_ms=pl.col("time_s").diff().over("flow") * 1e3)
+
+
+# When data comes: the pauses between deliveries, of slots and of repetitions, and one of them.
+
+
+TOGETHER_S = 1e-6
+"""Packets closer together come at once."""
+SHOWN = 0.999
+"""The share of pauses that is drawn: all but those of handovers."""
+RARE = 0.99
+"""Such a pause is shown by itself."""
+BINS = 100
+
+
+@in_house_style
+def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
+    """Of the flow with most packets: how often its receiver waits how long for more; and what came around
+    one of the longer waits, when a block was held up and others behind it.
+
+    Returns:
+        The figure, and its table: time_s (of a delivery), bytes (that came at once), pause_ms (before it).
+
+    Raises:
+        ValueError: If packets were not captured at both ends, or no flow has three deliveries.
+    """
+    found = deliveries(delays(tables["packets"]))
+    waits = found["pause_ms"].drop_nulls().to_numpy()
+    if len(waits) < 2:
+        raise ValueError("no flow has three deliveries")
+    figure, (often, around) = new_figure(1, 2, row_height=2.4)
+    edge = max(float(np.quantile(waits, SHOWN)), float(np.median(waits)))
+    often.hist(waits[waits <= edge], bins=BINS, color=COLOURS[0], log=True)
+    often.set(xlabel="pause before a delivery (ms)", ylabel="deliveries")
+    often.set_xlim(left=0)
+    often.yaxis.set_major_formatter("{x:g}")  # an exponent has smaller letters
+    at = _example(found, float(np.quantile(waits, RARE)))
+    pause_s = found["pause_ms"][at] / 1e3
+    begin_s, end_s = found["time_s"][at] - 3 * pause_s, found["time_s"][at] + 2 * pause_s
+    rows = found.filter(pl.col("time_s").is_between(begin_s, end_s))
+    came = rows["bytes"].cum_sum().to_numpy() / 1e3
+    around.plot(rows["time_s"].to_numpy() * 1e3 - begin_s * 1e3, came, drawstyle="steps-post")
+    around.set(xlabel=f"time after {begin_s:.3f} s (ms)", ylabel="delivered (kB)")
+    around.set_ylim(bottom=0)
+    return figure, found
+
+
+def deliveries(found: pl.DataFrame) -> pl.DataFrame:
+    """What came at once to the flow with most packets: time_s, bytes, pause_ms (null for the first)."""
+    counts = found.group_by("flow", maintain_order=True).len()
+    (flow,) = counts.filter(pl.col("len") == pl.col("len").max())["flow"].head(1)
+    mine = found.filter(pl.col("flow") == flow).sort("arrived_s")
+    begins = (pl.col("arrived_s").diff() >= TOGETHER_S).fill_null(value=True)
+    numbered = mine.with_columns(delivery=begins.cum_sum())
+    once = numbered.group_by("delivery", maintain_order=True).agg(
+        time_s=pl.col("arrived_s").first(), bytes=pl.col("bytes").sum()
+    )
+    return once.drop("delivery").with_columns(pause_ms=pl.col("time_s").diff() * 1e3)
+
+
+def _example(found: pl.DataFrame, at_least_ms: float) -> int:
+    """The first such pause of the second half; if there is none, the last of all."""
+    middle_s = (found["time_s"][0] + found["time_s"][-1]) / 2
+    numbered = found.with_row_index().filter(pl.col("pause_ms") >= at_least_ms)
+    late = numbered.filter(pl.col("time_s") > middle_s)
+    return int(late["index"][0] if late.height else numbered["index"][-1])
+
+
+# One-way delays: the share of packets that came within a time, and the share that took longer.
+
+
+@in_house_style
+def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
+    """One-way delays of all data, a line per flow: on a linear axis what came, on a logarithmic one what
+    did not yet, where every repetition of a cell is a bend.
+
+    Returns:
+        The figure, and its table: flow, delay_ms, share (of packets that took no longer).
+
+    Raises:
+        ValueError: If packets were not captured at both ends.
+    """
+    found = delays(tables["packets"])
+    figure, (came, late) = new_figure(1, 2, row_height=2.4)
+    frames = []
+    styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
+    for (flow,), rows in found.group_by("flow", maintain_order=True):
+        name = str(flow)
+        look = {"drawstyle": "steps-post", "label": name, **styles[name].line}
+        ranked = rows["delay_s"].sort().to_numpy() * 1e3
+        shares = np.arange(1, len(ranked) + 1) / len(ranked)
+        came.plot(ranked, shares, **look)
+        late.plot(ranked[:-1], 1 - shares[:-1], **look)
+        frames.append(pl.DataFrame({"flow": [name] * len(ranked), "delay_ms": ranked, "share": shares}))
+    came.set(xlabel="one-way delay (ms)", ylabel="share of packets", ylim=(0, 1.02))
+    late.set(xlabel="one-way delay (ms)", ylabel="share that took longer", yscale="log")
+    late.yaxis.set_major_formatter("{x:g}")  # an exponent has smaller letters
+    for place in (came, late):
+        place.set_xlim(left=0)
+    shared_legend(figure, legend_entries(came))
+    return figure, pl.concat(frames)
+
+
+# The longest time without a delivery, as in a handover: delays around it, and what was under way.
+
+
+_PAUSES_BEFORE, _PAUSES_AFTER = 2, 8
+"""Time that is shown on either side of the pause, in lengths of the pause."""
+
+
+@in_house_style
+def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.DataFrame]:
+    """Around the longest pause of the flow with most packets, or the one at a time: of all flows the
+    one-way delay by the time of sending, and the bytes that were sent and had not come.
+
+    Returns:
+        The figure, and its table: quantity, flow, time_s, value (ms; kB).
+
+    Raises:
+        ValueError: If packets were not captured at both ends, or none came at that time or later.
+    """
+    found = delays(tables["packets"])
+    pauses = deliveries(found)
+    if at_s is not None:
+        pauses = pauses.filter(pl.col("time_s") >= at_s).head(1)
+    if pauses.is_empty():
+        raise ValueError(f"nothing came at {at_s:g} s or later; choose an earlier time")
+    longest = pauses.sort("pause_ms", nulls_last=True, descending=True)
+    pause_s, end_s = (longest["pause_ms"][0] or 0.0) / 1e3, longest["time_s"][0]
+    window = (end_s - (1 + _PAUSES_BEFORE) * pause_s, end_s + _PAUSES_AFTER * pause_s)
+    figure, (took, waiting) = new_figure(2, row_height=1.8)
+    frames = []
+    styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
+    for (flow,), rows in found.group_by("flow", maintain_order=True):
+        name, look = str(flow), styles[str(flow)]
+        late = rows.sort("sent_s").filter(pl.col("sent_s").is_between(*window))
+        sent_s, delay_ms = late["sent_s"], late["delay_s"] * 1e3
+        point = {"markersize": 2.5, "linestyle": "none", "rasterized": True, **look.point}
+        took.plot(sent_s.to_numpy(), delay_ms.to_numpy(), label=name, **point)
+        frames.append(_rows("delay_ms", name, sent_s, delay_ms))
+        times_s, under_way = on_the_way(rows)
+        inside = (times_s >= window[0]) & (times_s <= window[1])
+        inside_s, size_kb = times_s[inside], under_way[inside] / 1e3
+        waiting.plot(inside_s, size_kb, drawstyle="steps-post", **look.line)
+        frames.append(_rows("on_the_way_kb", name, pl.Series(inside_s), pl.Series(size_kb)))
+    took.set(ylabel="one-way delay (ms)", ylim=(0, None))
+    waiting.set(ylabel="on the way (kB)", xlabel="time (s)", ylim=(0, None))
+    for place in (took, waiting):
+        place.set_xlim(*window)
+        pause = place.axvspan(end_s - pause_s, end_s, color="0.5", alpha=0.2, linewidth=0)
+        place.label_outer()
+    shared_legend(figure, {**legend_entries(took), "longest pause": pause})
+    return figure, pl.concat(frames)
+
+
+def on_the_way(rows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Times at which a packet left or came, and the bytes that were under way from then on, of what came."""
+    times_s = np.concatenate([rows["sent_s"].to_numpy(), rows["arrived_s"].to_numpy()])
+    sizes = rows["bytes"].to_numpy().astype(float)
+    order = np.argsort(times_s, kind="stable")
+    return times_s[order], np.cumsum(np.concatenate([sizes, -sizes])[order])
+
+
+def _rows(quantity: str, flow: str, time_s: pl.Series, value: pl.Series) -> pl.DataFrame:
+    size = len(time_s)
+    return pl.DataFrame(
+        {"quantity": [quantity] * size, "flow": [flow] * size, "time_s": time_s, "value": value}
+    )
+
+
+# The packets of a connection as its sender sees them: sequence numbers over time, as tcptrace draws them.
+
+
+LOOKS = {"data": COLOURS[0], "sent again": COLOURS[1], "SACK": COLOURS[3], "ACK": COLOURS[6]}
+"""Colours of what is drawn, in the order of the legend."""
+WORDS = {"sent again": "retransmitted"}
+"""Labels of the legend, where the table has another word."""
+_ENLARGED = "enlarged"
+"""Label of the part that the second panel shows."""
+_MARK = "^"
+"""Marker of retransmissions, which are too few and too short to be seen as lines."""
+_TRIPS_BEFORE, _TRIPS_AFTER = 1.5, 3.5
+"""Round trips that are shown on either side of a retransmission."""
+
+
+@in_house_style
+def sequence(
+    tables: Tables, at_s: float | None = None, flow: str | None = None
+) -> tuple[Figure, pl.DataFrame]:
+    """Data, retransmissions, ACKs and SACK blocks at the sender of a connection: all of it, and the round
+    trips around its first retransmission, or around a time. Without retransmissions that is the middle.
+
+    It is the connection with most data, of the flow if one is named.
+
+    Returns:
+        The figure, and its table: time_s, what, from_byte, to_byte (which are the same for an ACK).
+
+    Raises:
+        ValueError: If no data were captured at the sender, or none were sent around that time.
+    """
+    found = segments(tables["packets"], flow)
+    sent = found.filter(pl.col("what").is_in(["data", "sent again"]))
+    again = sent.filter(pl.col("what") == "sent again")["time_s"]
+    middle_s = float(sent["time_s"][sent.height // 2])
+    around_s = at_s if at_s is not None else float(again[0]) if len(again) else middle_s
+    trip_s = round_trip_s(found) or float(found["time_s"][-1]) or 1.0
+    begin_s, end_s = around_s - _TRIPS_BEFORE * trip_s, around_s + _TRIPS_AFTER * trip_s
+    near = found.filter(pl.col("time_s").is_between(begin_s, end_s))
+    if near.filter(pl.col("what").is_in(["data", "sent again"])).is_empty():
+        raise ValueError(f"no data were sent around {around_s:g} s; choose another time")
+    figure, (whole, part) = new_figure(1, 2, row_height=3.0)
+    entries = _draw(whole, found) | _draw(part, near)
+    entries[_ENLARGED] = whole.axvspan(begin_s, end_s, color="0.5", alpha=0.2, linewidth=0)
+    part.set_xlim(begin_s, end_s)
+    whole.set(ylabel="sequence number (kB)", xlabel="time (s)")
+    part.set(ylabel=whole.get_ylabel() if is_narrow() else "", xlabel="time (s)")
+    shown = [what for what in (*LOOKS, _ENLARGED) if what in entries]
+    shared_legend(figure, {WORDS.get(what, what): entries[what] for what in shown})
+    return figure, found
+
+
+def _draw(axes: Axes, found: pl.DataFrame) -> dict[str, object]:
+    """Draw rows of `segments`; what stands for each kind in a legend."""
+    entries: dict[str, object] = {}
+    for what, colour in LOOKS.items():
+        rows = found.filter(pl.col("what") == what)
+        if rows.is_empty():
+            continue
+        times_s, to_kb = rows["time_s"].to_numpy(), rows["to_byte"].to_numpy() / 1e3
+        dense = rows.height > MANY_MARKS
+        if what == "ACK":
+            (entries[what],) = axes.plot(
+                times_s, to_kb, drawstyle="steps-post", color=colour, linewidth=0.6, rasterized=dense
+            )
+        elif what == "sent again":
+            (entries[what],) = axes.plot(
+                times_s, to_kb, _MARK, ms=3, color=colour, zorder=3, rasterized=dense
+            )
+        else:
+            from_kb = rows["from_byte"].to_numpy() / 1e3
+            lines = axes.vlines(
+                times_s[:1], from_kb[:1], to_kb[:1], color=colour, label=what, rasterized=dense
+            )
+            # As vlines sets them, without a masked array for each.
+            lines.set_segments(list(np.stack([times_s, from_kb, times_s, to_kb], axis=1).reshape(-1, 2, 2)))
+            axes.update_datalim([(times_s.min(), from_kb.min()), (times_s.max(), to_kb.max())])
+            entries[what] = lines
+    return entries
+
+
+# Figures of packets that were captured at the ends of a run, by what `fullpipe plot --kind` calls them.
+
 
 PACKET_FIGURES: Mapping[str, Callable[..., tuple[Figure, pl.DataFrame]]] = {
     "one-way": one_way,

@@ -1,14 +1,362 @@
-"""Figures of flows of one run by their samples over time, by what `fullpipe plot --kind` calls them."""
+"""Figures of samples: phase planes, rates, distributions, all metrics scaled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from math import inf, isinf
 
+import numpy as np
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from fullpipe.plots.phase import phase
-from fullpipe.plots.rates import rates
+from fullpipe.analysis.metrics.samples import spacing_s
+from fullpipe.analysis.over_time import Tables, samples
+from fullpipe.analysis.statistics import Summary, summarise
+from fullpipe.palette import COLOURS, looks
+from fullpipe.plots.series import algorithms, flow_looks
+from fullpipe.plots.style import (
+    MANY_POINTS,
+    SMALL,
+    figure_of,
+    in_house_style,
+    inches_across,
+    legend_columns,
+    legend_entries,
+    new_figure,
+    shared_legend,
+)
+from fullpipe.runs import Run
+from fullpipe.scenario.model.flows import flow_names
+
+# Delivery rate and RTT of a flow over its bytes in flight, as in the model of BBR.
+
+
+OVER = ("delivery", "rtt")
+"""Quantities that are drawn over what is in flight, a panel each."""
+_ENTRY = ["run", "actor", "time_s"]
+
+
+@in_house_style
+def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl.DataFrame]:
+    """The delivery rate and the smoothed RTT of flows over the bytes in flight, through time; a ring is the
+    first sample. Until the path is full the rate grows; from then on the queue does, and the RTT.
+
+    `only` keeps the flows of these names.
+
+    Returns:
+        The figure, and its table: quantity, flow, time_s, in_flight, value, in the units of the axes.
+
+    Raises:
+        ValueError: If there are no samples over time of data of these flows.
+    """
+    figure, axes = new_figure(1, len(OVER), row_height=2.6)
+    in_flight, below = samples({"": tables}, "inflight", only)
+    frames: list[pl.DataFrame] = []
+    styles = flow_looks(tables, [str(flow) for flow in in_flight["actor"].unique(maintain_order=True)])
+    for place, quantity in zip(axes, OVER, strict=True):
+        values, beside = samples({"": tables}, quantity, only)
+        both = in_flight.rename({"value": "in_flight"}).join(values, on=_ENTRY, maintain_order="left")
+        both = both.drop_nulls(["in_flight", "value"])
+        for (flow,), rows in both.group_by("actor", maintain_order=True):
+            x, y = rows["in_flight"].to_numpy(), rows["value"].to_numpy()
+            dense = rows.height > MANY_POINTS
+            look = styles[str(flow)]
+            place.plot(x, y, linewidth=0.6, label=str(flow), rasterized=dense, **look.line)
+            place.plot(x[:1], y[:1], "o", fillstyle="none", markersize=4, color=look.color)
+        place.set(xlabel=below, ylabel=beside, xlim=(0, None), ylim=(0, None))
+        frames.append(both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), _rest()))
+    if not any(frame.height for frame in frames):
+        raise ValueError("no samples of data in flight; was the run recorded with an interval?")
+    ring = Line2D([], [], marker="o", fillstyle="none", markersize=4, linestyle="none", color="0.3")
+    shared_legend(figure, {**legend_entries(axes[0]), "first sample": ring})
+    return figure, pl.concat(frames)
+
+
+def _rest() -> pl.Expr:
+    return pl.col("time_s", "in_flight", "value")
+
+
+# The goodput of two flows over each other, as in D. Chiu and R. Jain, "Analysis of the increase and
+# decrease algorithms for congestion avoidance in computer networks", 1989,
+# doi:10.1016/0169-7552(89)90019-6, figure 5.
+
+
+GREY = "#777777"
+
+
+@in_house_style
+def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl.DataFrame]:
+    """The way of two flows through time, from a ring to a dot: on one grey line both have the same, on the
+    other, dashed, they have together what they had in the mean of the last half.
+
+    Args:
+        tables: Tables of a run with samples over time.
+        only: Names of two flows; left out, the run has two.
+
+    Returns:
+        The figure, and its table: time_s, and a column of Mbit/s for each flow.
+
+    Raises:
+        ValueError: If there are no samples, or not two flows.
+    """
+    found, _ = samples({"": tables}, "goodput", only)
+    found = found.drop_nulls("value")
+    flows = found["actor"].unique(maintain_order=True).to_list()
+    if len(flows) != 2:
+        raise ValueError(f"rates is of two flows; choose two of {len(flows)} with --flow")
+    data = found.pivot("actor", index="time_s", values="value").drop_nulls()
+    x, y = (data[flow].to_numpy() for flow in flows)
+    figure, (place,) = new_figure(width="column", row_height=3.3)
+    place.plot(x, y, linewidth=0.8, color=COLOURS[0], rasterized=data.height > MANY_POINTS)
+    entries: dict[str, object] = {}
+    for name, at, mark in (("start", 0, "none"), ("end", -1, "full")):
+        (entries[name],) = place.plot(
+            x[at], y[at], "o", fillstyle=mark, markersize=5, color=COLOURS[0], clip_on=False
+        )
+    together = float(np.mean((x + y)[data.height // 2 :]))
+    most = 1.05 * max(together, float(x.max()), float(y.max()))
+    (entries["equal goodput"],) = place.plot([0, most], [0, most], color=GREY, linewidth=0.6)
+    (entries[f"{together:.3g} Mbit/s together"],) = place.plot(
+        [0, together], [together, 0], color=GREY, linestyle="--", linewidth=0.6
+    )
+    place.set(xlabel=f"goodput of {flows[0]} (Mbit/s)", ylabel=f"goodput of {flows[1]} (Mbit/s)")
+    place.set(xlim=(0, most), ylim=(0, most), aspect="equal")
+    shared_legend(figure, entries)
+    return figure, data
+
+
+# Figures of flows of one run by their samples over time, by what `fullpipe plot --kind` calls them.
+
 
 SAMPLE_FIGURES: Mapping[str, Callable[..., tuple[Figure, pl.DataFrame]]] = {"phase": phase, "rates": rates}
 """By what `fullpipe plot --kind` calls them: of the samples of one run, and `only` chooses flows."""
+
+
+# How a quantity is spread: sorted bars and box plots over flows, and shares up to a value.
+
+
+_LINE, _OF_AXES = 0.15, 0.8
+"""Height of a line of the legend and width of all of it, as shares of the axes."""
+Groups = Mapping[str, Sequence[float]]
+
+
+@in_house_style
+def sorted_bars(axes: Axes, groups: Groups, *, label: str, legend: bool = True) -> pl.DataFrame:
+    """One bar per flow, the largest first, the groups side by side at every rank.
+
+    Returns the columns group, rank, value.
+    """
+    width, found = 0.8 / len(groups), looks(list(groups))
+    rows = []
+    for position, (group, values) in enumerate(groups.items()):
+        ranked = sorted(values, reverse=True)
+        places = [rank + (position - (len(groups) - 1) / 2) * width for rank in range(1, len(ranked) + 1)]
+        axes.bar(places, ranked, width, label=group, **found[group].area)
+        rows += [(group, rank, value) for rank, value in enumerate(ranked, start=1)]
+    longest = max(len(values) for values in groups.values())
+    axes.set_xticks(range(1, longest + 1))
+    axes.set_xlabel("flow, sorted")
+    axes.set_ylabel(label)
+    axes.set_ylim(bottom=0)
+    if legend and len(groups) > 1:
+        columns = legend_columns(list(groups), _OF_AXES * inches_across(axes))
+        axes.set_ylim(
+            top=axes.get_ylim()[1] * (1 + _LINE * -(-len(groups) // columns))
+        )  # room for the legend
+        box = {"frameon": True, "facecolor": "white", "edgecolor": "none", "framealpha": 1}  # hides the grid
+        axes.legend(loc="upper right", ncols=columns, borderaxespad=0, **box)
+    return pl.DataFrame(rows, schema=["group", "rank", "value"], orient="row")
+
+
+@in_house_style
+def boxes(axes: Axes, groups: Groups, *, label: str, reach: float = inf) -> pl.DataFrame:
+    """One box per group: quartiles and median, whiskers to the extremes, a cross at the mean.
+
+    With a `reach`, whiskers end at the last value within so many heights of the box beyond it (Tukey: 1.5).
+
+    Returns the columns group, n, minimum, q1, median, q3, maximum, mean.
+    """
+    found = {group: summarise(values) for group, values in groups.items()}
+    drawn = [
+        {
+            "label": group,
+            "whislo": min(v for v in groups[group] if v >= low),
+            "q1": s.q1,
+            "med": s.median,
+            "q3": s.q3,
+            "whishi": max(v for v in groups[group] if v <= high),
+            "mean": s.mean,
+        }
+        for group, s in found.items()
+        for low, high in [(s.q1 - _beyond(s, reach), s.q3 + _beyond(s, reach))]
+    ]
+    axes.bxp(
+        drawn,
+        showfliers=False,
+        showmeans=True,
+        patch_artist=True,
+        widths=0.5,
+        boxprops={"facecolor": "#cfe3f1", "edgecolor": COLOURS[0]},
+        medianprops={"color": COLOURS[0], "linewidth": 1.2},
+        whiskerprops={"color": COLOURS[0]},
+        capprops={"color": COLOURS[0]},
+        meanprops={"marker": "x", "markeredgecolor": COLOURS[1], "markersize": 5},
+    )
+    axes.set_ylabel(label)
+    axes.set_ylim(bottom=0)
+    rows = [(g, s.n, s.minimum, s.q1, s.median, s.q3, s.maximum, s.mean) for g, s in found.items()]
+    columns = ["group", "n", "minimum", "q1", "median", "q3", "maximum", "mean"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _beyond(found: Summary, reach: float) -> float:
+    """How far a whisker may reach beyond its box."""
+    return inf if isinf(reach) else reach * (found.q3 - found.q1)
+
+
+@in_house_style
+def cumulative(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
+    """The share of values up to a size, a line per group. The axis is linear to 0.1 and logarithmic beyond.
+
+    Returns the columns group, value, share.
+    """
+    rows, found = [], looks(list(groups))
+    for group, values in groups.items():
+        ranked = sorted(values)
+        shares = [rank / len(ranked) for rank in range(1, len(ranked) + 1)]
+        axes.plot([0.0, *ranked], [0.0, *shares], drawstyle="steps-post", label=group, **found[group].line)
+        rows += [(group, value, share) for value, share in zip(ranked, shares, strict=True)]
+    axes.set_xscale("symlog", linthresh=0.1)
+    axes.set_xlim(left=0)
+    axes.set_ylim(0, 1.02)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel(label)
+    return pl.DataFrame(rows, schema=["group", "value", "share"], orient="row")
+
+
+# A run with load both ways and pings, as Flent draws it: downloads, uploads, their sums, and latency.
+
+
+_SCALED = (5, 95)
+"""Percentiles of the values at which an axis ends, as in Flent's scaled plots."""
+_CUT = "axes end at the 5th and 95th percentile of what is drawn"
+_ROOM = 0.1
+"""Beside them, as a share of what is between them."""
+_SMOOTHED = 10
+"""Samples of which a sum or a mean is the mean, as in Flent's."""
+_ALL_SCALED_OF_AXES = 0.85
+"""Share of the width of a figure that its axes have."""
+_MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
+Curves = Mapping[str, pl.DataFrame]
+"""Frames with the columns time_s and value, by their labels."""
+
+
+@in_house_style
+def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
+    """Four panels over time: the goodput of every download, that of every upload, the sums of both, and the
+    RTT of every ping and probe. Means and sums are smoothed over ten samples. Panels that have nothing in
+    them are left out. Axes end at the 5th and the 95th percentile of what is drawn, with a tenth of room.
+
+    Source: the plot `all_scaled` of Flent's test `rrul`, with its plot `totals`.
+
+    Returns:
+        The figure, and its table: panel, curve, time_s, value, unit.
+
+    Raises:
+        ValueError: If the run has neither samples of goodput nor pings.
+    """
+    panels = {name: (curves, unit) for name, curves, unit in _panels(run) if curves}
+    if not panels:
+        raise ValueError("all_scaled is of a run with samples of goodput, or with pings; this one has none")
+    figure, places = new_figure(len(panels), row_height=1.9)
+    of = algorithms({"": run.tables})
+    parts = []
+    for place, (name, (curves, unit)) in zip(places, panels.items(), strict=True):
+        _draw(place, curves, f"{name} ({unit})", of)
+        parts += [
+            data.select(pl.lit(name).alias("panel"), pl.lit(label).alias("curve"), "time_s", "value")
+            .with_columns(unit=pl.lit(unit))
+            .drop_nulls("value")
+            for label, data in curves.items()
+        ]
+    for place in places:
+        place.set_xlim(0, run.meta.duration_s)
+        place.label_outer()
+    places[-1].set_xlabel("time (s)")
+    figure.align_ylabels(places)
+    figure.supxlabel(_CUT, fontsize=SMALL, color="0.4")
+    return figure, pl.concat(parts)
+
+
+def _panels(run: Run) -> list[tuple[str, Curves, str]]:
+    ways = _rates(run)
+    sums = {
+        f"{way}, sum": _smooth(_together(list(of.values()), mean=False)) for way, of in ways.items() if of
+    }
+    pings = _pings(run)
+    step_s = spacing_s(run.series) or 0.2
+    mean = {"mean": _smooth(_binned(list(pings.values()), step_s))} if len(pings) > 1 else {}
+    return [
+        *((way, of | _mean_of(of), "Mbit/s") for way, of in ways.items()),
+        ("totals", sums if sum(map(len, ways.values())) > 1 else {}, "Mbit/s"),
+        ("RTT", pings | mean, "ms"),
+    ]
+
+
+def _rates(run: Run) -> dict[str, dict[str, pl.DataFrame]]:
+    """The goodput of every stream while it ran, by direction."""
+    spans = run.flows.filter(pl.col("cca").is_not_null()).select("flow", "start_s", "end_s")
+    samples = (
+        run.series.join(spans, on="flow", how="inner", maintain_order="left")
+        .filter(pl.col("time_s") > pl.col("start_s"), pl.col("time_s") <= pl.col("end_s") + _EDGE_S)
+        .drop_nulls("goodput_bps")
+        .select("flow", "time_s", value=pl.col("goodput_bps") * _MBPS)
+    )
+    found: dict[str, dict[str, pl.DataFrame]] = {"downloads": {}, "uploads": {}}
+    for flow, names in zip(run.scenario.flows, flow_names(run.scenario.flows), strict=True):
+        way = found["uploads" if flow.is_upload else "downloads"]
+        way |= {name: samples.filter(flow=name).drop("flow") for name in names if name in samples["flow"]}
+    return found
+
+
+def _pings(run: Run) -> dict[str, pl.DataFrame]:
+    """The RTT of every packet with a reply, at the time at which it was sent."""
+    replies = run.probes.drop_nulls("rtt_s").select("flow", "time_s", value=pl.col("rtt_s") * _MS)
+    return {
+        str(part["flow"][0]): part.drop("flow") for part in replies.partition_by("flow", maintain_order=True)
+    }
+
+
+def _mean_of(curves: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    return {"mean": _smooth(_together(list(curves.values()), mean=True))} if len(curves) > 1 else {}
+
+
+def _together(curves: list[pl.DataFrame], *, mean: bool) -> pl.DataFrame:
+    value = pl.col("value").mean() if mean else pl.col("value").sum()
+    return pl.concat(curves).group_by("time_s").agg(value).sort("time_s")
+
+
+def _binned(curves: list[pl.DataFrame], step_s: float) -> pl.DataFrame:
+    """The mean of what was sent in every step, as pings are not sent at the same times."""
+    at = ((pl.col("time_s") / step_s).floor() + 0.5) * step_s
+    return pl.concat(curves).group_by(at).agg(pl.col("value").mean()).sort("time_s")
+
+
+def _smooth(curve: pl.DataFrame) -> pl.DataFrame:
+    return curve.with_columns(pl.col("value").rolling_mean(_SMOOTHED, center=True, min_samples=1))
+
+
+def _draw(place: Axes, curves: Curves, label: str, of: Mapping[str, str]) -> None:
+    found = looks([name for name in curves if name != "mean"], of)
+    for name, data in curves.items():
+        look = found[name].line if name in found else {"color": "black", "linewidth": 1.6}
+        place.plot(data["time_s"], data["value"], label=name, **look)
+    values = np.concatenate([data["value"].drop_nulls().to_numpy() for data in curves.values()])
+    low, high = (float(value) for value in np.percentile(values, _SCALED)) if values.size else (0.0, 1.0)
+    room = _ROOM * (high - low) or _ROOM * high or 1.0
+    place.set_ylim(max(0.0, low - room), high + room)
+    place.set_ylabel(label)
+    columns = legend_columns(list(curves), _ALL_SCALED_OF_AXES * figure_of(place).get_figwidth())
+    place.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns)

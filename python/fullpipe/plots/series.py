@@ -1,16 +1,75 @@
-"""Quantities over time, for one run or for several in the same axes."""
+"""Series over time: flows and links that are drawn, their lines, marked events."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
 from fullpipe.analysis.over_time import Tables, samples
-from fullpipe.plots.actors import line_names
-from fullpipe.plots.style import in_house_style, inches_across, legend_columns
+from fullpipe.palette import Look, looks
+from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across, legend_columns
+
+# Flows and links of one or of several runs: what lines are called, and how they look.
+
+
+Actor = tuple[str, str]
+"""The label of a run, and the name of a flow or a link of it."""
+
+
+def line_names(actors: Iterable[Actor]) -> dict[Actor, str]:
+    """The name of every line: that of the flow or link, after the label of its run if several have it.
+
+    >>> line_names([("5 ms", "cubic-1"), ("9 ms", "cubic-1"), ("9 ms", "bbr3-1")])[("9 ms", "bbr3-1")]
+    'bbr3-1'
+    """
+    pairs = list(dict.fromkeys(actors))
+    names = [name for _, name in pairs]
+    return {(run, name): name if names.count(name) == 1 else f"{run}: {name}" for run, name in pairs}
+
+
+def algorithms(runs: Mapping[str, Tables]) -> dict[str, str]:
+    """The algorithm of every flow, by its name and by what a line of it may be called."""
+    found: dict[str, str] = {}
+    for run, tables in runs.items():
+        flows = tables.get("flows")
+        if flows is not None:
+            for name, cca in flows.select("flow", "cca").drop_nulls().iter_rows():
+                found |= {name: cca, f"{run}: {name}": cca}
+    return found
+
+
+def flow_looks(tables: Tables, flows: Sequence[str]) -> dict[str, Look]:
+    """The look of flows of one run."""
+    return looks(flows, algorithms({"": tables}))
+
+
+def restyle(
+    axes: Sequence[Axes], of: Mapping[str, str] | None = None, group: Callable[[str], str] = str
+) -> dict[str, Any]:
+    """Give every line of the same label the same look in all axes; returns a line per label.
+
+    Args:
+        axes: With lines that have labels.
+        of: The algorithm of a label, whose colour it has.
+        group: Lines whose labels it maps to the same are one: all flows of a run, say.
+    """
+    entries: dict[str, Any] = {}
+    lines = [line for place in axes for line in place.lines]
+    labels = {line: group(str(line.get_label())) for line in lines}
+    links = {label: "" for label in labels.values() if ": " in label}  # unless they are flows
+    found = looks(list(dict.fromkeys(labels.values())), links | dict(of or {}))
+    for line, label in labels.items():
+        entries.setdefault(label, line)
+        line.set(**found[label].line)
+    return entries
+
+
+# Quantities over time, for one run or for several in the same axes.
+
 
 _LONGER = 1.5
 """A gap, in usual distances of two samples."""
@@ -71,3 +130,50 @@ def time_series(
         labels = [str(line.get_label()) for line in axes.lines]
         axes.legend(ncols=min(legend_columns(labels, inches_across(axes)), 4)).set_in_layout(False)
     return data
+
+
+# Marks of events: a line through all panels, and words above the first.
+
+
+_PER_LETTER = 0.6
+"""Width of a letter, in sizes of letters."""
+_WARMUP = "warm-up"
+
+
+def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: float = 0.0) -> None:
+    """Mark the events of runs within the panels, and shade the warm-up. Words that would lie upon others
+    before are left out."""
+    found: dict[float, dict[str, None]] = {}
+    for tables in runs.values():
+        events = tables.get("events")
+        for time_s, event in events.iter_rows() if events is not None else ():
+            found.setdefault(time_s, {})[event] = None
+    begin, end = axes[0].get_xlim()
+    width = 72 * figure_of(axes[0]).get_figwidth()
+    taken = 0.0
+    if warmup_s:
+        taken = _shade(axes, warmup_s)
+    for time_s, words in sorted(found.items()):
+        if not begin <= time_s <= end:
+            continue
+        for place in axes:
+            place.vlines(time_s, 0, 1, "0.3", ":", linewidth=0.8, transform=place.get_xaxis_transform())
+        text, at = ", ".join(words), width * (time_s - begin) / (end - begin)
+        half = _PER_LETTER * SMALL * len(text) / 2
+        if at - half >= taken:
+            axes[0].annotate(
+                text, (time_s, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
+                ha="center", va="bottom", fontsize=SMALL, color="0.3", annotation_clip=False,
+            )  # fmt: skip
+            taken = at + half
+
+
+def _shade(axes: Sequence[Axes], warmup_s: float) -> float:
+    """Shade the warm-up in all panels; the width of its name above the first, in points."""
+    for place in axes:
+        place.axvspan(0, warmup_s, color="0.5", alpha=0.1, linewidth=0)
+    axes[0].annotate(
+        _WARMUP, (0, 1), (0, 2), xycoords="axes fraction", textcoords="offset points",
+        ha="left", va="bottom", fontsize=SMALL, color="0.3",
+    )  # fmt: skip
+    return _PER_LETTER * SMALL * len(_WARMUP)

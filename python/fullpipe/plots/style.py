@@ -1,25 +1,37 @@
-"""The style of figures: readable in two columns of a page, in grey, and with colour vision deficiencies."""
+"""Style of figures, and their files: formats, fonts, labels, reproducible SVG."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from inspect import isfunction
-from itertools import islice
+from io import BytesIO
+from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib as mpl
 import numpy as np
+import polars as pl
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cbook import is_math_text
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.mathtext import MathTextParser
 from matplotlib.textpath import TextPath
+from matplotlib.ticker import FixedLocator
+from matplotlib.transforms import Bbox
 
+from fullpipe import files
 from fullpipe.palette import COLOURS, look_of
+
+# The style of figures: readable in two columns of a page, in grey, and with colour vision deficiencies.
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -210,3 +222,162 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -
         list(entries.values()), list(entries), loc="outside upper center", ncols=columns, title=title or None
     )
     legend.get_title().set_fontsize(SMALL)
+
+
+# Formulas between dollar signs in what users write into figures.
+
+
+def check_formulas(texts: Iterable[str]) -> None:
+    """Raise ValueError with a line if a text has a formula that cannot be drawn."""
+    for text in texts:
+        if is_math_text(text):
+            try:
+                MathTextParser("path").parse(text)
+            except ValueError as error:
+                reason = (
+                    str(error).strip().splitlines()[-1].rpartition("Exception: ")[2].partition("  (at")[0]
+                )
+                raise ValueError(
+                    f'{text}: no formula between its "$": {reason}; write \\$ for the sign'
+                ) from None
+
+
+# Names below an axis, upright where they would lie upon each other.
+
+
+_APART = 0.3
+"""Between two names, of their height."""
+
+
+def keep_apart(figure: Figure) -> None:
+    """Set the names below an axis upright if one would touch the next; to be called of a complete figure.
+
+    The figure grows by their length, so that the axes keep their height.
+    """
+    named = [axes for axes in figure.axes if isinstance(axes.xaxis.get_major_locator(), FixedLocator)]
+    if not named:
+        return
+    boxes_of = _laid_out(figure, named)
+    longest: dict[int, float] = {}
+    for axes in named:
+        boxes = boxes_of[axes]
+        if any(one.x1 + _APART * one.height > other.x0 for one, other in pairwise(boxes)):
+            axes.tick_params(axis="x", labelrotation=90)
+            place = axes.get_subplotspec()
+            row = place.rowspan.start if place else 0
+            longest[row] = max(longest.get(row, 0.0), *(box.width - box.height for box in boxes))
+    figure.set_figheight(figure.get_figheight() + sum(longest.values()) / figure.dpi)
+
+
+def _laid_out(figure: Figure, named: Sequence[Axes]) -> Mapping[Axes, Sequence[Bbox]]:
+    """Where the names are. Axes go back to where they were, as a layout depends on that."""
+    places = [(axes, axes.get_position(original=True), axes.get_position()) for axes in figure.axes]
+    figure.draw_without_rendering()
+    found = {axes: _boxes(axes) for axes in named}
+    for axes, original, active in places:
+        axes.set_position(original, which="original")
+        axes.set_position(active, which="active")
+        axes.set_in_layout(True)  # which a position that is set takes away
+    return found
+
+
+def _boxes(axes: Axes) -> list[Bbox]:
+    """Of the names that are shown, from left to right."""
+    shown = [label for label in axes.get_xticklabels() if label.get_visible() and label.get_text()]
+    return sorted((label.get_window_extent() for label in shown), key=lambda box: box.x0)
+
+
+# Smaller SVG: without what no viewer shows, as millionths of a point and names that nothing refers to.
+
+
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_INDENT = re.compile(r"^ +", re.MULTILINE)
+_PLACES = re.compile(r' (?:d|x|y)="[^"]*"|translate\([^)]*\)')
+_FINE = re.compile(r"(\.\d\d)\d+")
+_NAME = re.compile(r' id="([^"]*)"')
+_REFERENCE = re.compile(r"#([\w.:-]+)")
+_LONE = re.compile(r"<g>\n(<path [^>]*/>\n)</g>\n")
+_ALIKE = re.compile(r'<path d="[^"]*"( [^>]*fill: none(?![^>]*opacity)[^>]*)/>\n(?:<path d="[^"]*"\1/>\n)+')
+_DRAWN = re.compile(r' d="([^"]*)"')
+
+
+def smaller(svg: str) -> str:
+    """An SVG of matplotlib that looks the same: places to a hundredth of a point, lines of the same look that
+    follow each other as one, no comments, indents, unused names and groups of one.
+
+    >>> smaller('<g id="axes_1">\\n <!-- 20 -->\\n <path d="M 1.234567 2" style="fill: red"/>\\n</g>\\n')
+    '<path d="M 1.23 2" style="fill: red"/>\\n'
+    """
+    svg = _INDENT.sub("", _COMMENT.sub("", svg))
+    svg = _PLACES.sub(lambda place: _FINE.sub(r"\1", place[0]), svg)
+    used = set(_REFERENCE.findall(svg))
+    svg = _NAME.sub(lambda name: name[0] if name[1] in used else "", svg)
+    return _ALIKE.sub(_as_one, _LONE.sub(r"\1", svg))
+
+
+def _as_one(alike: re.Match[str]) -> str:
+    """One path of several."""
+    return f'<path d="{"".join(_DRAWN.findall(alike[0]))}"{alike[1]}/>\n'
+
+
+# Saves a figure: PNG for screens, SVG for print, and its numbers as CSV.
+
+
+_VARYING = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
+"""What would differ between two equal figures: dates, and versions of the drawing library."""
+FORMATS = tuple(_VARYING)
+"""Endings of files that a figure can be written as."""
+
+
+def check_format(path: Path) -> None:
+    """Raise ValueError if the ending of a file is not one of `FORMATS`."""
+    if path.suffix.removeprefix(".") not in FORMATS:
+        raise ValueError(f'"{path.name}" does not end in .{", .".join(FORMATS)}')
+
+
+@in_house_style
+def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]:
+    """Write one file, in the format that its ending names, and the numbers, if given, as CSV beside it. The
+    folder is made if there is none.
+
+    Raises:
+        ValueError: If the ending is not one of `FORMATS`.
+        ResultError: If the file cannot be written.
+    """
+    check_format(path)
+    files.make_folder(path.parent)
+    keep_apart(figure)
+    _draw(figure, path)
+    return [path] if data is None else [path, _numbers(data, path)]
+
+
+@in_house_style
+def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Path]:
+    """Write `name`.png, `name`.svg and `name`.csv into the folder, and return the three paths.
+
+    The same figure gives the same bytes: no dates, no version of the drawing library.
+
+    Raises:
+        ValueError: If the name is not that of a file, because it leads to another folder.
+        ResultError: If the folder cannot be made, say because it is a file, or a file cannot be written.
+    """
+    if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
+        raise ValueError(f'"{name}" is no name of a figure: it must not be empty or lead to another folder')
+    files.make_folder(folder)
+    keep_apart(figure)
+    png, svg = (folder / f"{name}.{suffix}" for suffix in ("png", "svg"))
+    _draw(figure, png)
+    _draw(figure, svg)
+    return [png, svg, _numbers(data, svg)]
+
+
+def _draw(figure: Figure, path: Path) -> None:
+    format = path.suffix.removeprefix(".")
+    drawn = BytesIO()
+    figure.savefig(drawn, format=format, metadata=dict.fromkeys(_VARYING[format]))
+    written = drawn.getvalue()
+    files.write(path, smaller(written.decode()).encode() if format == "svg" else written)
+
+
+def _numbers(data: pl.DataFrame, beside: Path) -> Path:
+    return files.write_csv(beside.with_suffix(".csv"), data)

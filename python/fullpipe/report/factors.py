@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from pydantic import ValidationError
 
-from fullpipe.analysis.bounds import bounds_of_difference
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.limits import bounds_of_difference
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.shown import (
     axis_shown,
     difference_shown,
@@ -19,10 +20,10 @@ from fullpipe.analysis.shown import (
 )
 from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
-from fullpipe.report.rows import text_of
+from fullpipe.report.rows import interval_of, is_real, margin_of, reference_of, text_of
 from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.factors import stored
+from fullpipe.validation.test import stored
 
 _MOST_LEVELS = 4
 """Levels that have a column each; of more, the lowest and the highest mean are given."""
@@ -196,3 +197,54 @@ def _difference(found: StoredFactor, name: str) -> Difference:
     scale, interval = found.pair.margin, found.interval
     low, high = (interval.low / scale, interval.high / scale) if interval else (None, None)
     return Difference(name, found.pair.difference / scale, low, high, found.status, found.difference_shown)
+
+
+# Effects of `fullpipe test` as a figure: differences in per cent of their reference.
+
+
+_MOST = 12
+"""Rows of the figure."""
+_LARGEST = 1e9
+"""Largest difference that is drawn, per cent."""
+Row = Mapping[str, Any]
+
+
+def forest_of_effects(rows: Sequence[Row]) -> Figure | None:
+    """Draw the differences of rows that have one, those with a verdict first; None without any."""
+    known = [(row, made) for row in rows if (made := _effects_difference(row)) is not None]
+    if not known:
+        return None
+    first = sorted(range(len(known)), key=lambda n: not known[n][0].get("verdict"))[:_MOST]
+    drawn = [known[n][1] for n in sorted(first)]
+    left = f" {len(drawn)} of {len(known):,} are drawn." if len(drawn) < len(known) else ""
+    caption = f"Differences with their intervals, in per cent of the reference.{left}"
+    linear = median(abs(each.value) for each in drawn) or 1.0
+    told = "; ".join(f"{each.label} {each.text}" for each in drawn)
+    return Figure(caption, Forest("difference, % of the reference", drawn, linear), told)
+
+
+def _effects_difference(row: Row) -> Difference | None:
+    """A row of the figure, with its interval truncated at the bounds of the metric.
+
+    Returns:
+        None without a difference and a reference that give numbers to draw.
+    """
+    if not is_real(row.get("difference")) or not reference_of(row):
+        return None
+    reference, ends = reference_of(row), interval_of(row)
+    scale = 100 / abs(reference)
+    within = ends and ends.clipped(*bounds_of_difference(str(row.get("metric")), reference))
+    low, high = (scale * within.low, scale * within.high) if within else (None, None)
+    value = scale * row["difference"]
+    if not all(end is None or abs(end) < _LARGEST for end in (value, low, high)):
+        return None
+    of = str(row.get("unit") or ""), str(row.get("metric") or "")
+    text = difference_shown(float(row["difference"]), ends, reference, *of, margin_of(row), has_unit=True)
+    return Difference(_label(row), value, low, high, str(row.get("verdict") or ""), text)
+
+
+def _label(row: Row) -> str:
+    """Effect, metric, group and point."""
+    paths = [key for key in row if "." in key]
+    words = [row.get(key) for key in ("effect", "case", "metric", "of", *paths, "test")]
+    return " ".join(text_of(word) for word in words if word)

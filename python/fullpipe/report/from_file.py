@@ -8,14 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
-from fullpipe.analysis.points import shape_of
+from fullpipe.analysis.points import Subject, shape_of
 from fullpipe.analysis.shown import begun
-from fullpipe.analysis.subjects import Subject
 from fullpipe.errors import NoRunError
 from fullpipe.report import factors
 from fullpipe.report import findings as shown
 from fullpipe.report.basis import of_json
-from fullpipe.report.budget import Budget
 from fullpipe.report.content import (
     Block,
     Boxes,
@@ -30,17 +28,14 @@ from fullpipe.report.content import (
     Text,
     rows_of,
 )
-from fullpipe.report.effects import forest_of
-from fullpipe.report.factors import factors_in
-from fullpipe.report.files import notes_of
-from fullpipe.report.from_findings import FindingPoints
+from fullpipe.report.factors import factors_in, forest_of_effects
+from fullpipe.report.files import Ran, by_case, by_side, files_of, notes_of, recipe_of, scenarios_in
+from fullpipe.report.findings import FindingPoints
 from fullpipe.report.path import path_of, path_of_runs
-from fullpipe.report.rows import table_of, text_of
+from fullpipe.report.rows import HOW, Budget, summary, table_of, tally, text_of
 from fullpipe.report.runs import figures, page, repeat, tables
 from fullpipe.report.runs.answer import lead, scope
 from fullpipe.report.runs.points import Points
-from fullpipe.report.said import HOW, summary, tally
-from fullpipe.report.sources import Ran, by_case, by_side, files_of, recipe_of, scenarios_in
 from fullpipe.report.text import counted, folded, listed
 from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
@@ -158,7 +153,7 @@ def _part(
     forest = (
         factors.forest_of(tested, labels)
         if tested
-        else shown.forest_of(findings, order, labels) or forest_of(others)
+        else shown.forest_of(findings, order, labels) or forest_of_effects(others)
     )
     is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
     first = drawn[0] if is_drawn else forest

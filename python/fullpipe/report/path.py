@@ -9,7 +9,7 @@ from fullpipe.analysis.metrics.paths import rate_varies
 from fullpipe.errors import FullpipeError
 from fullpipe.report import content
 from fullpipe.report.content import Figure, PathHop, PathNode, PathRoute
-from fullpipe.report.looks import of_flows
+from fullpipe.report.svg.marks import of_flows
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Network, Scenario, resolve

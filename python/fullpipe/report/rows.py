@@ -1,18 +1,23 @@
-"""Rows of files, whatever keys they have, as a table."""
+"""Rows of a report: which are shown, how many, in which words."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.points import short_names
 from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, unit_shown
 from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Table
-from fullpipe.report.text import left_out
+from fullpipe.report.text import left_out, listed
+
+# Rows of files, whatever keys they have, as a table.
+
 
 _IN_UNITS = (
     *("reference", "variant", "base", "change"),
@@ -178,3 +183,86 @@ def text_of(value: Any) -> str:
             return value or "-"
         case _:
             return json.dumps(value)
+
+
+# Verdicts in words.
+
+
+_FIRST = (
+    *("regressed", "worse", "better", "different", "higher", "lower"),
+    *("undecided", "not worse", "equivalent"),
+)
+"""Order of verdicts: those that ask for a decision come first."""
+_COUNTED = ("undecided", "not worse", "equivalent")
+"""Verdicts of which only the number is given."""
+
+_UNCORRECTED = "Intervals are uncorrected: each is of a single test. Verdicts use p (Holm), corrected over "
+HOW_CHECKED = (
+    "Not worse: the one-sided 95 % interval of the difference ends within the margin. Regressed: it does "
+    "not, and the paired t-test finds a difference for the worse. Undecided: neither. "
+    f"{_UNCORRECTED}all tests of the check."
+)
+HOW_COMPARED = (
+    "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
+    "margin. Better or worse: it does not, and p (Holm) is below 0.05. Undecided: neither. "
+    f"{_UNCORRECTED}all tests of one command. A row is of a metric, of a group of flows or a link, and of a "
+    "point."
+)
+HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
+"""Rules of verdicts in words, by the kind of file."""
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Sum up rows with verdicts, the most important first: for every metric how many of its rows.
+
+    >>> rows = [{"verdict": "better", "metric": "jain"}, {"verdict": "worse", "metric": "goodput"}]
+    >>> summary([*rows, {"verdict": "undecided", "metric": "goodput"}])
+    "worse in goodput (1 of 2); better in Jain's index; undecided in 1 of 3 rows"
+    """
+    return "; ".join(_told(word, rows) for word, _ in tally(rows)) or "nothing was compared"
+
+
+def _told(word: str, rows: Sequence[Row]) -> str:
+    of = [row for row in rows if str(row.get("verdict")) == word]
+    if len(rows) == 1 and word in _COUNTED:
+        return word
+    if word in _COUNTED or not all(row.get("metric") for row in of):
+        return f"{word} in {len(of)} of {len(rows)} rows"
+    metrics = dict.fromkeys(str(row["metric"]) for row in of)
+    return f"{word} in {listed(_share(metric, of, rows) for metric in metrics)}"
+
+
+def _share(metric: str, of: Sequence[Row], rows: Sequence[Row]) -> str:
+    count, total = (sum(str(row.get("metric")) == metric for row in part) for part in (of, rows))
+    label = BY_NAME[metric].label or metric if metric in BY_NAME else metric
+    return label if total == 1 else f"{label} ({count} of {total})"
+
+
+def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:
+    """Count each verdict, in the order of `_FIRST`."""
+    given = [str(row["verdict"]) for row in rows if row.get("verdict")]
+    order = sorted(set(given), key=lambda word: (_FIRST.index(word) if word in _FIRST else len(_FIRST), word))
+    return [(word, given.count(word)) for word in order]
+
+
+# Limits of a page, so that it can be sent and opened anywhere. The page says what exceeds them.
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most that a page has of everything that grows with the runs."""
+
+    samples: int = 300_000
+    """Numbers of all time series; 8/3 bytes each."""
+    runs_over_time: int = 8
+    """Runs of which time series are drawn."""
+    traces: int = 12
+    """Flows or links in a figure over time."""
+    rows: int = 1_000
+    """Rows of a table."""
+    figures: int = 12
+    """Over points, of a scenario."""
+    csv_bytes: int = 600_000
+    """Bytes of the table of values."""
+    scenarios: int = 12
+    """Scenarios of other names."""

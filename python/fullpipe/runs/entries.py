@@ -10,12 +10,11 @@ from typing import Any
 
 from fullpipe import _native
 from fullpipe.lazy import pl
-from fullpipe.runs.encoding import checksum, decoded, encoded
+from fullpipe.runs.encoding import META, checksum, decoded, encoded
 from fullpipe.runs.kept import PACKED, Kept, number_of
 from fullpipe.runs.meta import EngineId
 from fullpipe.runs.population import content_of, files_of
 from fullpipe.runs.schema import DTYPES, TABLES
-from fullpipe.runs.sums import META
 
 Stream = bytes | memoryview
 ID = "id"
@@ -102,7 +101,7 @@ class Entries:
     _specs: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, kept: Kept, summaries: Mapping[str, Stream | None], changed_ns: int, noted_ns: int) -> None:
-        """Add a run with its tables of `PACKED`, encoded by `fullpipe.runs.encoded.stream`."""
+        """Add a run with its tables of `PACKED`, encoded by `fullpipe.runs.encoding.stream`."""
         row = self._row(kept, changed_ns, noted_ns)
         self.rows.append(row)
         for name, data in summaries.items():

@@ -1,25 +1,135 @@
-"""Execution of jobs: the protocol of executors, and an executor with threads for one machine.
+"""Jobs, their execution in processes, and how an interrupt ends it."""
 
-Engines release the interpreter lock, so that threads compute in parallel without copying data.
-`fullpipe.cluster` has executors for several machines.
-"""
-
+import ctypes
+import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from math import prod
 from threading import Event
 from time import sleep
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
-from fullpipe.errors import CancelledError, DiskFullError, FolderError, FullpipeError
-from fullpipe.runs.interrupt import Interruptible
-from fullpipe.runs.jobs import Job
+from fullpipe.errors import CancelledError, DiskFullError, FolderError, FullpipeError, ScenarioError
 from fullpipe.runs.run import Run
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.quantities import check_seed
 from fullpipe.scenario.remembered import own_algorithms_of
+
+# Conversion of scenarios to jobs.
+
+
+MAX_JOBS = 1_000_000
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run to execute: a scenario without a sweep, a seed, and the name of an engine."""
+
+    scenario: Scenario
+    seed: int
+    engine: str = "native"
+    point: Mapping[str, Any] = field(default_factory=dict)
+    """Swept paths with their values at this point; empty without a sweep."""
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+
+
+def jobs(scenario: Scenario, seeds: Iterable[int] = (1,), engine: str = "native") -> list[Job]:
+    """Return a job for every point of a scenario's sweep and every seed; the seed changes fastest.
+
+    Raises:
+        ScenarioError: If a point or a seed is invalid, or there are more than a million jobs.
+    """
+    count = prod(len(axis) for axis in scenario.sweep.values())
+    seeds = _few(seeds, count)
+    points = zip(scenario.expand(), scenario.points(), strict=True)
+    return [Job(expanded, seed, engine, point) for expanded, point in points for seed in seeds]
+
+
+def points_of(todo: Iterable[Job]) -> list[Job]:
+    """Return one job per engine and scenario. Seeds of a point share the scenario."""
+    found = {(job.engine, id(job.scenario)): job for job in todo}
+    return list({(job.engine, job.scenario.digest): job for job in found.values()}.values())
+
+
+def _few(seeds: Iterable[int], points: int) -> list[int]:
+    """Return the seeds as a list, or raise ScenarioError if they would make too many jobs."""
+    chosen = list(islice(seeds, MAX_JOBS + 1))
+    if points * len(chosen) > MAX_JOBS:
+        least = "at least " if len(chosen) > MAX_JOBS else ""
+        made = f"{least}{points * len(chosen):,} runs, {points:,} points with {least}{len(chosen):,} seeds"
+        raise ScenarioError([f"sweep: {made}, are more than {MAX_JOBS:,}; take fewer of one of the two"])
+    return chosen
+
+
+def by_point(made: Iterable[tuple[Job, T]]) -> list[tuple[Mapping[str, Any], list[T]]]:
+    """Group results of jobs by the point of the sweep, in the order of the jobs."""
+    points: dict[str, tuple[Mapping[str, Any], list[T]]] = {}
+    for job, each in made:
+        points.setdefault(str(job.point), (job.point, []))[1].append(each)
+    return list(points.values())
+
+
+# Interruption of threads that run algorithms of users, which can loop for ever.
+
+
+_GRACE_S = 0.5
+"""Time for a thread to stop by itself, which it does between two slices of a run."""
+
+
+class Interruptible:
+    """The threads that currently run an algorithm written in Python."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._threads: set[int] = set()
+
+    @contextmanager
+    def thread(self, is_own: bool) -> Iterator[None]:
+        """Within this context, allow this thread to be interrupted if it runs code of a user."""
+        if not is_own:
+            yield
+            return
+        me = threading.get_ident()
+        with self._lock:
+            self._threads.add(me)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._threads.discard(me)
+
+    def _running(self) -> set[int]:
+        """Return registered threads that still run. Exceptions can prevent threads from unregistering."""
+        return self._threads & {thread.ident or 0 for thread in threading.enumerate()}
+
+    def interrupt(self) -> None:
+        """Raise KeyboardInterrupt in threads that still run after 0.5 s, and wait until all have ended."""
+        end_s = time.monotonic() + _GRACE_S
+        while self._running():
+            time.sleep(0.05)
+            if time.monotonic() < end_s:
+                continue
+            end_s = time.monotonic() + _GRACE_S
+            with self._lock:  # no thread can unregister now, so that none is interrupted after its run
+                for thread in self._running():
+                    raised = ctypes.py_object(KeyboardInterrupt)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+
+
+# Execution of jobs: the protocol of executors, and an executor with threads for one machine.
+#
+# Engines release the interpreter lock, so that threads compute in parallel without copying data.
+# `fullpipe.cluster` has executors for several machines.
+
 
 _AHEAD = 1_000
 """Most jobs that are submitted and not yet yielded; a sweep can have a million."""

@@ -1,27 +1,133 @@
-"""The index of a store: its runs and their summaries, so that commands need not open every folder.
+"""The index of a store: one entry per run."""
 
-The folders are decisive. A digest's folder whose modification time is unchanged since it was listed contains
-the same runs; others are listed again. Whatever the index lacks is read from the runs, and damaged files of
-the index are ignored.
-"""
+from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import os
+import re
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from fullpipe.errors import ResultError
-from fullpipe.runs import order
-from fullpipe.runs.encoding import decoded, encoded
-from fullpipe.runs.entries import FOUND, ID, LISTED, RUNS, Stream, found_stream, schema_of
-from fullpipe.runs.kept import PACKED, as_today
-from fullpipe.runs.listing import look
+from fullpipe.lazy import pl
+from fullpipe.runs import segments
+from fullpipe.runs.encoding import META, as_schema, columns_today, decoded, encoded
+from fullpipe.runs.entries import FOUND, ID, LISTED, RUNS, Entries, Stream, found_stream, schema_of
+from fullpipe.runs.kept import PACKED, Kept, as_today
 from fullpipe.runs.meta import DIGEST, ENGINE
 from fullpipe.runs.segments import DamagedError, Segment, add, paths
 from fullpipe.runs.writer import Writer
+
+# Comparison of the folders of a store with its index.
+
+
+_SETTLED_NS = 2_000_000_000
+"""Age from which the date of a folder is reliable. A younger folder can change again without a new date."""
+
+
+@dataclass
+class Look:
+    """Result of a comparison."""
+
+    there: list[str] = field(default_factory=list)
+    """Digests with a folder."""
+    new: Entries = field(default_factory=Entries)
+    """Entries that the index lacks."""
+    damaged: list[str] = field(default_factory=list)
+    """Mistakes of runs that cannot be read, one line each."""
+
+
+def look(root: Path, runs: pl.DataFrame, listed: pl.DataFrame) -> Look:
+    """Compare the folders of a store with the tables `runs` and `listed` of its index.
+
+    Raises:
+        OSError: If the store cannot be read.
+    """
+    found, now_ns = Look(), max([time.time_ns(), *(runs["noted_ns"].top_k(1) + 1)])
+    known = dict(zip(listed["digest"], listed["changed_ns"], strict=True))
+    dates = dict(_digests(root))
+    found.there = list(dates)
+    changed = {digest: date_ns for digest, date_ns in dates.items() if known.get(digest) != date_ns}
+    of_digest = _by_digest(runs, changed)
+    for digest, date_ns in changed.items():
+        is_whole = _compare(root / digest, of_digest.get(digest, {}), found, now_ns)
+        if is_whole and time.time_ns() - date_ns > _SETTLED_NS:
+            found.new.listed.append({"digest": digest, "changed_ns": date_ns, "noted_ns": now_ns})
+    return found
+
+
+def _digests(root: Path) -> Iterator[tuple[str, int]]:
+    """Yield the folders of digests, with the time of their last change."""
+    with os.scandir(root) as entries:
+        for entry in entries:
+            if re.fullmatch(DIGEST, entry.name) and entry.is_dir(follow_symlinks=False):
+                yield entry.name, entry.stat(follow_symlinks=False).st_mtime_ns
+
+
+def _by_digest(runs: pl.DataFrame, digests: dict[str, int]) -> dict[str, dict[str, tuple[str, int, int]]]:
+    """Return engine, seed and date of every run in the index, by digest and name of its folder."""
+    said: dict[str, dict[str, tuple[str, int, int]]] = {}
+    some = runs.filter(~pl.col("gone"), pl.col("digest").is_in(list(digests)))
+    for digest, engine, seed, date_ns in some.select("digest", "engine", "seed", "changed_ns").iter_rows():
+        said.setdefault(digest, {})[f"{engine}-{seed}"] = (engine, seed, date_ns)
+    return said
+
+
+def _compare(folder: Path, said: dict[str, tuple[str, int, int]], found: Look, now_ns: int) -> bool:
+    """Note differences between a folder and the index. Return False if a run in it is damaged."""
+    dates, is_whole = dict(_finished(folder)), True
+    for name, date_ns in dates.items():
+        if name not in said or said[name][2] != date_ns:
+            is_whole &= _add(folder / name, found, date_ns, now_ns)
+    for name, (engine, seed, _) in said.items():
+        if name not in dates:
+            found.new.add_gone({"digest": folder.name, "engine": engine, "seed": seed}, now_ns)
+    return is_whole
+
+
+def _finished(folder: Path) -> Iterator[tuple[str, int]]:
+    """Yield the names of the finished runs of a digest, with the time of writing of their meta.json."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not entry.name.startswith("."):
+                with suppress(OSError):
+                    yield entry.name, os.stat(f"{entry.path}/{META}").st_mtime_ns
+
+
+def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
+    """Add a run unless it is damaged or a copy under another name. Return False if it is damaged."""
+    try:
+        kept = Kept.read(folder)
+        if kept.has_its_name:
+            found.new.add(kept, {name: _summary(kept, name) for name in PACKED}, date_ns, now_ns)
+    except ResultError as error:
+        told = str(error)
+        found.damaged.append(told if str(folder) in told else f"{folder}: {told}")
+        return False
+    return True
+
+
+def _summary(kept: Kept, name: str) -> Stream | None:
+    """Return a table of a run with the current columns, as bytes; None if it has no rows.
+
+    Raises:
+        ResultError: If the table cannot be read or is damaged.
+    """
+    table = as_schema(name, kept.table(name))
+    if table.is_empty():
+        return None
+    return kept.stream(name) if kept.sums.columns == columns_today() else encoded(table)
+
+
+# The index of a store: its runs and their summaries, so that commands need not open every folder.
+#
+# The folders are decisive. A digest's folder whose modification time is unchanged since it was listed
+# contains the same runs; others are listed again. Whatever the index lacks is read from the runs, and
+# damaged files of the index are ignored.
+
 
 _MANY = 8
 """If the index has more files than this, small ones are combined."""
@@ -97,14 +203,14 @@ def _in_memory(tables: Mapping[str, pl.DataFrame], segment: Segment | None = Non
 
 
 def _in_order(root: Path, runs: pl.DataFrame) -> pl.DataFrame:
-    """Sort rows by the order in which their scenarios were run; see `fullpipe.runs.order`."""
-    known = pl.Series(order.read(root), dtype=pl.String)
+    """Sort rows by the order in which their scenarios were run; see `fullpipe.runs.segments`."""
+    known = pl.Series(segments.read(root), dtype=pl.String)
     others = runs.filter(~pl.col("digest").is_in(known.implode())).unique("digest", maintain_order=True)
     texts = (
-        (digest, order.told(name, point, spec))
+        (digest, segments.told(name, point, spec))
         for digest, name, point, spec in others.select("digest", "scenario", "point", "spec").iter_rows()
     )
-    places = order.places(root, texts)
+    places = segments.places(root, texts)
     place = pl.col("digest").replace_strict(places, return_dtype=pl.Int64)
     return runs.sort(place, *_KEY) if places else runs.sort(_KEY)
 

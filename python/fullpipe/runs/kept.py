@@ -20,11 +20,24 @@ from pydantic_core import from_json
 from fullpipe import files
 from fullpipe.errors import NoRunError, ResultError
 from fullpipe.lazy import pl
-from fullpipe.runs.encoded import Encoded, no_rows
-from fullpipe.runs.encoding import UnreadableError, checksum, columns_of, decoded, empty
+from fullpipe.runs.encoding import (
+    META,
+    Encoded,
+    Sum,
+    Sums,
+    UnreadableError,
+    checksum,
+    columns_of,
+    columns_today,
+    decoded,
+    empty,
+    file_of,
+    is_sealed,
+    no_rows,
+    own_file,
+)
 from fullpipe.runs.meta import Meta
 from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
-from fullpipe.runs.sums import META, Sum, Sums, columns_today, file_of, is_sealed, own_file
 
 T = TypeVar("T")
 PACKED = ("flows", "links_summary")

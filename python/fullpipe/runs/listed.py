@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from fullpipe.runs.jobs import Job
+    from fullpipe.runs.executor import Job
     from fullpipe.runs.meta import EngineId, Meta
     from fullpipe.runs.store import Address
 

@@ -10,15 +10,14 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fullpipe import accessors
+from fullpipe import lazy
 from fullpipe.errors import ResultError, ScenarioError
-from fullpipe.runs.encoded import Encoded, columns, has_no_rows
-from fullpipe.runs.encoding import is_large
+from fullpipe.runs.encoding import Encoded, columns, has_no_rows, is_large
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import EngineId, Meta
 from fullpipe.runs.schema import TABLES
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.model.recorded import recorded
+from fullpipe.scenario.model.base import recorded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -288,7 +287,7 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """Return the run as one JSON object; see `fullpipe.metrics.summary`."""
-        return dict(accessors.method("summary")(self))
+        return dict(lazy.method("summary")(self))
 
     def plot(self, *quantities: str, only: list[str] | None = None) -> Any:
         """Draw quantities over time, such as "goodput", "rtt", "cwnd" and "queue"; all four if none is named.
@@ -303,7 +302,7 @@ class Run:
         Raises:
             ValueError: If a quantity is unknown or was not sampled.
         """
-        return accessors.method("plot")(self, *quantities, only=only)
+        return lazy.method("plot")(self, *quantities, only=only)
 
     def __repr__(self) -> str:
         engine, seed = self.meta.engine.name, self.meta.seed

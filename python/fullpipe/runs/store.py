@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import DiskFullError, FolderError, NoRunError, ResultError
-from fullpipe.runs import order, population
-from fullpipe.runs.encoded import only
+from fullpipe.runs import population, segments
+from fullpipe.runs.encoding import META, columns_today, only
 from fullpipe.runs.entries import origin_of
 from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import DIGEST, EngineId, Meta
 from fullpipe.runs.run import Run
-from fullpipe.runs.sums import META, columns_today
 from fullpipe.runs.writer import FEW, SUMMARIES, Writer, finished
 from fullpipe.scenario import Scenario
 
@@ -218,7 +217,7 @@ class Store:
                     if isinstance(error, FolderError | DiskFullError):
                         raise
                     merged.damaged.append(str(error))
-            batch.note_order(order.merged(order.read(other.root), order.read(self.root)))
+            batch.note_order(segments.merged(segments.read(other.root), segments.read(self.root)))
             with suppress(OSError), batch._writing() as writer:
                 population.merge_asked(self.root, writer.open(), other.root)
         return merged
@@ -269,21 +268,23 @@ class Store:
     def __iter__(self) -> Iterator[Run]:
         """Iterate over all finished runs: scenarios in the order in which they were run, and each one's runs
         by engine and seed. Checksums of tables are verified when they are read."""
-        known = dict.fromkeys(order.read(self.root))
+        known = dict.fromkeys(segments.read(self.root))
         folders = self._folders()
         others = {folder.parent.name: folder for folder in folders if folder.parent.name not in known}
-        places = order.places(self.root, ((digest, _told(folder)) for digest, folder in others.items()))
-        for folder in sorted(folders, key=lambda each: (places[each.parent.name], order.by_size(each.name))):
+        places = segments.places(self.root, ((digest, _told(folder)) for digest, folder in others.items()))
+        for folder in sorted(
+            folders, key=lambda each: (places[each.parent.name], segments.by_size(each.name))
+        ):
             with suppress(NoRunError):
                 yield Run.load(folder)
 
     def note_order(self, digests: Iterable[str]) -> None:
         """Store the order of scenarios for later commands, if the store can be written."""
-        before = order.read(self.root)
-        after = order.merged(before, list(dict.fromkeys(digests)))
+        before = segments.read(self.root)
+        after = segments.merged(before, list(dict.fromkeys(digests)))
         if after != before:
             with suppress(OSError), self._writing() as writer:
-                order.write(self.root, writer.open(), after)
+                segments.write(self.root, writer.open(), after)
 
     def note_content(self, metas: Iterable[Meta]) -> None:
         """Store which content of files was used last, if any run has files and the store can be written."""
@@ -325,5 +326,5 @@ def _told(folder: Path) -> str:
     """Return the text by which a run's scenario is sorted."""
     with suppress(NoRunError):
         meta = Kept.read(folder).meta
-        return order.told(meta.scenario["name"], meta.point, meta.scenario)
+        return segments.told(meta.scenario["name"], meta.point, meta.scenario)
     return ""

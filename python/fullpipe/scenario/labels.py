@@ -14,8 +14,8 @@ from fullpipe.algorithms import own
 from fullpipe.errors import suggestion
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Unit
-from fullpipe.scenario.model.chosen import Chosen
 from fullpipe.scenario.model.later import declared, models_of
+from fullpipe.scenario.model.registered import Chosen
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.quantities import as_numbers
 

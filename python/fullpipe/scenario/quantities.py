@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, PlainSerializer
 
-from fullpipe.errors import brief, shown, suggestion
+from fullpipe.errors import ScenarioError, brief, shown, suggestion
 
 NANOSECONDS = 1_000_000_000
 BITS = 8
@@ -350,3 +350,15 @@ DrainSeconds = Annotated[
     _written(DURATION, _seconds_text),
 ]
 """A size as the time in which it drains, such as "50 ms", held in seconds; None for anything but a time."""
+
+
+# The range of seeds.
+
+
+MAX_SEED = 2**63 - 1
+
+
+def check_seed(seed: int) -> None:
+    """Raise ScenarioError if a seed is out of range."""
+    if not 0 <= seed <= MAX_SEED:
+        raise ScenarioError([f"seed: {seed} is out of range; from 0 to {MAX_SEED}"])

@@ -14,12 +14,11 @@ from pydantic import ValidationError, field_validator, model_validator
 from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError, shown
 from fullpipe.scenario.checks import problems_of
-from fullpipe.scenario.model.base import ProblemsError
+from fullpipe.scenario.model.base import ProblemsError, are_recorded
 from fullpipe.scenario.model.flows import MAX_GROUPS, Flow
 from fullpipe.scenario.model.link.impairments import has_renamed_fields, with_digest_names
-from fullpipe.scenario.model.recorded import are_recorded
 from fullpipe.scenario.model.scenario import ScenarioModel
-from fullpipe.scenario.read import axes, dotted, files, overlay
+from fullpipe.scenario.read import dotted, files
 
 _S = TypeVar("_S", bound="Scenario")
 _DIGEST_DIGITS = 16
@@ -45,8 +44,8 @@ class Scenario(ScenarioModel):
 
     def __init__(self, /, **data: Any) -> None:
         files.check_plain(data)
-        if overlay.BASE in data or overlay.SET in data:
-            data = overlay.resolved(data, Path())
+        if dotted.BASE in data or dotted.SET in data:
+            data = dotted.resolved(data, Path())
         try:
             super().__init__(**data)
         except ValidationError as error:
@@ -71,7 +70,7 @@ class Scenario(ScenarioModel):
             ScenarioError: If the file cannot be read or does not hold a scenario.
         """
         tree = files.parse_toml(files.read_text(Path(path)), str(path))
-        return cls(**overlay.resolved(tree, Path(path).parent))
+        return cls(**dotted.resolved(tree, Path(path).parent))
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -102,12 +101,12 @@ class Scenario(ScenarioModel):
         """
         files.check_plain(values)
         tree = self.to_dict()
-        each = [item for key, value in values.items() for item in axes.each_path(key, value).items()]
+        each = [item for key, value in values.items() for item in dotted.each_path(key, value).items()]
         for path, value in each:
-            left, at_paths = axes.pinned(tree.get("sweep", {}), path, value)
-            for swept in axes.paths(left) if path in at_paths else ():
+            left, at_paths = dotted.pinned(tree.get("sweep", {}), path, value)
+            for swept in dotted.paths(left) if path in at_paths else ():
                 if dotted.replaces(tree, path, swept):  # in another spelling
-                    left, _ = axes.pinned(left, swept, value)
+                    left, _ = dotted.pinned(left, swept, value)
             tree["sweep"] = left
             for where, what in at_paths.items():
                 tree = dotted.replaced(tree, where, what)
@@ -118,7 +117,7 @@ class Scenario(ScenarioModel):
 
         The last axis changes fastest. A point has the value of every swept path, or the name of the variant.
         """
-        return [dict(point.named) for point in axes.points(self.sweep)]
+        return [dict(point.named) for point in dotted.points(self.sweep)]
 
     def expand(self) -> "list[Self]":
         """Return one scenario without a sweep for each of `points()`, in the same order.
@@ -127,7 +126,7 @@ class Scenario(ScenarioModel):
             ScenarioError: If a combination is invalid.
         """
         base = self.model_copy(update={"sweep": {}})
-        return [base.with_values(point.values) for point in axes.points(self.sweep)]
+        return [base.with_values(point.values) for point in dotted.points(self.sweep)]
 
     @property
     def digest(self) -> str:
@@ -159,7 +158,7 @@ class Scenario(ScenarioModel):
 
     def notes(self) -> list[str]:
         """Return notes on valid but probably unintended settings, such as a change after the run's end."""
-        from fullpipe.scenario.checks.notes import notes_of  # here: only commands print them
+        from fullpipe.scenario.checks.flows import notes_of  # here: only commands print them
 
         return notes_of(self)
 
@@ -194,7 +193,7 @@ class Scenario(ScenarioModel):
         """Return the mistakes in the points of the sweep, up to a readable number of lines."""
         if not self.sweep:
             return []
-        from fullpipe.scenario.checks.sweep import sweep_problems  # here: most scenarios have no sweep
+        from fullpipe.scenario.checks import sweep_problems  # here: most scenarios have no sweep
         from fullpipe.scenario.read.problems import MOST_LINES
 
         base = self.model_copy(update={"sweep": {}})
@@ -208,7 +207,7 @@ def _canonical(tree: Any) -> str:
 @cache
 def _read_once(cls: type[_S], text: str) -> _S:
     """Read a scenario that ships with fullpipe once, as studies use the same ones hundreds of times."""
-    return cls(**overlay.resolved(files.parse_toml(text), files.folder_of_names()))
+    return cls(**dotted.resolved(files.parse_toml(text), files.folder_of_names()))
 
 
 def _spelt(value: Any) -> Any:

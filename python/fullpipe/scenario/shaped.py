@@ -9,7 +9,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.scenario.model.link.queues import Discipline, Queue
 from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.scenario import Scenario
-from fullpipe.scenario.tc.router import Router, Table
+from fullpipe.scenario.tc.devices import Router, Table
 
 _DELAY_S = 0.01
 """Default one-way delay of a line."""

@@ -17,8 +17,8 @@ from fullpipe.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from fullpipe.studies.again import explain, explaining, jobs, prepare, printed, run
+    from fullpipe.studies.document import Prepared
     from fullpipe.studies.explanations import Explanation
-    from fullpipe.studies.prepared import Prepared
     from fullpipe.studies.report import Report, Settings
 
 __all__ = [
@@ -60,7 +60,7 @@ __getattr__, __dir__ = lazy.names(
     __name__,
     {
         "Explanation": "explanations",
-        "Prepared": "prepared",
+        "Prepared": "document",
         **dict.fromkeys(("Report", "Settings"), "report"),
         **dict.fromkeys(("explain", "explaining", "jobs", "prepare", "printed", "run"), "again"),
     },

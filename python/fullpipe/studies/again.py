@@ -11,8 +11,8 @@ from fullpipe.errors import InputFileError, UnknownNameError
 from fullpipe.runs import Store
 from fullpipe.studies import check, explanations, names, tables
 from fullpipe.studies.claims import Claim
+from fullpipe.studies.document import Prepared, prepared
 from fullpipe.studies.explanations import Explanation
-from fullpipe.studies.prepared import Prepared, prepared
 from fullpipe.studies.report import Report, Settings
 from fullpipe.studies.study import PublishedStudy, Study
 from fullpipe.sweeps import Job, Progress

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import inf, isfinite
 
-from fullpipe.studies.causes import Cause
 from fullpipe.studies.claims import NUMBERS, UNMEASURED, Claim, Where
-from fullpipe.studies.digits import is_as_printed
 from fullpipe.studies.experiments import Measurements, Value
-from fullpipe.studies.quantities import interval_of
+from fullpipe.studies.text import interval_of, is_as_printed
 from fullpipe.studies.verdicts import (
     BY_DATA,
     NO_VALUE,
+    Cause,
     Direction,
     Expectation,
     PartResult,

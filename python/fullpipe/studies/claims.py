@@ -1,39 +1,96 @@
-"""Claims of a study: statements of a paper in a form that can be tested on our results.
-
-A study's `expected.toml` has one table per printed number or claim. One of these fields sets its kind:
-
-- `between = [low, high]`: a printed number with its rounding, or a printed range.
-- `change = { of, against }`: a printed change in per cent, `between` two values; with `points = true` in
-  units of the quantity instead.
-- `above`, `below`, `at_least`, `at_most`, one or several of them: an inequality against a constant.
-- `higher` and `lower`: the first is above the second, or below it by no more than a share of `slack`. Both
-  are tables of `algorithm`, `quantity` and conditions, which override `where` and `each`.
-- `rising` or `falling = "condition"`: the quantity rises or falls from each value of a condition to the next.
-- `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all that are compared.
-- `equals`: the printed digits of published data, by quantity.
-- `contradicted` or `untestable`: the reason for which nothing is measured.
-
-`where` has the conditions and the algorithm. `each` lists conditions with values under each of which the
-claim must hold. `at_each` names conditions under every measured value of which it must hold. Other conditions
-are averaged only if `mean_over` names them. A printed number may have a reference condition,
-`against = { where = { ... }, printed = 56.3 }`, and a `ceiling`, which it cannot exceed.
-
-`why` is the cause of a difference, from `Cause`. `setting` is the change that turns the verdict: see
-`fullpipe.studies.settings`. `uncounted` is the reason for which a claim does not count: it is true by
-definition, or printed a second time. `published` is the place of the paper's published data by which a claim
-is judged."""
+"""Claims of a paper, and where else a value is printed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-from fullpipe.studies.causes import Cause
-from fullpipe.studies.elsewhere import Elsewhere
+from fullpipe import files
 from fullpipe.studies.experiments import Value
 from fullpipe.studies.settings import Setting
-from fullpipe.studies.verdicts import Expectation
+from fullpipe.studies.verdicts import Cause, Expectation
+
+# Results of another engine for the claims of a study, stored in a file beside the transcription.
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Our result for one claim by another engine."""
+
+    id: str
+    """Id of the claim."""
+    engine: str
+    version: str
+    date: str
+    seeds: int
+    setting: str
+    """The setting that was changed; empty for the study as it is."""
+    ours: str
+    verdict: str
+
+    @property
+    def source(self) -> str:
+        """Engine, version and date."""
+        return f"{self.engine} {self.version}, {self.date}"
+
+    @property
+    def shown(self) -> str:
+        """Our number, the verdict, and the setting."""
+        return f"{self.ours}: {self.verdict}" + (f" ({self.setting})" if self.setting else "")
+
+
+def parsed(text: str) -> dict[str, Elsewhere]:
+    """Parse a file of results; by id of the claim."""
+    return {row["id"]: Elsewhere(**row) for row in tomllib.loads(text).get("result", [])}
+
+
+def kept(path: Path) -> dict[str, Elsewhere]:
+    """Read a file of results; empty if there is no such file."""
+    return parsed(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def keep(path: Path, results: Iterable[Elsewhere]) -> None:
+    """Write results into a file; they replace those of the same claims."""
+    rows = kept(path) | {result.id: result for result in results}
+    files.make_folder(path.parent)
+    files.write(path, "\n".join(map(_table, map(asdict, rows.values()))).encode())
+
+
+def _table(row: Mapping[str, str | int]) -> str:
+    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in row.items())
+    return "\n".join(["[[result]]", *lines]) + "\n"
+
+
+# Claims of a study: statements of a paper in a form that can be tested on our results.
+#
+# A study's `expected.toml` has one table per printed number or claim. One of these fields sets its kind:
+#
+# - `between = [low, high]`: a printed number with its rounding, or a printed range.
+# - `change = { of, against }`: a printed change in per cent, `between` two values; with `points = true` in
+#   units of the quantity instead.
+# - `above`, `below`, `at_least`, `at_most`, one or several of them: an inequality against a constant.
+# - `higher` and `lower`: the first is above the second, or below it by no more than a share of `slack`. Both
+#   are tables of `algorithm`, `quantity` and conditions, which override `where` and `each`.
+# - `rising` or `falling = "condition"`: the quantity rises or falls from each value of a condition to the
+#   next.
+# - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all that are compared.
+# - `equals`: the printed digits of published data, by quantity.
+# - `contradicted` or `untestable`: the reason for which nothing is measured.
+#
+# `where` has the conditions and the algorithm. `each` lists conditions with values under each of which the
+# claim must hold. `at_each` names conditions under every measured value of which it must hold. Other
+# conditions are averaged only if `mean_over` names them. A printed number may have a reference condition,
+# `against = { where = { ... }, printed = 56.3 }`, and a `ceiling`, which it cannot exceed.
+#
+# `why` is the cause of a difference, from `Cause`. `setting` is the change that turns the verdict: see
+# `fullpipe.studies.settings`. `uncounted` is the reason for which a claim does not count: it is true by
+# definition, or printed a second time. `published` is the place of the paper's published data by which a
+# claim is judged.
+
 
 BOUNDS = ("above", "below", "at_least", "at_most")
 KINDS = (

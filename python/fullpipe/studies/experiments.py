@@ -13,7 +13,7 @@ import polars as pl
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.topology import Dumbbell
-from fullpipe.studies.quantities import interval_of
+from fullpipe.studies.text import interval_of
 from fullpipe.sweeps import Job
 
 Value = str | int | float

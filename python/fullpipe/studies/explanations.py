@@ -10,16 +10,14 @@ from fullpipe.api import refusals
 from fullpipe.errors import EngineError
 from fullpipe.runs import Run
 from fullpipe.studies import tables
-from fullpipe.studies.causes import Cause
 from fullpipe.studies.claim_checks import ClaimResult
 from fullpipe.studies.claims import Claim
 from fullpipe.studies.experiments import Measurements, measured
-from fullpipe.studies.plan import Plan, jobs_for
 from fullpipe.studies.report import Settings
 from fullpipe.studies.settings import Setting
-from fullpipe.studies.study import Study
+from fullpipe.studies.study import Plan, Study, jobs_for
 from fullpipe.studies.text import Aligned, fitted, written
-from fullpipe.studies.verdicts import Verdict
+from fullpipe.studies.verdicts import Cause, Verdict
 from fullpipe.sweeps import Job
 
 SEEDS, QUICK_SEEDS = 5, 3

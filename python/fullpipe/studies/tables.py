@@ -13,23 +13,20 @@ from typing import Any
 import polars as pl
 
 from fullpipe import engines, files
-from fullpipe.studies import elsewhere
-from fullpipe.studies.causes import Cause
+from fullpipe.studies import claims
 from fullpipe.studies.claim_checks import ClaimResult, Part
-from fullpipe.studies.claims import UNMEASURED
-from fullpipe.studies.digits import as_printed
-from fullpipe.studies.elsewhere import Elsewhere
+from fullpipe.studies.claims import UNMEASURED, Elsewhere
 from fullpipe.studies.experiments import Measurements
-from fullpipe.studies.report import Settings
-from fullpipe.studies.text import Aligned, shortened, tally, written
-from fullpipe.studies.told import Told
-from fullpipe.studies.transcription import Transcription
+from fullpipe.studies.report import Settings, Told
+from fullpipe.studies.study import Transcription
+from fullpipe.studies.text import Aligned, as_printed, shortened, tally, written
 from fullpipe.studies.verdicts import (
     COMPARISONS,
     ENOUGH_RUNS,
     REMARKS_ON_RULE,
     RULE,
     RULE_FOR_WORDS,
+    Cause,
     Verdict,
 )
 
@@ -128,7 +125,7 @@ def keep(settings: Settings, results: Sequence[ClaimResult], seeds: int, setting
         if j.parts and j.verdict is not Verdict.NOT_TESTABLE
     ]
     path = settings.folder / f"{engine}_results.toml"
-    elsewhere.keep(path, rows)
+    claims.keep(path, rows)
     return path
 
 

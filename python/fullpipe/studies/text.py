@@ -1,12 +1,105 @@
-"""Plain text for reports: prose, and tables that fit a terminal."""
+"""Printed text: digits, quantities, sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from textwrap import wrap
 
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, PART, Bounds
+from fullpipe.analysis.statistics import Interval, t_interval
 from fullpipe.studies.verdicts import Verdict
+
+# Printed numbers: their digits, and whether another number looks the same in print.
+
+
+ZERO = "0"
+"""Printed zero, which is no rounded number: the value underflowed on the computer that printed it."""
+
+
+def as_printed(value: float, printed: str) -> str:
+    """Return a number with as many digits as a printed one.
+
+    >>> as_printed(162_530_024.0, "1.63E+08")
+    '1.63E+08'
+    >>> as_printed(2.31999, "2.3200")
+    '2.3200'
+    """
+    digits, exponent, _ = printed.upper().partition("E")
+    if printed == ZERO:
+        return ZERO if value == 0 else f"{value:.2E}"
+    places = len(digits.partition(".")[2])
+    return f"{value:.{places}{'E' if exponent else 'f'}}"
+
+
+def is_as_printed(value: float, printed: str) -> bool:
+    """Whether a number equals a printed one to its last digit.
+
+    >>> is_as_printed(92.09931076, "92.0993107"), is_as_printed(92.09931074, "92.0993107")
+    (False, True)
+    """
+    return as_printed(value, printed) == printed
+
+
+def is_cut_off(value: float, printed: str) -> bool:
+    """Whether a number is as printed if it is truncated instead of rounded.
+
+    >>> is_cut_off(92.09931076, "92.0993107"), is_cut_off(1.23461e-173, "1.2346E-17")
+    (True, True)
+    >>> is_cut_off(92.09931066, "92.0993107")
+    False
+    """
+    digits, exponent, _ = printed.upper().partition("E")
+    places = len(digits.partition(".")[2])
+    whole = as_printed(value, printed) if exponent else f"{value:.{places + 6}f}"
+    return whole.startswith(printed) and not is_as_printed(value, printed)
+
+
+# Bounds of the quantities of studies; intervals of means are truncated there.
+
+
+_PERCENT, _SIGNED = (0.0, 100.0), (-inf, inf)
+_BOUNDS: Mapping[str, Bounds] = {
+    "jain": PART,
+    "share": PART,
+    "short_share": PART,
+    "share_change": (-1.0, 1.0),
+    "lost_percent": _PERCENT,
+    "cubic_lost_percent": _PERCENT,
+    "bbr_lost_percent": _PERCENT,
+    "retransmitted_percent": _PERCENT,
+    "regular_drops_percent": _PERCENT,
+    "cuts_percent": _PERCENT,
+    "long_share_percent": _PERCENT,
+    "link": _PERCENT,
+    "growth_percent": (-100.0, 100.0),
+    "growth_ms": _SIGNED,
+    "lead_mbps": _SIGNED,
+    "drop": (-inf, 1.0),
+    "cut": (-inf, 1.0),
+    "change": _SIGNED,
+}
+"""Bounds of quantities by their names without a number at the end; the lower bound of all others is 0."""
+
+
+def bounds_of(quantity: str) -> Bounds:
+    """Return the smallest and largest possible value of a quantity, in its unit.
+
+    >>> bounds_of("drop_2"), bounds_of("jain_cubic"), bounds_of("rtt_ms")
+    ((-inf, 1.0), (0.0, 1.0), (0.0, inf))
+    """
+    name = quantity.rstrip("0123456789").removesuffix("_")
+    return _BOUNDS.get("jain" if name.startswith("jain_") else name, NO_LESS_THAN_0)
+
+
+def interval_of(quantity: str, values: Sequence[float]) -> Interval | None:
+    """Return Student's 95 % interval of the mean, truncated at the bounds; None for fewer than two values."""
+    return t_interval(values).clipped(*bounds_of(quantity)) if len(values) > 1 else None
+
+
+# Plain text for reports: prose, and tables that fit a terminal.
+
 
 _PROSE = 100
 """Width of prose, in characters, if the terminal's width is unknown."""

@@ -1,4 +1,4 @@
-"""Verdicts on printed numbers and claims, by one rule for every study."""
+"""Verdicts on printed values, and their causes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,37 @@ from math import isinf, isnan
 from scipy.special import stdtrit
 
 from fullpipe.analysis.statistics import summarise, t_interval
+
+# Causes of differences from printed numbers: a closed list, with one term per cause.
+#
+# A transcription names a cause only after an experiment that changed nothing else; otherwise it is unknown.
+
+
+class Cause(StrEnum):
+    """Explanation of a difference."""
+
+    SOCKET_BUFFER = "socket buffer"
+    SEGMENT_SIZE = "segment size"
+    DEVICE_QUEUE = "device queue"
+    TOKEN_BUCKET = "token bucket"
+    QUEUE_SIZE = "queue size"
+    QUEUE_DISCIPLINE = "queue discipline"
+    LOSS_DETECTION = "loss detection"
+    RATE_SAMPLES = "rate samples"
+    POLICER_RULE = "policer rule"
+    WIFI_ACCESS = "Wi-Fi access"
+    OTHER_SIMULATOR = "needs that simulator"
+    OTHER_IMPLEMENTATION = "another implementation"
+    OTHER_MEASURE = "another measure"
+    AMBIGUOUS_TEXT = "ambiguous text"
+    ENDED_CONNECTION = "connection ended on the way"
+    UNPRINTED_PARAMETER = "unprinted parameter"
+    OWN_ERROR = "paper's own error"
+    UNKNOWN = "unknown"
+
+
+# Verdicts on printed numbers and claims, by one rule for every study.
+
 
 LEVEL = 0.95
 TOLERANCE = 0.05

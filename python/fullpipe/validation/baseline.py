@@ -15,7 +15,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.flows import MAX_GROUPS
-from fullpipe.scenario.seeds import MAX_SEED
+from fullpipe.scenario.quantities import MAX_SEED
 from fullpipe.validation.compare.side import Side, check_value
 
 MAX_FILE_BYTES = 200_000_000

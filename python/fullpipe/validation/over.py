@@ -10,15 +10,14 @@ from typing import Any
 
 from fullpipe import api, sweeps
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.metrics.headlines import headlines, names_in
-from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.metrics.measure import View
+from fullpipe.analysis.metrics.measure import Margin, View
+from fullpipe.analysis.metrics.table import headlines, names_in
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.read import axes
-from fullpipe.scenario.read.axes import Axis, Step
+from fullpipe.scenario.read import dotted
+from fullpipe.scenario.read.dotted import Axis, Step
 from fullpipe.sweeps import Job, by_point
 from fullpipe.validation.compare.comparison import VariantComparison, compare_all
 from fullpipe.validation.compare.side import Side
@@ -71,7 +70,7 @@ def _steps(scenario: Scenario, over: Mapping[str, Axis], engine: str) -> Iterato
     """Scenario, engine and values of every side."""
     scenarios, engines = over.get(SCENARIO, [scenario]), over.get(ENGINE, [engine])
     of_paths = {path: axis for path, axis in over.items() if path not in (SCENARIO, ENGINE)}
-    yield from product(scenarios, engines, list(axes.points(of_paths)))
+    yield from product(scenarios, engines, list(dotted.points(of_paths)))
 
 
 def _settings(over: Mapping[str, Axis], base: Scenario, engine: object, step: Step) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.engines.linux.install import archives, source_trees
+from fullpipe.engines.linux.install import debian, kernel
 from fullpipe.errors import EngineError
 
 Member = tuple[str, bytes | str]
@@ -40,8 +40,8 @@ def unpack(content: bytes, folder: Path) -> None:
     """Unpack a package, which is kept beside the folder."""
     path = folder.parent / "a.deb"
     path.write_bytes(content)
-    with archives.contents(path) as tar:
-        archives.extract(tar, folder)
+    with debian.contents(path) as tar:
+        debian.extract(tar, folder)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_device_is_refused(tmp_path: Path) -> None:
 def test_what_has_no_bounds_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    monkeypatch.setattr(archives, limit, most)
+    monkeypatch.setattr(debian, limit, most)
     archive = tarred(*((name, bytes(10)) for name in "abc"))
     with pytest.raises(EngineError, match="more than"):
         unpack(packed(archive), tmp_path / "folder")
@@ -98,7 +98,7 @@ def test_a_damaged_package_is_one_line(tmp_path: Path, content: bytes) -> None:
 
 
 def test_the_sources_of_a_kernel_unpack_with_the_links_in_them(tmp_path: Path) -> None:
-    tree = source_trees.unpack(KERNEL, tmp_path, lambda _: None)
+    tree = kernel.unpack(KERNEL, tmp_path, lambda _: None)
     assert (tree / "scripts/dtc/include/linux/a.h").is_file()
     assert (tree / "arch/um/Kconfig").is_file()
     assert not (tree / "sound/a.c").exists()

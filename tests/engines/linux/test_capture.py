@@ -15,13 +15,13 @@ import pytest
 
 from fullpipe import Run, Scenario
 from fullpipe.analysis.export import pcapng
+from fullpipe.engines.linux import script
 from fullpipe.engines.linux.engine import LinuxEngine
-from fullpipe.engines.linux.install.guest_program import compile_program, program
-from fullpipe.engines.linux.script import network_lines
+from fullpipe.engines.linux.install.installed import compile_program, program
 from fullpipe.engines.native import NativeEngine
 from fullpipe.engines.pcap import read
 from fullpipe.engines.pcap.flow import Flow, flows_of
-from fullpipe.engines.pcap.tables import held
+from fullpipe.engines.pcap.run import held
 from fullpipe.errors import EngineError
 
 BOTH = ["sender", "receiver"]
@@ -186,7 +186,7 @@ def test_datagrams_have_the_times_of_their_applications(linux: LinuxEngine) -> N
 
 
 def test_too_many_packets_end_a_run(linux: LinuxEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network_lines, "MOST_CAPTURED", 1000)
+    monkeypatch.setattr(script, "MOST_CAPTURED", 1000)
     with pytest.raises(EngineError, match="more than 1000 packets were captured by 0"):
         linux.run(brief(), seed=1)
 

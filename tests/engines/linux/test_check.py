@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.check.scenario import problems
-from fullpipe.engines.linux.install.algorithms import OURS
-from fullpipe.engines.linux.install.installed import INSTALL, Installed
+from fullpipe.engines.linux.check import problems
+from fullpipe.engines.linux.install.installed import INSTALL, OURS, Installed
 from fullpipe.scenario import resolve
 
 

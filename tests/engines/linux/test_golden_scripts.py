@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.layout.layout import lay_out
-from fullpipe.engines.linux.script.flow_lines import departures
-from fullpipe.engines.linux.script.script import script
+from fullpipe.engines.linux.layout import lay_out
+from fullpipe.engines.linux.script import departures, script
 
 TABLE = Path(__file__).with_name("scripts.json")
 RENEW = "FULLPIPE_RENEW_GOLDEN" in os.environ

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fullpipe.engines.base import InstallOptions
-from fullpipe.engines.linux.install import debian, install, installed, kernel, toolchain
+from fullpipe.engines.linux.install import debian, install, installed, kernel
 from fullpipe.errors import EngineError
 
 
@@ -19,8 +19,8 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FULLPIPE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(install, "compile_program", lambda: tmp_path)
     monkeypatch.setattr(install, "_BUILD_MB", 0)
-    monkeypatch.setattr(toolchain, "check", lambda: None)
-    monkeypatch.setattr(toolchain, "borrowed", lambda *_: {})
+    monkeypatch.setattr(installed, "check", lambda: None)
+    monkeypatch.setattr(installed, "borrowed", lambda *_: {})
     (tmp_path / "tree/arch/um").mkdir(parents=True)
     (tmp_path / "tree/arch/um/Kconfig").touch()
     return tmp_path / "tree"
@@ -69,7 +69,7 @@ def test_no_flex_and_nobody_to_lend_it(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setattr(shutil, "which", lambda _: None)
     monkeypatch.setattr(debian.Mirror, "packages", fails)
     with pytest.raises(EngineError, match=r"flex or bison is missing.*the network is down"):
-        toolchain.borrowed(debian.Mirror(), tmp_path / "tools", lambda _: None)
+        installed.borrowed(debian.Mirror(), tmp_path / "tools", lambda _: None)
 
 
 def test_radios_are_added_once(tmp_path: Path) -> None:

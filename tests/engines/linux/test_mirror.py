@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from fullpipe.engines.linux.install import debian, download, source_trees, toolchain
+from fullpipe.engines.linux.install import debian, download, installed, kernel
 from fullpipe.engines.linux.install.debian import Mirror, Package
 from fullpipe.errors import EngineError, InstallOptionError
 
@@ -28,7 +28,7 @@ def silent(line: str) -> None:
 
 def taken(mirror: Mirror, folder: Path, said: list[str] | None = None) -> Path:
     """The newest kernel of a mirror, fetched."""
-    return mirror.fetch(source_trees.newest(mirror, None), folder, (said if said is not None else []).append)
+    return mirror.fetch(kernel.newest(mirror, None), folder, (said if said is not None else []).append)
 
 
 def refused(do: Callable[[], object]) -> str:
@@ -70,33 +70,33 @@ def test_a_flipped_bit_is_refused(mirror: Path, tmp_path: Path, name: str, place
     assert list(tmp_path.glob("*.deb")) == []
 
 
-@pytest.mark.parametrize("name", toolchain.BORROWED)
+@pytest.mark.parametrize("name", installed.BORROWED)
 def test_a_flipped_bit_in_a_borrowed_tool_is_refused(
     mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     flip(mirror / f"pool/{name}.deb")
-    monkeypatch.setattr(toolchain.shutil, "which", lambda name: name if name == "gpgv" else None)
-    assert "damaged" in refused(lambda: toolchain.borrowed(Mirror(), tmp_path / "tools", silent))
+    monkeypatch.setattr(installed.shutil, "which", lambda name: name if name == "gpgv" else None)
+    assert "damaged" in refused(lambda: installed.borrowed(Mirror(), tmp_path / "tools", silent))
     assert not (tmp_path / "tools").exists()
 
 
 def test_tools_are_whole_or_not_there(mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unpacking stops at the last of them; the same command begins again with what was fetched."""
-    monkeypatch.setattr(toolchain.shutil, "which", lambda name: name if name == "gpgv" else None)
-    extract = toolchain.archives.extract
+    monkeypatch.setattr(installed.shutil, "which", lambda name: name if name == "gpgv" else None)
+    extract = installed.debian.extract
 
     def stop(tar: Any, folder: Path) -> None:
         extract(tar, folder)
         if (folder / "usr/bin/m4").exists():
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(toolchain.archives, "extract", stop)
+    monkeypatch.setattr(installed.debian, "extract", stop)
     with pytest.raises(KeyboardInterrupt):
-        toolchain.borrowed(Mirror(), tmp_path / "tools", silent)
+        installed.borrowed(Mirror(), tmp_path / "tools", silent)
     assert not (tmp_path / "tools").exists()
-    monkeypatch.setattr(toolchain.archives, "extract", extract)
+    monkeypatch.setattr(installed.debian, "extract", extract)
     said: list[str] = []
-    assert "M4" in toolchain.borrowed(Mirror(), tmp_path / "tools", said.append)
+    assert "M4" in installed.borrowed(Mirror(), tmp_path / "tools", said.append)
     assert not [line for line in said if line.startswith("fetching")]
 
 
@@ -130,12 +130,12 @@ def test_what_is_signed_for_one_suite_is_not_taken_for_another(mirror: Path, tmp
 
 
 def no_gpgv(monkeypatch: pytest.MonkeyPatch, mirror: Path) -> None:
-    monkeypatch.setattr(debian.signature.shutil, "which", lambda _: None)
+    monkeypatch.setattr(debian.download.shutil, "which", lambda _: None)
 
 
 def no_keys(monkeypatch: pytest.MonkeyPatch, mirror: Path) -> None:
     monkeypatch.delenv("FULLPIPE_DEBIAN_KEYRING")
-    monkeypatch.setattr(debian.signature, "_USUAL", ())
+    monkeypatch.setattr(debian.download, "_USUAL", ())
 
 
 def empty_keys(monkeypatch: pytest.MonkeyPatch, mirror: Path) -> None:
@@ -189,12 +189,12 @@ def test_a_known_version_with_other_bytes_is_always_refused(
 
 def test_what_a_build_borrows_is_known_here() -> None:
     names = {package.split()[0] for package in debian.pins()}
-    assert names >= set(toolchain.BORROWED)
+    assert names >= set(installed.BORROWED)
 
 
 def test_a_keyring_that_is_not_there_is_told(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_KEYRING", "/nowhere.gpg")
-    assert "/nowhere.gpg" in refused(lambda: source_trees.newest(Mirror(), None))
+    assert "/nowhere.gpg" in refused(lambda: kernel.newest(Mirror(), None))
 
 
 @pytest.mark.parametrize(
@@ -205,16 +205,16 @@ def test_an_address_that_is_none_or_not_secure_is_refused(
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", address)
     with pytest.raises(InstallOptionError, match=r"^\$FULLPIPE_DEBIAN_MIRROR is .*; (name|write) "):
-        source_trees.newest(Mirror(unverified=True), None)
+        kernel.newest(Mirror(unverified=True), None)
 
 
 def test_an_address_that_is_none_is_misuse_where_tools_are_borrowed_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", "foo")
-    monkeypatch.setattr(toolchain.shutil, "which", lambda _: None)
+    monkeypatch.setattr(installed.shutil, "which", lambda _: None)
     with pytest.raises(InstallOptionError, match="no address of a mirror"):
-        toolchain.borrowed(Mirror(), tmp_path / "tools", silent)
+        installed.borrowed(Mirror(), tmp_path / "tools", silent)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_an_address_that_is_none_is_misuse_where_tools_are_borrowed_too(
 )
 def test_an_address_that_leads_nowhere_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", address)
-    told = refused(lambda: source_trees.newest(Mirror(insecure=True, unverified=True), None))
+    told = refused(lambda: kernel.newest(Mirror(insecure=True, unverified=True), None))
     assert "the same command continues" in told
 
 
@@ -248,7 +248,7 @@ def test_a_broken_connection_is_one_line_that_says_what_to_do(
     serve: Serve, answer: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", serve(lambda _: answer))
-    told = refused(lambda: source_trees.newest(Mirror(insecure=True, unverified=True), None))
+    told = refused(lambda: kernel.newest(Mirror(insecure=True, unverified=True), None))
     assert "the same command continues" in told
 
 
@@ -285,12 +285,12 @@ def bomb() -> bytes:
 @pytest.mark.parametrize("name", [*BAD, "a bomb"])
 def test_an_index_that_is_none_is_one_clean_line(mirror: Path, name: str) -> None:
     (mirror / INDEX).write_bytes(bomb() if name == "a bomb" else BAD[name])
-    assert refused(lambda: source_trees.newest(Mirror(unverified=True), None)).isprintable()
+    assert refused(lambda: kernel.newest(Mirror(unverified=True), None)).isprintable()
 
 
 def test_an_index_without_end_is_not_read_to_its_end(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debian, "_MOST_INDEX", 100)
-    assert "longer than 100 bytes" in refused(lambda: source_trees.newest(Mirror(unverified=True), None))
+    assert "longer than 100 bytes" in refused(lambda: kernel.newest(Mirror(unverified=True), None))
 
 
 def test_a_suite_in_doubt_is_passed_over_for_a_version_and_not_for_the_newest(
@@ -302,9 +302,9 @@ def test_a_suite_in_doubt_is_passed_over_for_a_version_and_not_for_the_newest(
         return [Package("linux-source-9.9", "1", "", "", 1)]
 
     monkeypatch.setattr(Mirror, "packages", packages)
-    assert source_trees.newest(Mirror(), "9.9").version == "1"
+    assert kernel.newest(Mirror(), "9.9").version == "1"
     with pytest.raises(EngineError, match="in doubt"):
-        source_trees.newest(Mirror(), None)
+        kernel.newest(Mirror(), None)
 
 
 @pytest.fixture

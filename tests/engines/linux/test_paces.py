@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.check.scenario import problems
+from fullpipe.engines.linux.check import problems
+from fullpipe.engines.linux.departures import Pace, paces
 from fullpipe.engines.linux.engine import LinuxEngine
 from fullpipe.engines.linux.install.installed import Installed
-from fullpipe.engines.linux.layout.paces import Pace, paces
 from fullpipe.engines.native import NativeEngine
 from fullpipe.scenario import resolve
 

@@ -9,18 +9,16 @@ import polars as pl
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.install import kernel, source_trees
-from fullpipe.engines.linux.install.algorithms import in_kernel
-from fullpipe.engines.linux.layout.departures import departures_ns
-from fullpipe.engines.linux.layout.sizes import accecn_option_bytes
-from fullpipe.engines.linux.machine.memory import needed_mb
-from fullpipe.engines.linux.tables import datagrams, tables
-from fullpipe.engines.linux.tables.ecn_marks import marked
-from fullpipe.engines.linux.tc.netem import Netem
-from fullpipe.engines.linux.tc.queues import all_params
-from fullpipe.engines.linux.tc.red import Thresholds, thresholds
+from fullpipe.engines.linux import tables
+from fullpipe.engines.linux.boot import needed_mb
+from fullpipe.engines.linux.departures import accecn_option_bytes, departures_ns, start_ns
+from fullpipe.engines.linux.install import kernel
+from fullpipe.engines.linux.install.installed import in_kernel
+from fullpipe.engines.linux.tables import packets
+from fullpipe.engines.linux.tables.connections import marked
+from fullpipe.engines.linux.tc.link import Netem
+from fullpipe.engines.linux.tc.qdisc import Thresholds, all_params, thresholds
 from fullpipe.engines.native import NativeEngine
-from fullpipe.engines.streams import start_ns
 from fullpipe.errors import EngineError, InstallOptionError
 from fullpipe.scenario import resolve
 
@@ -67,7 +65,7 @@ def test_datagrams_lost_during_the_warm_up_do_not_count(small: Scenario, workloa
     )
     (routed,) = [routed for routed in resolve(scenario).flows if routed.name == "it"]
     assert routed.flow.datagrams
-    found = datagrams.flow(datagrams.ProbeRecords(rows, routed, routed.flow.datagrams, 0), scenario)
+    found = packets.flow(packets.ProbeRecords(rows, routed, routed.flow.datagrams, 0), scenario)
     (own,) = run.flows.filter(flow="it").to_dicts()
     counts = ("sent_packets", "lost_packets", "delivered_bytes")
     assert {name: found[name] for name in counts} == {name: own[name] for name in counts}
@@ -188,20 +186,20 @@ def test_every_algorithm_of_a_tree_is_built(tree: Path) -> None:
 def test_a_copy_is_kept_until_the_tree_changes(
     tree: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source_trees, "make", lambda *_: None)
+    monkeypatch.setattr(kernel, "make", lambda *_: None)
     folder, said = tmp_path_factory.mktemp("work"), list[str]()
     for _ in range(2):
-        copied = source_trees.copy(tree, folder, said.append)
+        copied = kernel.copy(tree, folder, said.append)
     assert len(said) == 1
     (tree / "arch/um/Kconfig").write_text("another", encoding="utf-8")
-    source_trees.copy(tree, folder, said.append)
+    kernel.copy(tree, folder, said.append)
     assert len(said) == 2
     assert (copied / "arch/um/Kconfig").read_text(encoding="utf-8") == "another"
 
 
 def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InstallOptionError, match="not a kernel tree"):
-        source_trees.check(tmp_path)
+        kernel.check(tmp_path)
 
 
 def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> None:
@@ -212,7 +210,7 @@ def test_code_of_hardware_is_left_out_and_what_describes_the_build_is_kept() -> 
         "arch/um/a.c",
         "net/ipv4/tcp.c",
     )
-    assert [source_trees.is_useless(PurePosixPath(name)) for name in names] == [
+    assert [kernel.is_useless(PurePosixPath(name)) for name in names] == [
         True,
         False,
         True,

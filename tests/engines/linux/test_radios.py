@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fullpipe import Scenario, run
+from fullpipe.engines.linux.boot import Guest, boot
 from fullpipe.engines.linux.engine import LinuxEngine
 from fullpipe.engines.linux.install import installed
-from fullpipe.engines.linux.install.guest_program import compile_program
-from fullpipe.engines.linux.machine.boot import Guest, boot
+from fullpipe.engines.linux.install.installed import compile_program
 
 SECOND = 1_000_000_000
 PAYLOAD_BYTES = 1_472

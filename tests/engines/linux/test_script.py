@@ -8,9 +8,9 @@ import struct
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.engines.linux.layout.layout import lay_out
-from fullpipe.engines.linux.script.script import script
-from fullpipe.engines.streams import start_ns
+from fullpipe.engines.linux.departures import start_ns
+from fullpipe.engines.linux.layout import lay_out
+from fullpipe.engines.linux.script import script
 
 CCAS = ("reno", "cubic", "bbr", "dctcp")
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from fullpipe import Scenario
 from fullpipe.scenario.model.cells.cellular import limits
-from fullpipe.scenario.model.cells.lte import RESOURCE_BLOCKS as LTE_WIDTHS
-from fullpipe.scenario.model.cells.nr import RESOURCE_BLOCKS as NR_WIDTHS
+from fullpipe.scenario.model.cells.presets import LTE_RESOURCE_BLOCKS as LTE_WIDTHS
+from fullpipe.scenario.model.cells.presets import NR_RESOURCE_BLOCKS as NR_WIDTHS
 from tests.random_cells import around, check_all, flows
 
 CELLS = 1_000

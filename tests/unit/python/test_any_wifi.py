@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from fullpipe import Scenario
-from fullpipe.scenario.model.cells import wifi_phy
+from fullpipe.scenario.model.cells import wifi
 from tests.random_cells import around, check_all, flows
 
 CELLS = 1_000
@@ -30,8 +30,8 @@ def queues() -> st.SearchStrategy[dict[str, Any]]:
 @st.composite
 def channels(draw: st.DrawFn) -> dict[str, Any]:
     """A standard and what it has."""
-    name = draw(st.sampled_from(sorted(wifi_phy.standards())))
-    has = wifi_phy.standards()[name]
+    name = draw(st.sampled_from(sorted(wifi.standards())))
+    has = wifi.standards()[name]
     band = draw(st.sampled_from(has.bands_mhz))
     width = draw(st.sampled_from([mhz for mhz in has.widths_mhz if band == 5_000 or mhz <= 40]))
     return {
@@ -40,7 +40,7 @@ def channels(draw: st.DrawFn) -> dict[str, Any]:
         "width": f"{width} MHz",
         "streams": draw(st.integers(1, has.streams)),
         "guard_interval": f"{draw(st.sampled_from(has.guard_intervals_ns))} ns",
-        "control_rate": f"{draw(st.sampled_from(wifi_phy.control_rates_bps()))} bit/s",
+        "control_rate": f"{draw(st.sampled_from(wifi.control_rates_bps()))} bit/s",
         "max_ampdu_mpdus": draw(st.integers(1, has.window)),
         "max_ampdu": f"{draw(st.integers(1, has.ampdu_bytes))} B",
     }
@@ -53,8 +53,8 @@ def stations(draw: st.DrawFn, channel: dict[str, Any]) -> list[dict[str, Any]]:
     for n in range(draw(st.integers(1, 4))):
         streams = draw(st.integers(1, channel["streams"]))
         width = int(channel["width"].split()[0])
-        every = range(wifi_phy.standards()[channel["standard"]].last_mcs + 1)
-        known = [mcs for mcs in every if wifi_phy.exists(channel["standard"], width, mcs, streams)]
+        every = range(wifi.standards()[channel["standard"]].last_mcs + 1)
+        known = [mcs for mcs in every if wifi.exists(channel["standard"], width, mcs, streams)]
         station = {
             "node": f"s{n}",
             "streams": streams,

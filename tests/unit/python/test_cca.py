@@ -446,7 +446,7 @@ class TestKit:
             line for line in algorithms.judge(type("Faulty", (Reno,), faulty), cases=100) if invariant in line
         ]
         assert found
-        assert all(line.endswith(algorithms.kit._REMEDIES[invariant]) for line in found)  # type: ignore[attr-defined]
+        assert all(line.endswith(algorithms.controller._REMEDIES[invariant]) for line in found)  # type: ignore[attr-defined]
         assert not any("{" in line or "Some(" in line for line in found)
 
     def test_what_is_no_algorithm_and_an_unknown_parameter_are_refused(self) -> None:

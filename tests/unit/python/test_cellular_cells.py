@@ -10,7 +10,7 @@ import fullpipe
 from fullpipe import Scenario, ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
-from fullpipe.scenario.model.cells.lte import RESOURCE_BLOCKS
+from fullpipe.scenario.model.cells.presets import LTE_RESOURCE_BLOCKS
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.network.parts import Port
 
@@ -112,7 +112,7 @@ def test_what_is_used_is_shown() -> None:
 @pytest.mark.parametrize("preset", ["lte-20mhz", "ns3"])
 def test_a_key_beside_a_preset_takes_the_place_of_what_it_sets(preset: str) -> None:
     [medium] = resolve(scenario(cell={"preset": preset, "width": "5 MHz"})).media
-    assert medium.params["resource_blocks"] == RESOURCE_BLOCKS["5 MHz"]
+    assert medium.params["resource_blocks"] == LTE_RESOURCE_BLOCKS["5 MHz"]
 
 
 def test_a_pattern_divides_slots() -> None:

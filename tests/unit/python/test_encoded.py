@@ -10,7 +10,7 @@ import fullpipe
 from fullpipe import Scenario
 from fullpipe.engines.native import NativeEngine
 from fullpipe.runs import TABLES, Store, encoding
-from fullpipe.runs.encoded import Encoded
+from fullpipe.runs.encoding import Encoded
 from fullpipe.scenario.remembered import Remembered
 
 
@@ -24,7 +24,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         lengths.append(len(data))
         return real(data)
 
-    monkeypatch.setattr("fullpipe.runs.encoded.decoded", counted)
+    monkeypatch.setattr("fullpipe.runs.encoding.decoded", counted)
     return lengths
 
 

@@ -25,8 +25,7 @@ from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.quantities import DURATION, RATE, SIZE
 from fullpipe.scenario.read.files import named_text
-from fullpipe.scenario.schema import file_schema
-from fullpipe.scenario.schema.models import spellings
+from fullpipe.scenario.schema import file_schema, spellings
 from tests.strategies import ANY, scenarios
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from fullpipe import Scenario
 from fullpipe.cli import app
 from fullpipe.cli.init import first_text
-from fullpipe.scenario.flent.path import LINES, path_of
+from fullpipe.scenario.flent.build import LINES, path_of
 
 KEYS = [line for line in first_text("x").splitlines() if re.match(r"#[a-z]\w* = ", line)]
 

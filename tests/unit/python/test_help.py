@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from fullpipe.cli import app
 from fullpipe.cli.commands import COMMANDS, GROUPS
-from fullpipe.cli.examples import EXAMPLES
+from fullpipe.cli.help import EXAMPLES
 from fullpipe.cli.output import has_colours, width
 from fullpipe.cli.tree import every_command
 from scripts.reference_pages import cli_page

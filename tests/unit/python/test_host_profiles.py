@@ -6,8 +6,7 @@ import pytest
 
 from fullpipe import Scenario, ScenarioError
 from fullpipe.engines.native.plan import plan
-from fullpipe.scenario.model.host_profiles import PROFILES
-from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.tcp import PROFILES, Tcp
 
 from .conftest import SMALL
 

@@ -11,7 +11,7 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario, sweeps
 from fullpipe.analysis.stored import StoredRuns
-from fullpipe.runs import EngineId, Store, index, listing, segments, writer
+from fullpipe.runs import EngineId, Store, index, segments, writer
 from fullpipe.runs.encoding import encoded
 from fullpipe.runs.kept import Kept
 from tests.layouts import as_before
@@ -50,7 +50,7 @@ def seeds(root: Path) -> list[int]:
 
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let folders be trusted at once."""
-    monkeypatch.setattr(listing, "_SETTLED_NS", -1)
+    monkeypatch.setattr(index, "_SETTLED_NS", -1)
 
 
 def test_a_sweep_leaves_an_index_that_opens_no_run(root: Path, opened: list[Path]) -> None:

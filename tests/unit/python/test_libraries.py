@@ -11,7 +11,7 @@ import pytest
 
 import fullpipe
 from fullpipe import Run, Scenario, ScenarioError, _native
-from fullpipe.algorithms import libraries, own
+from fullpipe.algorithms import own
 from fullpipe.errors import ControllerError, EngineError
 
 ROOT = Path(__file__).parents[3]
@@ -96,7 +96,7 @@ def test_a_file_is_found_beside_the_scenario(tmp_path: Path, example: Path) -> N
     shutil.copy(example, tmp_path / "beside.so")
     own.look_in(tmp_path)
     own.permit("library:beside.so:newreno")
-    assert libraries.find("library:beside.so:newreno") == tmp_path / "beside.so"
+    assert own.find_library("library:beside.so:newreno") == tmp_path / "beside.so"
 
 
 def test_another_build_is_another_engine(tmp_path: Path, example: Path) -> None:

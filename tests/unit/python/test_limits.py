@@ -14,7 +14,7 @@ from fullpipe import Scenario, ScenarioError
 from fullpipe.cli import app
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.checks import limits
-from fullpipe.scenario.network.shortest_paths import Edge, Router
+from fullpipe.scenario.network.routes import Edge, Router
 from fullpipe.sweeps import jobs
 
 LOW, HIGH = {"rate": "1 Mbit/s"}, {"rate": "2 Mbit/s"}
@@ -209,7 +209,7 @@ def test_too_many_jobs_end_the_command_with_2(fullpipe: Callable[..., Any], smal
 
 
 def test_a_sweep_of_large_scenarios(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fullpipe.scenario.checks.sweep.MAX_WORK", 1_000)
+    monkeypatch.setattr("fullpipe.scenario.checks.MAX_WORK", 1_000)
     with pytest.raises(ScenarioError, match=r'sweep: 9 values of "flows.0.count" are too many for so large'):
         small.with_values({"sweep": {"flows.0.count": list(range(1, 10))}})
 

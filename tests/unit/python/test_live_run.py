@@ -5,8 +5,7 @@ import pytest
 
 from fullpipe import EngineError, Scenario, run
 from fullpipe._native import Simulation
-from fullpipe.engines.native.engine import simulation_of
-from fullpipe.engines.native.live import LiveRun
+from fullpipe.engines.native import LiveRun, simulation_of
 
 
 def made(rate: str = "200 Mbit/s", **more: object) -> Scenario:

@@ -9,7 +9,7 @@ import pytest
 from fullpipe import Scenario, ScenarioError
 from fullpipe.scenario import Network, resolve
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
-from fullpipe.scenario.network.shortest_paths import Edge, NoRouteError, Router
+from fullpipe.scenario.network.routes import Edge, NoRouteError, Router
 
 
 def graph(links: list[dict[str, Any]], *flows: dict[str, Any]) -> Network:

@@ -8,7 +8,7 @@ import pytest
 import fullpipe
 from fullpipe import Scenario, ScenarioError
 from fullpipe.scenario import resolve
-from fullpipe.scenario.model.cells.nr import RESOURCE_BLOCKS
+from fullpipe.scenario.model.cells.presets import NR_RESOURCE_BLOCKS
 
 PHONE = {"node": "phone"}
 
@@ -40,7 +40,7 @@ def params(**cell: Any) -> dict[str, Any]:
 def test_resource_blocks_are_those_of_width_and_spacing() -> None:
     assert params(width="100 MHz")["resource_blocks"] == 273
     assert params(width="400 MHz", spacing="120 kHz")["resource_blocks"] == 264
-    for numerology, (spacing, widths) in enumerate(RESOURCE_BLOCKS.items()):
+    for numerology, (spacing, widths) in enumerate(NR_RESOURCE_BLOCKS.items()):
         for mhz, blocks in widths.items():
             found = params(width=f"{mhz} MHz", spacing=spacing)
             assert (found["resource_blocks"], found["numerology"]) == (blocks, numerology)

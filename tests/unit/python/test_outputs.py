@@ -103,4 +103,4 @@ def test_no_command_writes_a_file_by_itself() -> None:
         for file in (root / part).rglob("*.py")
         for call in re.findall(r"\w+\.(?:write_text|write_bytes|savefig)\(", file.read_text(encoding="utf-8"))
     ]
-    assert sorted(found) == ["cli/trace.py: files.write_bytes(", "plots/save.py: figure.savefig("]
+    assert sorted(found) == ["cli/export.py: trace_files.write_bytes(", "plots/style.py: figure.savefig("]

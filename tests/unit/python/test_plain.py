@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer.testing
 
-from fullpipe.cli import app, listed, main, plain, running
+from fullpipe.cli import app, described, main, output, running
 
 PLAIN = [
     ["my.toml"],
@@ -59,7 +59,7 @@ def test_plain_arguments_mean_the_same(words: list[str], monkeypatch: pytest.Mon
         found.append({"scenario": scenario, **others})
         return 0
 
-    read = plain.of_run(words)
+    read = output.of_run(words)
     assert read is not None
     here = bound(read)
     monkeypatch.setattr(running, "run", run)
@@ -70,7 +70,7 @@ def test_plain_arguments_mean_the_same(words: list[str], monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("words", LEFT_TO_TYPER, ids=repr)
 def test_anything_else_is_left_to_typer(words: list[str]) -> None:
-    assert plain.of_run(words) is None
+    assert output.of_run(words) is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_an_interrupted_list_ends_in_one_line(
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(listed, "print_all", interrupted)
+    monkeypatch.setattr(described, "print_all", interrupted)
     monkeypatch.setattr(sys, "argv", ["fullpipe", "list", "metrics"])
     with pytest.raises(SystemExit) as end:
         main()

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from fullpipe import Scenario, _native
-from fullpipe.engines.native import plan_text as written
-from fullpipe.engines.native.plan import Plan, plan, tcp_of
-from fullpipe.engines.native.plan_text import ASSUMED, plan_text
+from fullpipe.engines.native import plan as written
+from fullpipe.engines.native.plan import ASSUMED, Plan, plan, plan_text, tcp_of
 
 FULL = """
 name = "full"

@@ -7,8 +7,8 @@ from io import StringIO
 import pytest
 
 from fullpipe import Scenario
-from fullpipe.cli import progress
-from fullpipe.cli.progress import Reached, lines
+from fullpipe.cli import jobs
+from fullpipe.cli.jobs import Reached, lines
 from fullpipe.sweeps import Job, Update
 
 
@@ -60,9 +60,9 @@ def test_a_terminal_shows_a_bar_with_the_time_left(small: Scenario, monkeypatch:
     for name, value in {"TERM": "xterm", "COLUMNS": "80", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stderr", shown)
-    monkeypatch.setattr(progress, "monotonic", iter([0.0, 300.0]).__next__)
+    monkeypatch.setattr(jobs, "monotonic", iter([0.0, 300.0]).__next__)
     todo = [Job(small, seed) for seed in (1, 2)]
-    with progress.progress_bar(todo) as report:
+    with jobs.progress_bar(todo) as report:
         report(Update(0, todo[0], small.duration_s, "finished"))
     assert re.search(r"1/2 runs ━+╸? *\S+ of \S+ s simulated about 5 min left", shown.getvalue())
 

@@ -16,7 +16,7 @@ from fullpipe import Run, Scenario, ScenarioError, run
 from fullpipe.analysis.export import deliveries
 from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ResultError, UnknownNameError
-from fullpipe.scenario.traces import TraceError, from_deliveries, parse_mahimahi, parse_trains, public
+from fullpipe.scenario.traces import TraceError, from_deliveries, mahimahi, parse_mahimahi, parse_trains
 from fullpipe.scenario.traces.files import MAX_FILE_BYTES
 
 Cli = Callable[..., Any]
@@ -264,16 +264,16 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     content = b"1\n2\n"
     identity = hashlib.sha1(b"blob 4\0" + content, usedforsecurity=False).hexdigest()
     known = (
-        public.Fetchable("made/one.up", "one.up", identity, 4),
-        public.Fetchable("made/two.up", "two.up", identity, None),
+        mahimahi.Fetchable("made/one.up", "one.up", identity, 4),
+        mahimahi.Fetchable("made/two.up", "two.up", identity, None),
     )
     sets = (
-        public.PublicSet("made", "two lines", "CC0", "https://made.invalid", known),
-        public.PublicSet("other", "more", "none stated", "https://other.invalid", ()),
+        mahimahi.PublicSet("made", "two lines", "CC0", "https://made.invalid", known),
+        mahimahi.PublicSet("other", "more", "none stated", "https://other.invalid", ()),
     )
     (tmp_path / "one.up").write_bytes(content)
-    monkeypatch.setattr(public, "RAW", tmp_path.as_uri())
-    monkeypatch.setattr(public, "public_sets", lambda: sets)
+    monkeypatch.setattr(mahimahi, "RAW", tmp_path.as_uri())
+    monkeypatch.setattr(mahimahi, "public_sets", lambda: sets)
     return tmp_path
 
 

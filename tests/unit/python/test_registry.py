@@ -18,8 +18,8 @@ from fullpipe.engines.native.plan import plan
 from fullpipe.scenario.catalogue import family
 from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.cells import Cell
+from fullpipe.scenario.model.cells.base import Shared
 from fullpipe.scenario.model.cells.cellular import Cellular
-from fullpipe.scenario.model.cells.shared import Shared
 from fullpipe.scenario.model.cells.wifi import Wifi
 from fullpipe.scenario.model.link.impairments import Impairments, given
 from fullpipe.scenario.model.link.losses import MODELS as LOSSES

@@ -12,7 +12,7 @@ from fullpipe import Scenario, engines
 from fullpipe._native import plan_schema
 from fullpipe.engines.native.plan import plan
 from fullpipe.errors import ScenarioError
-from fullpipe.scenario.model.route_control import Policy
+from fullpipe.scenario.model.routing import Policy
 
 GRAPH: dict[str, Any] = {
     "kind": "graph",

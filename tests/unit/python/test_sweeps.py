@@ -13,7 +13,7 @@ from fullpipe import EngineError, Run, Scenario, files, sweep, sweeps
 from fullpipe.engines import ENGINES, Capabilities, Problem, Progress, Requirement
 from fullpipe.engines.native import NativeEngine
 from fullpipe.errors import CancelledError
-from fullpipe.runs import TABLES, Store, executor, keep, writer
+from fullpipe.runs import TABLES, Store, executor, writer
 from fullpipe.runs.executor import Threads
 from fullpipe.runs.segments import Segment, paths
 from fullpipe.sweeps import Job, KeptRuns, SweepError, Update, jobs, run, stream
@@ -253,9 +253,9 @@ def test_what_runs_of_a_point_share_is_encoded_once(
     small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoded: list[object] = []
-    encode = keep.to_jsonable_python
-    monkeypatch.setattr(keep, "to_jsonable_python", lambda value: encoded.append(value) or encode(value))
-    monkeypatch.setattr(keep, "_last", [(None, "")])
+    encode = writer.to_jsonable_python
+    monkeypatch.setattr(writer, "to_jsonable_python", lambda value: encoded.append(value) or encode(value))
+    monkeypatch.setattr(writer, "_last", [(None, "")])
     points = small.with_values({"sweep": {"flows.0.cca": ["cubic", "reno"]}})
     run(jobs(points, range(1, 6)), store=Store(tmp_path))
     assert len(encoded) == 2

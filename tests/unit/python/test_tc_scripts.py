@@ -10,8 +10,8 @@ from fullpipe import Scenario
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.shaped import scenario_of
 from fullpipe.scenario.tc import script
+from fullpipe.scenario.tc.devices import Router
 from fullpipe.scenario.tc.qdiscs import queue_of
-from fullpipe.scenario.tc.router import Router
 
 Cli = Callable[..., Any]
 POLICED = """tc qdisc add dev eth0 handle ffff: ingress

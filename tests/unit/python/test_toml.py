@@ -12,9 +12,8 @@ import pytest
 
 from fullpipe import Scenario, ScenarioError
 from fullpipe.cli.asked import assignment
-from fullpipe.cli.ui.fields import fields_of
-from fullpipe.cli.ui.problems import lines_of
-from fullpipe.scenario.read import toml
+from fullpipe.cli.ui.fields import fields_of, lines_of
+from fullpipe.scenario.read import files
 from fullpipe.scenario.read.files import parse_toml
 
 from .conftest import SMALL
@@ -31,7 +30,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     def loads(_: str) -> Any:
         raise AssertionError("it was parsed")
 
-    monkeypatch.setattr(toml.tomllib, "loads", loads)
+    monkeypatch.setattr(files.tomllib, "loads", loads)
 
 
 @pytest.mark.parametrize(
@@ -135,4 +134,4 @@ def test_a_name_that_no_message_could_quote_is_not_repeated_for_every_line() -> 
 
 def test_a_table_that_is_there_twice_is_named_as_a_file_writes_it() -> None:
     with pytest.raises(ValueError, match=r"^\[flows\] is there twice; write \[\[flows\]\] for each .*line 3"):
-        toml.parsed('[flows]\ncca = "cubic"\n[flows]\ncca = "reno"\n')
+        files.parsed('[flows]\ncca = "cubic"\n[flows]\ncca = "reno"\n')

@@ -6,8 +6,8 @@ import pytest
 
 from fullpipe import Scenario, ScenarioError
 from fullpipe.scenario import Port, resolve
-from fullpipe.scenario.model.cells import wifi_phy
-from fullpipe.scenario.model.cells.wifi_presets import PRESETS
+from fullpipe.scenario.model.cells import wifi
+from fullpipe.scenario.model.cells.wifi import PRESETS
 from fullpipe.scenario.model.link.queues import DropTail
 
 CELL: dict[str, Any] = {
@@ -140,7 +140,7 @@ def test_a_size_relative_to_the_path_goes_by_the_rate_of_the_station() -> None:
 def test_rates_are_those_of_the_standard(
     standard: str, width: int, mcs: int, streams: int, guard_ns: int, mbps: float
 ) -> None:
-    assert wifi_phy.rate_bps(standard, width, mcs, streams, guard_ns) / 1e6 == pytest.approx(mbps, abs=0.05)
+    assert wifi.rate_bps(standard, width, mcs, streams, guard_ns) / 1e6 == pytest.approx(mbps, abs=0.05)
 
 
 def test_802_11ac_leaves_out_what_its_encoders_cannot_share() -> None:
@@ -150,7 +150,7 @@ def test_802_11ac_leaves_out_what_its_encoders_cannot_share() -> None:
         for width in (20, 40, 80, 160)
         for mcs in range(10)
         for streams in (1, 2, 3, 4)
-        if not wifi_phy.exists("802.11ac", width, mcs, streams)
+        if not wifi.exists("802.11ac", width, mcs, streams)
     }
     assert missing == {(20, 9, 1), (20, 9, 2), (20, 9, 4), (80, 6, 3), (160, 9, 3)}
 

@@ -72,7 +72,7 @@ const pictureOf = (table, title, axis) => inLight(() => {
   return sheet({ title, width: Math.ceil(width), height: ROW.top + rows.length * ROW.height + 8 }, svg("g", {}, head, ...drawn));
 });
 
-// `result`: a comparison as `cli/ui/verdicts.py` tells it.
+// `result`: a comparison as `cli/ui/compare.py` tells it.
 export function Verdicts({ result, known }) {
   const [isWhole, setIsWhole] = useState(false), place = useRef(null);
   const names = [result.reference, result.variant], findings = result.findings.map((one, n) => ({ ...one, texts: result.shown[n], share: result.shown[n].share }));

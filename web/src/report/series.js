@@ -13,7 +13,7 @@ import { HEIGHT, axes, told, upward } from "./axes.js";
 
 const BUTTONS = [["Zoom in", "+"], ["Zoom out", "-"], ["Earlier", "PageUp"], ["Later", "PageDown"], ["Everything", 0]];
 
-// Values as `report/quantised.py` packs them: numbers of two bytes, low byte first.
+// Values as `report/svg/marks.py` packs them: numbers of two bytes, low byte first.
 function unpacked({ values, low, step }, nothing) {
   const bytes = Uint8Array.from(atob(values), (one) => one.charCodeAt(0));
   return Float32Array.from(new Uint16Array(bytes.buffer), (number) => (number === nothing ? NaN : low + step * number));

@@ -4,9 +4,8 @@
 for Wireshark, tcptrace and similar tools; `flent` writes a file that Flent opens; `deliveries` writes the
 deliveries of a link or cell as a packet-delivery trace."""
 
-from fullpipe.analysis.export.deliveries import deliveries
 from fullpipe.analysis.export.flent import flent
-from fullpipe.analysis.export.pcapng import pcapng
+from fullpipe.analysis.export.packets import deliveries, pcapng
 from fullpipe.analysis.export.qlog import qlog
 
 __all__ = ["deliveries", "flent", "pcapng", "qlog"]

@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from fullpipe.analysis.export.flent_calls import call_points
-from fullpipe.analysis.export.flent_points import Points, points_of
-from fullpipe.analysis.metrics.fairness import jain
+from fullpipe.analysis.export.flent_points import Points, call_points, points_of
+from fullpipe.analysis.metrics.throughput import jain
 from fullpipe.errors import ResultError
 from fullpipe.runs import Run, version
-from fullpipe.scenario.flent.declared import COUNTED, TESTS, with_streams
-from fullpipe.scenario.flent.families import FlentTest
-from fullpipe.scenario.flent.names import flow_of
+from fullpipe.scenario.flent.build import COUNTED, TESTS, with_streams
+from fullpipe.scenario.flent.families import FlentTest, flow_of
 
 VERSION = 4
 """Version of the file format."""

@@ -3,10 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from fullpipe.analysis.metrics.delay import responsiveness as responsiveness
+
 # A run as JSON needs its summary alone. Functions with the names of their modules are imported at once: a
 # module that is imported later would take the place of its function.
-from fullpipe.analysis.metrics.connections import connections as connections
-from fullpipe.analysis.metrics.responsiveness import responsiveness as responsiveness
+from fullpipe.analysis.metrics.groups import connections as connections
 from fullpipe.analysis.metrics.summary import summary as summary
 
 if TYPE_CHECKING:

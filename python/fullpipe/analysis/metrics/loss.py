@@ -1,8 +1,13 @@
-"""Loss: packets dropped, marked lost, retransmitted and marked. All functions take the tables of a run."""
+"""Lost, retransmitted and reordered packets."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
+from fullpipe.errors import ResultError
 from fullpipe.lazy import pl
+
+# Loss: packets dropped, marked lost, retransmitted and marked. All functions take the tables of a run.
 
 
 def dropped_share(flows: pl.DataFrame) -> float | None:
@@ -69,3 +74,86 @@ def _share(flows: pl.DataFrame, column: str) -> float | None:
     if not counts or any(known is None for known, _ in counts):
         return None
     return float(sum(known for known, _ in counts) / sum(sent for _, sent in counts))
+
+
+# Reordering: how a path changes the order of packets.
+#
+# The metrics take packets captured at both ends, `record.packets = ["sender", "receiver"]`: without the
+# sender's side a retransmission looks like a packet that arrived late.
+
+
+_SAME = ("flow", "connection", "seq", "len", "ts_val", "copy")
+
+
+def arrivals(packets: pl.DataFrame, flow: str) -> list[int]:
+    """Positions of a flow's data packets in the order of sending, listed in the order of arrival.
+
+    Lost packets are missing. Packets of both captures are matched by sequence number, length and timestamp,
+    and copies of one packet by their order.
+
+    Raises:
+        ResultError: If data packets of the flow were not captured at both ends.
+    """
+    of_sender = pl.col("source").fill_null("sender") == "sender"
+    data = packets.filter((pl.col("flow") == flow) & (pl.col("kind") == "data") & of_sender)
+    data = data.with_columns(pl.col("connection").fill_null(1))  # runs that do not say it have one
+    ends = {point: data.filter(pl.col("point") == point) for point in ("sender", "receiver")}
+    missing = [point for point, rows in ends.items() if rows.is_empty()]
+    if missing:
+        raise ResultError(
+            f'flow "{flow}": no data packets captured at the {missing[0]}; '
+            'record them with record.packets = ["sender", "receiver"]'
+        )
+    copy = pl.int_range(pl.len()).over("flow", "connection", "seq", "len", "ts_val").alias("copy")
+    sent, received = (rows.sort("time_ns", maintain_order=True).with_columns(copy) for rows in ends.values())
+    places = sent.with_row_index("place").select(*_SAME, "place")
+    found = received.join(places, on=_SAME, how="inner", maintain_order="left")["place"]
+    return [int(place) for place in found]
+
+
+def reordered_ratio(packets: pl.DataFrame, flow: str) -> float:
+    """Share of the arriving packets that were overtaken.
+
+    Formula: #{i: s_i < max of s_j over j < i} / n, with s the positions in the order of sending.
+    Source: RFC 4737, the Type-P-Reordered singleton and the reordered ratio.
+
+    Raises:
+        ResultError: If data packets of the flow were not captured at both ends.
+    """
+    extents = reordering_extents(arrivals(packets, flow))
+    return sum(extent > 0 for extent in extents) / len(extents)
+
+
+def reordering_extents(places: list[int]) -> list[int]:
+    """Number of positions by which every packet arrived late, in the order of arrival; 0 if not overtaken.
+
+    Formula: i - j for a reordered packet i, with j the first to arrive of those with s_j > s_i.
+    Source: RFC 4737, reordering extent.
+
+    >>> reordering_extents([0, 1, 3, 4, 2, 5])
+    [0, 0, 0, 0, 2, 0]
+    """
+    highest: list[
+        int
+    ] = []  # maximum so far, per arrival; it never falls, so that bisection finds the first above a place
+    extents = []
+    for i, place in enumerate(places):
+        extents.append(i - bisect_right(highest, place))
+        highest.append(max(place, highest[-1]) if highest else place)
+    return extents
+
+
+def reorder_density(places: list[int], threshold: int = 64) -> dict[int, float]:
+    """Distribution of the displacements of packets: negative is early, positive is late.
+
+    Formula: share of packets with (position of arrival - position in the order of sending among those that
+    arrived) = d; packets beyond the threshold are left out, as lost.
+    Source: RFC 5236, reorder density.
+
+    >>> reorder_density([0, 2, 1, 3])
+    {-1: 0.25, 0: 0.5, 1: 0.25}
+    """
+    order = {place: rank for rank, place in enumerate(sorted(places))}
+    moved = [i - order[place] for i, place in enumerate(places)]
+    kept = [d for d in moved if abs(d) <= threshold]
+    return {d: kept.count(d) / len(kept) for d in sorted(set(kept))}

@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from fullpipe.analysis.metrics.application_measures import OF_APPLICATIONS
-from fullpipe.analysis.metrics.delay import power, rtt_inflation
-from fullpipe.analysis.metrics.fairness import jain_of_some, starved_flows
+from fullpipe.analysis.metrics.delay import power, responsiveness, rtt_inflation
 from fullpipe.analysis.metrics.loss import dropped_share, loss_rate, marking_rate, retransmission_rate
-from fullpipe.analysis.metrics.margins import (
+from fullpipe.analysis.metrics.measure import (
     DELAY,
+    EVERYWHERE,
     FLOWS,
     PACKETS,
+    PART,
     RATE,
     SHARE,
     SHARE_OF_PACKETS,
+    Better,
     Margin,
+    Measure,
+    Value,
+    View,
 )
-from fullpipe.analysis.metrics.measure import EVERYWHERE, PART, Better, Measure, Value, View
-from fullpipe.analysis.metrics.responsiveness import responsiveness
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
+from fullpipe.analysis.metrics.specific import OF_APPLICATIONS
+from fullpipe.analysis.metrics.throughput import jain_of_some, starved_flows
 from fullpipe.lazy import pl
 
 _ONE_SPAN = "from the end of the warm-up, or the first start if that is later, to the last end"

@@ -10,10 +10,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fullpipe.analysis.metrics.connections import bulk_flows, bulk_names, connections, datagrams
-from fullpipe.analysis.metrics.delay import smoothed_s
+from fullpipe.analysis.metrics.applications import begun_pages_s, call_scores, measured_transfers
+from fullpipe.analysis.metrics.delay import (
+    idle_times,
+    latency_increase_s,
+    of_idle_path,
+    smoothed_s,
+    under_load,
+)
 from fullpipe.analysis.metrics.dynamics import Windows
-from fullpipe.analysis.metrics.groups import flow_directions
+from fullpipe.analysis.metrics.groups import bulk_flows, bulk_names, connections, datagrams, flow_directions
 from fullpipe.analysis.metrics.paths import (
     changing_echoes,
     echo_names,
@@ -21,16 +27,7 @@ from fullpipe.analysis.metrics.paths import (
     narrowest_hops,
     one_way_s,
 )
-from fullpipe.analysis.metrics.responsiveness import (
-    idle_times,
-    latency_increase_s,
-    of_idle_path,
-    under_load,
-)
-from fullpipe.analysis.metrics.samples import RowsByFlow, real, rows_where
-from fullpipe.analysis.metrics.spans import compared
-from fullpipe.analysis.metrics.transfers import begun_pages_s, measured_transfers
-from fullpipe.analysis.metrics.voice import call_scores
+from fullpipe.analysis.metrics.samples import RowsByFlow, compared, real, rows_where
 from fullpipe.lazy import pl
 from fullpipe.runs import Run
 from fullpipe.runs.spans import Span, rows_together_bps

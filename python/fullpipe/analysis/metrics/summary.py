@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fullpipe.analysis.metrics.connections import bulk_names
-from fullpipe.analysis.metrics.fairness import jain_of_some
-from fullpipe.analysis.metrics.groups import flow_directions
-from fullpipe.analysis.metrics.spans import compared
-from fullpipe.analysis.metrics.transfers import completion_percentiles_s, measured_transfers
-from fullpipe.analysis.metrics.voice import call_scores
+from fullpipe.analysis.metrics.applications import call_scores, completion_percentiles_s, measured_transfers
+from fullpipe.analysis.metrics.groups import bulk_names, flow_directions
+from fullpipe.analysis.metrics.samples import compared
+from fullpipe.analysis.metrics.throughput import jain_of_some
 from fullpipe.runs import Run
 from fullpipe.runs.spans import rows_together_bps
 

@@ -8,75 +8,95 @@ the functions take one number per run. Samples along the time of one run are not
 from fullpipe.analysis.statistics.anova import (
     EFFECTS,
     FTest,
+    Hotelling,
     Sample,
     anova,
     anova_of_samples,
     factorial_anova,
+    hotelling,
     two_way_anova,
     welch_anova,
     welch_anova_of_samples,
     welch_factorial_anova,
     welch_two_way_anova,
 )
-from fullpipe.analysis.statistics.autocorrelation import (
-    autocorrelation_warning,
-    effective_sample_size,
-    integrated_autocorrelation_time,
-    lag1_autocorrelation,
-)
-from fullpipe.analysis.statistics.cumulative import dkw_half_width
 from fullpipe.analysis.statistics.effect_sizes import (
     Effect,
+    Magnitude,
+    cliffs_delta,
     cliffs_delta_interval,
+    cohens_d,
     eta_squared,
     hedges_g,
     hedges_g_of_pairs,
+    magnitude_of_delta,
     omega_squared,
     ratio,
     ratio_of_pairs,
 )
-from fullpipe.analysis.statistics.effects import Magnitude, cliffs_delta, cohens_d, magnitude_of_delta
 from fullpipe.analysis.statistics.equivalence import (
     MeanContrast,
+    Paired,
     Tost,
     WelchT,
     contrast_of_cells,
     contrast_of_pairs,
+    paired,
+    pairs_that_decide,
     tost,
     tost_of_pairs,
     welch_t,
 )
-from fullpipe.analysis.statistics.hotelling import Hotelling, hotelling
 from fullpipe.analysis.statistics.intervals import (
     Interval,
+    Summary,
     bootstrap_interval,
+    dkw_half_width,
+    summarise,
     t_interval,
     welch_interval,
     wilson_interval,
 )
-from fullpipe.analysis.statistics.letters import compact_letters
 from fullpipe.analysis.statistics.models import Pillai, factorial_mixed_model, manova, mixed_model
-from fullpipe.analysis.statistics.modes import Mode, TwoModes, two_modes
-from fullpipe.analysis.statistics.multiple import benjamini_hochberg, holm
-from fullpipe.analysis.statistics.paired import Paired, paired, pairs_that_decide
-from fullpipe.analysis.statistics.pairwise import MeanPair, games_howell, games_howell_of_samples, tukey_hsd
+from fullpipe.analysis.statistics.pairwise import (
+    MeanPair,
+    benjamini_hochberg,
+    compact_letters,
+    games_howell,
+    games_howell_of_samples,
+    holm,
+    tukey_hsd,
+)
 from fullpipe.analysis.statistics.power import (
     pairs_by_simulation,
     pairs_for_power,
     power_of_pairs,
     seeds_that_decide,
 )
-from fullpipe.analysis.statistics.rank_effects import epsilon_squared, kendalls_w
-from fullpipe.analysis.statistics.ranks import RankPair, RankTest, dunn, friedman, kruskal_wallis
+from fullpipe.analysis.statistics.ranks import (
+    RankPair,
+    RankTest,
+    dunn,
+    epsilon_squared,
+    friedman,
+    kendalls_w,
+    kruskal_wallis,
+)
 from fullpipe.analysis.statistics.stationarity import (
     Doubt,
+    Mode,
     Steadiness,
+    TwoModes,
+    autocorrelation_warning,
     doubtful_means,
+    effective_sample_size,
     geweke,
+    integrated_autocorrelation_time,
+    lag1_autocorrelation,
     mser5,
     steadiness,
+    two_modes,
 )
-from fullpipe.analysis.statistics.summaries import Summary, summarise
 
 __all__ = [
     "EFFECTS",

@@ -5,16 +5,121 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal
 
 import numpy as np
-from scipy.special import gammaln, ncfdtr, stdtrit
+from scipy.special import chdtri, gammaln, ncfdtr, ndtr, stdtrit
 
 from fullpipe.analysis.statistics.anova import FTest
-from fullpipe.analysis.statistics.effects import cliffs_delta, cohens_d
-from fullpipe.analysis.statistics.intervals import Interval, check_level
-from fullpipe.analysis.statistics.quadrature import noncentral_t
-from fullpipe.analysis.statistics.samples import Vector, vector
-from fullpipe.analysis.statistics.slow_imports import root
+from fullpipe.analysis.statistics.intervals import Interval, Vector, check_level, root, vector
+
+# Effect sizes: how large a difference is, apart from its significance.
+
+
+Magnitude = Literal["negligible", "small", "medium", "large"]
+"""Words for the size of an effect: see `magnitude_of_delta`."""
+
+
+def cohens_d(first: Iterable[float], second: Iterable[float]) -> float:
+    """Difference of means in pooled standard deviations; positive if the first is larger.
+
+    d = (mean1 - mean2) / sqrt(((n1 - 1) s1² + (n2 - 1) s2²) / (n1 + n2 - 2)). Source: Cohen 1988,
+    "Statistical power analysis for the behavioral sciences". Two equal constants give 0. Two different ones
+    give an infinity with the sign of the difference.
+
+    >>> cohens_d([2, 4, 6], [1, 3, 5])
+    0.5
+    """
+    a = vector(first, at_least=2, what="first")
+    b = vector(second, at_least=2, what="second")
+    pooled = ((a.size - 1) * a.var(ddof=1) + (b.size - 1) * b.var(ddof=1)) / (a.size + b.size - 2)
+    difference = float(a.mean() - b.mean())
+    if pooled == 0:
+        return 0.0 if difference == 0 else float(np.copysign(np.inf, difference))
+    return difference / float(np.sqrt(pooled))
+
+
+def cliffs_delta(first: Iterable[float], second: Iterable[float]) -> float:
+    """P(first > second) - P(first < second) over all pairs of values: from -1 to 1.
+
+    δ = (#(x > y) - #(x < y)) / (n1 n2) over all pairs. Source: Cliff 1993, "Dominance statistics". It assumes
+    nothing about the distributions, so it also suits flows that are either starved or not.
+
+    >>> round(cliffs_delta([1, 2, 3], [2, 3, 4]), 4)
+    -0.5556
+    """
+    a = vector(first, at_least=1, what="first")
+    b = vector(second, at_least=1, what="second")
+    return float(np.sign(a[:, None] - b[None, :]).mean())
+
+
+def magnitude_of_delta(delta: float) -> Magnitude:
+    """Word for Cliff's δ: small from 0.147, medium from 0.33, large from 0.474 (Romano et al. 2006)."""
+    size = abs(delta)
+    if size < 0.147:
+        return "negligible"
+    if size < 0.33:
+        return "small"
+    return "medium" if size < 0.474 else "large"
+
+
+# Distributions by integration over the sample deviation: noncentral t, and the studentized range.
+
+
+_NODES = np.polynomial.legendre.leggauss(200)
+_FEW_NODES = np.polynomial.legendre.leggauss(80)
+_FARTHEST = 8.0
+"""Limit of integration over a normal value, in standard deviations."""
+
+
+def noncentral_t(t: float, freedom: float, noncentrality: float) -> float:
+    """P(T <= t) = E[Φ(t s - noncentrality)], with s² chi-squared over its degrees of freedom.
+
+    Source: Johnson and Welch 1940, "Applications of the non-central t-distribution".
+    """
+    s, weights = _deviations(freedom)
+    return float(weights @ ndtr(t * s - noncentrality))
+
+
+def studentized_range(q: float, groups: int, freedom: float) -> float:
+    """P(Q <= q), where Q is the range of the means of groups over their standard error.
+
+    E[k ∫ φ(z) (Φ(z) - Φ(z - q s))^(k - 1) dz], with s as in `noncentral_t`. Source: Lund and Lund 1983,
+    "Probabilities and upper quantiles for the studentized range".
+    """
+    s, weights = _deviations(freedom)
+    nodes, own = _FEW_NODES
+    z = _FARTHEST * nodes
+    inner = (ndtr(z) - ndtr(z - q * s[:, None])) ** (groups - 1)
+    density = np.exp(-(z**2) / 2) * own * _FARTHEST / math.sqrt(2 * math.pi)
+    return float(weights @ (groups * (inner @ density)))
+
+
+@lru_cache(maxsize=1024)
+def studentized_range_quantile(level: float, groups: int, freedom: float) -> float:
+    """Return the q with P(Q <= q) = level."""
+
+    @cache  # the search begins with both ends; the loop below has computed the upper one
+    def beyond(q: float) -> float:
+        return (studentized_range(q, groups, freedom) if q else 0.0) - level  # P(Q <= 0) = 0
+
+    high = 10.0
+    while beyond(high) < 0:
+        high *= 2
+    return root(beyond, 0.0, high, xtol=1e-8)
+
+
+@lru_cache(maxsize=256)
+def _deviations(freedom: float) -> tuple[Vector, Vector]:
+    """Return values of s and their weights: Gauss-Legendre quadrature between the quantiles 1e-15 and
+    1 - 1e-15."""
+    low, high = (math.sqrt(float(chdtri(freedom, tail)) / freedom) for tail in (1 - 1e-15, 1e-15))
+    nodes, weights = _NODES
+    s = low + (high - low) * (nodes + 1) / 2
+    logarithm = (freedom - 1) * np.log(s) - freedom * s**2 / 2
+    density = weights * np.exp(logarithm - logarithm.max())
+    return s, density / density.sum()
 
 
 @dataclass(frozen=True, slots=True)

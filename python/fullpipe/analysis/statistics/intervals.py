@@ -1,16 +1,102 @@
-"""Confidence intervals over replicates."""
+"""Samples, their summaries and confidence intervals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtr, ndtri, stdtrit
 
-from fullpipe.analysis.statistics.samples import Vector, vector
+# Checks of samples: a vector of finite floats, or an error with the reason.
+
+
+Vector = npt.NDArray[np.float64]
+
+
+def vector(values: Iterable[float], *, at_least: int, what: str = "values") -> Vector:
+    """Return the values as a vector. Raises ValueError for too few of them, for NaN and for infinities."""
+    result = np.asarray(list(values), dtype=np.float64)
+    if result.size < at_least:
+        raise ValueError(f"{what}: {at_least} or more numbers are needed, there are {result.size}")
+    if not np.isfinite(result).all():
+        raise ValueError(f"{what}: every number must be finite; drop missing ones and say so")
+    return result
+
+
+# Functions of scipy modules that are slow to import: `scipy.stats` alone takes half a second.
+
+
+def ranked(values: npt.ArrayLike, axis: int | None = None) -> npt.NDArray[np.float64]:
+    """Return ranks from 1, per row with `axis=1`; equal values share their mean rank."""
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values, axis=axis), dtype=np.float64)
+
+
+def rank_correlation(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
+    """Return Spearman's rank correlation of two samples of the same length; NaN if one does not vary."""
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(one, other).statistic)
+
+
+def root(function: Callable[[float], float], low: float, high: float, **tolerances: Any) -> float:
+    """Return a root between two arguments at which a function has different signs, by Brent's method."""
+    from scipy.optimize import brentq
+
+    return float(brentq(function, low, high, **tolerances))
+
+
+# Summaries of replicates.
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Five numbers of a box plot, and the moments.
+
+    `sd` is the sample standard deviation, sqrt(sum (x - mean)^2 / (n - 1)), and `sem` is sd / sqrt(n); both
+    are NaN for a single value. Quartiles are interpolated linearly (Hyndman and Fan
+    1996, "Sample quantiles in statistical packages", definition 7)."""
+
+    n: int
+    mean: float
+    sd: float
+    sem: float
+    minimum: float
+    q1: float
+    median: float
+    q3: float
+    maximum: float
+
+
+def summarise(values: Iterable[float]) -> Summary:
+    """Summarise one or more finite numbers.
+
+    >>> summarise([1, 2, 3, 4, 5]).median
+    3.0
+    """
+    x = vector(values, at_least=1)
+    sd = float(x.std(ddof=1)) if x.size > 1 else float("nan")
+    low, q1, median, q3, high = (float(q) for q in np.quantile(x, [0, 0.25, 0.5, 0.75, 1]))
+    return Summary(
+        n=int(x.size),
+        mean=float(x.mean()),
+        sd=sd,
+        sem=sd / float(np.sqrt(x.size)),
+        minimum=low,
+        q1=q1,
+        median=median,
+        q3=q3,
+        maximum=high,
+    )
+
+
+# Confidence intervals over replicates.
+
 
 Method = Literal[
     "t",
@@ -170,3 +256,29 @@ def _bca_tails(tails: Vector, x: Vector, statistic: Callable[[Vector], float], f
     bias = float(ndtri(below))
     shifted = bias + ndtri(tails)
     return np.asarray(ndtr(bias + shifted / (1 - acceleration * shifted)), dtype=np.float64)
+
+
+# Confidence band around an empirical distribution function.
+
+
+def dkw_half_width(n: int, level: float = 0.95) -> float:
+    """Half-width of a band around a sample's distribution function that covers the true one everywhere.
+
+    Formula: sqrt(ln(2 / (1 - level)) / (2 n)).
+    Source: Dvoretzky, Kiefer and Wolfowitz 1956; with the constant of Massart 1990, "The tight constant in
+    the Dvoretzky-Kiefer-Wolfowitz inequality".
+
+    Args:
+        n: Number of independent values, one per run.
+        level: Probability that the whole function is inside the band.
+
+    Raises:
+        ValueError: If there is no value, or `level` is not between 0 and 1.
+
+    >>> round(dkw_half_width(100), 4)
+    0.1358
+    """
+    check_level(level)
+    if n < 1:
+        raise ValueError(f"n: {n} is below 1")
+    return math.sqrt(math.log(2 / (1 - level)) / (2 * n))

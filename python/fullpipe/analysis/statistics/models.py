@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from fullpipe.analysis.statistics.anova import EFFECTS, Factors, FTest, Matrix, effects_of
-from fullpipe.analysis.statistics.samples import Vector
+from fullpipe.analysis.statistics.intervals import Vector
 from fullpipe.errors import MissingExtraError
 
 

@@ -10,11 +10,9 @@ import numpy as np
 from scipy.special import fdtrc, stdtrit
 
 from fullpipe.analysis.statistics.anova import FTest
-from fullpipe.analysis.statistics.equivalence import MeanContrast
-from fullpipe.analysis.statistics.intervals import check_level
-from fullpipe.analysis.statistics.paired import MOST_SEEDS
-from fullpipe.analysis.statistics.quadrature import noncentral_t
-from fullpipe.analysis.statistics.samples import vector
+from fullpipe.analysis.statistics.effect_sizes import noncentral_t
+from fullpipe.analysis.statistics.equivalence import MOST_SEEDS, MeanContrast
+from fullpipe.analysis.statistics.intervals import check_level, vector
 
 MOST_SIMULATED = 5_000
 _REPETITIONS = 1_000

@@ -1,17 +1,92 @@
-"""Doubts about the mean over a run: start-up in it, drift, or too few independent samples."""
+"""Dependence and shape of samples: autocorrelation, stationarity, modes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from fullpipe.analysis.statistics.autocorrelation import effective_sample_size
-from fullpipe.analysis.statistics.intervals import t_interval
-from fullpipe.analysis.statistics.samples import Vector, vector
+from fullpipe.analysis.statistics.intervals import Interval, Vector, t_interval, vector, wilson_interval
+
+# Effective number of independent samples in a series of one run.
+
+
+def lag1_autocorrelation(values: Iterable[float]) -> float:
+    """r1 = Σ (x[t] - m)(x[t+1] - m) / Σ (x[t] - m)², with m the mean; 0 for a constant.
+
+    Source: Box, Jenkins and Reinsel, "Time series analysis", section 2.1.
+
+    >>> lag1_autocorrelation([1, 2, 3, 4, 5])
+    0.4
+    """
+    x = vector(values, at_least=3)
+    deviation = x - x.mean()
+    spread = float(np.dot(deviation, deviation))
+    return float(np.dot(deviation[:-1], deviation[1:])) / spread if spread > 0 else 0.0
+
+
+def effective_sample_size(values: Iterable[float]) -> float:
+    """Number of independent samples that would give the mean equally well: n (1 - r1) / (1 + r1).
+
+    Exact for a long first-order autoregression. Source: Bayley and Hammersley 1946, "The effective number of
+    independent observations in an autocorrelated time series". The result is between 1 and n: a negative r1,
+    which would give more than n, counts as 0.
+
+    >>> round(effective_sample_size([1, 2, 3, 4, 5]), 4)
+    2.1429
+    """
+    x = vector(values, at_least=3)
+    r1 = max(lag1_autocorrelation(x), 0.0)
+    return float(np.clip(x.size * (1 - r1) / (1 + r1), 1, x.size))
+
+
+def integrated_autocorrelation_time(values: Iterable[float]) -> float:
+    """Number of values of a series that equal one independent value: 1 + 2 Σ r(k), at least 1.
+
+    It is 1 for a constant. The sum ends before the first pair r(2k) + r(2k+1) that is not positive, where
+    noise dominates. n over this time is the effective sample size of any series, while
+    `effective_sample_size` assumes a first-order autoregression. Source: Geyer 1992, "Practical Markov chain
+    Monte Carlo", section 3.3 (initial positive sequence).
+
+    >>> round(integrated_autocorrelation_time([1, 2, 3, 2, 1, 2, 3, 2, 1, 1, 1, 3, 3, 3]), 4)
+    1.6
+    """
+    x = vector(values, at_least=3)
+    deviation = x - x.mean()
+    square = np.correlate(deviation, deviation)[0]
+    if square == 0:
+        return 1.0
+
+    def r(lag: int) -> float:
+        return float(np.dot(deviation[: x.size - lag], deviation[lag:]) / square) if lag else 1.0
+
+    pairs = (r(lag) + r(lag + 1) for lag in range(0, x.size // 2 * 2, 2))
+    positive = np.fromiter(takewhile(lambda pair: not pair <= 0, pairs), float)
+    return max(1.0, float(2 * positive.sum()) - 1)
+
+
+def autocorrelation_warning(values: Iterable[float], name: str = "the series") -> str | None:
+    """Return a warning if samples cannot be taken as independent; otherwise None.
+
+    The limit is r1 > 2 / sqrt(n), the two-sided 5 % bound of white noise (Bartlett 1946).
+    """
+    x = vector(values, at_least=3)
+    r1 = lag1_autocorrelation(x)
+    if r1 <= 2 / np.sqrt(x.size):
+        return None
+    worth = effective_sample_size(x)
+    return (
+        f"{name}: {x.size} samples with lag-1 autocorrelation {r1:.2f} are worth about {worth:.0f} "
+        "independent ones; compare runs with different seeds instead"
+    )
+
+
+# Doubts about the mean over a run: start-up in it, drift, or too few independent samples.
+
 
 Trend = Literal["steady", "warm-up", "drift", "noisy", "too short"]
 
@@ -188,3 +263,87 @@ def _doubts(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float) -> Itera
             if not found.trusted:
                 drop = known["time_s"][found.warmup - 1] if found.warmup else None
                 yield Doubt(flow, quantity, found.verdict, found.reason, drop)
+
+
+# Two modes of runs: a test for a gap between their values, and statistics of each mode.
+
+
+FEWEST_FOR_MODES = 20
+"""Fewest runs for the test: smaller samples rarely have the two runs of the rarer mode that it needs."""
+_FEWEST_OF_A_MODE = 2
+_GAP = 2.3
+"""Smallest gap, in standard deviations within modes. One in 200 samples of 20 normal values has such a gap,
+and even fewer larger samples."""
+_RELEVANT = 0.05
+"""A gap counts if it is at least this share of the larger mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """Statistics of the runs of one mode."""
+
+    mean: float
+    interval: Interval
+    """Student's 95 % interval of the mean."""
+    runs: int
+    share: Interval
+    """Wilson's 95 % interval of the probability of this mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwoModes:
+    """Runs divided into two modes by their values."""
+
+    low: Mode
+    high: Mode
+    n: int
+
+
+def two_modes(values: Iterable[float]) -> TwoModes | None:
+    """Divide values into two modes if there is a gap between them.
+
+    The sorted values are split with two or more on each side. The split with the largest gap counts, in
+    standard deviations within the parts. If all values are positive, their logarithms must have the gap, too,
+    so that skewed values are not taken for two modes.
+
+    The idea is that of tests for two clusters (Engelman and Hartigan 1969, "Percentage points of a test for
+    clusters"). The limit is ours, from a simulation: at 2.3, fewer than 1 % of samples of 20 to 100 normal
+    values are called two modes.
+
+    Returns:
+        None if there is one mode, or there are fewer than 20 values.
+
+    >>> two_modes([0.1, 0.2] * 2 + [9.8, 10.1, 10.0, 9.9] * 4).low.runs
+    4
+    """
+    x = np.sort(vector(values, at_least=1))
+    if x.size < FEWEST_FOR_MODES:
+        return None
+    gaps = _gaps(x)
+    if x[0] > 0:
+        gaps = np.minimum(gaps, _gaps(np.log(x)))
+    place = int(gaps.argmax())
+    split = place + _FEWEST_OF_A_MODE
+    if gaps[place] < _GAP:
+        return None
+    low, high = x[:split], x[split:]
+    scale = max(abs(float(low.mean())), abs(float(high.mean())))
+    if float(high[0] - low[-1]) < _RELEVANT * scale:
+        return None
+    return TwoModes(_mode(low, x.size), _mode(high, x.size), x.size)
+
+
+def _gaps(x: Vector) -> Vector:
+    """Return the gap of every split, in standard deviations within both parts."""
+    n, at = x.size, np.arange(_FEWEST_OF_A_MODE, x.size - _FEWEST_OF_A_MODE + 1)
+    centred = x - x.mean()
+    sums, squares = np.cumsum(centred), np.cumsum(centred**2)
+    below = sums[at - 1]
+    within = squares[-1] - below**2 / at - (sums[-1] - below) ** 2 / (n - at)
+    deviation = np.sqrt(np.maximum(within, 1e-24 * squares[-1]) / (n - 2))
+    gaps = x[at] - x[at - 1]
+    return np.asarray(np.divide(gaps, deviation, out=np.zeros_like(gaps), where=deviation > 0))
+
+
+def _mode(values: Vector, n: int) -> Mode:
+    return Mode(float(values.mean()), t_interval(values), values.size, wilson_interval(values.size, n))

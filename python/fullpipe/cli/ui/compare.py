@@ -1,26 +1,155 @@
-"""Two variants with many seeds, and a verdict for every metric."""
+"""Comparison of two variants on the page."""
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
 
-from fullpipe.cli.ui import watch
+from fullpipe.analysis.limits import bounds_of_difference
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.points import at, differences, short_names
+from fullpipe.analysis.shown import axis_shown, difference_shown, margin_shown, number_shown, shown_in
+from fullpipe.analysis.values import value_text
+from fullpipe.cli.ui import inputs
 from fullpipe.cli.ui.export import verdicts_page
+from fullpipe.cli.ui.guard import Limits
 from fullpipe.cli.ui.inputs import only_own_files
-from fullpipe.cli.ui.limits import Limits
 from fullpipe.cli.ui.live import Turns, event
-from fullpipe.cli.ui.names import files_of, names_of
-from fullpipe.cli.ui.verdicts import told
 from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.quantities import natural
 from fullpipe.sweeps import jobs
+from fullpipe.validation.compare import Finding, VariantComparison
+from fullpipe.validation.compare.conclusion import conclusion, weight
+from fullpipe.validation.compare.finding import known
 from fullpipe.validation.over import Jobs, compared
+
+# What two scenarios are called beside each other: by what differs.
+
+
+_ASIDE = ("name", "labels", "record")
+"""What changes no result."""
+_MOST = 4
+"""Paths in a name."""
+
+
+def names_of(one: Scenario, other: Scenario) -> tuple[str, str]:
+    """The names of two scenarios: the values that differ; their own names, or A and B, if too many do.
+
+    >>> base = Scenario.named("single-cubic")
+    >>> names_of(base, base.with_values({"flows.0.cca": "bbr3"}))
+    ('cubic', 'bbr3')
+    """
+    trees = [_tree(each) for each in (one, other)]
+    paths = differences(*trees)
+    if 0 < len(paths) <= _MOST:
+        words = short_names(paths)
+        values = [[at(tree, _keys(path)) for path in paths] for tree in trees]
+        pairs = list(zip(paths, *values, strict=True))
+        first = ", ".join(_said(words[path], value, against) for path, value, against in pairs)
+        second = ", ".join(_said(words[path], value, against) for path, against, value in pairs)
+        if first != second:
+            return first, second
+    return (one.name, other.name) if one.name != other.name else ("A", "B")
+
+
+def files_of(names: Sequence[str]) -> list[str]:
+    """Names of scenario files after the names of scenarios.
+
+    >>> files_of(["drop_tail 1 bdp", "fq_codel"])
+    ['drop_tail-1-bdp.toml', 'fq_codel.toml']
+    """
+    stems = [re.sub(r"[^\w.+]+", "-", name, flags=re.ASCII).strip("-.")[:60] for name in names]
+    if not all(stems) or len({stem.lower() for stem in stems}) < len(stems):
+        stems = [chr(ord("a") + number) for number in range(len(names))]
+    return [f"{stem}.toml" for stem in stems]
+
+
+def _tree(scenario: Scenario) -> dict[str, Any]:
+    return {key: value for key, value in scenario.to_dict().items() if key not in _ASIDE}
+
+
+def _keys(path: str) -> list[str | int]:
+    return [int(word) if word.isdecimal() else word for word in path.split(".")]
+
+
+def _said(word: str, value: Any, against: Any) -> str:
+    """A value in few words; with those of its path where the value alone does not say what it is."""
+    if value is None:
+        return f"default {word}"
+    speaks = isinstance(value, str) or (isinstance(value, Mapping) and "kind" in value)
+    text = _text(value)
+    return text if speaks and against is not None else f"{word} {text}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping) and "kind" not in value:
+        return " ".join(f"{key} {_text(part)}" for key, part in value.items())
+    if isinstance(value, Mapping):
+        return " ".join(_text(part) for part in value.values())
+    return natural(value) if isinstance(value, str) else value_text(value).lower()
+
+
+# Comparisons as the page shows them: the conclusion, and findings with the numbers of a terminal.
+
+
+def told(made: VariantComparison) -> dict[str, Any]:
+    """A comparison as `fullpipe compare --json` has it, the findings that matter most first.
+
+    Returns:
+        Besides, `shown`: for every finding its texts, and its place on an axis; see `shown_of`.
+    """
+    findings = sorted(made.findings, key=weight)
+    return {
+        **made.to_dict(),
+        "conclusion": conclusion([made]),
+        "findings": [finding.to_dict() for finding in findings],
+        "shown": [shown_of(finding) for finding in findings],
+    }
+
+
+def shown_of(found: Finding) -> dict[str, Any]:
+    """The texts of a finding, and its difference as a share of the reference.
+
+    Returns:
+        `metric` with its unit; `means` of both sides, `difference` with its interval, and `margin`, as the
+        terminal prints them; `share`: see `_share`.
+    """
+    of = found.unit, found.metric
+    name = axis_shown(found.metric)[1] if found.metric in BY_NAME else shown_in(found.metric, found.unit)[1]
+    has_value = isfinite(found.difference)
+    texts = found.difference, found.interval, found.reference, *of, found.margin
+    return {
+        "metric": name,
+        "means": [number_shown(found.reference, *of), number_shown(known(found.other), *of)],
+        "difference": difference_shown(*texts) if has_value else "-",
+        "margin": margin_shown(found.margin, *of, has_unit=True),
+        "share": _share(found) if has_value else None,
+    }
+
+
+def _share(found: Finding) -> dict[str, float | None] | None:
+    """Difference, ends of the interval and margin over the reference; nothing if the reference is 0.
+
+    The interval is truncated at the bounds of the metric, so that a share of -100 % is the lowest.
+    """
+    if not found.reference:
+        return None
+    whole = abs(found.reference)
+    within = found.interval and found.interval.clipped(*bounds_of_difference(found.metric, found.reference))
+    ends = (within.low / whole, within.high / whole) if within else (None, None)
+    low, high = (end if end is not None and isfinite(end) else None for end in ends)
+    return {"value": found.difference / whole, "low": low, "high": high, "margin": found.allowed / whole}
+
+
+# Two variants with many seeds, and a verdict for every metric.
 
 
 async def comparison(
@@ -35,7 +164,7 @@ async def comparison(
         runs: list[Run] = []
         for job in (job for of_side in sides.values() for job in of_side):
             async with turns.turn():
-                runs.append(await to_thread.run_sync(watch.run, job.scenario, job.seed, limits))
+                runs.append(await to_thread.run_sync(inputs.run, job.scenario, job.seed, limits))
             yield event("progress", {"done": len(runs)})
         yield event("end", await to_thread.run_sync(_judged, sides, runs))
     except FullpipeError as error:
@@ -54,7 +183,7 @@ async def comparison_report(
     runs: list[Run] = []
     for job in (job for of_side in sides.values() for job in of_side):
         async with turns.turn():
-            runs.append(await to_thread.run_sync(watch.run, job.scenario, job.seed, limits))
+            runs.append(await to_thread.run_sync(inputs.run, job.scenario, job.seed, limits))
     async with turns.turn():
         return await to_thread.run_sync(_reported, sides, runs, question)
 

@@ -1,24 +1,44 @@
-"""Reports of what is on the page."""
+"""Runs that the page stores, and files that it exports."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from fullpipe.cli.ui import watch
+from fullpipe.cli.ui import inputs
+from fullpipe.cli.ui.guard import Limits
 from fullpipe.cli.ui.inputs import only_own_files
-from fullpipe.cli.ui.limits import Limits
-from fullpipe.report.budget import Budget
 from fullpipe.report.content import Download
 from fullpipe.report.files import file_of
 from fullpipe.report.from_file import page_of_file
-from fullpipe.report.html.page import html
+from fullpipe.report.html import html
+from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.repeat import READ
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+
+# Keeps in the store what the page has shown, as `fullpipe run` would.
+
+
+def kept(scenario: Scenario, seed: int, store: Path, limits: Limits) -> str:
+    """Run a scenario unless the store has that run, and keep it; what the page calls the run.
+
+    Raises:
+        ScenarioError: If it takes more than it may; nothing is kept then.
+        FullpipeError: If it cannot be run or kept.
+    """
+    with only_own_files():
+        (point,) = scenario.expand()  # as the command line does, so that all that is kept is the same
+    run = inputs.run(point, seed, limits, store)
+    return f"{run.meta.digest}/{run.meta.seed}/{run.meta.engine.name}"
+
+
+# Reports of what is on the page.
+
 
 _TOML = "application/toml"
 
@@ -29,7 +49,7 @@ def report_of(scenarios: Sequence[Scenario], seed: int, limits: Limits, question
     Raises:
         ScenarioError: If a run takes more than it may.
     """
-    runs = [watch.run(scenario, seed, limits) for scenario in scenarios]
+    runs = [inputs.run(scenario, seed, limits) for scenario in scenarios]
     with only_own_files():
         return html(page_of(runs, question=question, is_one=True), Budget().samples)
 

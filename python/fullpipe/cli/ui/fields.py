@@ -1,19 +1,127 @@
-"""The values of a scenario file one by one: where each is in the text, and what it means."""
+"""Fields of the editor, problems of what is written there, and printed values of papers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 from pydantic import BaseModel
 
-from fullpipe.cli.ui.problems import lines_of
-from fullpipe.scenario import Scenario
+from fullpipe import studies
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.errors import ResultError, ScenarioError
+from fullpipe.scenario import Scenario, scenario_names
+from fullpipe.scenario import catalogue as registry
 from fullpipe.scenario.documented import documented
 from fullpipe.scenario.model.later import models_in
-from fullpipe.scenario.read.toml import value_of
+from fullpipe.scenario.read.files import value_of
+from fullpipe.studies.document import described
+from fullpipe.validation.over import HEADLINES
+
+# Names that can be chosen on the page, and labels and meanings of metrics.
+
+
+_NOT_OF_LINKS = frozenset({"tbf", "police", "mac80211"})
+"""Queues that need a rate of their own, or a cell."""
+
+
+@cache
+def catalogue() -> dict[str, Any]:
+    """Names with their titles, in the order of the registry."""
+    return {
+        "algorithms": [{"name": n, "title": e.title} for n, e in registry.controllers().items()],
+        "queues": [
+            {"name": n, "title": e.title} for n, e in registry.queues().items() if n not in _NOT_OF_LINKS
+        ],
+        "scenarios": scenario_names(),
+        "metrics": {name: BY_NAME[name].label or name for name in HEADLINES},
+        "meanings": {name: BY_NAME[name].meaning for name in HEADLINES},
+    }
+
+
+# Mistakes in a scenario, each with the line of its TOML text that has it.
+
+
+_HEADER = re.compile(r"(\[\[?)([^\[\]]+)\]\]?\s*(#.*)?")
+_KEY = re.compile(r"""((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s*=""")
+_DEEPEST = 32
+"""Words of the name of a table that are told apart."""
+_LONGEST = 400
+"""Characters of a name. A line of an error is not longer, so a longer name is in none."""
+_PATH = re.compile(r"([\w.\[\]*-]+): ")
+_SYNTAX = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+def problems_of(error: ScenarioError, text: str) -> list[dict[str, Any]]:
+    """Every line of an error, with where it is in the text: the first line is 1, and 0 is unknown.
+
+    The place of a problem is the last line with the longest path that the problem is in.
+    """
+    paths = [_path(line) for line in error.problems]
+    places = [(0, _line_of_syntax(line)) for line in error.problems]
+    for known, number in lines_of(text) if any(paths) else ():
+        for i, path in enumerate(paths):
+            if path.startswith(f"{known}."):
+                places[i] = max(places[i], (len(known), number))
+    return [
+        {"message": line, "line": number} for line, (_, number) in zip(error.problems, places, strict=True)
+    ]
+
+
+def _path(line: str) -> str:
+    """The path that a problem begins with, with a dot behind it; empty if it begins with none."""
+    path = None if _SYNTAX.search(line) else _PATH.match(line)
+    return "" if path is None else re.sub(r"\[(\d+)\]", r".\1", path[1]) + "."
+
+
+def _line_of_syntax(line: str) -> int:
+    """The line that a message of the TOML parser names; 0 if it names none."""
+    syntax = _SYNTAX.search(line)
+    return int(syntax[1]) if syntax else 0
+
+
+def lines_of(text: str) -> Iterator[tuple[str, int]]:
+    """The dotted path that each line of TOML begins, with its number. Long names are left out."""
+    table, counts = "", dict[str, int]()
+    is_known = True
+    for number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.fullmatch(line.strip())
+        if header:
+            is_known = len(header[2]) <= _LONGEST
+            if is_known:
+                table = _numbered(_plain(header[2]), counts, is_list=header[1] == "[[")
+                yield table, number
+        elif is_known and (key := _KEY.match(line.strip())) and len(key[1]) <= _LONGEST:
+            yield ".".join(filter(None, [table, _plain(key[1])])), number
+
+
+def _numbered(table: str, counts: dict[str, int], is_list: bool) -> str:
+    """The path of a table, with the numbers of the last entries of the lists that it is in.
+
+    Args:
+        table: Its dotted name.
+        counts: Of every list its last number; one more if this begins an entry.
+        is_list: Whether it does.
+    """
+    path, *words = table.split(".", _DEEPEST)
+    for word in words:
+        path = f"{path}.{counts[path]}.{word}" if path in counts else f"{path}.{word}"
+    if is_list:
+        counts[path] = counts.get(path, -1) + 1
+    return f"{path}.{counts[path]}" if path in counts else path
+
+
+def _plain(key: str) -> str:
+    return re.sub(r"[\s\"']", "", key)
+
+
+# The values of a scenario file one by one: where each is in the text, and what it means.
+
 
 _VALUE = re.compile(r"=\s*")
 _COMMENT = re.compile(r"""(?:[^#"']+|"(?:[^"\\]|\\.)*"|'[^']*')*""")
@@ -67,3 +175,113 @@ def _fields(model: type[BaseModel]) -> tuple[tuple[str, str, Any], ...]:
     """Keys, their meanings and their types."""
     found = documented(model).items()
     return tuple((field.alias or name, field.description or "", field.annotation) for name, field in found)
+
+
+# Studies: what is printed, and beside it what our runs give, where the store has a study that was run.
+
+
+_MOST_BYTES = 20_000_000
+_FILE = "verdicts.csv"
+_PNG = b"\x89PNG\r\n\x1a\n"
+_WORDS = re.compile(r"(\d+)")
+_PRINTED_MOST = 200
+"""Figures of a study."""
+
+
+def all_studies(store: Path) -> list[dict[str, Any]]:
+    """Every study: its title, how much is printed there, and the verdicts if it was run."""
+    return [_told(store, name) for name in studies.names()]
+
+
+def study(store: Path, name: str) -> dict[str, Any]:
+    """A study with every printed number and claim.
+
+    Raises:
+        UnknownNameError: If there is none of that name.
+        ResultError: If what the store has of it cannot be read.
+    """
+    claims = studies.printed(name)
+    found = {row["where"]: row for row in _verdicts(store, name)}
+    rows = [
+        {"where": claim.id, "printed": claim.says, "unit": claim.unit, **_ours(found.get(claim.id))}
+        for claim in claims
+    ]
+    figures = [{"name": path.stem, "title": described(path.stem)} for path in _pictures(store, name)]
+    return {**_told(store, name), "rows": rows, "figures": figures}
+
+
+def figure(store: Path, name: str, wanted: str) -> bytes:
+    """A figure of a study as PNG.
+
+    Raises:
+        UnknownNameError: If there is no such study.
+        ResultError: If there is no such figure.
+    """
+    studies.title(name)
+    found = {path.stem: path for path in _pictures(store, name)}
+    path = found.get(wanted)
+    data = b"" if path is None or path.stat().st_size > _MOST_BYTES else path.read_bytes()
+    if not data.startswith(_PNG):
+        raise ResultError(f"{name}: no such figure")
+    return data
+
+
+def _pictures(store: Path, name: str) -> list[Path]:
+    """The figures that were drawn for a study: "figure-2" before "figure-10"."""
+    folder = store / "papers" / name
+    found = [path for path in folder.glob("*.png") if path.is_file()] if folder.is_dir() else []
+    return sorted(found, key=_in_order)[:_PRINTED_MOST]
+
+
+def _in_order(path: Path) -> list[int | str]:
+    return [int(word) if word.isdecimal() else word for word in _WORDS.split(path.stem)]
+
+
+def _told(store: Path, name: str) -> dict[str, Any]:
+    tally: dict[str, int] = {}
+    for row in _verdicts(store, name):
+        if row["counted"]:
+            tally[row["verdict"]] = tally.get(row["verdict"], 0) + 1
+    return {
+        "name": name,
+        "title": studies.title(name),
+        "printed": len(studies.printed(name)),
+        "tally": tally,
+        "command": f"fullpipe paper {name} --quick",
+    }
+
+
+def _ours(row: dict[str, Any] | None) -> dict[str, Any]:
+    if row is None:
+        return {"verdict": None}
+    keys = ("setting", "ours", "ours_low", "ours_high", "verdict", "why", "by_tolerance", "held", "compared")
+    return {key: row[key] for key in keys}
+
+
+def _verdicts(store: Path, name: str) -> list[dict[str, Any]]:
+    """The verdicts that the store has, of each claim under the reading that counts; none without a run."""
+    path = store / "papers" / name / _FILE
+    if not path.is_file():
+        return []
+    if path.stat().st_size > _MOST_BYTES:
+        raise ResultError(f"{name}: its table of verdicts is too large to be shown")
+    try:
+        table = pl.read_csv(path, infer_schema_length=None)
+        first = table.unique("where", keep="first", maintain_order=True)
+        return first.select(
+            "where",
+            *(_finite(key) for key in ("ours", "ours_low", "ours_high")),
+            *(pl.col(key).cast(pl.Int64) for key in ("held", "compared")),
+            "verdict",
+            "why",
+            "setting",
+            pl.col("by_tolerance", "counted").cast(pl.Boolean),
+        ).to_dicts()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise ResultError(f"{name}: its table of verdicts cannot be read; run the study again") from error
+
+
+def _finite(column: str) -> pl.Expr:
+    """A column of numbers; null where one is infinite or no number, which JSON cannot say."""
+    number = pl.col(column).cast(pl.Float64)
+    return pl.when(number.is_finite()).then(number).alias(column)

@@ -1,17 +1,194 @@
-"""Who may ask: one browser on this machine, which has shown the token that only the terminal knows."""
+"""Guard of the server: who may ask, how often, how long, for how much."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from typing import Any, ClassVar
 from urllib.parse import parse_qs
 
+import h11
+import uvicorn
 from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from fullpipe.analysis.expected import datagrams_per_s, narrow_hops
+from fullpipe.errors import ScenarioError
+from fullpipe.scenario import Scenario, resolve
+from fullpipe.scenario.quantities import BITS
+
+# Limits of runs on the page and of its clients. Larger runs have the command line.
+
+
+_WAY_OUT = "save the scenario and run it with fullpipe run"
+MOST_POINTS = 30
+"""A picture has a lane for each point of capture."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of each run, and of all together."""
+
+    duration_s: float = 600.0
+    """Simulated time."""
+    packets: int = 20_000_000
+    """Data packets that the narrowest links can carry in that time, and datagrams, sent in any case.
+    A million takes about half a second."""
+    rows: int = 2_000_000
+    """Samples of all flows of a run."""
+    rows_in_all: int = 20_000_000
+    """Of all runs of a comparison, which are in memory together; a million takes some 120 MB."""
+    captured: int = 3_000_000
+    """Packets that are captured, at all points together; the data alone are counted."""
+    points: int = MOST_POINTS
+    """At which packets are captured."""
+    wall_s: float = 60.0
+    """Real time of a run, sending included; and in which a client must have read what was sent."""
+    memory_bytes: int = 4_000_000_000
+    """Memory of the whole process, whatever makes it grow. A run stops there, and none begins above."""
+    seeds: int = 50
+    """Of a comparison."""
+    at_once: int = 2
+    """Runs at the same time; others wait for their turn."""
+    waiting: int = 32
+    """Requests that wait; more are turned away."""
+    body_bytes: int = 1_000_000
+    """Of a request."""
+    request_s: float = 10.0
+    """Real time until a request is complete, since its client connected or its last one was answered."""
+    connections: int = 500
+    """Connections at the same time; more are closed at once."""
+
+    def check(self, scenario: Scenario, times: int = 1) -> None:
+        """Refuse a scenario that is too large if it is run so many times.
+
+        Raises:
+            ScenarioError: With a line for every limit that it exceeds.
+        """
+        lines = list(self._exceeded(scenario, times))
+        if lines:
+            raise ScenarioError(lines)
+
+    def _exceeded(self, scenario: Scenario, times: int) -> Iterator[str]:
+        if scenario.sweep:
+            yield f"sweep: the page runs one point at a time; take one, or {_WAY_OUT}"
+            return
+        if scenario.duration_s > self.duration_s:
+            yield f"duration: the page runs at most {self.duration_s:g} s; {_WAY_OUT}"
+        network = resolve(scenario)
+        interval_s = scenario.record.interval_s
+        if not interval_s:
+            yield 'record.interval: is off, so there is nothing to draw; leave it out, or write "100 ms"'
+        else:
+            rows = len(network.flows) * scenario.duration_s / interval_s
+            most = min(self.rows, self.rows_in_all / times)
+            if rows > most:
+                yield f"record.interval: more than {most:,.0f} samples; make it longer, or {_WAY_OUT}"
+        packet_bits = BITS * min((routed.tcp.segment_bytes for routed in network.flows), default=1514)
+        rate_bps = sum(hop.limit_bps or 0 for hop in narrow_hops(network))
+        packets = times * scenario.duration_s * (rate_bps / packet_bits + datagrams_per_s(network))
+        if packets > self.packets:
+            yield (
+                f"duration: up to {packets:,.0f} packets, and the page simulates {self.packets:,} at most;"
+                f" make it shorter or slower, or {_WAY_OUT}"
+            )
+        points = len(scenario.record.packets or ())
+        if points > self.points:
+            yield f"record.packets: {points} points, and the page draws {self.points} at most; {_WAY_OUT}"
+        captured = packets * points
+        if captured > self.captured:
+            yield (
+                f"record.packets: up to {captured:,.0f} packets, and the page captures {self.captured:,} at"
+                f" most; make it shorter or slower, or {_WAY_OUT}"
+            )
+
+
+# Connections to the page: how many there are, and how long a client may take to ask and to read.
+
+
+_UNFINISHED = (h11.IDLE, h11.SEND_BODY)
+"""States of a client that has not sent a whole request."""
+
+
+def server_of(app: Any, limits: Limits) -> uvicorn.Server:
+    """A server of an application that closes connections beyond the limits."""
+
+    class Bounded(Connection):
+        """A connection with these limits: uvicorn makes it without arguments of ours."""
+
+    Bounded.limits = limits
+    config = uvicorn.Config(
+        app, http=Bounded, log_level="warning", ws="none", server_header=False, date_header=False
+    )
+    return uvicorn.Server(config)
+
+
+class Connection(H11Protocol):
+    """A connection that is closed if its client takes too long, which also stops the run that it watches."""
+
+    limits: ClassVar[Limits] = Limits()
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._asking: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Close it at once if there are too many; otherwise wait for a request."""
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:
+            transport.abort()
+        else:
+            self._await_request()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for the rest of a request, if there is one. Parts of it do not prolong the wait."""
+        super().data_received(data)
+        if self.conn.their_state in _UNFINISHED:
+            self._await_request()
+        else:
+            self._stop_asking()
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read what was sent."""
+        super().pause_writing()
+        self._reading = self.loop.call_later(self.limits.wall_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client has read most of it."""
+        super().resume_writing()
+        self._stop_reading()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop_asking()
+        self._stop_reading()
+        super().connection_lost(exc)
+
+    def _await_request(self) -> None:
+        if self._asking is None:
+            self._asking = self.loop.call_later(self.limits.request_s, self.transport.close)
+
+    def _stop_asking(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+
+    def _stop_reading(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+
+
+# Who may ask: one browser on this machine, which has shown the token that only the terminal knows.
+
 
 HEADERS = {
     "Content-Security-Policy": (

@@ -14,9 +14,9 @@ from functools import lru_cache
 import polars as pl
 from pydantic import TypeAdapter, ValidationError
 
+from fullpipe.analysis.metrics.applications import OF_CALL, call_frames_s, call_score
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.rows import Group, Whole
-from fullpipe.analysis.metrics.voice import OF_CALL, call_frames_s, call_score
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.errors import ResultError, ScenarioError
 from fullpipe.runs import Run

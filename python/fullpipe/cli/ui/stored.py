@@ -16,31 +16,27 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import busy_links, summary
-from fullpipe.analysis.metrics.connections import are_datagrams
-from fullpipe.analysis.metrics.headlines import headlines
-from fullpipe.analysis.metrics.spans import together_of_rows
+from fullpipe.analysis.metrics.groups import are_datagrams
+from fullpipe.analysis.metrics.samples import together_of_rows
+from fullpipe.analysis.metrics.table import headlines
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.analysis.values import value_text
-from fullpipe.cli.ui.compare import taken_along
+from fullpipe.cli.ui.compare import names_of, taken_along, told
 from fullpipe.cli.ui.export import verdicts_page
-from fullpipe.cli.ui.lanes import packets_of
-from fullpipe.cli.ui.limits import MOST_POINTS
+from fullpipe.cli.ui.guard import MOST_POINTS
 from fullpipe.cli.ui.live import wide
-from fullpipe.cli.ui.names import names_of
-from fullpipe.cli.ui.packed import packed
 from fullpipe.cli.ui.scores import SCORES, ReadScores, with_scores
-from fullpipe.cli.ui.understood import MOST_LINKS, understood
-from fullpipe.cli.ui.verdicts import told
+from fullpipe.cli.ui.understood import MOST_LINKS, packed, packets_of, understood
 from fullpipe.engines.flent import FILE
 from fullpipe.errors import FullpipeError, NoRunError, ScenarioError
-from fullpipe.report.budget import Budget
-from fullpipe.report.html.page import html
+from fullpipe.report.html import html
+from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.runs.repeat import READ
 from fullpipe.runs import Run, Store
+from fullpipe.runs.encoding import own_file
 from fullpipe.runs.meta import DIGEST, ENGINE
 from fullpipe.runs.population import ALL
-from fullpipe.runs.sums import own_file
 from fullpipe.validation.compare.comparison import compare_variants
 from fullpipe.validation.compare.side import Side
 from fullpipe.validation.over import HEADLINES

@@ -1,20 +1,289 @@
-"""What is known of a scenario before it is run: its path, what theory expects, and what makes it again."""
+"""A run as the page shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
-from fullpipe.analysis.expected import expected, narrow_hops
+import numpy as np
+import polars as pl
+
+from fullpipe.analysis.expected import Expected, buffer_packets, common, expected, narrow_hops
+from fullpipe.analysis.metrics.paths import base_rtts_s
+from fullpipe.analysis.packets import journeys, points_in_order
 from fullpipe.cli.ui.inputs import toml_of
-from fullpipe.cli.ui.lanes import lanes_of
-from fullpipe.cli.ui.lines import drawn, lines_of
-from fullpipe.cli.ui.marks import marks_of
 from fullpipe.cli.ui.path import path_of
-from fullpipe.cli.ui.repeat import command_of
-from fullpipe.scenario import Scenario, resolve
+from fullpipe.errors import FullpipeError
+from fullpipe.report.svg.marks import of_flows
+from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
+from fullpipe.scenario.model.link.queues import DropTail
+
+# Columns of numbers as bytes: a header in JSON, then 4-byte floats, low byte first, column by column.
+#
+# 4 bytes length of the header, low byte first, a multiple of 4 header {"rows": 100, "columns": ["time_s",
+# "goodput/0"]} and spaces columns each of so many floats, NaN where nothing was measured
+
+
+_FLOAT = np.dtype("<f4")
+_ALIGNED = 4
+
+
+def packed(columns: Mapping[str, pl.Series]) -> bytes:
+    """Columns of the same length as bytes.
+
+    Raises:
+        ValueError: If they are not of the same length.
+    """
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"columns of {sorted(lengths)} rows")
+    header = json.dumps({"rows": next(iter(lengths), 0), "columns": list(columns)}).encode()
+    header += b" " * (-len(header) % _ALIGNED)
+    parts = [column.cast(pl.Float64).to_numpy().astype(_FLOAT).tobytes() for column in columns.values()]
+    return b"".join([len(header).to_bytes(4, "little"), header, *parts])
+
+
+# Captured packets as columns: what the page draws in a lane for every point of capture.
+
+
+MOST_PACKETS = 400_000
+"""Captures that are sent at once."""
+_KINDS = {"data": 0, "datagram": 0, "reply": 0, "ack": 1}
+"""Data, or an ACK without; 2: a connection that opens."""
+_PART = 1 << 20
+"""Bytes are told as so many of these and the rest: a float of 4 bytes is exact up to 16 of them."""
+
+
+def lanes_of(scenario: Scenario, network: Network) -> list[str]:
+    """Points at which a scenario captures packets, from the sender to the receiver."""
+    return points_in_order(network, scenario.record.packets or ())
+
+
+def packets_of(scenario: Scenario, packets: pl.DataFrame, flows: Sequence[str], since_s: float = 0) -> bytes:
+    """The first `MOST` captures from a time on, in the order of time: see `packed`.
+
+    Args:
+        scenario: What was run.
+        packets: Its table.
+        flows: Flows that have a number on the page; all others have the next one.
+        since_s: Where to begin.
+
+    Returns:
+        second, fraction: the time, as a sum; takes_s: until the next point, NaN if there is none; lane, to:
+        numbers of both points in `lanes_of`; flow; is_reply: from the receiver; kind: see `_KINDS`;
+        is_again, is_lost, is_marked; high, low: of the first byte, or of the byte that is acknowledged, in
+        parts of `_PART` and the rest; len: payload.
+    """
+    network = resolve(scenario)
+    lanes, lane_type = lanes_of(scenario, network), pl.Float64
+    found = journeys(packets, network).filter(pl.col("time_ns") >= round(since_s * 1e9)).head(MOST_PACKETS)
+    byte = pl.when(pl.col("kind") == "ack").then("ack").otherwise("seq")
+    numbers = {name: number for number, name in enumerate(lanes)}
+    known = {name: number for number, name in enumerate(flows)}
+    columns = found.select(
+        second=pl.col("time_ns") // 1_000_000_000,
+        fraction=pl.col("time_ns") % 1_000_000_000 / 1e9,
+        takes_s=(pl.col("next_ns") - pl.col("time_ns")) / 1e9,
+        lane=pl.col("point").replace_strict(numbers, default=None, return_dtype=lane_type),
+        to=pl.col("next_point").replace_strict(numbers, default=None, return_dtype=lane_type),
+        flow=pl.col("flow").replace_strict(known, default=len(flows), return_dtype=lane_type),
+        is_reply=pl.col("source") == "receiver",
+        kind=pl.col("kind").replace_strict(_KINDS, default=2, return_dtype=lane_type),
+        is_again="is_again",
+        is_lost="is_lost",
+        is_marked=pl.col("ecn") == "ce",
+        high=byte // _PART,
+        low=byte % _PART,
+        len="len",
+    )
+    return packed(columns.to_dict())
+
+
+# Reference lines of the page's figures: values of theory that hold for every line of a figure.
+
+
+def marks_of(network: Network, rows: Sequence[Expected], links: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The reference line of each figure, by the column of samples that it draws and in its unit.
+
+    A figure has none if its lines differ in the value, or if the value of one is unknown.
+
+    Args:
+        network: The network of all flows.
+        rows: What theory expects on it.
+        links: Names of the links whose queues are drawn.
+    """
+    tcp = [routed for routed in network.flows if routed.flow.cca]
+    held = sum(row.flows for row in rows)
+    are_bulk = held == len(tcp)
+    shares = [row.fair_share_bps for row in rows] if are_bulk and held == len(network.flows) > 1 else []
+    windows = [row.window_packets for row in rows] if are_bulk else []
+    answering = [
+        rtt_s
+        for routed, rtt_s in zip(network.flows, base_rtts_s(network), strict=True)
+        if routed.flow.datagrams is None or routed.flow.datagrams.echo
+    ]
+    is_one_link = len(rows) == 1
+    of_flows = f"fair share of {held}" if is_one_link else "fair share"
+    is_whole = is_one_link and not rows[0].datagrams_bps
+    window = "BDP per flow" if not is_whole else "BDP" if held == 1 else f"BDP / {held}"
+    found = {
+        "goodput_bps": (common(shares), of_flows),
+        "srtt_s": (common(answering), "base RTT"),
+        "backlog_packets": (common([_full_packets(network, link) for link in links]), "full"),
+        "cwnd_bytes": (common(windows), window),
+    }
+    return {column: {"value": value, "label": label} for column, (value, label) in found.items() if value}
+
+
+def _full_packets(network: Network, name: str) -> float | None:
+    """Packets in a full queue; None if their sizes decide how many those are."""
+    number, hop = next(each for each in enumerate(network.hops) if each[1].name == name)
+    if isinstance(hop.queue, DropTail) and hop.queue.packets is not None:
+        return buffer_packets(hop, 1)
+    of_data = [routed for routed in network.flows if number in routed.forward]
+    sizes = {routed.tcp.segment_bytes if routed.flow.cca else 0 for routed in of_data}
+    has_acks = any(number in routed.reverse for routed in network.flows)
+    return None if has_acks or len(sizes) != 1 or 0 in sizes else buffer_packets(hop, sizes.pop())
+
+
+# The lines of the page's figures: one per flow or, of many flows, one per algorithm.
+
+
+MOST_LINES = 12
+"""Flows that have a line each."""
+_MSS_BYTES = 1_448
+"""Entry of a flow that the scenario does not name."""
+
+
+class Drawn(NamedTuple):
+    """A flow, and what it has in common with those that share its line."""
+
+    name: str
+    cca: str | None
+    kind: str
+    """Its algorithm and its workload, as far as there are both."""
+    is_upload: bool
+    mss_bytes: int
+
+
+def drawn(network: Network, flows: Iterable[tuple[str, str | None]] | None = None) -> list[Drawn]:
+    """Every flow.
+
+    Args:
+        network: What the scenario says of them.
+        flows: Names and algorithms of the flows that were measured. Left out: those of the scenario.
+    """
+    known = {routed.name: routed for routed in network.flows}
+    if flows is None:
+        flows = [(name, routed.flow.cca.kind if routed.flow.cca else None) for name, routed in known.items()]
+    return [_drawn(name, cca, known.get(name)) for name, cca in flows]
+
+
+def _drawn(name: str, cca: str | None, routed: RoutedFlow | None) -> Drawn:
+    workload = routed.flow.workload if routed else None
+    words = [cca or "", workload.kind if workload and workload.kind != "bulk" else ""]
+    kind = " ".join(filter(None, words)) or "unknown algorithm"
+    if routed is None:
+        return Drawn(name, cca, kind, False, _MSS_BYTES)
+    return Drawn(name, cca, kind, routed.flow.is_upload, routed.tcp.mss_bytes)
+
+
+def lines_of(flows: Sequence[Drawn]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The lines with their looks, and the number of the line of each flow.
+
+    Up to `MOST` flows have a line each. More flows share the line of their algorithm and workload. Uploads
+    and downloads have lines of their own, as have flows with different segment sizes.
+    """
+    keys: list[tuple[Any, ...]] = [
+        (number,) if len(flows) <= MOST_LINES else (flow.kind, flow.is_upload, flow.mss_bytes)
+        for number, flow in enumerate(flows)
+    ]
+    groups: dict[tuple[Any, ...], list[Drawn]] = {}
+    for key, flow in zip(keys, flows, strict=True):
+        groups.setdefault(key, []).append(flow)
+    labels = [_label(key, group, groups) for key, group in groups.items()]
+    firsts = [group[0] for group in groups.values()]
+    looks = of_flows([first.cca for first in firsts])
+    lines = [
+        {"label": label, "cca": first.cca, "flows": len(group), "mss_bytes": first.mss_bytes, **asdict(look)}
+        for label, first, group, look in zip(labels, firsts, groups.values(), looks, strict=True)
+    ]
+    numbers = {key: number for number, key in enumerate(groups)}
+    return lines, [numbers[key] for key in keys]
+
+
+def _label(key: tuple[Any, ...], group: Sequence[Drawn], keys: Iterable[tuple[Any, ...]]) -> str:
+    """The name of a single flow; of several their kind, what differs from other lines of it, and a count."""
+    if len(group) == 1:
+        return group[0].name
+    kind, is_upload, mss_bytes = key
+    beside = [other for other in keys if other[0] == kind]
+    words = [kind]
+    if len({other[1] for other in beside}) > 1:
+        words.append("uploads" if is_upload else "downloads")
+    if len({other[2] for other in beside}) > 1:
+        words.append(f"{mss_bytes} B")
+    return f"{', '.join(words)} ×{len(group)}"
+
+
+# The command line that does what the page did.
+
+
+_BASE = "single-cubic"
+_TOP = ("duration", "warmup", "flows", "tcp", "record")
+
+
+def command_of(scenario: Scenario, seed: int) -> str:
+    """A command that makes the same run without any file; empty if there is none, or none that is short.
+
+    It begins with a scenario that comes with fullpipe and sets what differs.
+    """
+    base = Scenario.named(_BASE)
+    values = dict(_changes(base.to_dict(), scenario.to_dict()))
+    try:
+        if base.with_values(values).digest != scenario.digest:
+            return ""
+    except FullpipeError:
+        return ""
+    words = ["fullpipe", "run", _BASE, "--seed", str(seed)]
+    for path, value in values.items():
+        words += ["--set", f"{path}={inline(value)}"]
+    return shlex.join(words)
+
+
+def inline(value: Any) -> str:
+    """A value as TOML on one line.
+
+    >>> inline([{"cca": "cubic", "count": 2}])
+    '[{cca = "cubic", count = 2}]'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {inline(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(inline, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _changes(base: Mapping[str, Any], tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Paths with their values where a scenario differs from the base."""
+    there, wanted = base["topology"], tree["topology"]
+    for key in _TOP:
+        if key in tree and tree[key] != base.get(key):
+            yield key, tree[key]
+    for key, value in wanted.items():
+        if isinstance(value, Mapping) and isinstance(there.get(key), Mapping):
+            changed = ((inner, part) for inner, part in value.items() if there[key].get(inner) != part)
+            yield from ((f"topology.{key}.{inner}", part) for inner, part in changed)
+        elif value != there.get(key):
+            yield f"topology.{key}", value
+
+
+# What is known of a scenario before it is run: its path, what theory expects, and what makes it again.
+
 
 MOST_LINKS = 3
 """Links that are drawn over time."""

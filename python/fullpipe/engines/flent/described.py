@@ -1,16 +1,250 @@
-"""The scenario of a test: its flows and the queue of its host, on a path that is unknown."""
+"""Description of a Flent file: hosts, algorithms, queues, totals."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from fullpipe.engines.flent.algorithms import Names
+import numpy as np
+import polars as pl
+
 from fullpipe.engines.flent.document import Document, number, text
-from fullpipe.engines.flent.qdisc import queue_of
-from fullpipe.engines.flent.series import RATES, Series
-from fullpipe.engines.flent.timing import Timing
-from fullpipe.engines.flent.totals import mss_of, totals_of
-from fullpipe.scenario import Scenario
-from fullpipe.scenario.flent.names import flow_of
+from fullpipe.engines.flent.series import ECHOES, RATES, Floats, Series, Timing, latest
+from fullpipe.errors import ScenarioError, UnknownNameError, brief
+from fullpipe.runs import TABLES
+from fullpipe.runs.encoding import empty
+from fullpipe.runs.schema import frame
+from fullpipe.scenario import Scenario, catalogue
+from fullpipe.scenario.flent.families import flow_of
+
+# Totals of a flow after the warm-up: bytes, packets and losses.
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Values for the table of flows. None: not in the file."""
+
+    start_s: float
+    end_s: float
+    delivered_bytes: int | None = None
+    goodput_bps: float | None = None
+    sent_packets: int | None = None
+    retransmitted_packets: int | None = None
+    lost_packets: int | None = None
+
+
+def totals_of(one: Series, timing: Timing) -> Totals:
+    """Return the totals of a flow of any kind."""
+    if one.kind in RATES:
+        return _of_stream(one, timing)
+    lost = _lost(one)
+    sent = None if lost is None else lost + len(one.values)
+    return Totals(0.0, timing.duration_s, sent_packets=sent, lost_packets=lost)
+
+
+def _of_stream(one: Series, timing: Timing) -> Totals:
+    """Return the bytes and the time that netperf reports at the end, or the sum of the samples."""
+    start_s = one.first_s - timing.origin_s
+    times_s = one.column("t", one.values)
+    lasts_s = np.nan_to_num(one.column("dur", one.values), nan=timing.step_s)
+    sampled_bytes = float((one.column("val", one.values) * 1e6 / 8 * lasts_s).sum())
+    end_s = float(timing.since(times_s)[-1]) if times_s.size else start_s
+    received, took_s = (number(one.meta.get(key)) for key in ("BYTES_RECVD", "ELAPSED_TIME"))
+    if received is not None and received >= 0 and took_s and 0 < took_s <= 2 * timing.duration_s:
+        end_s, delivered = start_s + took_s, received
+    else:
+        took_s, delivered = end_s - start_s, sampled_bytes
+    goodput = delivered * 8 / took_s if took_s > 0 else None
+    resent = retransmissions(one) if one.kind == "tcp" else None
+    sent = _segments(one, resent or 0)
+    return Totals(start_s, end_s, round(delivered), goodput, sent, resent)
+
+
+def mss_of(one: Series) -> int | None:
+    """Return the MSS of a stream's socket, or None if it is missing or impossible."""
+    mss = one.meta.get("TCP_MSS")
+    return mss if isinstance(mss, int) and not isinstance(mss, bool) and 1 <= mss <= 9_000 else None
+
+
+def _segments(one: Series, resent: int) -> int | None:
+    """Return the sent packets of a stream: full segments of all bytes, plus retransmissions."""
+    mss, sent_bytes = mss_of(one), number(one.meta.get("BYTES_SENT"))
+    if mss is None or sent_bytes is None or sent_bytes < 0:
+        return None
+    return math.ceil(sent_bytes / mss) + resent
+
+
+def retransmissions(one: Series) -> int | None:
+    """Return the retransmitted packets, or None if the number is impossible: netperf could not read it."""
+    said = number(one.meta.get("TCP_RETRANSMIT"))
+    sent = number(one.meta.get("BYTES_SENT"))
+    if said is None or said < 0 or said != math.floor(said):
+        return None
+    if sent is not None and said > max(sent, 1.0):
+        return None
+    return int(said)
+
+
+def _lost(one: Series) -> int | None:
+    """Return the number of packets without a reply before a later packet with a reply."""
+    if one.kind not in (*ECHOES, "call"):
+        return None
+    said = sum(bool(point.get("lost")) for point in one.points)
+    numbers = one.column("seq", one.values)
+    if said or not numbers.size or np.isnan(numbers).any():
+        return said or None
+    gaps = round(numbers.max() - numbers.min()) + 1 - np.unique(numbers).size
+    return gaps if gaps <= 100 * numbers.size else None
+
+
+# Mapping from kernels' names of algorithms to names here.
+
+
+_FELL_BACK = {"dctcp-reno": "reno"}
+"""Fallbacks of algorithms that need ECN when it was not negotiated (Linux net/ipv4/tcp_dctcp.c)."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Algorithms by the names in the kernels of a test."""
+
+    bbr: str
+    """Meaning of "bbr", the name of all versions of BBR in kernels."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Meanings of names given by the user."""
+    default: str = ""
+    """Default algorithm of the test host, by its kernel name, or ""."""
+
+    def known(self, name: str) -> str | None:
+        """Return the algorithm with a kernel name, or None if it is unknown here."""
+        if name in self.given:
+            return self.given[name]
+        if name == "bbr":
+            return self.bbr
+        found = _FELL_BACK.get(name, name)
+        return _registered().get(found)
+
+    def algorithm(self, series: Series) -> str | None:
+        """Return the algorithm of a stream by its name here, else by its kernel name; None if unknown."""
+        return self.known(series.algorithm) or series.algorithm or None
+
+
+def names_of(document: Document, given: Mapping[str, str]) -> Names:
+    """Return the meanings of the names in a file. Releases of Google's kernels with BBRv3 contain "v3"."""
+    release = document.text("KERNEL_RELEASE")
+    bbr = "bbr3" if "v3" in release.replace("-", "+").split("+") else "bbr1"
+    return Names(bbr, given, text(document.table("SYSCTLS"), "net.ipv4.tcp_congestion_control"))
+
+
+def given_names(words: list[str]) -> dict[str, str]:
+    """Parse meanings of names from words such as "bbr=bbr3".
+
+    Raises:
+        ScenarioError: If a word has another form.
+        UnknownNameError: If an algorithm does not exist.
+    """
+    found = {}
+    for word in words:
+        name, equals, algorithm = word.partition("=")
+        if not equals or not name:
+            raise ScenarioError([f'--cca "{word}": write it as NAME=ALGORITHM, as in bbr=bbr3'])
+        if algorithm not in _registered():
+            raise UnknownNameError("algorithm", algorithm, catalogue.controllers(), "fullpipe list ccas")
+        found[name] = _registered()[algorithm]
+    return found
+
+
+def _registered() -> dict[str, str]:
+    """Return the algorithms by their names and aliases."""
+    entries = catalogue.controllers()
+    aliases = {alias: name for name, entry in entries.items() for alias in entry.aliases}
+    return aliases | {name: name for name in entries}
+
+
+# Links from statistics of `tc` during a test, and the queue discipline of the test host.
+
+
+_OF_DEVICES = ("mq", "noqueue")
+"""Root qdiscs of devices with several queues, above the actual disciplines."""
+
+
+def links(series: Sequence[Series], timing: Timing) -> dict[str, pl.DataFrame]:
+    """Return the tables of links, with one link for every sampled qdisc."""
+    if not series:
+        return {}
+    samples = [_samples(one, timing) for one in series]
+    summaries = [_summary(one, timing) for one in series]
+    return {
+        "links": pl.concat([frame(TABLES["links"], of) for of in samples] or [empty("links")]),
+        "links_summary": pl.concat([frame(TABLES["links_summary"], of) for of in summaries]),
+    }
+
+
+def _samples(one: Series, timing: Timing) -> Mapping[str, object]:
+    grid_s, times_s = timing.grid_s, timing.since(one.column("t"))
+    return {
+        "time_s": grid_s,
+        "link": [one.flow] * grid_s.size,
+        "backlog_bytes": latest(times_s, one.column("backlog_bytes"), grid_s),
+        "backlog_packets": latest(times_s, one.column("backlog_pkts"), grid_s),
+        "dropped_packets": _in_steps(times_s, one.column("dropped"), grid_s),
+        "marked_packets": _in_steps(times_s, one.column("ecn_mark"), grid_s),
+    }
+
+
+def _summary(one: Series, timing: Timing) -> Mapping[str, object]:
+    after = timing.since(one.column("t")) >= timing.delay_s
+    backlog = one.column("backlog_pkts")[after]
+    return {
+        "link": [one.flow],
+        "dropped_packets": [_total(one.column("dropped")[after])],
+        "marked_packets": [_total(one.column("ecn_mark")[after])],
+        "forwarded_packets": [_grown(one.column("sent_pkts")[after])],
+        "forwarded_bytes": [_grown(one.column("sent_bytes")[after])],
+        "backlog_max_packets": [_most(backlog)],
+    }
+
+
+def _in_steps(times_s: Floats, values: Floats, grid_s: Floats) -> list[int | None]:
+    """Return the sum of the values in every step, or None in every step if they were not counted."""
+    if np.isnan(values).all():
+        return [None] * grid_s.size
+    place = np.searchsorted(grid_s, times_s)
+    inside = place < grid_s.size
+    sums = np.bincount(place[inside], weights=np.nan_to_num(values[inside]), minlength=grid_s.size)
+    return [round(value) for value in sums.tolist()]
+
+
+def _total(values: Floats) -> int | None:
+    return None if np.isnan(values).all() else round(float(np.nansum(values)))
+
+
+def _most(values: Floats) -> int | None:
+    return None if np.isnan(values).all() else round(float(np.nanmax(values)))
+
+
+def _grown(values: Floats) -> int | None:
+    """Return the increase of a counter, or None if it was reset."""
+    known = values[~np.isnan(values)]
+    return round(float(known[-1] - known[0])) if known.size and known[-1] >= known[0] else None
+
+
+def discipline(document: Document) -> str:
+    """Return the name in `tc` of the test host's queue, or ""."""
+    given = document.table("EGRESS_INFO").get("qdiscs")
+    names = [one.get("name") for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
+    known = [brief(name) for name in names if isinstance(name, str) and name not in _OF_DEVICES]
+    return known[0] if known else ""
+
+
+def queue_of(document: Document) -> str | None:
+    """Return the test host's queue if scenarios support it, else None."""
+    found = discipline(document)
+    return found if found in catalogue.queues() else None
+
+
+# The scenario of a test: its flows and the queue of its host, on a path that is unknown.
+
 
 CLIENT = "client"
 UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}

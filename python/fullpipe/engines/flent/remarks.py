@@ -6,13 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fullpipe.engines.flent.algorithms import Names
-from fullpipe.engines.flent.described import STAND_IN, cca_of
+from fullpipe.engines.flent.described import (
+    STAND_IN,
+    Names,
+    cca_of,
+    discipline,
+    mss_of,
+    queue_of,
+    retransmissions,
+    totals_of,
+)
 from fullpipe.engines.flent.document import Document, number
-from fullpipe.engines.flent.qdisc import discipline, queue_of
-from fullpipe.engines.flent.series import Series
-from fullpipe.engines.flent.timing import Timing
-from fullpipe.engines.flent.totals import mss_of, retransmissions, totals_of
+from fullpipe.engines.flent.series import Series, Timing
 from fullpipe.errors import brief
 from fullpipe.runs.spans import together_bps
 

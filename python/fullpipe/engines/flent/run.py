@@ -5,14 +5,11 @@ from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 
-from fullpipe.engines.flent.algorithms import names_of
-from fullpipe.engines.flent.described import scenario_of
+from fullpipe.engines.flent.described import discipline, names_of, scenario_of
 from fullpipe.engines.flent.document import Document, read
-from fullpipe.engines.flent.qdisc import discipline
 from fullpipe.engines.flent.remarks import Test, remarks_of
-from fullpipe.engines.flent.series import series_of
+from fullpipe.engines.flent.series import series_of, timing_of
 from fullpipe.engines.flent.tables import not_measured, tables_of
-from fullpipe.engines.flent.timing import timing_of
 from fullpipe.errors import InputFileError, NoRunError, ResultError, ScenarioError, brief
 from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run, Store
 from fullpipe.runs.kept import Kept

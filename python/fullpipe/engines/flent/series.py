@@ -1,4 +1,4 @@
-"""Series of a file by kind: streams, pings, probes, fetches, calls, and statistics of a qdisc."""
+"""Series of a Flent file, their times and samples."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,8 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fullpipe.engines.flent.document import Document, Point, number, text
-from fullpipe.errors import brief
-from fullpipe.scenario.flent.names import COMPUTED, flow_of, mark_of
+from fullpipe.errors import InputFileError, brief
+from fullpipe.scenario.flent.families import COMPUTED, flow_of, mark_of
+
+# Series of a file by kind: streams, pings, probes, fetches, calls, and statistics of a qdisc.
+
 
 Floats = npt.NDArray[np.float64]
 Kind = Literal["tcp", "udp", "ping", "probe", "http", "call", "qdisc"]
@@ -231,3 +234,136 @@ def _as_today(points: Sequence[Point], kind: Kind) -> Iterator[Point]:
                 changed[key] = point[key] - before.get(key, point[key])
                 before[key] = point[key]
         yield changed
+
+
+# Start and end times of a test and its streams.
+
+
+_DEFAULT_STEP_S = 0.2
+_LONGEST_S = 86_400.0
+_MOST_CELLS = 2_000_000
+"""Most samples of all flows together."""
+_LATE_S = 2.5
+"""Deviation of a stream's start from the test's, up to which the test's is used: connections take time to
+open."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Times of a test, counted from its first sample."""
+
+    origin_s: float
+    """Time of the first sample, since 1970."""
+    duration_s: float
+    delay_s: float
+    """Time for which pings run before the streams; 0 without streams."""
+    length_s: float
+    """Duration of the streams."""
+    step_s: float
+
+    def since(self, times_s: Floats) -> Floats:
+        """Convert times since 1970 to times of the run."""
+        return times_s - self.origin_s
+
+    @property
+    def grid_s(self) -> Floats:
+        """The ends of the steps."""
+        steps = np.arange(1, round(self.duration_s / self.step_s) + 1, dtype=np.float64)
+        return np.asarray(steps * self.step_s)
+
+    def span_of(self, series: Series) -> tuple[float, float]:
+        """Return start and stop of a stream, in s: those of the test, unless the data differ."""
+        starts_s = series.first_s - self.origin_s
+        begin_s = self.delay_s if abs(starts_s - self.delay_s) < _LATE_S else float(round(starts_s))
+        last_s = float(series.values[-1]["t"]) - self.origin_s if series.values else begin_s
+        end_s = begin_s + self.length_s
+        if last_s < end_s - 2 * _LATE_S:
+            end_s = float(math.ceil(last_s))
+        return begin_s, min(end_s, self.duration_s)
+
+
+def timing_of(document: Document, series: Sequence[Series], where: object) -> Timing:
+    """Return the times of a test.
+
+    Raises:
+        InputFileError: If its samples span more than a day, or there are too many of them.
+    """
+    origin_s = min(one.first_s for one in series)
+    last_s = max(float(one.points[-1]["t"]) for one in series)
+    span_s = last_s - origin_s
+    if not 0 < span_s <= _LONGEST_S:
+        raise InputFileError(f"{where}: samples span {span_s:g} s; a test takes up to a day")
+    step_s = document.number("STEP_SIZE") or _DEFAULT_STEP_S
+    said_s = document.number("TOTAL_LENGTH") or span_s
+    duration_s = said_s if 0.5 * span_s <= said_s <= 2 * span_s else float(math.ceil(span_s))
+    if not 0 < step_s <= duration_s or duration_s / step_s * len(series) > _MOST_CELLS:
+        many = f"{len(series)} series of {duration_s:g} s"
+        raise InputFileError(f"{where}: metadata.STEP_SIZE: {step_s:g} s is no step for {many}")
+    streams = [one for one in series if one.kind in RATES]
+    length_s = document.number("LENGTH") or duration_s
+    if not 0 < length_s <= duration_s:
+        length_s = duration_s
+    delay_s = (duration_s - length_s) / 2 if streams and len(streams) < len(series) else 0.0
+    return Timing(origin_s, duration_s, delay_s, length_s, step_s)
+
+
+# Conversion of irregular samples to a grid of regular steps, as in the tables of a run.
+
+
+_STALE_STEPS = 1.5
+"""Steps for which a value of a socket is valid if no other follows."""
+
+
+def rates_bps(ends_s: Floats, lasts_s: Floats, mbps: Floats, grid_s: Floats) -> Floats:
+    """Return the mean rate in the step before each time of a grid.
+
+    Args:
+        ends_s: End of every sample, shape (n,).
+        lasts_s: Duration of every sample, shape (n,).
+        mbps: Rate of every sample in Mbit/s, shape (n,).
+        grid_s: Times at regular distances, the first one step after 0 s, shape (m,).
+
+    Returns:
+        bit/s, shape (m,). The bits on the grid equal those of the samples within it. NaN before the first
+        sample and after the last.
+    """
+    if not ends_s.size or not grid_s.size:
+        return np.full(grid_s.size, math.nan)
+    begins_s = np.maximum(ends_s - lasts_s, np.concatenate([[-math.inf], ends_s[:-1]]))
+    bits = mbps * 1e6 * lasts_s
+    times = np.column_stack([begins_s, ends_s]).ravel()
+    delivered = np.column_stack([np.cumsum(bits) - bits, np.cumsum(bits)]).ravel()
+    edges = np.concatenate([[grid_s[0] - (grid_s[1] - grid_s[0] if grid_s.size > 1 else grid_s[0])], grid_s])
+    found: Floats = np.diff(np.interp(edges, times, delivered)) / np.diff(edges)
+    found[(grid_s <= begins_s[0]) | (edges[:-1] >= ends_s[-1])] = math.nan
+    return found
+
+
+def latest(times_s: Floats, values: Floats, grid_s: Floats) -> Floats:
+    """Return the latest value at each time of a grid; NaN if it is older than 1.5 steps.
+
+    Args:
+        times_s: Times of the values, ascending, shape (n,).
+        values: The values, shape (n,); NaN if a point has none.
+        grid_s: Times of the grid, shape (m,).
+    """
+    known = ~np.isnan(values)
+    times_s, values = times_s[known], values[known]
+    if not times_s.size or not grid_s.size:
+        return np.full(grid_s.size, math.nan)
+    step_s = grid_s[1] - grid_s[0] if grid_s.size > 1 else math.inf
+    place = np.searchsorted(times_s, grid_s, side="right") - 1
+    found: Floats = values[np.maximum(place, 0)].copy()
+    old = grid_s - times_s[np.maximum(place, 0)] > _STALE_STEPS * step_s
+    found[(place < 0) | old] = math.nan
+    return found
+
+
+def means(times_s: Floats, values: Floats, grid_s: Floats) -> Floats:
+    """Return the mean of the values in the step before each time of a grid; NaN for a step without values."""
+    place = np.searchsorted(grid_s, times_s)
+    inside = (place < grid_s.size) & ~np.isnan(values)
+    count = np.bincount(place[inside], minlength=grid_s.size)
+    total = np.bincount(place[inside], weights=values[inside], minlength=grid_s.size)
+    found: Floats = np.divide(total, count, out=np.full(grid_s.size, math.nan), where=count > 0)
+    return found

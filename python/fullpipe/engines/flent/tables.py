@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fullpipe.engines.flent.algorithms import Names
-from fullpipe.engines.flent.qdisc import links
-from fullpipe.engines.flent.samples import latest, means, rates_bps
-from fullpipe.engines.flent.series import ECHOES, RATES, Floats, Series
-from fullpipe.engines.flent.timing import Timing
-from fullpipe.engines.flent.totals import Totals, mss_of, totals_of
+from fullpipe.engines.flent.described import Names, Totals, links, mss_of, totals_of
+from fullpipe.engines.flent.series import ECHOES, RATES, Floats, Series, Timing, latest, means, rates_bps
 from fullpipe.runs import TABLES
 from fullpipe.runs.encoding import empty
 from fullpipe.runs.schema import frame

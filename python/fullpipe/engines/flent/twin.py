@@ -8,15 +8,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fullpipe.engines.flent.ceiling import busy_bps, ceiling_bps
-from fullpipe.engines.flent.described import cca_of, scenario_of
-from fullpipe.engines.flent.drop_tail import least_wait_s
+from fullpipe.engines.flent.described import cca_of, mss_of, retransmissions, scenario_of
+from fullpipe.engines.flent.limits import (
+    FEW_EVENTS,
+    busy_bps,
+    ceiling_bps,
+    full_wait_s,
+    is_held_back,
+    least_wait_s,
+    may_fill,
+    send_memory_of,
+)
 from fullpipe.engines.flent.remarks import Test, ended_on_the_way, named
-from fullpipe.engines.flent.samples import rates_bps
-from fullpipe.engines.flent.send_memory import FEW_EVENTS, is_held_back, may_fill, send_memory_of
-from fullpipe.engines.flent.series import ECHOES, Floats, Series
-from fullpipe.engines.flent.totals import mss_of, retransmissions
-from fullpipe.engines.flent.two_way import full_wait_s
+from fullpipe.engines.flent.series import ECHOES, Floats, Series, rates_bps
 from fullpipe.errors import InputFileError, ScenarioError, brief
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import HEADERS_BYTES

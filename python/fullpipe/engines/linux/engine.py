@@ -14,16 +14,13 @@ from fullpipe.engines.base import (
     missing,
     origin,
 )
-from fullpipe.engines.linux.check.capabilities import capabilities
-from fullpipe.engines.linux.check.scenario import problems
-from fullpipe.engines.linux.install import guest_program, installed, toolchain
+from fullpipe.engines.linux.boot import Guest, available_mb, boot, needed_mb
+from fullpipe.engines.linux.check import capabilities, problems
+from fullpipe.engines.linux.install import installed
 from fullpipe.engines.linux.install.install import install, trusted
 from fullpipe.engines.linux.install.installed import INSTALL
-from fullpipe.engines.linux.layout.layout import lay_out
-from fullpipe.engines.linux.machine.boot import Guest, available_mb, boot
-from fullpipe.engines.linux.machine.memory import needed_mb
-from fullpipe.engines.linux.script.flow_lines import departures
-from fullpipe.engines.linux.script.script import script
+from fullpipe.engines.linux.layout import lay_out
+from fullpipe.engines.linux.script import departures, script
 from fullpipe.errors import EngineError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, resolve
@@ -39,7 +36,7 @@ class LinuxEngine:
     def version(self) -> str:
         """Return the kernel's release, and fingerprints of its binary and of the engine's code."""
         found = installed.find()
-        return f"{found.release}+{found.fingerprint}.{guest_program.sources()}" if found else "none"
+        return f"{found.release}+{found.fingerprint}.{installed.sources()}" if found else "none"
 
     def model_version(self) -> str:
         """Return the kernel's fingerprint. Builds of the same source can draw different random numbers."""
@@ -53,15 +50,15 @@ class LinuxEngine:
     def doctor(self) -> list[Requirement]:
         """Check the machine, the compiler, the kernel with its owner and permissions, and the memory."""
         found, right = installed.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
-        compiled = guest_program.program().is_file()
-        compiler = toolchain.compiler()
+        compiled = installed.program().is_file()
+        compiler = installed.compiler()
         memory_mb = available_mb()
         return [
             Requirement(
                 "machine", right, f"{platform.system()} on {platform.machine()}", "use Linux on x86_64"
             ),
             compiler,
-            Requirement("build tools", not toolchain.lacking(), *toolchain.words(), needed=False),
+            Requirement("build tools", not installed.lacking(), *installed.words(), needed=False),
             Requirement(
                 "kernel",
                 found is not None,
@@ -105,7 +102,7 @@ class LinuxEngine:
         Raises:
             EngineError: If the scenario cannot be run, or the guest fails.
         """
-        from fullpipe.engines.linux.tables import tables  # here, since listing engines does not need it
+        from fullpipe.engines.linux import tables  # here, since listing engines does not need it
 
         found = installed.find()
         reasons = self.check(scenario)
@@ -114,7 +111,7 @@ class LinuxEngine:
         took = Stopwatch()
         network = lay_out(scenario, seed)
         lines, files = script(scenario, network, found.ccas), departures(network)
-        guest = Guest(found.kernel, guest_program.compile_program())
+        guest = Guest(found.kernel, installed.compile_program())
         memory_mb = needed_mb(resolve(scenario))
         with boot(guest, lines, files, memory_mb=memory_mb, seed=seed, progress=progress) as finished:
             measured = tables.read(finished.folder, scenario, network)

@@ -1,19 +1,28 @@
-"""The scenario of a capture: its flows, on a path that is unknown."""
+"""Description of a capture, with remarks on what it cannot say."""
 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from fullpipe.engines.flent.described import STAND_IN, UNKNOWN
-from fullpipe.engines.pcap.connections import Floats
+from fullpipe.engines.pcap.blocks import Ints
+from fullpipe.engines.pcap.capture import Capture
+from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 from fullpipe.engines.pcap.flow import Flow
+from fullpipe.engines.pcap.headers import ACK, CWR, ECE, FIN, RST, SYN
 from fullpipe.errors import InputFileError, ScenarioError
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import MOST_MSS_BYTES
+
+# The scenario of a capture: its flows, on a path that is unknown.
+
 
 ALL = "all"
 """Name that means every flow when algorithms are given."""
@@ -84,3 +93,251 @@ def _name(path: Path) -> str:
 
 def _seconds(time_s: float) -> str:
     return f"{time_s:.9g} s"
+
+
+# One-way delays of a flow that was captured at both ends, from the clocks of both captures.
+
+
+_SAME = ("number", "stamp", "identity")
+"""Columns that identify a packet in both captures. A super-packet has those of its first packet."""
+
+
+@dataclass(frozen=True)
+class OneWay:
+    """Delays of packets that are in both captures exactly once, in s."""
+
+    there_s: Floats
+    """Delays of data to the receiver, shape (n,)."""
+    back_s: Floats
+    """Delays of ACKs to the sender, shape (m,)."""
+
+    @property
+    def early_s(self) -> float:
+        """Longest time by which a packet arrives before it was sent, as clocks differ; 0 if none does."""
+        return max(0.0, -float(np.concatenate([self.there_s, self.back_s]).min()))
+
+
+def one_way_of(flow: Flow) -> OneWay | None:
+    """Return the one-way delays of a flow, or None unless it was captured at sender and receiver."""
+    far = flow.connection.far
+    if far is None:
+        return None
+    views = {one.side.name: one for one in (flow, Flow(far, flow.sender, flow.mss))}
+    if views.keys() != {"sender", "receiver"}:
+        return None
+    sent, came = views["sender"], views["receiver"]
+    there_s = _delays_s(_data(sent), _data(came))
+    return OneWay(there_s, _delays_s(_acks(came), _acks(sent))) if there_s.size else None
+
+
+def _data(flow: Flow) -> pl.DataFrame:
+    """Return the segments with payload, identified by their first bytes."""
+    return _packets(flow.data, flow.rows, flow.data.seq[flow.rows] + flow.data.zero)
+
+
+def _acks(flow: Flow) -> pl.DataFrame:
+    """Return the segments of the receiver, identified by their acknowledgements."""
+    rows = np.flatnonzero(flow.acks.ack != NO_ACK)
+    return _packets(flow.acks, rows, flow.acks.ack[rows] + flow.data.zero)
+
+
+def _packets(sent: Sent, rows: Ints, numbers: Ints) -> pl.DataFrame:
+    """Return the packets that a capture has exactly once."""
+    columns = {
+        "number": numbers % 2**32,
+        "stamp": sent.ts_val[rows],
+        "identity": sent.identity[rows],
+        "time_s": sent.time_s[rows],
+    }
+    return pl.DataFrame(columns).unique(_SAME, keep="none")
+
+
+def _delays_s(sent: pl.DataFrame, came: pl.DataFrame) -> Floats:
+    both = sent.join(came, on=_SAME, suffix="_came")
+    return (both["time_s_came"] - both["time_s"]).round(9).to_numpy()
+
+
+# Remarks on a capture, one line each: findings on its flows beyond the tables, and what is missing.
+
+
+_DESCRIBED = 8
+"""Number of flows with a remark each."""
+
+
+def remarks_of(capture: Capture, flows: Sequence[Flow], left_out: int) -> tuple[str, ...]:
+    """Return all remarks, in a fixed order."""
+    described = [_described(flow) for flow in flows[:_DESCRIBED]]
+    return (*described, *_of_file(capture, flows, left_out))
+
+
+def _described(flow: Flow) -> str:
+    parts = [*_place(flow), *_one_way(flow), *_negotiated(flow), *_sent_again(flow), *_receiver(flow)]
+    parts += _marks(flow)
+    if flow.unseen_bytes:
+        parts.append(f"{flow.unseen_bytes:,} B that were acknowledged are not in the capture")
+    if flow.connection.twice:
+        parts.append(f"{flow.connection.twice:,} packets were captured twice and count once")
+    if flow.connection.views > 1:
+        parts.append(f"{flow.connection.views} interfaces saw it, and the nearest to the sender is used")
+    return f"{flow.name}: {'; '.join(parts)}"
+
+
+def _place(flow: Flow) -> Iterator[str]:
+    side = flow.side
+    if side.is_idle:
+        yield (
+            "where it was captured is not known, and so no RTT: the sender was idle at every ACK that it"
+            " echoes, and the handshake was not captured"
+        )
+    elif side.name == "unknown" or side.sender_s is None or side.receiver_s is None:
+        yield "where it was captured is not known: one direction says nothing of the other"
+    else:
+        where = {"middle": "between the ends"}.get(side.name, f"at the {side.name}")
+        yield (
+            f"captured {where}: {side.sender_s * 1e3:.3g} ms to the sender and back,"
+            f" {side.receiver_s * 1e3:.3g} ms to the receiver"
+        )
+    if side.handshake_s is not None:
+        yield f"the handshake took {side.handshake_s * 1e3:.4g} ms"
+
+
+def _one_way(flow: Flow) -> Iterator[str]:
+    one_way = one_way_of(flow)
+    if one_way is None:
+        return
+    if one_way.early_s:
+        yield (
+            f"packets arrive up to {one_way.early_s * 1e3:,.4g} ms before they were sent: the clocks of the"
+            " two captures differ, and one-way delays are not given"
+        )
+        return
+    least = f"{one_way.there_s.min() * 1e3:.4g} ms to the receiver"
+    if one_way.back_s.size:
+        least += f" and {one_way.back_s.min() * 1e3:.4g} ms back"
+    count = one_way.there_s.size
+    yield f"one-way delays of {count:,} segments, by the clocks of both captures: at least {least}"
+
+
+def _negotiated(flow: Flow) -> Iterator[str]:
+    data, acks = flow.data, flow.acks
+    options = []
+    if data.sack_permitted and acks.sack_permitted:
+        options.append("SACK")
+    if flow.has_timestamps:
+        options.append("timestamps")
+    if data.scale is not None and acks.scale is not None:
+        options.append(f"window scale {data.scale} and {acks.scale}")
+    if _has_ecn(flow):
+        options.append("ECN")
+    handshake = "" if data.mss_bytes or acks.mss_bytes else " (without the handshake others are not seen)"
+    yield f"{mss_told(flow)}, {', '.join(options) or 'no options'}{handshake}"
+
+
+def mss_told(flow: Flow) -> str:
+    """Return the text on the MSS: its value, whether it is a guess, and the cap of scenarios."""
+    guess = ", a guess by the sizes of packets" if flow.is_mss_guess else ""
+    most = MOST_MSS_BYTES
+    capped = f", of which scenarios have {most:,} B at most" if flow.mss > most else ""
+    return f"segments of {flow.mss:,} B{guess}{capped}"
+
+
+def _has_ecn(flow: Flow) -> bool:
+    """Whether data are ECN-capable, or the handshake negotiated ECN (RFC 3168, section 6.1.1)."""
+    opening = [one.flags[(one.flags & SYN) != 0] for one in (flow.data, flow.acks)]
+    agreed = all(flags.size and (flags & ECE).any() for flags in opening)
+    return agreed or bool((flow.data.ecn[flow.rows] > 0).any())
+
+
+def _sent_again(flow: Flow) -> Iterator[str]:
+    again = flow.retransmissions
+    if again is None:
+        why = "segments overlap in too many ways" if flow.is_too_fragmented else "data were not captured"
+        yield f"retransmissions are not known, as {why}"
+        return
+    packets, spurious = int(again.packets.sum()), int(again.packets[again.is_spurious].sum())
+    known = f", {spurious:,} of them spuriously" if spurious else ""
+    doubtful = int(again.is_doubtful.sum())
+    if doubtful:
+        yield (
+            f"{packets:,} packets or more retransmitted{known}: {doubtful:,} segments that filled holes were"
+            " dropped before or overtaken, and no timestamp, identification of IP or time tells which"
+        )
+    else:
+        yield f"{packets:,} packets retransmitted{known}"
+    if len(flow.duplicates):
+        yield f"{len(flow.duplicates):,} duplicates reported (DSACK)"
+    if again.is_late.any():
+        yield f"{int(again.is_late.sum()):,} segments were overtaken by others"
+
+
+def _receiver(flow: Flow) -> Iterator[str]:
+    acks = flow.acks
+    known = acks.window_bytes[(acks.window_bytes >= 0) & ((acks.flags & SYN) == 0)]
+    if known.size:
+        yield f"receive window of {known.min():,} to {known.max():,} B"
+    closed = (acks.window_bytes == 0) & ((acks.flags & (SYN | FIN | RST)) == 0)
+    if closed.any():
+        times = int((np.diff(np.concatenate([[False], closed]).astype(int)) > 0).sum())
+        yield f"the receiver closed its window {times:,} times"
+
+
+def _marks(flow: Flow) -> Iterator[str]:
+    marked = int((flow.data.ecn[flow.rows] == 3).sum())
+    if marked:
+        yield f"{marked:,} segments had a congestion mark where they were captured"
+    echoes = int(((flow.acks.flags & (ACK | SYN | ECE)) == (ACK | ECE)).sum())
+    if echoes and _has_ecn(flow):
+        answers = int(((flow.data.flags & (SYN | CWR)) == CWR).sum())
+        yield f"{echoes:,} ACKs echo marks, and {answers:,} segments answer"
+
+
+def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator[str]:
+    if len(flows) > _DESCRIBED:
+        yield f"{len(flows) - _DESCRIBED:,} more flows are in the tables"
+    if left_out or capture.others:
+        yield f"{left_out + capture.others:,} directions or connections with less payload are left out"
+    if capture.damage:
+        yield f"not all of the file could be read: {capture.damage}"
+    left = {
+        "of link types that are not read": capture.left.other_link,
+        "without IP": capture.left.not_ip,
+        "without TCP": capture.left.not_tcp,
+        "fragments of IP": capture.left.fragments,
+        "cut before the end of the TCP header": capture.left.cut,
+        "with lengths that contradict each other, or without a time": capture.left.damaged,
+    }
+    told = ", ".join(f"{count:,} {what}" for what, count in left.items() if count)
+    if told:
+        yield f"packets that are not used: {told}"
+    if capture.set_back_s.size:
+        yield (
+            f"the clock was set back {capture.set_back_s.size:,} times, by up to"
+            f" {capture.set_back_s.max():,.4g} s; times behind go on from there"
+        )
+    if capture.left_out_s:
+        yield (
+            "the packets span more than a day: times without an open connection are shortened to 1 s each, by"
+            f" {capture.left_out_s:,.0f} s together, and times behind go on from there"
+        )
+    yield "cwnd is an estimate: what was in flight whenever something had been sent"
+    yield "timeouts are seen as bytes that are retransmitted after a silence of 200 ms or more"
+    yield "the path is not known: rate and delay here are placeholders; `fullpipe twin` estimates them"
+
+
+# Pauses of flows, in which the rate of the path cannot be observed.
+
+
+def is_running(arrived: Floats, step_s: float, longest_rtt_s: float) -> npt.NDArray[np.bool_]:
+    """Whether flows were running in each of consecutive steps, shape (n,).
+
+    A sender with data in flight gets an ACK within an RTT, and the data that this ACK releases arrive within
+    the next. So a time without arrivals counts as running for its first RTT only.
+
+    Args:
+        arrived: Amount that arrived in each step, shape (n,).
+        step_s: Length of a step.
+        longest_rtt_s: The longest RTT of the flows.
+    """
+    place = np.arange(arrived.size, dtype=np.int32)
+    last = np.maximum.accumulate(np.where(arrived > 0, place, 0))
+    return np.asarray(place - last <= math.ceil(longest_rtt_s / step_s))

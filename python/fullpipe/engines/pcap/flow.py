@@ -7,13 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fullpipe.engines.pcap.blocks import Ints
-from fullpipe.engines.pcap.cells import Cells, TooFragmentedError, cells_of, highest_of, is_duplicate
 from fullpipe.engines.pcap.connections import NO_ACK, Connection, Floats, Sent
 from fullpipe.engines.pcap.headers import NONE, RST, SYN
-from fullpipe.engines.pcap.holes import Arrivals
-from fullpipe.engines.pcap.mss import announced_mss, mss_of
-from fullpipe.engines.pcap.side import Side, echoes_of, side_of
-from fullpipe.engines.pcap.window import Window, window_of
+from fullpipe.engines.pcap.side import Arrivals, Side, announced_mss, echoes_of, mss_of, side_of
+from fullpipe.engines.pcap.window import (
+    Cells,
+    TooFragmentedError,
+    Window,
+    cells_of,
+    highest_of,
+    is_duplicate,
+    window_of,
+)
 
 LEAST_SEGMENTS = 10
 """Smallest number of segments in a direction that counts as a flow: an initial window (RFC 6928)."""

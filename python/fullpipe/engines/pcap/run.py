@@ -1,25 +1,194 @@
-"""Import of a capture as a run."""
+"""Runs from captures, and their tables."""
 
 import hashlib
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from fullpipe import files
 from fullpipe.engines.flent.run import FILE, NAMES
 from fullpipe.engines.flent.tables import not_measured
+from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.capture import Capture, read
-from fullpipe.engines.pcap.described import ALL, grid_s, of_file, scenario_of
+from fullpipe.engines.pcap.connections import Floats
+from fullpipe.engines.pcap.described import (
+    ALL,
+    algorithm_of,
+    grid_s,
+    of_file,
+    one_way_of,
+    remarks_of,
+    scenario_of,
+)
 from fullpipe.engines.pcap.flow import Flow, flows_of
 from fullpipe.engines.pcap.pieces import PIECE, source_of
-from fullpipe.engines.pcap.remarks import remarks_of
-from fullpipe.engines.pcap.tables import tables_of
 from fullpipe.errors import InputFileError, UnknownNameError, brief
-from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run
+from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run
+from fullpipe.runs.encoding import empty
 from fullpipe.runs.meta import CAPTURED
+from fullpipe.runs.schema import frame
+
+# Tables of a run from the flows of a capture. Values that a capture does not contain are null.
+
+
+Columns = dict[str, Any]
+_SMOOTHING = 1 / 8
+"""Gain of the smoothed RTT (RFC 6298, section 2)."""
+
+
+def tables_of(
+    flows: Sequence[Flow], grid_s: Floats, algorithms: Mapping[str, str]
+) -> Mapping[str, pl.DataFrame]:
+    """Return all tables of a run."""
+    made = {
+        "flows": [_flow(flow, algorithms) for flow in flows],
+        "series": [_series(flow, grid_s) for flow in flows],
+        "variables": [part for flow in flows for part in _variables(flow, grid_s)],
+    }
+    return {name: _table(name, made[name]) if made.get(name) else empty(name) for name in TABLES}
+
+
+def _table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
+    """Concatenate parts of a table, in the order of time if the table has one."""
+    table = pl.concat([frame(TABLES[name], part) for part in parts])
+    return table.sort("time_s", maintain_order=True) if "time_s" in table.columns else table
+
+
+def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
+    begin_s, end_s = flow.span_s
+    _, front = flow.delivered
+    delivered = int(front[-1]) if front.size else 0
+    took_s = end_s - begin_s
+    again = flow.retransmissions
+    _, rtts_s = flow.rtts_s
+    one_way = one_way_of(flow)
+    return {
+        "flow": [flow.name],
+        "cca": [algorithm_of(flow, algorithms)],
+        "protocol": ["tcp"],
+        "start_s": [begin_s],
+        "end_s": [end_s],
+        "delivered_bytes": [delivered],
+        "goodput_bps": [delivered * 8 / took_s if took_s > 0 else None],
+        "wire_bps": [_wire_bytes(flow) * 8 / took_s if took_s > 0 and flow.rows.size else None],
+        "sent_packets": [int(flow.packets.sum()) if flow.rows.size else None],
+        "retransmitted_packets": [None if again is None else again.total],
+        "timeouts": [_timeouts(flow)],
+        "limited_receiver": [flow.receiver_share],
+        **({"rtt_min_s": [flow.least_rtt_s], **_spread("rtt", rtts_s)} if rtts_s.size else {}),
+        **(_one_way(one_way.there_s) if one_way and not one_way.early_s else {}),
+    }
+
+
+def _timeouts(flow: Flow) -> int | None:
+    """Return the number of timeouts.
+
+    None if the capture is away from the sender, as packets lost before the point of capture are not seen.
+    """
+    is_far = flow.side.name in ("middle", "receiver")
+    return None if flow.window is None or is_far else int(flow.window.timeouts.size)
+
+
+def _wire_bytes(flow: Flow) -> int:
+    """Return the bytes on the wire. A super-packet counts the headers of all packets that it is cut into."""
+    data = flow.data
+    headers = data.wire_bytes[flow.rows] - data.payload[flow.rows]
+    return int((data.payload[flow.rows] + headers * flow.packets).sum())
+
+
+def _spread(word: str, values: Floats) -> Columns:
+    percentiles = {f"{word}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
+    return {f"{word}_mean_s": [float(values.mean())], **percentiles}
+
+
+def _one_way(values: Floats) -> Columns:
+    return {"owd_min_s": [float(values.min())], **_spread("owd", values)}
+
+
+def _series(flow: Flow, grid_s: Floats) -> Columns:
+    begin_s, end_s = flow.span_s
+    step_s = grid_s[0]
+    outside = (grid_s <= begin_s) | (grid_s - step_s >= end_s)
+    columns: Columns = {"time_s": grid_s, "flow": [flow.name] * grid_s.size}
+    columns["goodput_bps"] = np.where(outside, math.nan, _goodput_bps(flow, grid_s))
+    seen_s, rtts_s = flow.rtts_s
+    smoothed = list(accumulate(rtts_s.tolist(), lambda known, one: known + (one - known) * _SMOOTHING))
+    columns["srtt_s"] = np.where(outside, math.nan, held(seen_s, np.array(smoothed), grid_s))
+    _, least_s = flow.newest_rtts_s
+    columns["min_rtt_s"] = np.where(
+        outside, math.nan, held(flow.newest_rtts_s[0], np.minimum.accumulate(least_s), grid_s)
+    )
+    if flow.window is not None:
+        known = held(flow.window.time_s, flow.window.in_flight, grid_s)
+        columns["in_flight_bytes"] = np.where(outside, math.nan, known)
+        columns["cwnd_bytes"] = np.where(outside, math.nan, held(*flow.window.estimate, grid_s))
+    if flow.retransmissions is not None and flow.retransmissions.total is not None:
+        place = np.minimum(np.searchsorted(grid_s, flow.sent_s), grid_s.size - 1)
+        counts = np.bincount(place, flow.retransmissions.packets, grid_s.size)
+        columns["retransmitted_packets"] = np.where(outside, math.nan, counts)
+    return columns
+
+
+def _goodput_bps(flow: Flow, grid_s: Floats) -> Floats:
+    """Return the goodput on a grid. Its sum equals the delivered bytes exactly."""
+    times_s, front = flow.delivered
+    edges = np.concatenate([[0.0], grid_s])
+    values = np.concatenate([[0], front])[np.searchsorted(times_s, edges, side="right")]
+    values[0] = 0
+    found: Floats = np.diff(values) * 8 / np.diff(edges)
+    return found
+
+
+def _variables(flow: Flow, grid_s: Floats) -> list[Columns]:
+    """Return the receive window as known to the sender, and the selectively acknowledged bytes."""
+    found: list[tuple[str, Floats]] = []
+    acks = flow.acks
+    windows = np.where(acks.window_bytes >= 0, acks.window_bytes, math.nan)
+    if not np.isnan(windows).all():
+        found.append(("receive_window", held(flow.acked_s, windows, grid_s)))
+    if flow.window is not None and flow.window.sacked.any():
+        found.append(("sacked", held(flow.window.time_s, flow.window.sacked, grid_s)))
+    return [_variable(flow, name, values, grid_s) for name, values in found]
+
+
+def _variable(flow: Flow, name: str, values: Floats, grid_s: Floats) -> Columns:
+    begin_s, end_s = flow.span_s
+    known = ~np.isnan(values) & (grid_s > begin_s) & (grid_s - grid_s[0] < end_s)
+    count = int(known.sum())
+    return {
+        "time_s": grid_s[known],
+        "flow": [flow.name] * count,
+        "connection": [1] * count,
+        "name": [name] * count,
+        "value": values[known],
+        "unit": ["bytes"] * count,
+        "state": [""] * count,
+    }
+
+
+def held(times_s: Floats, values: Floats | Ints, grid_s: Floats) -> Floats:
+    """Return the latest value at each time of a grid, shape (m,); NaN before the first.
+
+    Args:
+        times_s: Times of the values, ascending, shape (n,).
+        values: The values, shape (n,).
+        grid_s: Times of the grid, shape (m,).
+    """
+    if not times_s.size:
+        return np.full(grid_s.size, math.nan)
+    place = np.searchsorted(times_s, grid_s, side="right") - 1
+    return np.where(place >= 0, values[np.maximum(place, 0)].astype(np.float64), math.nan)
+
+
+# Import of a capture as a run.
+
 
 ENGINE = "pcap"
 MOST_FLOWS = 64

@@ -9,17 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from fullpipe.engines.flent.ceiling import busy_bps, ceiling_bps
-from fullpipe.engines.flent.send_memory import FEW_EVENTS, FILLING
+from fullpipe.engines.flent.limits import FEW_EVENTS, FILLING, busy_bps, ceiling_bps
 from fullpipe.engines.flent.twin import Twin
 from fullpipe.engines.pcap.blocks import Ints
-from fullpipe.engines.pcap.cells import Cells
 from fullpipe.engines.pcap.connections import Floats
-from fullpipe.engines.pcap.described import algorithm_of, of_file, scenario_of
+from fullpipe.engines.pcap.described import algorithm_of, is_running, mss_told, of_file, scenario_of
 from fullpipe.engines.pcap.flow import Flow, Retransmissions
-from fullpipe.engines.pcap.pauses import is_running
-from fullpipe.engines.pcap.remarks import mss_told
 from fullpipe.engines.pcap.run import Captured
+from fullpipe.engines.pcap.window import Cells
 from fullpipe.errors import InputFileError
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import HEADERS_BYTES, MOST_MSS_BYTES

@@ -1,22 +1,28 @@
-"""A pack, unpacked into a folder, and the jobs that make its runs again."""
+"""Reruns of a packed study, and their differences from it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from fullpipe import files
 from fullpipe.algorithms import own
 from fullpipe.api import import_algorithms
-from fullpipe.errors import ScenarioError
-from fullpipe.report.packs.archive import Pack, sha256_of
-from fullpipe.report.packs.manifest import FILES, LIST, PackError
+from fullpipe.errors import ResultError, ScenarioError
+from fullpipe.report.packs.archive import FILES, LIST, Pack, PackedRun, PackError, sha256_of
+from fullpipe.runs import Run
+from fullpipe.runs.kept import Kept
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.read import overlay
+from fullpipe.scenario.read import dotted
 from fullpipe.scenario.read.files import located
 from fullpipe.sweeps import Job
+
+# A pack, unpacked into a folder, and the jobs that make its runs again.
+
 
 _ENGINE = "native"
 """The engine that a pack may run on without being asked: it reads and writes nothing but its tables."""
@@ -106,9 +112,78 @@ class Again:
     def _scenario(self, tree: dict[str, Any], folder: Path) -> Scenario:
         """Return a scenario of the pack, whose files are those of the pack."""
         try:
-            if {overlay.BASE, overlay.SET} & set(tree) or tree.get("sweep"):
+            if {dotted.BASE, dotted.SET} & set(tree) or tree.get("sweep"):
                 raise PackError(f"{self.pack.path}: a scenario has a base, paths that are set, or a sweep")
             return Scenario(**located(tree, folder))
         except (ScenarioError, TypeError) as error:
             first = str(error).partition("\n")[0]
             raise PackError(f"{self.pack.path}: this version does not read its scenario: {first}") from error
+
+
+# First difference between a run and the same run of a pack: table, column and row.
+
+
+def is_equal(run: Run, packed: PackedRun) -> bool:
+    """Whether the tables of two runs are equal to the byte.
+
+    Raises:
+        ResultError: If the run cannot be read.
+    """
+    return _checksums(run) == packed.tables
+
+
+def _checksums(run: Run) -> dict[str, str]:
+    assert run.folder
+    return {name: known.sha256 for name, known in Kept.read(run.folder).sums.tables.items()}
+
+
+def difference(run: Run, packed: PackedRun, folder: Path | None) -> str:
+    """Return what differs first between two runs; empty if all values of their tables are equal.
+
+    Args:
+        run: A run of a store.
+        packed: The same run as the list of the pack has it.
+        folder: The run of the pack, unpacked; None if the pack has checksums alone.
+
+    Raises:
+        ResultError: If a run cannot be read.
+    """
+    here = _checksums(run)
+    for name in dict.fromkeys([*packed.tables, *here]):
+        if here.get(name) != packed.tables.get(name):
+            found = _in_table(name, here, packed, run, folder)
+            if found:
+                return found
+    return ""
+
+
+def _in_table(name: str, here: Mapping[str, str], packed: PackedRun, run: Run, folder: Path | None) -> str:
+    if name not in here or name not in packed.tables:
+        return f"table {name}: is in {'this run' if name in here else 'the pack'} only"
+    if folder is None:
+        return f"table {name}: has another checksum; a pack with runs would say which row"
+    try:
+        other = Kept.read(folder).table(name)
+    except ResultError as error:
+        return f"table {name}: cannot be read from the pack: {error}"
+    return _of_frames(name, run.tables[name], other)
+
+
+def _of_frames(name: str, here: pl.DataFrame, there: pl.DataFrame) -> str:
+    """Return the first row of the first column that differs; empty if all numbers are equal."""
+    if here.columns != there.columns:
+        columns = sorted(set(here.columns) ^ set(there.columns))
+        return f"table {name}: columns differ: {', '.join(columns) or 'their order'}"
+    for column in here.columns:
+        if here.schema[column] != there.schema[column]:
+            types = f"{here.schema[column]} here, {there.schema[column]} in the pack"
+            return f"table {name}, column {column}: {types}"
+    if here.height != there.height:
+        return f"table {name}: {here.height} rows here, {there.height} in the pack"
+    for column in here.columns:
+        is_other = (here[column].ne_missing(there[column])).arg_true()
+        if len(is_other):
+            row = int(is_other[0])
+            values = f"{here[column][row]} here, {there[column][row]} in the pack"
+            return f"table {name}, column {column}, row {row + 1}: {values}"
+    return ""

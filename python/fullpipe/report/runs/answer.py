@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
-from fullpipe.analysis.metrics.headlines import RANKED, names_in
+from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics.measure import View
+from fullpipe.analysis.metrics.table import RANKED, names_in
 from fullpipe.analysis.outcome import ends, extremes, leads, outcome, short
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.regions import region
@@ -22,14 +23,11 @@ from fullpipe.analysis.shown import (
     point_shown,
     unit_shown,
 )
-from fullpipe.analysis.unanswered import unanswered
 from fullpipe.analysis.values import value_text
-from fullpipe.report.budget import Budget
 from fullpipe.report.content import Column, Table, rows_of
+from fullpipe.report.rows import Budget, tally
 from fullpipe.report.runs.points import EQUAL_SHARE, SHARE, SHARE_RATIO, Points
-from fullpipe.report.runs.tables import by_row, headed
-from fullpipe.report.runs.verdicts import Comparisons, by_sides, sentences
-from fullpipe.report.said import tally
+from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, sentences
 from fullpipe.report.text import counted, folded, left_out, listed
 from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion

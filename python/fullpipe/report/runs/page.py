@@ -7,21 +7,84 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from fullpipe.analysis.of_parts import of_parts
-from fullpipe.analysis.points import shape_of
-from fullpipe.analysis.subjects import Subject, check_groups
+from fullpipe.analysis.metrics.table import headlines
+from fullpipe.analysis.points import Subject, check_groups, of_parts, shape_of
+from fullpipe.analysis.shown import axis_shown, difference_shown, margin_shown, number_shown
 from fullpipe.errors import ScenarioError
 from fullpipe.report.basis import basis_of
-from fullpipe.report.budget import Budget
-from fullpipe.report.content import Boxes, Document, Figure, Items, Part, Section, Text
+from fullpipe.report.content import Boxes, Column, Document, Figure, Items, Part, Section, Table, Text
 from fullpipe.report.findings import first_table, forest_of, point_of
 from fullpipe.report.path import path_of_runs
-from fullpipe.report.runs import answer, engines, figures, over_time, repeat, tables, verdicts
+from fullpipe.report.rows import Budget
+from fullpipe.report.runs import answer, figures, repeat, tables
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import left_out, listed
 from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
+from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
 from fullpipe.validation.compare.conclusion import ranked
+from fullpipe.validation.over import HEADLINES
+
+# Runs of several engines side by side: what was measured beside what was simulated.
+
+
+_HOW = (
+    "Means over seeds of what several engines gave for the same flows, with the difference and its 90 %"
+    " interval (Welch), and whether they are equivalent within the margin."
+)
+
+
+def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Section | None:
+    """A table of differences; None if the runs are of one engine, or of different flows.
+
+    Args:
+        runs: Those of all engines.
+        metrics: Metrics asked for; left out, those of `fullpipe compare`.
+        budget: How many rows there may be.
+    """
+    sides = by_engine(runs)
+    try:
+        found = compare(sides, closest_to_the_world(sides))
+    except ValueError:
+        return None
+    rows = list(_rows(found, metrics or headlines(HEADLINES, (run.scenario for run in runs))))
+    if not rows:
+        return None
+    names = ("of", "metric", "engine", "mean", found.reference, "difference", "margin", "verdict")
+    numbers = {"mean", found.reference, "difference", "margin"}
+    columns = [Column(name, name in numbers, name == "verdict") for name in names]
+    shown = rows[: budget.rows]
+    table = Table("Differences", columns, shown, left_out(len(shown), len(rows), "rows"))
+    notes = [*found.undecided, *found.remarks, *map(str, found.notes)]
+    return Section("Engines side by side", [Text(_HOW), table, *([Items(notes)] if notes else [])])
+
+
+def _rows(found: EngineComparison, metrics: Sequence[str]) -> Iterator[list[str]]:
+    for row in found.rows:
+        if row.metric not in metrics:
+            continue
+        reference = row.mean(found.reference)
+        named = axis_shown(row.metric)[1]
+        for engine, judged in row.judgements.items():
+            yield [
+                row.label(engine),
+                named,
+                engine,
+                number_shown(row.mean(engine), row.unit, row.metric),
+                number_shown(reference, row.unit, row.metric),
+                difference_shown(
+                    judged.difference,
+                    judged.interval,
+                    reference,
+                    row.unit,
+                    row.metric,
+                    row.margin,
+                    has_unit=True,
+                ),
+                margin_shown(row.margin, row.unit, row.metric, has_unit=True),
+                str(judged.verdict),
+            ]
+
 
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
 """Scenarios in a title, and lines of commands beside a conclusion."""
@@ -110,7 +173,7 @@ def parts_of(
     check_groups([Subject.read(text, of or None) for text in metrics or ["goodput"]], known)
     shown = found[: budget.scenarios]
     left = [left_out(len(shown), len(found), "scenarios"), *(f"{note}." for note in notes)]
-    beside = engines.section([run for each in shown for run in each.runs], metrics, budget)
+    beside = section([run for each in shown for run in each.runs], metrics, budget)
     parts = [
         PartOfRuns(each.name, _part(each, name, question, command, budget))
         for each, name in zip(shown, _names(shown), strict=True)
@@ -125,14 +188,14 @@ def parts_of(
 
 
 def _part(found: Points, name: str, question: str, command: str, budget: Budget) -> Part:
-    made = verdicts.compared(found)
+    made = tables.compared(found)
     told, rest = answer.answer(found, made)
     findings = [finding for one in made for finding in one.findings]
     order = ranked(made, found.metrics)
     leading = answer.lead(found, made)
     at = point_of(order, *leading) if leading else {}
     drawn, note = figures.over_points(found, budget.figures, leading, at)
-    series = over_time.over_time(found, budget)
+    series = figures.over_time(found, budget)
     is_swept = any(not isinstance(figure.chart, Boxes) for figure in drawn[:1])
     first = next(
         filter(
@@ -186,7 +249,7 @@ def _without(section: Section, figure: Figure | None) -> Section:
     return replace(section, sections=[one for one in inner if one.blocks])
 
 
-def _tables(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iterator[Section]:
+def _tables(found: Points, made: tables.Comparisons, budget: Budget) -> Iterator[Section]:
     """Sections with tables: metrics asked for, groups of flows, verdicts and means."""
     wanted, groups = answer.asked(found, budget), answer.by_group(found, budget)
     if wanted:
@@ -194,7 +257,7 @@ def _tables(found: Points, made: verdicts.Comparisons, budget: Budget) -> Iterat
     if groups:
         yield Section("By group of flows", [groups])
     if made:
-        yield verdicts.section(made, budget.rows)
+        yield tables.section(made, budget.rows)
     yield Section(
         "Means", [table for kind in ("flows", "link") if (table := tables.means(found, kind, budget))]
     )

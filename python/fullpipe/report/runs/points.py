@@ -2,28 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics import busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of
-from fullpipe.analysis.metrics.headlines import headlines, leading, names_in
 from fullpipe.analysis.metrics.measure import View
+from fullpipe.analysis.metrics.table import headlines, leading, names_in
 from fullpipe.analysis.outcome import NEEDED, called, with_groups
 from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
-from fullpipe.analysis.points import points_of
-from fullpipe.analysis.subjects import Subject, groups_asked
-from fullpipe.analysis.unfinished import with_counts
+from fullpipe.analysis.points import Subject, groups_asked, points_of
 from fullpipe.analysis.values import value_text, values_of
-from fullpipe.report.runs.sweep import scenario_of
+from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
+
+# One scenario whose points are given scenarios.
+
+
+_POINT = "point"
+_MISSING = object()
+
+
+def scenario_of(name: str, scenarios: Iterable[Scenario]) -> Scenario | None:
+    """One scenario whose points are these scenarios; None if there is none.
+
+    Every point is a named variant with the values of all paths at which it differs from the first.
+    """
+    distinct = {one.digest: one for one in scenarios}
+    trees = [dict(one.to_dict()) for one in distinct.values()]
+    base = {key: value for key, value in trees[0].items() if key not in ("name", "sweep")}
+    changes = [dict(_changes(base, tree, ())) for tree in trees]
+    paths = dict.fromkeys(path for change in changes for path in change)
+    try:
+        variants = {str(n + 1): {p: _at(tree, p) for p in paths} for n, tree in enumerate(trees)}
+        if any(value is _MISSING for values in variants.values() for value in values.values()):
+            return None
+        sweep = {} if len(trees) == 1 else {_POINT: variants}
+        made = Scenario(**base, name=name, sweep=_plain(sweep, variants, len(trees)))
+        is_it = {one.digest for one in made.expand()} == set(distinct)
+    except FullpipeError:
+        return None
+    return made if is_it else None
+
+
+def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], count: int) -> dict[str, Any]:
+    """The sweep as axes of its own if the points are all combinations of the values of every path."""
+    paths = list(next(iter(variants.values()))) if count > 1 else []
+    axes: dict[str, list[Any]] = {path: [] for path in paths}
+    for values in variants.values():
+        for path, value in values.items():
+            if value not in axes[path]:
+                axes[path].append(value)
+    size = 1
+    for axis in axes.values():
+        size *= len(axis)
+    return dict(axes) if paths and size == count else sweep
+
+
+def _changes(base: Any, tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """The deepest paths at which a scenario is not like the first; a table of another kind is one."""
+    for key in dict.fromkeys([*base, *tree]) if isinstance(base, Mapping) else range(len(base)):
+        if key in ("name", "sweep", "labels") and not path:
+            continue
+        one = base.get(key, _MISSING) if isinstance(base, Mapping) else base[key]
+        other = tree.get(key, _MISSING) if isinstance(tree, Mapping) else tree[key]
+        here = (*path, str(key))
+        if _goes_on(one, other):
+            yield from _changes(one, other, here)
+        elif one != other:
+            yield ".".join(here), other
+
+
+def _goes_on(one: Any, other: Any) -> bool:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.get("kind") == other.get("kind")
+    return isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
+
+
+def _at(tree: Any, path: str) -> Any:
+    for key in path.split("."):
+        if isinstance(tree, Mapping):
+            tree = tree.get(key, _MISSING)
+        elif isinstance(tree, list) and key.isdigit() and int(key) < len(tree):
+            tree = tree[int(key)]
+        else:
+            return _MISSING
+    return tree
+
 
 _SHOWN = names_in(View.REPORT)
 """Metrics of flows and links in a report, if runs have them."""

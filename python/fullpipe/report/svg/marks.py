@@ -1,16 +1,25 @@
-"""Elements of SVG, and the axes that all charts share. Coordinates are in pixels of a drawing 720 wide."""
+"""Marks, colours and axes of charts in SVG."""
 
 from __future__ import annotations
 
 import math
 import re
+import warnings
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
+from fullpipe.palette import COLOURS, DASHES, look_of
 from fullpipe.report.content import Look
 from fullpipe.report.text import lines_visible
+
+# Elements of SVG, and the axes that all charts share. Coordinates are in pixels of a drawing 720 wide.
+
 
 WIDTH = 720
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 44
@@ -184,3 +193,78 @@ def bottom_axis(
 def tip(text: str) -> str:
     """Text for a pointer that rests there."""
     return element("title", text)
+
+
+# Time series in two bytes a number, for a page to draw: samples, or extremes where they are too many.
+
+
+Values = npt.NDArray[np.float64]
+NOTHING = 0xFFFF
+"""Stands for no sample."""
+_STEPS = NOTHING - 1
+
+
+@dataclass(frozen=True)
+class Quantised:
+    """Numbers as whole steps from the smallest: value = low + step * number."""
+
+    low: float
+    step: float
+    values: str
+    """Whole numbers in base64, two bytes each, low byte first."""
+
+
+def extremes(values: Values, size: int) -> Values:
+    """The smallest and the largest of every `size` values, ignoring NaN.
+
+    Returns:
+        An array of shape (groups, 2); NaN where a group has no value.
+    """
+    groups = -(-len(values) // size)
+    padded = np.full(groups * size, np.nan)
+    padded[: len(values)] = values
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of groups without any value
+        parts = padded.reshape(groups, size)
+        return np.column_stack([np.nanmin(parts, axis=1), np.nanmax(parts, axis=1)])
+
+
+def quantised(values: Values, size: int) -> Quantised:
+    """Quantise the smallest and the largest of every `size` samples, or the samples if it is 1."""
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+    step = (high - low) / _STEPS or 1.0
+    chosen = values if size == 1 else extremes(values, size).ravel()
+    numbers = np.where(np.isfinite(chosen), np.rint((chosen - low) / step), NOTHING)
+    return Quantised(low, step, b64encode(numbers.astype("<u2").tobytes()).decode())
+
+
+# The colours of labels: those of their algorithms, as in every figure.
+
+
+def look(label: str, number: int) -> Look:
+    """The look of a label: see `fullpipe.palette.look_of`."""
+    found = look_of(label, number)
+    return Look(COLOURS.index(found.color), DASHES.index(found.linestyle))
+
+
+def of_flows(algorithms: Sequence[str | None]) -> list[Look]:
+    """A look for every flow, given its algorithm: the colour is that of the algorithm.
+
+    Flows without an algorithm, such as calls, have the last colours, whatever flows are beside them.
+    """
+    is_other = [algorithm is None for algorithm in algorithms]
+    numbers = [len(COLOURS) - sum(is_other[: n + 1]) if other else n for n, other in enumerate(is_other)]
+    return distinct([algorithm or "" for algorithm in algorithms], numbers)
+
+
+def distinct(labels: list[str], numbers: Sequence[int] | None = None) -> list[Look]:
+    """A look for every label; of several flows of one algorithm, others for those after the first."""
+    found: list[Look] = []
+    for number, label in zip(numbers or range(len(labels)), labels, strict=True):
+        wanted = look(label, number)
+        places = [(wanted.colour, (wanted.dash + turn) % len(DASHES)) for turn in range(len(DASHES))]
+        places += [(colour, dash) for dash in range(len(DASHES)) for colour in range(len(COLOURS))]
+        free = next((place for place in places if Look(*place) not in found), places[0])
+        found.append(Look(*free))
+    return found

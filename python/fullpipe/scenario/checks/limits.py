@@ -1,4 +1,4 @@
-"""Limits of the size of a scenario. Steps, reroutes and rows are counted before they are generated."""
+"""Checks of links, and limits on what a scenario may ask for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from fullpipe import _native
 from fullpipe.algorithms import classes
 from fullpipe.errors import ScenarioError
+from fullpipe.scenario.checks.routes import in_order
 from fullpipe.scenario.model.link.queues import Discipline
-from fullpipe.scenario.model.rerouting import reroute_count
+from fullpipe.scenario.model.routing import reroute_count
 from fullpipe.scenario.model.topology import Dumbbell, Graph
 from fullpipe.scenario.network.parts import Hop, Network, Port
 from fullpipe.scenario.quantities import NANOSECONDS
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
     from fullpipe.scenario.model.flows import Flow
     from fullpipe.scenario.model.link import LinkModel
+    from fullpipe.scenario.model.link.changes import State
     from fullpipe.scenario.model.scenario import ScenarioModel
+    from fullpipe.scenario.network.parts import Link
+
+
+# Limits of the size of a scenario. Steps, reroutes and rows are counted before they are generated.
+
 
 MAX_STEPS = 1_000_000
 """Most steps of all links together."""
@@ -189,3 +196,64 @@ def _probes(scenario: ScenarioModel, flow: Flow) -> float:
     if datagrams is None or not datagrams.each:
         return 0.0
     return flow.count * scenario.duration_s * NANOSECONDS / datagrams.interval_ns
+
+
+# Checks of links: their changes, and changed limits of queues.
+
+
+def change_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    lines = [
+        line
+        for link in network.links
+        if link.changes or link.steps or link.trace
+        for line in (
+            *in_order(f"{link.where}.changes", [change.at_s for change in link.changes]),
+            *_without_end(link),
+            *_too_short(link, scenario.duration_s),
+        )
+    ]
+    yield from dict.fromkeys(lines)
+
+
+def _too_short(link: Link, duration_s: float) -> Iterator[str]:
+    if link.trace is None or link.trace.repeat or link.trace.deliveries is None:
+        return
+    left_s = link.trace.deliveries.period_s - link.trace.offset_s
+    if left_s < duration_s:
+        yield (
+            f"{link.where}.trace: is over after {left_s:g} s, before the run, {duration_s:g} s, so nothing "
+            "is sent any more; let it repeat, or shorten the run"
+        )
+
+
+def _without_end(link: Link) -> Iterator[str]:
+    rates = [values["rate_bps"] for _, values in link.steps if "rate_bps" in values]
+    if rates and rates[-1] == 0:
+        yield (
+            f"{link.where}: its rate ends at 0, after which nothing is ever sent; add a change that ends "
+            "the outage, after the end of the run if you like"
+        )
+
+
+def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
+    """Yield changes of a queue limit to another unit, which `tc qdisc change` does not allow either."""
+    for where, link in links_of(topology):
+        if link.queue is None:
+            continue
+        units = link.queue.limit_units
+        for place, state in named_states(link):
+            for unit, limit in (("packets", state.packets), ("bytes", state.limit_bytes)):
+                if limit is not None and unit not in units:
+                    what = f"the limit of this {link.queue.kind} is in {units[0]}"
+                    yield f"{where}.{place}.{unit}: {what}; write {units[0]}"
+
+
+def named_states(link: LinkModel | Link) -> Iterator[tuple[str, State]]:
+    """Yield the states of a link's changes and shapes, each with its place."""
+    yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
+    if not link.shapes:
+        return
+    from fullpipe.scenario.model.link.changes import states_of  # here: most links have none
+
+    for i, shape in enumerate(link.shapes):
+        yield from ((f"shapes[{i}].{place}", state) for place, state in states_of(shape))

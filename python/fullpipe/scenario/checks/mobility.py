@@ -1,16 +1,57 @@
-"""Checks of mobility: its nodes and media exist, and moves change routes of flows."""
+"""Checks of mobility, grants and route controllers, which few scenarios have."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fullpipe.errors import shown, suggestion
-from fullpipe.scenario.checks.order import in_order
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.checks.routes import in_order, place_problems
 from fullpipe.scenario.model.cells.cellular import Cellular
-from fullpipe.scenario.model.mobility import Move
+from fullpipe.scenario.model.link.queues import Discipline
+from fullpipe.scenario.model.routing import Move, RouteController
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.mobility import left_by, media_of_nodes
-from fullpipe.scenario.network.parts import Network
-from fullpipe.scenario.network.shortest_paths import BACKWARD
+from fullpipe.scenario.network.parts import Network, Port
+from fullpipe.scenario.network.routes import BACKWARD, steers
+from fullpipe.scenario.quantities import to_nanoseconds
+
+# Notes on AQMs in front of an uplink that mistake the grant delay for a standing queue.
+
+
+_RTTS_OF_CAKE = 20
+"""Ratio of CAKE's RTT parameter to its target (Linux `cake_set_rate`)."""
+_TARGETS: Mapping[str, tuple[str, Callable[[float], float]]] = {
+    "codel": ("target_ms", lambda target_ms: target_ms),
+    "fq_codel": ("target_ms", lambda target_ms: target_ms),
+    "cake": ("rtt_ms", lambda rtt_ms: rtt_ms / _RTTS_OF_CAKE),
+}
+"""The parameter from which a queue derives its target delay, and the function from it to the target in ms."""
+
+
+def grant_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    """Yield uplinks whose grant delay exceeds the target delay of their queue."""
+    for cell, medium in zip(scenario.cells or (), network.media, strict=True):
+        if isinstance(cell, Cellular):
+            for port in medium.ports[1::2]:
+                yield from _too_short(cell, port)
+
+
+def _too_short(cell: Cellular, port: Port) -> Iterator[str]:
+    queue, uplink = port.queue, cell.uplink
+    if not isinstance(queue, Discipline) or queue.kind not in _TARGETS:
+        return
+    name, target_of = _TARGETS[queue.kind]
+    target_ms = target_of(float(queue.params.get(name, catalogue.queue(queue.kind).params[name].default)))
+    least_ms, most_ms = 1e3 * uplink.grant_delay_s, 1e3 * (uplink.grant_delay_s + uplink.request_period_s)
+    if target_ms < least_ms:
+        enough = most_ms / target_of(1.0)
+        yield (
+            f"{port.where}.queue: {queue.kind} drops what keeps waiting for more than {target_ms:g} ms, and "
+            f"a grant takes {least_ms:g} to {most_ms:g} ms: uploads starve; write {name} = {enough:g} or more"
+        )
+
+
+# Checks of mobility: its nodes and media exist, and moves change routes of flows.
 
 
 def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:
@@ -86,3 +127,40 @@ def _media_of(scenario: ScenarioModel, graph: Graph, node: str) -> Iterator[str]
             yield link.known_as
             if link.duplex:
                 yield f"{link.known_as}{BACKWARD}"
+
+
+# Checks of route controllers: named flows and places exist, and nothing else reroutes their flows.
+
+
+def route_controller_problems(scenario: ScenarioModel) -> Iterator[str]:
+    """Yield the mistakes of route controllers."""
+    controllers, graph = scenario.route_controllers or (), scenario.topology
+    if not controllers:
+        return
+    if not isinstance(graph, Graph):
+        yield 'route_controllers: only with topology.kind = "graph"'
+        return
+    if scenario.mobility or any(link.reroutes or link.alternate for link in graph.links):
+        yield "route_controllers: links or nodes are moved as well; leave out one of them"
+    for i, controller in enumerate(controllers):
+        for line in _of_controller(scenario, controller):
+            yield f"route_controllers[{i}].{line}"
+    for i, flow in enumerate(scenario.flows):
+        by = [n for n, controller in enumerate(controllers) if steers(controller, flow)]
+        if by and (flow.reroutes or flow.alternate):
+            yield f"flows[{i}]: route_controllers[{by[0]}] steers it; leave out reroutes and alternate"
+        if len(by) > 1:
+            both = f"route_controllers[{by[0]}] and [{by[1]}]"
+            yield f"flows[{i}]: {both} steer it; leave it to one of them"
+
+
+def _of_controller(scenario: ScenarioModel, controller: RouteController) -> Iterator[str]:
+    places = scenario.places()
+    yield from place_problems(((f"via[{i}]", via) for i, via in enumerate(controller.vias)), places)
+    interval_ns = to_nanoseconds(scenario.record.interval_s)
+    if not interval_ns or to_nanoseconds(controller.every_s) % interval_ns:
+        yield "every: counters are read with the samples; make it a multiple of record.interval"
+    names = [flow.name for flow in scenario.flows if flow.name]
+    for i, name in enumerate(controller.flows or ()):
+        if name not in names:
+            yield f"flows[{i}]: unknown flow {shown(name)}{suggestion(name, names)}"

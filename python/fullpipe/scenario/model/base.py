@@ -1,6 +1,8 @@
 """The base class of all models of a scenario."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
@@ -15,6 +17,37 @@ if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
+
+
+# Files named in the scenario of a finished run. Their recorded digests are used; the files are not read.
+
+
+_recorded: ContextVar[Mapping[str, str]] = ContextVar("recorded")
+
+
+@contextmanager
+def recorded(digests: Mapping[str, str]) -> Iterator[None]:
+    """Within this context, files named in scenarios are neither read nor checked.
+
+    Args:
+        digests: SHA-256 of every file by its path in the scenario.
+    """
+    token = _recorded.set(digests)
+    try:
+        yield
+    finally:
+        _recorded.reset(token)
+
+
+def recorded_digest(file: str) -> str | None:
+    """Return the recorded SHA-256 of a file, or None if the file itself must be read."""
+    return _recorded.get({}).get(file)
+
+
+def are_recorded() -> bool:
+    """Whether recorded digests are in use."""
+    return bool(_recorded.get({}))
+
 
 MAX_PACKETS = 1_000_000_000
 

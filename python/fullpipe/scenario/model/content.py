@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import SerializationInfo
 
-from fullpipe.scenario.model.recorded import recorded_digest
+from fullpipe.scenario.model.base import recorded_digest
 from fullpipe.scenario.traces.files import TraceError, read_bytes
 
 T = TypeVar("T")

@@ -1,23 +1,50 @@
-"""Flows: their hosts, algorithm, times and amounts of data."""
+"""Flows, the users of a network."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, SerializationInfo, model_serializer, model_validator
+from pydantic import BeforeValidator, Field, SerializationInfo, model_serializer, model_validator
 
 from fullpipe.algorithms import classes, own
-from fullpipe.errors import ScenarioError
+from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Name, Switch, WithinError
-from fullpipe.scenario.model.chosen import Chosen
-from fullpipe.scenario.model.dscp import Dscp
 from fullpipe.scenario.model.later import later
 from fullpipe.scenario.model.link import Access
-from fullpipe.scenario.model.rerouting import Alternation, RerouteModel
+from fullpipe.scenario.model.registered import Chosen
+from fullpipe.scenario.model.routing import Alternation, RerouteModel
 from fullpipe.scenario.model.tcp import Tcp
-from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds
+from fullpipe.scenario.quantities import BitsPerSecond, Bytes, OrWritten, Seconds
+
+# Differentiated services code points: numbers, or their names in RFCs and `tc`.
+
+
+NAMES = {
+    "le": 1,
+    **{f"cs{n}": 8 * n for n in range(8)},
+    **{f"af{n}{drop}": 8 * n + 2 * drop for n in range(1, 5) for drop in range(1, 4)},
+    "va": 44,
+    "ef": 46,
+}
+"""LE: RFC 8622; CS: RFC 2474; AF: RFC 2597; VA: RFC 5865; EF: RFC 3246."""
+
+
+def _number(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value.lower() not in NAMES:
+        raise ValueError(f"unknown code point {shown(value)}{suggestion(value, NAMES)}")
+    return NAMES[value.lower()]
+
+
+Dscp = Annotated[int, Field(strict=True, ge=0, le=63), BeforeValidator(_number), OrWritten(Literal[*NAMES])]
+"""A differentiated services code point: 0 to 63, or a name such as "ef"."""
+
+
+# Flows: their hosts, algorithm, times and amounts of data.
+
 
 if TYPE_CHECKING:
     from fullpipe.scenario.model.workloads import Workload

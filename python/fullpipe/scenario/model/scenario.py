@@ -15,18 +15,15 @@ from fullpipe.scenario.quantities import Seconds, SecondsOrOff
 
 if TYPE_CHECKING:
     from fullpipe.scenario.model.cells import Cell
-    from fullpipe.scenario.model.hosts import Host
-    from fullpipe.scenario.model.mobility import Move
-    from fullpipe.scenario.model.ns3 import Ns3
-    from fullpipe.scenario.model.route_control import RouteController
-    from fullpipe.scenario.model.topology import Topology
+    from fullpipe.scenario.model.routing import Move, RouteController
+    from fullpipe.scenario.model.topology import Host, Ns3, Topology
 else:
     _HERE = __name__.rpartition(".")[0]
     Cell = later(f"{_HERE}.cells", "Cell")
-    Host = later(f"{_HERE}.hosts", "Host")
-    Move = later(f"{_HERE}.mobility", "Move")
-    Ns3 = later(f"{_HERE}.ns3", "Ns3")
-    RouteController = later(f"{_HERE}.route_control", "RouteController")
+    Host = later(f"{_HERE}.topology", "Host")
+    Move = later(f"{_HERE}.routing", "Move")
+    Ns3 = later(f"{_HERE}.topology", "Ns3")
+    RouteController = later(f"{_HERE}.routing", "RouteController")
     Topology = later(f"{_HERE}.topology", "Topology")
 
 MAX_HOSTS = 10_000

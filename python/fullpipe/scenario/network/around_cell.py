@@ -1,16 +1,64 @@
-"""A dumbbell whose bottleneck is a cell: stations on one side, hosts on wires to the hub on the other."""
+"""Networks around a cell, and their shared media."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from fullpipe.scenario.model.cells import Cell
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Dumbbell
-from fullpipe.scenario.network.entries import Entry, Single, entries
-from fullpipe.scenario.network.media import edges_of, media_of
+from fullpipe.scenario.network.links import Entry, Single, entries
 from fullpipe.scenario.network.nics import nics_of
-from fullpipe.scenario.network.parts import Link, Network, Node, RoutedFlow, unused
-from fullpipe.scenario.network.shortest_paths import BACKWARD
+from fullpipe.scenario.network.parts import Link, Medium, Network, Node, Port, RoutedFlow, unused
+from fullpipe.scenario.network.routes import BACKWARD, Edge
+
+# Cells as media with ports.
+
+
+def media_of(cells: Iterable[Cell], behind: Callable[[str], str]) -> list[Medium]:
+    """Return a medium for every cell, with its ports in the order defined by the kind of cell.
+
+    Args:
+        cells: The cells of the scenario.
+        behind: Returns the node behind a node's network interface, or the node itself if it has none.
+    """
+    return [_medium(f"cells[{i}]", cell, behind) for i, cell in enumerate(cells)]
+
+
+def edges_of(cells: Iterable[Cell], media: Iterable[Medium], first: int) -> Iterator[Edge]:
+    """Yield an edge from every port to each node that it reaches.
+
+    The edge from a station to the hub is named "<cell>-<station>"; the opposite edge ends in "-reverse".
+
+    Args:
+        cells: The cells of the scenario.
+        media: The media of these cells.
+        first: Index of the first port as a hop.
+    """
+    for cell, medium in zip(cells, media, strict=True):
+        for number, (described, port) in enumerate(zip(cell.ports(), medium.ports, strict=True), first):
+            for target in described.targets:
+                down = described.source == cell.hub
+                name = f"{cell.name}-{target}{BACKWARD}" if down else f"{cell.name}-{described.source}"
+                yield Edge(port.node, target, port.delay_ns, number, name)
+        first += len(medium.ports)
+
+
+def _medium(where: str, cell: Cell, behind: Callable[[str], str]) -> Medium:
+    ports = (
+        Port(
+            port.name,
+            behind(port.source),
+            port.queue,
+            cell.mean_delay_s,
+            port.limit_bps,
+            f"{where}{port.place}",
+        )
+        for port in cell.ports()
+    )
+    return Medium(cell.name, cell.kind, tuple(ports), cell.params(), where)
+
+
+# A dumbbell whose bottleneck is a cell: stations on one side, hosts on wires to the hub on the other.
 
 
 class _Wired(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from fullpipe.scenario.model.workloads.application import FlowContext
+from fullpipe.scenario.model.workloads.writers import FlowContext
 from fullpipe.scenario.network.parts import Hop, RoutedFlow
 
 

@@ -5,20 +5,31 @@ from dataclasses import replace
 
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.rerouting import reroute_count
+from fullpipe.scenario.model.routing import reroute_count
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.network.entries import Entry, entries
-from fullpipe.scenario.network.hand_overs import hand_overs_of, with_gaps
-from fullpipe.scenario.network.links import link_of
-from fullpipe.scenario.network.media import edges_of, media_of
-from fullpipe.scenario.network.mobility import attachments, mobile_reroutes
+from fullpipe.scenario.network.around_cell import edges_of, media_of
+from fullpipe.scenario.network.links import Entry, entries, link_of
+from fullpipe.scenario.network.mobility import (
+    attachments,
+    connections,
+    hand_overs_of,
+    mobile_reroutes,
+    terminating,
+    with_gaps,
+)
 from fullpipe.scenario.network.nics import nics_of
 from fullpipe.scenario.network.parts import Link, Network, Node, Route, RoutedFlow
-from fullpipe.scenario.network.rerouting import fixed_reroutes, replacements
-from fullpipe.scenario.network.route_control import steering, steers
-from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteError, Router
-from fullpipe.scenario.network.terminated import connections, terminating
+from fullpipe.scenario.network.routes import (
+    BACKWARD,
+    Edge,
+    NoRouteError,
+    Router,
+    fixed_reroutes,
+    replacements,
+    steering,
+    steers,
+)
 
 MAX_CROSSED = 5_000_000
 """Most hops of all routes of all flows of a graph, counted for every change."""

@@ -1,13 +1,96 @@
-"""Routes of flows of nodes that move from one medium to another."""
+"""Mobile hosts with their hand-overs, and proxies that terminate connections."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from fullpipe.errors import shown
+from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.rerouting import reroutes_of
+from fullpipe.scenario.model.routing import Move, reroutes_of
 from fullpipe.scenario.model.scenario import ScenarioModel
-from fullpipe.scenario.network.parts import Reroute
-from fullpipe.scenario.network.shortest_paths import BACKWARD, Edge, NoRouteError, Router
+from fullpipe.scenario.model.topology import Host
+from fullpipe.scenario.network.parts import HandOver, Hop, Medium, Port, Relayed, Reroute, Route, RoutedFlow
+from fullpipe.scenario.network.routes import BACKWARD, Edge, NoRouteError, Router
+from fullpipe.scenario.quantities import to_nanoseconds
+
+# Hosts that terminate TCP: a flow through such a host is split into two connections.
+
+
+_BUFFER_BYTES = 256 << 10
+"""Default buffer of a terminating host."""
+
+
+def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
+    """Return the hosts that terminate TCP, by name."""
+    return {
+        host.name: Relayed(host.proxy_buffer_bytes or _BUFFER_BYTES, f"hosts[{i}].terminated", host.proxy_cca)
+        for i, host in enumerate(hosts)
+        if host.terminated
+    }
+
+
+def connections(
+    routed: RoutedFlow, hosts: Mapping[str, Relayed], hops: Sequence[Hop]
+) -> Iterator[RoutedFlow]:
+    """Yield the connections of a flow from its sender on: one, and one more per terminating host.
+
+    Raises:
+        ProblemsError: If the flow cannot be terminated at a host that it passes.
+    """
+    first = next((host for host in _passed(routed.forward, hops) if host in hosts), None)
+    if routed.flow.datagrams or first is None:
+        yield routed
+        return
+    relayed = hosts[first]
+    _check(routed, relayed, first)
+    if first not in _passed(routed.reverse, hops):
+        told = f"ACKs of {shown(routed.name)} do not pass {shown(first)}, as its data does"
+        raise ProblemsError(f"{relayed.where}: {told}; give it links both ways")
+    to, onward = _cut(routed.forward, first, hops)
+    back, home = _cut(routed.reverse, first, hops)
+    yield replace(routed, target=first, forward=to, reverse=home, shares_hosts=True)
+    own = {"start_jitter_s": 0.0, "stop_s": None, "size_bytes": None, "application": None, "workload": None}
+    yield from connections(
+        replace(
+            routed,
+            name=f"{routed.name}-{first}",
+            stream=f"{routed.stream}-{first}",
+            flow=routed.flow.model_copy(update={**own, "cca": relayed.cca or routed.flow.cca}),
+            source=first,
+            forward=onward,
+            reverse=back,
+            relayed=relayed,
+            shares_hosts=True,
+        ),
+        {name: host for name, host in hosts.items() if name != first},
+        hops,
+    )
+
+
+def _check(routed: RoutedFlow, relayed: Relayed, host: str) -> None:
+    who = f"{shown(routed.name)} passes {shown(host)}"
+    if routed.flow.is_of_transfers:
+        raise ProblemsError(f"{relayed.where}: {who}, which passes on streams alone; use workload bulk")
+    if routed.later:
+        raise ProblemsError(f"{relayed.where}: {who} and its routes change; leave out one of the two")
+
+
+def _passed(route: Route, hops: Sequence[Hop]) -> list[str]:
+    """Return the forwarding nodes between the ends of a route, in order."""
+    return [_origin(hops[i]) for i in route[1:]]
+
+
+def _cut(route: Route, host: str, hops: Sequence[Hop]) -> tuple[Route, Route]:
+    """Split a route at a host that it passes."""
+    place = 1 + _passed(route, hops).index(host)
+    return route[:place], route[place:]
+
+
+def _origin(hop: Hop) -> str:
+    return hop.node if isinstance(hop, Port) else hop.source
+
+
+# Routes of flows of nodes that move from one medium to another.
 
 
 @dataclass(frozen=True)
@@ -96,3 +179,57 @@ def _edges_of(cells: Container[str], places: Mapping[str, int], node: str, mediu
     """Yield the indices of the edges between a node and a medium, in both directions."""
     name = f"{medium}-{node}" if medium in cells else medium.removesuffix(BACKWARD)
     yield from (places[edge] for edge in (name, f"{name}{BACKWARD}") if edge in places)
+
+
+# Handovers with a gap between LTE or NR cells: the old cell forwards waiting packets to the new one.
+
+
+GAPS = "user_gaps_ns"
+"""The parameter of a cell for the interruptions of its users."""
+
+
+def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) -> Iterator[HandOver]:
+    """Yield the handovers of both ports of a user, each to the port of the same direction in the new cell.
+
+    Args:
+        scenario: A scenario whose moves with a gap are between cells.
+        media: The media of all its cells.
+        first: Index of the first port as a hop.
+    """
+    for number, move in enumerate(scenario.mobility or ()):
+        if move.gap_s is not None:
+            old, new = (
+                _ports(scenario, media, first, move, name) for name in (left_by(scenario, number), move.to)
+            )
+            yield from (HandOver(move.at_s, move.gap_s, *ports) for ports in zip(old, new, strict=True))
+
+
+def with_gaps(scenario: ScenarioModel, media: Sequence[Medium]) -> Iterator[Medium]:
+    """Yield the media with the gaps of users that move to them."""
+    for cell, medium in zip(scenario.cells or (), media, strict=True):
+        coming = [move for move in scenario.mobility or () if move.gap_s is not None and move.to == cell.name]
+        if not coming:
+            yield medium
+            continue
+        gaps = [
+            [*given, *(number for move in coming if move.node == user.node for number in _numbers(move))]
+            for given, user in zip(medium.params[GAPS], cell.stations, strict=True)
+        ]
+        yield replace(medium, params={**medium.params, GAPS: gaps})
+
+
+def _numbers(move: Move) -> tuple[int, int, int]:
+    """Return start, duration and period of the gap in nanoseconds. A period of 0 means once."""
+    return to_nanoseconds(move.at_s), to_nanoseconds(move.gap_s or 0.0), 0
+
+
+def _ports(
+    scenario: ScenarioModel, media: Sequence[Medium], first: int, move: Move, name: str | None
+) -> tuple[int, int]:
+    """Return the downlink and the uplink port of a node in the cell of this name."""
+    for cell, medium in zip(scenario.cells or (), media, strict=True):
+        if cell.name == name:
+            down = first + 2 * [station.node for station in cell.stations].index(move.node)
+            return down, down + 1
+        first += len(medium.ports)
+    raise ValueError(f"no cell {name}")

@@ -9,7 +9,7 @@ from fullpipe.scenario.network.parts import Link, unused
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-    from fullpipe.scenario.model.hosts import Host
+    from fullpipe.scenario.model.topology import Host
 
 
 def nics_of(hosts: Iterable[Host], taken: Container[str]) -> dict[str, Link]:

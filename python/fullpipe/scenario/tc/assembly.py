@@ -4,9 +4,8 @@ import re
 from collections.abc import Sequence
 
 from fullpipe.errors import ScenarioError, brief, visible
-from fullpipe.scenario.tc.devices import Class, Device, id_of
+from fullpipe.scenario.tc.devices import Class, Device, Router, Shaper, id_of
 from fullpipe.scenario.tc.qdiscs import Line, policer, queue
-from fullpipe.scenario.tc.router import Router, Shaper
 from fullpipe.scenario.tc.units import rate
 
 _NO_QUEUE = ("ingress", "clsact", "noqueue")

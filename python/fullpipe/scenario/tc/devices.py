@@ -1,11 +1,9 @@
-"""Devices with the queue disciplines that lines of `tc` set up.
+"""Devices of a router, with the queues that `tc` gave them."""
 
-Options are parsed after all lines have been collected, as the lines of a device can come in any order.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,7 +12,48 @@ from fullpipe.scenario.model.link import LinkModel
 from fullpipe.scenario.tc.netem import Netem, netem_of
 from fullpipe.scenario.tc.options import TX_QUEUE_PACKETS
 from fullpipe.scenario.tc.qdiscs import Line, queue
-from fullpipe.scenario.tc.router import Router, Shaper, Table
+
+# Shapers of a router, one per direction.
+
+
+Table = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Shaper:
+    """A queue, its rate and the wire behind it, for one direction of a router."""
+
+    queue: Mapping[str, Any] = field(default_factory=dict)
+    """Table of the queue. Empty: no packet ever waits."""
+    rate_bps: int | None = None
+    """Rate at which the queue is served. None: the queue shapes by itself, or nothing limits the rate."""
+    wire: Mapping[str, Any] = field(default_factory=dict)
+    """Delay, jitter, loss and the like behind the queue, as keys of a link."""
+
+    @property
+    def link(self) -> Table:
+        """The equivalent link of a scenario."""
+        return {
+            **({} if self.rate_bps is None else {"rate": f"{self.rate_bps} bit/s"}),
+            **self.wire,
+            **({"queue": dict(self.queue)} if self.queue else {}),
+        }
+
+
+@dataclass
+class Router:
+    """The shapers of a configuration. None: the direction has none."""
+
+    up: Shaper | None = None
+    down: Shaper | None = None
+    notes: list[str] = field(default_factory=list)
+    """Notes on omitted parts of the configuration and on assumptions, one line each."""
+
+
+# Devices with the queue disciplines that lines of `tc` set up.
+#
+# Options are parsed after all lines have been collected, as the lines of a device can come in any order.
+
 
 _SHAPERS = ("htb", "hfsc", "tbf", "netem")
 _WITHOUT_ETHERNET = ("ppp", "pptp", "l2tp", "tun", "wg", "wwan", "ifb4ppp")

@@ -1,24 +1,75 @@
-"""Parsing of a script that sets up a router: the queues of its devices and redirections.
-
-IF=eth0
-tc qdisc replace dev $IF root cake bandwidth 9mbit
-tc qdisc add dev $IF handle ffff: ingress
-tc filter add dev $IF parent ffff: matchall action mirred egress redirect dev ifb0
-tc qdisc replace dev ifb0 root cake bandwidth 90mbit ingress
-
-The script is never run. Variables with plain values are expanded; control flow is refused.
-"""
+"""Scripts of `tc` commands, and the output of `tc -s qdisc`."""
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from fullpipe.errors import ScenarioError, shown
-from fullpipe.scenario.tc import show
+from fullpipe.scenario.tc import qdiscs
 from fullpipe.scenario.tc.assembly import Assembly, after
-from fullpipe.scenario.tc.devices import at_line
+from fullpipe.scenario.tc.devices import Router, at_line
 from fullpipe.scenario.tc.qdiscs import ADDED, MAX_LINE, line_of
-from fullpipe.scenario.tc.router import Router
+
+# Parsing of the output of `tc qdisc show`, `tc class show` and `tc filter show`, with or without `-s`.
+#
+# qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 18Mbit diffserv3 triple-isolate nonat nowash rtt 100ms
+# noatm Sent 12054 bytes 117 pkt (dropped 0, overlimits 0 requeues 0)
+#
+# Lines that begin with none of the three words are statistics or shell prompts and are skipped.
+
+
+_UNNAMED = "this device"
+_REDIRECTED = re.compile(r"\(Egress Redirect to device ([^\s)]+)\)")
+_POLICED = re.compile(r"police 0x[0-9a-f]+ rate (\S+) burst (\S+)")
+
+
+def is_printed(lines: Iterable[str]) -> bool:
+    """Whether one of the lines is output of `tc qdisc show`."""
+    return any(qdiscs.is_printed(line.split(maxsplit=3)) for line in lines)
+
+
+def read(lines: Iterable[str], assembly: Assembly) -> None:
+    """Add the printed lines to an assembly.
+
+    Raises:
+        ScenarioError: If a line is too long, or a class has no valid rate.
+    """
+    name = _UNNAMED
+    for number, line in enumerate(lines, 1):
+        with at_line(number):
+            if len(line) > MAX_LINE:
+                raise ScenarioError([f"tc: the line is longer than {MAX_LINE} characters"])
+            name = _read(number, line.split(), name, assembly)
+
+
+def _read(number: int, words: Sequence[str], name: str, assembly: Assembly) -> str:
+    """Add a line and return the name of its device. Lines lack it if `tc` was called for one device."""
+    first, text = words[0] if words else "", " ".join(words)
+    if qdiscs.is_printed(words):
+        found = qdiscs.printed(words)
+        name = found.device or name
+        assembly.add_qdisc(number, name, found)
+    elif first == "class" and "htb" in words[1:2]:
+        name = after(words, "dev") or name
+        assembly.add_class(name, ("classid", *words[2:], "htb"))
+    elif redirected := _REDIRECTED.search(text):
+        assembly.redirect(name, redirected[1])
+    elif policed := _POLICED.search(text):
+        line = qdiscs.Line("police", ("rate", policed[1], "burst", policed[2]))
+        assembly.police(name, line)
+    elif "tc" in words and "dev" in words:
+        name = after(words, "dev") or name
+    return name
+
+
+# Parsing of a script that sets up a router: the queues of its devices and redirections.
+#
+# IF=eth0 tc qdisc replace dev $IF root cake bandwidth 9mbit tc qdisc add dev $IF handle ffff: ingress tc
+# filter add dev $IF parent ffff: matchall action mirred egress redirect dev ifb0 tc qdisc replace dev ifb0
+# root cake bandwidth 90mbit ingress
+#
+# The script is never run. Variables with plain values are expanded; control flow is refused.
+
 
 _MOST_LINES = 1_000
 _KINDS = ("qdisc", "class", "filter")
@@ -59,8 +110,8 @@ def router_of(text: str) -> Router:
     if len(lines) > _MOST_LINES:
         raise ScenarioError([f"tc: the file has more than {_MOST_LINES:,} lines"])
     assembly = Assembly()
-    if show.is_printed(lines):
-        show.read(lines, assembly)
+    if is_printed(lines):
+        read(lines, assembly)
         return assembly.router()
     script = _Script(assembly)
     for number, line in enumerate(lines, 1):

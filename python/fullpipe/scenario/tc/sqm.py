@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fullpipe.errors import ScenarioError, brief, shown, suggestion
-from fullpipe.scenario.tc.devices import link_of
+from fullpipe.scenario.tc.devices import Router, Shaper, link_of
 from fullpipe.scenario.tc.qdiscs import Line
-from fullpipe.scenario.tc.router import Router, Shaper
 
 _SECTION = re.compile(r"^\s*config\s+queue\b", re.MULTILINE)
 _DEFAULTS: Mapping[str, str] = {

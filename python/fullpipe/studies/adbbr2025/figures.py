@@ -12,10 +12,10 @@ from fullpipe import plots
 from fullpipe.analysis.metrics import interval_goodput
 from fullpipe.plots.style import legend_entries
 from fullpipe.runs import Run
-from fullpipe.studies.adbbr2025 import operating_points, radio_figures
+from fullpipe.studies.adbbr2025 import radio_figures
 from fullpipe.studies.adbbr2025.measures import jain_over_time
 from fullpipe.studies.experiments import Measurements
-from fullpipe.studies.quantities import bounds_of
+from fullpipe.studies.text import bounds_of
 
 Series = dict[tuple[str, str, str], list[Run]]
 """Sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
@@ -31,8 +31,8 @@ def draw(found: Measurements, series: Series, folder: Path) -> list[Path]:
     """Write all figures."""
     names = list(dict.fromkeys(name for _, name, _ in series))
     lone = {name: series[LONE, name, ""][0] for name in names if (LONE, name, "") in series}
-    written = operating_points.figure_2(lone, folder)
-    written += operating_points.figure_3(series["fairness", "BBRv1", "5 bdp"][0], folder)
+    written = radio_figures.figure_2(lone, folder)
+    written += radio_figures.figure_3(series["fairness", "BBRv1", "5 bdp"][0], folder)
     written += figure_5(found, names, folder)
     for buffer, over_time, means in (
         ("0.5 bdp", "figure-8", "figure-10"),

@@ -11,7 +11,7 @@ from math import hypot, log10
 from typing import Any
 
 from fullpipe.scenario import Scenario
-from fullpipe.studies.adbbr2025 import radio, wifi
+from fullpipe.studies.adbbr2025 import wifi
 from fullpipe.studies.experiments import Experiment, Measurements, Variants
 
 DOWNLOAD, FAIRNESS = "5g-download", "5g-fairness"
@@ -94,21 +94,21 @@ LTE: Mapping[str, LteCell] = {"LTE 20 MHz": LteCell()}
 def experiments(*, quick: bool) -> Iterator[Experiment]:
     """Yield downloads and pairs of flows in every cell of the grid, with both buffers."""
     file, two = scenarios(quick=quick)
-    yield from radio.downloads(DOWNLOAD, file, GRID, RTTS_MS)
-    yield from radio.pairs(FAIRNESS, two, GRID, receivers=RECEIVERS)
+    yield from wifi.downloads(DOWNLOAD, file, GRID, RTTS_MS)
+    yield from wifi.pairs(FAIRNESS, two, GRID, receivers=RECEIVERS)
 
 
 def lte_experiments(*, quick: bool) -> Iterator[Experiment]:
     """Yield the same experiments in the LTE cell; on ns-3, they use our algorithms."""
     file, two = (in_lte(scenario) for scenario in scenarios(quick=quick))
-    yield from radio.downloads(LTE_DOWNLOAD, file, LTE, RTTS_MS)
-    yield from radio.pairs(LTE_FAIRNESS, two, LTE, receivers=RECEIVERS)
+    yield from wifi.downloads(LTE_DOWNLOAD, file, LTE, RTTS_MS)
+    yield from wifi.pairs(LTE_FAIRNESS, two, LTE, receivers=RECEIVERS)
 
 
 def scenarios(*, quick: bool) -> tuple[Scenario, Scenario]:
     """Return the scenarios of one flow with a file, and of two flows; the quick form has shorter ones."""
     file, two = (Scenario.named(f"adbbr2025-{name}") for name in (DOWNLOAD, FAIRNESS))
-    return (file.with_values(radio.QUICK_FILE), two.with_values(radio.QUICK_TIME)) if quick else (file, two)
+    return (file.with_values(wifi.QUICK_FILE), two.with_values(wifi.QUICK_TIME)) if quick else (file, two)
 
 
 def in_lte(scenario: Scenario) -> Scenario:
@@ -127,7 +127,7 @@ def compare_with_wifi(found: Measurements, names: Iterable[str]) -> None:
     There is a ratio for 5G and one for Wi-Fi. Rates are shares of the nominal rates, averaged over the grid.
     Nothing is added if one of the three algorithms has no runs.
     """
-    for rtt_ms, buffer in product(RTTS_MS, radio.BUFFERS):
+    for rtt_ms, buffer in product(RTTS_MS, wifi.BUFFERS):
         where = {"rtt": f"{rtt_ms} ms", "buffer": buffer}
         for experiment, quantity in ((DOWNLOAD, "times_loss_based"), (wifi.DOWNLOAD, "times_over_wifi")):
             cubic, reno = (found.at(experiment, "nominal_percent", name, where) for name in LOSS_BASED)

@@ -1,4 +1,4 @@
-"""Published data in a folder: exports, Flent's files, and their measurements."""
+"""The study's published Flent files, and their values."""
 
 from __future__ import annotations
 
@@ -6,12 +6,115 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from fullpipe.engines.flent import document
 from fullpipe.errors import InputFileError, brief
-from fullpipe.studies.ahsan2025 import flent_files, hosts, printed, recompute, testbed
-from fullpipe.studies.ahsan2025.exports import Export, read
-from fullpipe.studies.ahsan2025.flent_files import Uploads
-from fullpipe.studies.ahsan2025.recompute import Groups
+from fullpipe.studies.ahsan2025 import exports as testbed
+from fullpipe.studies.ahsan2025 import printed, recompute
+from fullpipe.studies.ahsan2025.exports import NAMES, Export, Vector, read
+from fullpipe.studies.ahsan2025.recompute import Groups, put
 from fullpipe.studies.experiments import Measurements
+
+# Latency by host, of Figures 6 to 9: the median of the pings.
+
+
+FILE = "test-fig8.csv"
+PINGS = "Ping (ms) ICMP"
+
+
+def measure_hosts(found: Measurements, exports: Mapping[str, Export]) -> None:
+    """Add the median ping of every host and algorithm, in ms."""
+    if FILE in exports:
+        for number, series in enumerate(series_of(exports[FILE], PINGS), start=1):
+            for algorithm, values in known(exports[FILE], series).items():
+                put(found, f"Fig. 6, host {number}", algorithm, {"ping": float(np.median(values))})
+
+
+def series_of(export: Export, prefix: str) -> list[str]:
+    """Return the series per host whose names begin with a prefix, in the order of the hosts."""
+    return sorted(one for one in export.series() if one.startswith(prefix) and one != prefix)
+
+
+def known(export: Export, series: str) -> dict[str, Vector]:
+    """Return the measured values of a series by algorithm."""
+    found = {}
+    for algorithm in NAMES.values():
+        if (series, algorithm) in export.columns:
+            values = export.values(series, algorithm)
+            found[algorithm] = values[~np.isnan(values)]
+    return {algorithm: values for algorithm, values in found.items() if values.size}
+
+
+# Flent's files of the uploads in Figures 10 to 13, in the authors' folders.
+
+
+WIFI, WIRED = "TCP_Upload-802.11n", "Wired-eth-100Mbps"
+FIGURES = {
+    "Fig. 10": (WIFI, "tcp_nup"),
+    "Fig. 11": (WIFI, "tcp_12up"),
+    "Fig. 12": (WIFI, "tcp_1up"),
+    "Fig. 13": (WIRED, "tcp_12up"),
+}
+"""Folder and test by figure. Figure 14, sixteen streams over Ethernet, has no published files."""
+UPLOADS = ("TCP upload sum", "TCP upload")
+"""Series of several streams, and of one."""
+PING = "Ping (ms) ICMP"
+FROM_S, TO_S = 5.0, 65.0
+"""Span in which the streams ran."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One test of one algorithm, without the steps in which nothing was measured."""
+
+    mbps: Vector
+    ping_ms: Vector
+
+
+Uploads = Mapping[str, Upload]
+"""Tests by algorithm."""
+
+
+def uploads_in(folder: Path) -> dict[str, Uploads]:
+    """Read the tests in a folder, by figure. Raises InputFileError for a damaged file."""
+    found: dict[str, Uploads] = {}
+    for figure, (where, test) in FIGURES.items():
+        paths = sorted(p for p in folder.rglob(f"{test}-*.flent.gz") if where in p.parts)
+        uploads = dict(one for one in map(_upload, paths) if one[0])
+        if uploads:
+            found[figure] = {name: uploads[name] for name in NAMES.values() if name in uploads}
+    return found
+
+
+def measure_uploads(found: Measurements, uploads: Mapping[str, Uploads]) -> None:
+    """Add the mean of Flent's sum of uploads, in Mbit/s, and the median ping, in ms."""
+    for figure, of in uploads.items():
+        for algorithm, one in of.items():
+            measured = {"upload": float(one.mbps.mean()), "ping": float(np.median(one.ping_ms))}
+            put(found, figure, algorithm, measured)
+
+
+def _upload(path: Path) -> tuple[str, Upload]:
+    """Read a file: the algorithm, empty for a title that the paper does not use, and the measured values."""
+    read = document.read(path)
+    times_s = np.array(read.x_values)
+    running = (times_s >= FROM_S) & (times_s <= TO_S)
+
+    def values(*names: str) -> Vector:
+        name = next((one for one in names if one in read.results), None)
+        if name is None:
+            raise InputFileError(f'{path.name}: it has no series "{names[0]}"')
+        steps = zip(read.results[name], running, strict=True)
+        column: Vector = np.array([value for value, runs in steps if runs and value is not None])
+        if not column.size:
+            raise InputFileError(f"{path.name}: {name} has no value from {FROM_S:g} to {TO_S:g} s")
+        return column
+
+    return NAMES.get(read.text("TITLE").lower(), ""), Upload(values(*UPLOADS), values(PING))
+
+
+# Published data in a folder: exports, Flent's files, and their measurements.
 
 
 @dataclass(frozen=True)
@@ -30,8 +133,8 @@ class Published:
     def measure(self) -> Measurements:
         """Return every number of tables and figures about which the paper makes a statement."""
         found = recompute.measure(printed.results(), self.groups)
-        hosts.measure(found, self.exports)
-        flent_files.measure(found, self.uploads)
+        measure_hosts(found, self.exports)
+        measure_uploads(found, self.uploads)
         return found
 
 
@@ -55,5 +158,5 @@ def in_folder(folder: Path) -> Published:
         raise InputFileError(
             f'--data: "{brief(str(folder))}" has neither {" nor ".join(names)}; they are in {of.published}'
         )
-    uploads = flent_files.in_folder(folder)
+    uploads = uploads_in(folder)
     return Published(exports, recompute.groups_of(of, exports), uploads, files)

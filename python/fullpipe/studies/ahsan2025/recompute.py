@@ -1,14 +1,30 @@
-"""Printed results recomputed from the exports: sums, analyses of variance, Tukey's test, MANOVA."""
+"""Statistics of the study, computed again from its printed values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 from scipy.special import fdtri
 
-from fullpipe.analysis.statistics import MeanPair, anova, hotelling, tukey_hsd
+from fullpipe import files
+from fullpipe.analysis.statistics import (
+    FTest,
+    MeanPair,
+    Sample,
+    anova,
+    anova_of_samples,
+    games_howell_of_samples,
+    hotelling,
+    integrated_autocorrelation_time,
+    lag1_autocorrelation,
+    tukey_hsd,
+    welch_anova_of_samples,
+)
 from fullpipe.studies.ahsan2025.exports import Export, Vector
 from fullpipe.studies.ahsan2025.printed import (
     ALL,
@@ -25,6 +41,10 @@ from fullpipe.studies.ahsan2025.printed import (
     pair_name,
 )
 from fullpipe.studies.experiments import Measurements
+from fullpipe.studies.text import Aligned
+
+# Printed results recomputed from the exports: sums, analyses of variance, Tukey's test, MANOVA.
+
 
 LEVEL = 0.95
 Groups = Mapping[str, Vector]
@@ -90,3 +110,175 @@ def _put_further(found: Measurements, of: Results, groups: Groups) -> None:
 def _numbers(pair: MeanPair) -> tuple[float, ...]:
     rejected = float(pair.p < 1 - LEVEL)
     return pair.difference, pair.p, pair.interval.low, pair.interval.high, rejected
+
+
+# The printed analyses beside ones that do not take samples along one run as independent.
+#
+# Consecutive samples, 0.2 s apart, are correlated. The effective sample size of a series is its length over
+# its integrated autocorrelation time. Variances differ by up to four orders of magnitude, so that Welch's
+# test and Games and Howell's replace the classical ones. These tests still compare single runs.
+
+
+OURS, THEIRS = "BBR-n+", "BBRv3"
+"""The pair that the paper compares."""
+TESTS = (
+    "The printed analyses, which take 300 to 351 samples as independent, and the same with effective sample "
+    "sizes (the length of a series over its integrated autocorrelation time):"
+)
+PAIRS = (
+    f"Pairs of algorithms that differ, of 36, and {OURS} less {THEIRS} with its 95 % interval: by Tukey's "
+    "test of samples taken as independent, and by Games and Howell's with effective sample sizes:"
+)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Both analyses of a table."""
+
+    table: str
+    groups: Groups
+    samples: Mapping[str, Sample]
+    """Moments and effective sample sizes by algorithm."""
+    printed: FTest
+    classical: FTest
+    """The printed test with effective sample sizes."""
+    welch: FTest
+    as_independent: Sequence[MeanPair]
+    """Tukey's test of all samples."""
+    effective: Sequence[MeanPair]
+    """Games and Howell's test with effective sample sizes."""
+
+    def pair(self, pairs: Sequence[MeanPair], first: str, second: str) -> MeanPair:
+        """Return the pair of two algorithms, with the difference second minus first."""
+        order = list(self.groups)
+        wanted = {order.index(first), order.index(second)}
+        found = next(pair for pair in pairs if {pair.first, pair.second} == wanted)
+        return found if order[found.first] == first else _turned(found)
+
+
+def analyses(groups: Mapping[str, Groups]) -> list[Analysis]:
+    """Return both analyses of every table whose data are at hand."""
+    return [_analysis(table, of) for table, of in groups.items()]
+
+
+def _analysis(table: str, groups: Groups) -> Analysis:
+    values = list(groups.values())
+    samples = {
+        name: Sample(x.size / integrated_autocorrelation_time(x), float(x.mean()), float(x.var(ddof=1)))
+        for name, x in groups.items()
+    }
+    worth = list(samples.values())
+    return Analysis(
+        table,
+        groups,
+        samples,
+        anova(values),
+        anova_of_samples(worth),
+        welch_anova_of_samples(worth),
+        tukey_hsd(values, LEVEL),
+        games_howell_of_samples(worth, LEVEL),
+    )
+
+
+def differing(pairs: Sequence[MeanPair]) -> int:
+    """Return the number of pairs that a test finds different."""
+    return sum(pair.p < 1 - LEVEL for pair in pairs)
+
+
+def sizes(found: Sequence[Analysis]) -> pl.DataFrame:
+    """Return the number of samples and the effective sample size per table and algorithm."""
+    rows = [
+        {
+            "table": one.table,
+            "algorithm": name,
+            "samples": values.size,
+            "mean": sample.mean,
+            "variance": sample.variance,
+            "lag1_autocorrelation": lag1_autocorrelation(values),
+            "effective_samples": sample.n,
+        }
+        for one in found
+        for (name, values), sample in zip(one.groups.items(), one.samples.values(), strict=True)
+    ]
+    return pl.DataFrame(rows)
+
+
+def pairs_table(found: Sequence[Analysis]) -> pl.DataFrame:
+    """Return the difference of the means, its interval and P by both tests, per table and pair."""
+    rows = []
+    for one in found:
+        order = list(one.groups)
+        for printed, effective in zip(one.as_independent, one.effective, strict=True):
+            rows.append(
+                {
+                    "table": one.table,
+                    "first": order[printed.first],
+                    "second": order[printed.second],
+                    "difference": printed.difference,
+                    **_interval("as_independent", printed),
+                    **_interval("effective", effective),
+                }
+            )
+    return pl.DataFrame(rows)
+
+
+def write(found: Sequence[Analysis], folder: Path) -> list[Path]:
+    """Write both tables; nothing without data."""
+    if not found:
+        return []
+    tables = {"effective_samples.csv": sizes(found), "pairs.csv": pairs_table(found)}
+    for name, table in tables.items():
+        files.write_csv(folder / name, table)
+    return [folder / name for name in tables]
+
+
+def text(found: Sequence[Analysis]) -> list[str | Aligned]:
+    """Return the sections of the report; empty without data."""
+    if not found:
+        return []
+    return [
+        TESTS,
+        _tests_text(found),
+        PAIRS,
+        _pairs_text(found),
+    ]
+
+
+def _tests_text(found: Sequence[Analysis]) -> Aligned:
+    rows = [["", "samples", "worth", "F", "P", "F, effective", "P", "Welch's F, effective", "P"]]
+    for one in found:
+        worth = [sample.n for sample in one.samples.values()]
+        lengths = [values.size for values in one.groups.values()]
+        cells = [one.table, f"{min(lengths)}", f"{min(worth):.0f} to {max(worth):.0f}"]
+        for test in (one.printed, one.classical, one.welch):
+            cells += [f"{test.f:.2f}", _p(test.p)]
+        rows.append(cells)
+    return Aligned(rows, right=range(1, 9))
+
+
+def _pairs_text(found: Sequence[Analysis]) -> Aligned:
+    rows = [["", "apart", f"{OURS} - {THEIRS}", "apart, effective", f"{OURS} - {THEIRS}, effective"]]
+    for one in found:
+        cells = [one.table]
+        for pairs in (one.as_independent, one.effective):
+            cells += [f"{differing(pairs)}", _difference(one.pair(pairs, THEIRS, OURS))]
+        rows.append(cells)
+    return Aligned(rows, right=range(1, 5))
+
+
+def _turned(pair: MeanPair) -> MeanPair:
+    ends = pair.interval
+    interval = type(ends)(-ends.high, -ends.low, ends.level, ends.method)
+    return MeanPair(pair.second, pair.first, -pair.difference, interval, pair.p)
+
+
+def _interval(of: str, pair: MeanPair) -> dict[str, float]:
+    return {f"{of}_low": pair.interval.low, f"{of}_high": pair.interval.high, f"{of}_p": pair.p}
+
+
+def _difference(pair: MeanPair) -> str:
+    return f"{pair.difference:.2f} [{pair.interval.low:.2f}, {pair.interval.high:.2f}]"
+
+
+def _p(p: float) -> str:
+    return "below 1e-300" if p < 1e-300 else f"{p:.2g}"

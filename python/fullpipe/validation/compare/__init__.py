@@ -2,7 +2,7 @@
 
 Everything here but `compare_over` takes finished runs; it runs nothing and draws nothing."""
 
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.validation.compare.comparison import (
     Comparison,
     EngineComparison,

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.of_parts import of_parts
+from fullpipe.analysis.metrics.measure import Margin
+from fullpipe.analysis.points import of_parts
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Equivalence, Judgement, paired

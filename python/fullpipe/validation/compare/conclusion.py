@@ -9,17 +9,18 @@ from itertools import zip_longest
 from typing import Any
 
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.metrics.headlines import RANKED, leading
+from fullpipe.analysis.metrics.table import RANKED, leading
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import LONGEST, begun, words_in
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.finding import Finding
-from fullpipe.validation.compare.names import Names, names_of
 from fullpipe.validation.compare.sentence import (
+    Names,
     Part,
     fitted,
     moves,
     name_of,
+    names_of,
     one_point,
     predicate,
     signed,

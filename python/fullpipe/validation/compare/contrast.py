@@ -11,13 +11,12 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.limits import TIMES, UNFINISHED, Counts, counted
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.link_measures import LINK_MEASURES
-from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.metrics.measure import Better, LinkMeasure, Measure
+from fullpipe.analysis.metrics.measure import Better, LinkMeasure, Margin, Measure
 from fullpipe.analysis.metrics.measures import MEASURES
+from fullpipe.analysis.metrics.specific import LINK_MEASURES
 from fullpipe.analysis.statistics import Paired, paired
-from fullpipe.analysis.unfinished import TIMES, UNFINISHED, Counts, counted
 from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.validation.compare.finding import NO_SUBJECT, Cell, LeftOut, Note, Subject
 from fullpipe.validation.compare.side import COLUMNS, Side, joint, places

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME, busy_links
-from fullpipe.analysis.metrics.margins import Margin
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.metrics.samples import means_over
-from fullpipe.analysis.of_parts import of_parts
+from fullpipe.analysis.points import of_parts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of

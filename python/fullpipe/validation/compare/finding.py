@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
-from fullpipe.analysis.metrics.margins import Margin
-from fullpipe.analysis.metrics.measure import Better
+from fullpipe.analysis.limits import Counts
+from fullpipe.analysis.metrics.measure import Better, Margin
 from fullpipe.analysis.statistics import Interval
-from fullpipe.analysis.unfinished import Counts
 from fullpipe.errors import UnknownNameError
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]

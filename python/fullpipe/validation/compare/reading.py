@@ -9,7 +9,7 @@ from typing import Any
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import Comparison, Entries, Ran
 from fullpipe.validation.compare.finding import Finding, Verdict
-from fullpipe.validation.compare.names import Names
+from fullpipe.validation.compare.sentence import Names
 
 _OF_ROWS = (
     *("verdict", "case", "point", "kind", "of", "entry", "metric", "unit", "reference", "variant", "base"),

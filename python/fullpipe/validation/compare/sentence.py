@@ -1,11 +1,12 @@
-"""Sentences on one finding: metric and group, direction, size, interval, unit, margin and reason."""
+"""Sentences of a comparison: names of its sides and groups, notes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from fullpipe.analysis.bounds import bounds_of_difference
+from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import (
     LONGEST,
@@ -15,11 +16,181 @@ from fullpipe.analysis.shown import (
     number_shown,
     p_in_words,
     p_shown,
+    point_shown,
     unit_shown,
     words_in,
 )
-from fullpipe.validation.compare.finding import Finding
-from fullpipe.validation.compare.names import Names
+from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.comparison import Comparison
+from fullpipe.validation.compare.finding import Finding, Note
+from fullpipe.validation.compare.rules import ALIKE, unlike
+
+# Names of sides, points and values in sentences and tables: words of users, or those of the model.
+
+
+_BARE = re.compile(r"[-+]?[0-9][-+0-9.,e]*( \S+)?|on|off|default")
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a value says nothing without its path."""
+    return _BARE.fullmatch(text) is not None
+
+
+class Names:
+    """The names that are shown. Keys and values of JSON stay as they are in scenarios.
+
+    Args:
+        labels: Words for paths and values.
+        settings: What each side sets, by path.
+
+    >>> names = Names(settings={"1": {"flows.0.count": 1}, "4": {"flows.0.count": 4}})
+    >>> names.side("4"), names.value("4"), names.instead("4", "1")
+    ('number of flows 4', '4', 'number of flows 4 instead of 1')
+    """
+
+    def __init__(
+        self, labels: Labels | None = None, settings: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
+        self.labels = labels or Labels()
+        self._settings = settings or {}
+
+    def side(self, name: str) -> str:
+        """The values that a side sets, in words; without settings the name that it has.
+
+        A number, "on", "off" and "default" follow the name of their path.
+        """
+        settings = self._settings.get(name, {})
+        paths = self.labels.names([*settings])
+        told = (
+            self.labels.at(path, value, paths[path]) if _is_bare(text) else text
+            for path, value in settings.items()
+            for text in [self.labels.value(path, value)]
+        )
+        return " with ".join(told) or name
+
+    def value(self, name: str) -> str:
+        """The values of a side without the names of their paths."""
+        values = (self.labels.value(*each) for each in self._settings.get(name, {}).items())
+        return " with ".join(values) or name
+
+    def instead(self, other: str, reference: str) -> str:
+        """Both sides where one is set instead of the other; first words that both have are said once."""
+        return f"{self.side(other)} instead of {self.apart(reference, other)}"
+
+    def against(self, other: str, reference: str) -> str:
+        """Both sides where they are compared."""
+        return f"{self.side(other)} against {self.apart(reference, other)}"
+
+    def apart(self, name: str, other: str) -> str:
+        """A side without the first words that the other has, too, such as the name of a path; all if none is
+        left."""
+        words, others = self.side(name).split(" "), self.side(other).split(" ")
+        shared = 0
+        while shared < min(len(words), len(others)) and words[shared] == others[shared]:
+            shared += 1
+        return " ".join(words[shared:] or words)
+
+    def point(self, found: Finding) -> str:
+        """The point of a finding."""
+        return ", ".join(point_shown(found.point, self.labels))
+
+    def place(self, found: Finding, *, with_side: bool = False, with_group: bool = True) -> str:
+        """Side, case, point and group of a finding, as far as they are asked for and there are any."""
+        side = self.side(found.sides[1]) if with_side else ""
+        group = found.of if with_group else ""
+        return ", ".join(filter(None, [side, found.case, self.point(found), group]))
+
+
+def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None) -> Names:
+    """The names of comparisons with one reference.
+
+    Args:
+        made: The comparisons; labels are those of their scenarios, in all cases and at all points.
+        given: Other words, which come before those.
+    """
+    ran = {id(one): one for each in made for one in each.ran}.values()
+    scenarios = {repr((one.side, one.case, dict(one.point))): one.scenario for one in ran}.values()
+    trees: Iterable[Mapping[str, Any]] = (
+        each if isinstance(each, Mapping) else each.to_dict() for each in scenarios
+    )
+    settings = {side: values for each in made for side, values in each.settings.items()}
+    return Names(Labels(given, trees), settings)
+
+
+# Notes of many comparisons, merged: a line for each metric, and one for each warning.
+
+
+_MOST_SIDES = 4
+"""Sides that a line names."""
+
+
+def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[str]:
+    """Lines on what is left out: one for each metric that some runs lack, and all other notes, each once.
+
+    With `whole` every note is a line.
+    """
+    lines: dict[str, list[Note]] = {}
+    for each in dict.fromkeys(notes):
+        note = each if isinstance(each, Note) else Note(each)
+        lines.setdefault(note.metric if note.lacking and not whole else f"note {note}", []).append(note)
+    return [
+        _left_out(metric, of_metric, names) if len(of_metric) > 1 else str(of_metric[0])
+        for metric, of_metric in lines.items()
+    ]
+
+
+def _left_out(metric: str, notes: Sequence[Note], names: Names) -> str:
+    """The numbers of runs that have a metric, by side, where some lack it."""
+    found: dict[str, set[int]] = {}
+    for note in notes:
+        for side, (having, _) in note.lacking.items():
+            found.setdefault(side, set()).add(having)
+    runs = max(total for note in notes for _, total in note.lacking.values())
+    counts: list[str] = []
+    for side, of_side in list(found.items())[:_MOST_SIDES]:
+        all_runs = "" if counts else f" of {runs} runs"
+        counts.append(f"{_range(of_side)}{all_runs}{f' of {names.side(side)}' if side else ''}")
+    left = len(found) - _MOST_SIDES
+    more = [f"{left} more side{'s' if left > 1 else ''}"] if left > 0 else []
+    *first, last = [*counts, *more]
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{metric} is left out where only {listed} have it"
+
+
+def _range(counts: Iterable[int]) -> str:
+    least, most = min(counts), max(counts)
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def warnings(made: Sequence[Comparison], names: Names) -> Iterator[str]:
+    """Reasons to distrust verdicts, or the lack of them: one line of each kind for each metric."""
+    findings = [finding for one in made for finding in one.findings]
+    if any(finding.reason == ALIKE for finding in findings):
+        yield 'note: all seeds gave the same run, which is one; give flows a start_jitter, such as "100 ms"'
+    unlikes: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.left_out and finding.left_out.more:
+            unlikes.setdefault((finding.metric, finding.of), []).append(finding)
+    for (metric, of), found in unlikes.items():
+        yield f"note: {metric} of {of}: {_unlike(found, names)}"
+
+
+def _unlike(found: Sequence[Finding], names: Names) -> str:
+    """The unfinished shares of both sides where these differ most."""
+    most = max(found, key=lambda each: abs(each.left_out.more) if each.left_out else 0.0)
+    assert most.left_out is not None
+    reference, other = map(names.side, most.sides)
+    open_ = sum(each.reason == unlike(each.left_out) for each in found if each.left_out)
+    verdict = "no verdict" if len(found) == 1 else f"no verdict in {open_} of {len(found)} comparisons"
+    first = "" if len(found) == 1 else "up to "
+    return (
+        f"{first}{most.left_out.reference} of {reference}, {most.left_out.other} of {other}; those that"
+        f" finish are the faster ones{f': {verdict}; make runs longer' if open_ else ''}"
+    )
+
+
+# Sentences on one finding: metric and group, direction, size, interval, unit, margin and reason.
+
 
 _LEVEL = 0.05
 _MOST_DIGITS = 2

@@ -9,10 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics import connections, flow_groups
-from fullpipe.analysis.metrics.connections import is_bulk
-from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions
-from fullpipe.analysis.unfinished import with_counts
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_directions, is_bulk
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario

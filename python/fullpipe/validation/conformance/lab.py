@@ -1,6 +1,8 @@
-"""The set-up of conformance tests: a path, an algorithm on it, and observations in the draft's terms."""
+"""Cases of conformance, and the lab that drives an algorithm."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from threading import Lock
 from typing import Any
 
@@ -8,10 +10,13 @@ import polars as pl
 
 from fullpipe.analysis.metrics import states as spans_of
 from fullpipe.engines import engine
-from fullpipe.errors import ScenarioError
+from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job, run
+
+# The set-up of conformance tests: a path, an algorithm on it, and observations in the draft's terms.
+
 
 WIRE_BYTES, PAYLOAD_BYTES = 1514, 1448
 FLOW = "subject"
@@ -67,7 +72,6 @@ class ObservedRun:
         Raises:
             StuckError: If there is none.
         """
-        from fullpipe.validation.conformance.case import StuckError
 
         for number, (name, start_s, end_s) in enumerate(self.states):
             if name == state and start_s >= after_s - 1e-9:
@@ -222,3 +226,79 @@ def at(time_s: float, **what: Any) -> dict[str, Any]:
 def loss(probability: float) -> dict[str, Any]:
     """Random loss."""
     return {"kind": "bernoulli", "probability": probability}
+
+
+# A case of the conformance tests, and its result.
+
+
+DRAFT = "draft-ietf-ccwg-bbr-06"
+
+
+class StuckError(FullpipeError):
+    """A test cannot go on, because what it waits for never happened."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something that the draft says must hold, and what was seen."""
+
+    expected: str
+    seen: str
+    holds: bool
+
+
+Steps = Callable[[Lab], Iterator[Step]]
+
+
+class DraftVerdict(StrEnum):
+    """What became of a test."""
+
+    passed = "passed"
+    failed = "failed"
+    not_applicable = "not applicable"
+
+
+@dataclass(frozen=True)
+class DraftTest:
+    """One example test of the draft."""
+
+    name: str
+    section: str
+    """Of the draft's appendix."""
+    title: str
+    why: str
+    """What it is for, and where it departs from the recipe of the draft."""
+    tolerance: str
+    """How far off a number may be, with the reason."""
+    needs: tuple[str, ...]
+    """States and variables, in the draft's names, without which it does not apply."""
+    steps: Steps
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a test for one algorithm."""
+
+    case: DraftTest
+    verdict: DraftVerdict
+    steps: tuple[Step, ...] = ()
+    reason: str = ""
+    """Why it does not apply, or why it could not be finished."""
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def explanation(self) -> str:
+        """What failed, or why it does not apply; empty if it passed."""
+        broken = [f"{step.expected}: {step.seen}" for step in self.steps if not step.holds]
+        return "; ".join([*broken, *([self.reason] if self.reason else [])])
+
+
+def case(
+    section: str, name: str, title: str, *, why: str, tolerance: str, needs: tuple[str, ...]
+) -> Callable[[Steps], DraftTest]:
+    """Makes a case of the function that runs it."""
+
+    def make(steps: Steps) -> DraftTest:
+        return DraftTest(name, section, title, why, tolerance, needs, steps)
+
+    return make

@@ -1,20 +1,126 @@
-"""Packages from a Debian mirror: found by name, fetched with resume, used only if they are verified.
-
-Debian signs a list of digests of its indexes, and an index has the digests of its packages. Where signatures
-cannot be checked, the digests of known versions are in pins.txt, which scripts/pins.py writes.
-"""
+"""Packages of Debian, and their archives."""
 
 import hashlib
+import lzma
+import os
 import re
-from collections.abc import Iterator, Mapping
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from fullpipe.engines.base import Say
-from fullpipe.engines.linux.install import archives, download, signature
-from fullpipe.engines.linux.install.signature import DoubtError
+from fullpipe.engines.linux.install import download
+from fullpipe.engines.linux.install.download import DoubtError
 from fullpipe.errors import EngineError
+
+# Unpacks packages without dpkg: what they hold stays below a folder, and has bounds.
+
+
+_AR_MAGIC = b"!<arch>\n"
+_AR_HEADER = 60
+_INDEX_MEMORY = 1 << 28
+MOST_FILES = 400_000
+MOST_BYTES = 8_000_000_000
+"""Maximum unpacked size, four times that of a kernel's sources."""
+
+Choose = Callable[[tarfile.TarInfo], tarfile.TarInfo | None]
+"""Changes a member of an archive. None leaves it out."""
+
+
+def expanded(content: bytes, limit: int, url: str) -> str:
+    """Unpack the text of an xz file.
+
+    Raises:
+        EngineError: If it is not an xz file, or unpacks to more than `limit` bytes.
+    """
+    unpacking = lzma.LZMADecompressor(memlimit=_INDEX_MEMORY)
+    try:
+        text = unpacking.decompress(content, limit)
+    except lzma.LZMAError as error:
+        raise EngineError(f"{url}: not an xz file: {error}; the same command fetches it again") from error
+    if not unpacking.eof:
+        raise EngineError(f"{url}: cut off, or longer than {limit:,} bytes unpacked, which is too much")
+    return text.decode(errors="replace")
+
+
+@contextmanager
+def contents(package: Path) -> Iterator[tarfile.TarFile]:
+    """Open the files of a Debian package, to be read sequentially.
+
+    Raises:
+        EngineError: If it is not a Debian package, or is damaged.
+    """
+    with package.open("rb") as file:
+        if not _seek_member(file, "data.tar"):
+            raise EngineError(f"{package}: not a Debian package; delete it and install again")
+        with opened(file, package) as tar:
+            yield tar
+
+
+@contextmanager
+def opened(file: IO[bytes], package: Path) -> Iterator[tarfile.TarFile]:
+    """Open an archive in a package, to be read sequentially.
+
+    Raises:
+        EngineError: If it is not an archive, is damaged, or has a member that leads out of its folder.
+    """
+    try:
+        with tarfile.open(fileobj=file, mode="r|*") as tar:
+            yield tar
+    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError) as error:
+        raise EngineError(f"{package}: cannot be unpacked: {error}; delete it and install again") from error
+
+
+def extract(tar: tarfile.TarFile, folder: Path, choose: Choose = lambda member: member) -> None:
+    """Unpack an archive into a folder. Devices, and links and names that lead out of the folder, are refused.
+
+    Raises:
+        EngineError: If there are too many files or bytes.
+        tarfile.TarError: If the archive is damaged, or a member is refused.
+    """
+    if not hasattr(tarfile, "data_filter"):
+        raise EngineError("this Python cannot unpack archives safely; use Python 3.11.4 or newer")
+    tar.extractall(folder, members=_chosen(tar, choose), filter="data")
+
+
+def _chosen(tar: tarfile.TarFile, choose: Choose) -> Iterator[tarfile.TarInfo]:
+    files = size = 0
+    for member in tar:
+        files, size = files + 1, size + member.size
+        if files > MOST_FILES or size > MOST_BYTES:
+            raise EngineError(
+                f"{member.name!r} and what is before it have more than {MOST_FILES:,} files or "
+                f"{MOST_BYTES:,} bytes, more than any package used here"
+            )
+        chosen = choose(member)
+        if chosen:
+            yield chosen
+
+
+def _seek_member(file: IO[bytes], prefix: str) -> bool:
+    """Move to the content of the first member of an ar archive whose name has this prefix."""
+    if file.read(len(_AR_MAGIC)) != _AR_MAGIC:
+        return False
+    while len(header := file.read(_AR_HEADER)) == _AR_HEADER:
+        size = header[48:58].strip()
+        if header.startswith(prefix.encode()):
+            return True
+        if not size.isdigit():
+            return False
+        file.seek(int(size) + int(size) % 2, os.SEEK_CUR)
+    return False
+
+
+# Packages from a Debian mirror: found by name, fetched with resume, used only if they are verified.
+#
+# Debian signs a list of digests of its indexes, and an index has the digests of its packages. Where
+# signatures cannot be checked, the digests of known versions are in pins.txt, which scripts/pins.py writes.
+
 
 _PINS = Path(__file__).parent / "pins.txt"
 _MOST_RELEASE = 4_000_000
@@ -88,7 +194,7 @@ class Mirror:
                 f"{url}: not what Debian signed: the mirror is being updated, or it was "
                 f"changed; run the same again in an hour, or {download.ELSEWHERE}"
             )
-        text = archives.expanded(index, _MOST_EXPANDED, url)
+        text = expanded(index, _MOST_EXPANDED, url)
         paragraphs = re.finditer(rf"^Package: (?:{names})$(?:\n.+)*", text, re.MULTILINE)
         return [self._package(paragraph[0], url, doubt) for paragraph in paragraphs]
 
@@ -123,9 +229,9 @@ class Mirror:
         """Return the SHA-256 of a part of a suite that Debian signed."""
         if self.unverified:
             raise DoubtError("--unverified was asked for")
-        signature.keyring()
+        download.keyring()
         url = f"{self.address}/dists/{suite}/InRelease"
-        text = signature.signed(download.content(url, _MOST_RELEASE), url)
+        text = download.signed(download.content(url, _MOST_RELEASE), url)
         if not re.search(rf"^(?:Suite|Codename): {suite}$", text, re.MULTILINE):
             raise EngineError(f"{url}: Debian signed it for another suite; {download.ELSEWHERE}")
         found = re.search(rf"^ ([0-9a-f]{{64}}) +[0-9]+ {re.escape(part)}$", text, re.MULTILINE)
@@ -160,14 +266,14 @@ class Mirror:
                 f"so it was changed; {download.ELSEWHERE}"
             )
         if not package.doubt:
-            return f"signed by a key of {signature.keyring()}"
+            return f"signed by a key of {download.keyring()}"
         if pinned:
             return f"by its known digest ({package.doubt})"
         if self.unverified:
             return "NOT VERIFIED: the mirror is trusted"
         raise EngineError(
             f"{package} cannot be verified: {package.doubt}, and its digest is not known here; "
-            f"{signature.REMEDY}, or trust the mirror with --unverified"
+            f"{download.REMEDY}, or trust the mirror with --unverified"
         )
 
 

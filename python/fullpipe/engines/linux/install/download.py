@@ -1,7 +1,10 @@
-"""Reads from a mirror: over https, or from a folder of this machine, and never more than was announced."""
+"""Downloads, checked by hash and signature."""
 
 import http.client
 import os
+import shutil
+import subprocess
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -11,6 +14,9 @@ from urllib.parse import urlsplit
 
 from fullpipe.engines.base import Say
 from fullpipe.errors import EngineError, InstallOptionError, shown
+
+# Reads from a mirror: over https, or from a folder of this machine, and never more than was announced.
+
 
 _MIRROR = "FULLPIPE_DEBIAN_MIRROR"
 ELSEWHERE = f"name another mirror in ${_MIRROR}"
@@ -110,3 +116,57 @@ def _chunks(answer: Any, url: str, limit: int) -> Iterator[bytes]:
 def _broken(url: str, reason: object) -> EngineError:
     words = " ".join(str(reason).split()) or type(reason).__name__
     return EngineError(f"{url}: {words}; the same command continues when it is there, or {ELSEWHERE}")
+
+
+# Whether Debian has signed a file: asked of gpgv, with the keys that this machine holds.
+
+
+_KEYRING = "FULLPIPE_DEBIAN_KEYRING"
+_USUAL = tuple(Path(f"/usr/share/keyrings/debian-archive-keyring.{kind}") for kind in ("gpg", "pgp"))
+_SIGNATURE_TIMEOUT_S = 60
+REMEDY = f"install gpgv and Debian's keys (debian-archive-keyring), or name a keyring in ${_KEYRING}"
+
+
+class DoubtError(EngineError):
+    """The signature of a file cannot be checked here. The message has the reason."""
+
+
+def keyring() -> Path:
+    """Return the file of trusted keys: $FULLPIPE_DEBIAN_KEYRING, or the keys of this machine.
+
+    Raises:
+        InstallOptionError: If the variable is not the name of a file.
+        DoubtError: If this machine has no keys.
+    """
+    named = os.environ.get(_KEYRING)
+    if named:
+        if not Path(named).is_file():
+            raise InstallOptionError(f"${_KEYRING} names {named}, which is not a file")
+        return Path(named).absolute()
+    found = next((path for path in _USUAL if path.is_file()), None)
+    if found is None:
+        raise DoubtError("Debian's keys are not on this machine")
+    return found
+
+
+def signed(content: bytes, url: str) -> str:
+    """Return the part of a file that is signed by one of the keys.
+
+    Raises:
+        DoubtError: If there is no gpgv, there are no keys, or no signature is by one of them.
+        EngineError: If a signature does not match the text.
+    """
+    keys = keyring()
+    if not shutil.which("gpgv"):
+        raise DoubtError("there is no gpgv on this machine")
+    with tempfile.TemporaryDirectory() as folder:
+        given, text = Path(folder) / "signed", Path(folder) / "text"
+        given.write_bytes(content)
+        command = ["gpgv", "--status-fd", "1", "--keyring", str(keys), "--output", str(text), str(given)]
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_SIGNATURE_TIMEOUT_S)
+        said = {line.split()[1] for line in done.stdout.split(b"\n") if line.startswith(b"[GNUPG:] ")}
+        if b"BADSIG" in said:
+            raise EngineError(f"{url}: changed since it was signed; {ELSEWHERE}")
+        if b"GOODSIG" not in said:
+            raise DoubtError(f"{url} is not signed by a key of {keys}")
+        return text.read_text(encoding="utf-8", errors="replace")

@@ -1,19 +1,81 @@
-"""Builds or takes a kernel, compiles the program of the guest, and finds out what the kernel supports."""
+"""Installation of the engine, and questions to the installed kernel."""
 
 import fcntl
 import hashlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from fullpipe.engines import cache as caches
 from fullpipe.engines.base import InstallOptions, Requirement, Say
-from fullpipe.engines.linux.install import kernel, source_trees, toolchain
+from fullpipe.engines.linux.boot import MB, Guest, boot
+from fullpipe.engines.linux.install import installed, kernel
 from fullpipe.engines.linux.install.debian import Mirror
-from fullpipe.engines.linux.install.guest_program import compile_program, program, take_program
-from fullpipe.engines.linux.install.installed import find, folder, remember
-from fullpipe.engines.linux.install.questions import ask
-from fullpipe.engines.linux.machine.boot import MB
+from fullpipe.engines.linux.install.installed import (
+    PERIODIC,
+    Installed,
+    compile_program,
+    find,
+    folder,
+    program,
+    remember,
+    take_program,
+)
+from fullpipe.engines.linux.tc import qdisc
+from fullpipe.engines.linux.tc.qdisc import ARRIVALS, INGRESS, ROOT
 from fullpipe.errors import EngineError
+
+# Finds out what a kernel supports: boots it, and tries every queue discipline and filter of the engine.
+
+
+_PROBE_MB = 64
+_EXAMPLES = {"step": {"mark_ms": 1.0}}
+
+
+def ask(path: Path, fingerprint: str) -> Installed:
+    """Boot the kernel in a file and find its features.
+
+    Raises:
+        EngineError: If it does not boot here.
+    """
+    with boot(Guest(path, compile_program()), _questions(), memory_mb=_PROBE_MB, seed=1) as finished:
+        lines = (finished.folder / "knows").read_text(encoding="utf-8").splitlines()
+    told = [tuple(line.split("=", 1)) for line in lines]
+    known = {key: value for key, value in told if key != "qdisc"}
+    return Installed(
+        path,
+        fingerprint,
+        known["release"],
+        tuple(known["ccas"].split()),
+        tuple(value for key, value in told if key == "qdisc"),
+        known["accecn"] == "1",
+        known["radios"] == "1",
+    )
+
+
+def _questions() -> str:
+    defaults = {kind: qdisc.all_params(kind, _EXAMPLES.get(kind, {})) for kind in qdisc.MAKERS}
+    asked = {kind: qdisc.MAKERS[kind](values) for kind, values in defaults.items() if kind != "police"}
+    asked["htb"] = qdisc.htb()
+    policer, periodic = qdisc.policer(defaults["police"], 0), qdisc.every(2)
+
+    def lines() -> Iterator[str]:
+        yield "namespace a"
+        yield "namespace b"
+        yield "link a a0 b b0 1500"
+        yield "probe"
+        for number, (name, asked_for) in enumerate(asked.items(), start=1):
+            yield f"try {name} qdisc a a0 add {ROOT} {number:x}0000 {asked_for.written()}"
+        yield f"try police filter a a0 add {number:x}0000 1 {policer.written()}"
+        yield f"try ingress qdisc a a0 add {INGRESS} {ARRIVALS} ingress"
+        yield f"try {PERIODIC} filter a a0 add {ARRIVALS} 1 {periodic.written()}"
+        yield "end 1"
+
+    return "\n".join(lines()) + "\n"
+
+
+# Builds or takes a kernel, compiles the program of the guest, and finds out what the kernel supports.
+
 
 _BUILD_MB = 2_000
 _UNFINISHED = ("build", "packages", "tools", "unverified")
@@ -75,9 +137,9 @@ def _install(options: InstallOptions, say: Say) -> None:
 
 
 def _build(options: InstallOptions, say: Say) -> Path:
-    toolchain.check()
+    installed.check()
     if options.source:
-        source_trees.check(options.source)
+        kernel.check(options.source)
     free_mb = shutil.disk_usage(folder()).free // MB
     if free_mb < _BUILD_MB:
         text = f"{free_mb:,} MB are free in {folder()}, and a build needs {_BUILD_MB:,}; free some"
@@ -86,17 +148,17 @@ def _build(options: InstallOptions, say: Say) -> Path:
     # Unverified packages have a separate folder.
     here = folder() / "unverified" if options.unverified else folder()
     here.mkdir(exist_ok=True)
-    tools = toolchain.borrowed(mirror, here / "tools", say)
+    tools = installed.borrowed(mirror, here / "tools", say)
     if options.source:
         source = options.source.absolute()
         work = here / "build" / hashlib.sha256(str(source).encode()).hexdigest()[:12]
-        tree = source_trees.copy(source, work, say)
+        tree = kernel.copy(source, work, say)
     else:
-        package = source_trees.newest(mirror, options.version)
+        package = kernel.newest(mirror, options.version)
         fetched = mirror.fetch(package, here / "packages", say)
         work = here / "build" / f"{package.name}-{package.version}{'-radios' if options.radios else ''}"
         work.mkdir(parents=True, exist_ok=True)
-        tree = source_trees.unpack(fetched, work, say)
+        tree = kernel.unpack(fetched, work, say)
     kernel.edit(tree)
     if options.radios:
         kernel.add_radios(tree)

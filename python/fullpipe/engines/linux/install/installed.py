@@ -1,12 +1,157 @@
-"""The kernel that is installed, and what it supports."""
+"""Installed parts of the engine: toolchain, guest program, kernels and their algorithms."""
 
+import hashlib
 import json
+import lzma
+import os
+import platform
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 from fullpipe.engines import cache as caches
-from fullpipe.engines.linux.install import algorithms
-from fullpipe.engines.linux.tc import queues
+from fullpipe.engines.base import Requirement, Say
+from fullpipe.engines.linux.install import debian
+from fullpipe.engines.linux.tc import qdisc
+from fullpipe.errors import EngineError, InstallOptionError
+
+# The names that algorithms of the catalogue have in a kernel.
+
+
+_SAME = (
+    "reno",
+    "cubic",
+    "bic",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "scalable",
+    "westwood",
+    "vegas",
+    "veno",
+)
+_ALSO = ("nv", "yeah", "cdg", "lp", "dctcp", "prague", "bbr2")
+OURS = (*_SAME, *_ALSO, "bbr1", "bbr3")
+"""Names of Fullpipe's algorithms that a kernel may have."""
+
+ANSWERED = ("dctcp", "prague")
+"""Algorithms that the receiver must run as well, because they change its ACKs."""
+
+
+def in_kernel(ours: str, known: Collection[str]) -> str | None:
+    """Return the kernel's name of an algorithm. None if it lacks it.
+
+    Kernels with BBRv3 call it "bbr", and BBRv1 "bbr1".
+    """
+    with_bbr3 = "bbr1" in known
+    if ours == "bbr1":
+        name = "bbr1" if with_bbr3 else "bbr"
+    elif ours == "bbr3":
+        name = "bbr" if with_bbr3 else "bbr3"
+    else:
+        name = ours
+    return name if name in known else None
+
+
+# The compiler and its helpers: what the machine has, and what can be borrowed from Debian's packages.
+
+
+SUITE = "bookworm"
+BORROWED = ("flex", "bison", "m4")
+"""Programs that read a kernel's configuration. Their packages depend only on the C library."""
+
+
+@cache
+def compiler() -> Requirement:
+    """Check that programs can be compiled and linked statically."""
+    remedy = "install gcc and the static C library (Debian: gcc libc6-dev)"
+    if not shutil.which("gcc"):
+        return Requirement("compiler", False, "there is no gcc", remedy, needed=False)
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "a.c"
+        source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
+        command = ["gcc", "-static", "-o", f"{folder}/a", str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return Requirement("compiler", False, "gcc cannot link statically", remedy, needed=False)
+    return Requirement("compiler", True, shutil.which("gcc") or "", needed=False)
+
+
+def lacking() -> list[str]:
+    """Return missing programs that building a kernel needs, except flex and bison, which are downloaded."""
+    return [name for name in ("make", "bc", "ld", "nice") if not shutil.which(name)]
+
+
+def words() -> tuple[str, str]:
+    """Return the state of the build tools, and the remedy."""
+    names = ", ".join(lacking())
+    return (f"there is no {names}" if names else "make, bc, ld", "install them (Debian: make bc binutils)")
+
+
+def check() -> None:
+    """Check that a kernel can be built.
+
+    Raises:
+        EngineError: If something is missing. The message lists everything.
+    """
+    found = compiler()
+    reasons = [] if found.present else [f"{found.detail}; {found.remedy}"]
+    if lacking():
+        reasons.append("; ".join(words()))
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        reasons.append(f"this is {platform.system()} on {platform.machine()}; it needs Linux on x86_64")
+    if reasons:
+        raise EngineError("\n".join(reasons))
+
+
+def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
+    """Unpack next to the folder and rename, so that the folder is never incomplete."""
+    found = {p.name: p for p in mirror.packages(SUITE, "amd64", "|".join(BORROWED))}
+    lacking = [name for name in BORROWED if name not in found]
+    if lacking:
+        raise EngineError(f"{mirror.address} has no {lacking[0]}")
+    fetched = [mirror.fetch(found[name], folder.parent / "packages", say) for name in BORROWED]
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="unpacking-") as made:
+        for package in fetched:
+            with debian.contents(package) as tar:
+                debian.extract(tar, Path(made) / "tools")
+        (Path(made) / "tools").replace(folder)
+
+
+def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]:
+    """Return variables by which make finds flex and bison: the machine's, or those of packages in `folder`.
+
+    Raises:
+        InstallOptionError: If the mirror's address is not valid.
+        EngineError: If the packages cannot be downloaded.
+    """
+    if all(shutil.which(name) for name in ("flex", "bison")):
+        return {}
+    if not folder.exists():
+        try:
+            _borrow(mirror, folder, say)
+        except InstallOptionError:
+            raise
+        except EngineError as error:
+            text = "flex or bison is missing: install them with your package manager. They cannot be borrowed"
+            raise EngineError(f"{text}, because {error}") from error
+    binaries, share = folder / "usr" / "bin", folder / "usr" / "share"
+    return {
+        "PATH": f"{binaries}:{os.environ['PATH']}",
+        "M4": str(binaries / "m4"),
+        "BISON_PKGDATADIR": str(share / "bison"),
+    }
+
+
+# The kernel that is installed, and what it supports.
+
 
 PERIODIC = "periodic"
 """Name of a feature that is tested in addition to queues: dropping every n-th packet."""
@@ -30,8 +175,8 @@ class Installed:
 
 def everything() -> Installed:
     """Return an imaginary kernel with all features, to find problems that no kernel would solve."""
-    does = (*queues.MAKERS, "htb", PERIODIC)
-    return Installed(Path(), "none", "none", (*algorithms.OURS, "bbr"), does, accecn=True)
+    does = (*qdisc.MAKERS, "htb", PERIODIC)
+    return Installed(Path(), "none", "none", (*OURS, "bbr"), does, accecn=True)
 
 
 def folder() -> Path:
@@ -63,3 +208,86 @@ def _read(path: Path) -> Installed | None:
 
 def _tuples(read: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(read[key]) for key in ("ccas", "qdiscs")}
+
+
+# The program that runs in the guest: compiled from `guest/`, or taken from another machine.
+
+
+_ENGINE = Path(__file__).parent.parent
+_SOURCES = _ENGINE / "guest"
+_COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-s", "-Wl,--build-id=none")
+
+
+@cache
+def sources() -> str:
+    """Return a fingerprint of this engine's code: the guest's program, and the code that writes its script
+    and reads its results."""
+    digest = hashlib.sha256()
+    for path in sorted(_ENGINE.rglob("*.*")):
+        if path.suffix in (".py", ".c", ".h"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def program() -> Path:
+    """Return the path of the guest's program, compiled or not."""
+    return folder() / _program_name()
+
+
+def compile_program() -> Path:
+    """Return the guest's program. It is compiled if it is missing or its sources have changed.
+
+    Raises:
+        EngineError: If there is no compiler, or it fails.
+    """
+    final = program()
+    if final.is_file():
+        return final
+    found = compiler()
+    if not found.present:
+        raise EngineError(f"{found.detail}; {found.remedy}")
+    with tempfile.TemporaryDirectory(dir=caches.made("linux")) as work:
+        made = Path(work) / "guest"
+        files = sorted(str(path) for path in _SOURCES.glob("*.c"))
+        done = subprocess.run(
+            [*_COMPILER, "-o", str(made), *files], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise EngineError(f"gcc cannot compile the guest's program:\n{done.stderr}")
+        made.replace(final)
+    return final
+
+
+def take_program(archive: Path) -> None:
+    """Install the guest's program from an archive or a file made on another machine.
+
+    Raises:
+        InstallOptionError: If the program is not in it, or was compiled from other sources.
+        EngineError: If it cannot be read.
+    """
+    name = _program_name()
+    try:
+        with tarfile.open(archive) as tar:
+            member = next((m for m in tar if Path(m.name).name == name), None)
+            content = tar.extractfile(member) if member else None
+            data = content.read() if content else None
+    except (tarfile.TarError, EOFError, lzma.LZMAError, zlib.error):
+        data = archive.read_bytes() if archive.name == name else None
+    except OSError as error:
+        raise EngineError(f"{archive}: {error.strerror}") from error
+    if data is None:
+        raise InstallOptionError(
+            f"{archive}: has no {name}; that file is in the cache of a machine on which the engine of this "
+            "version of fullpipe is installed"
+        )
+    partial = program().with_suffix(".part")
+    partial.write_bytes(data)
+    partial.chmod(0o755)
+    partial.replace(program())
+
+
+def _program_name() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_SOURCES.glob("*.[ch]")):
+        digest.update(path.read_bytes())
+    return f"guest-{digest.hexdigest()[:12]}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fullpipe.engines.linux.layout.paces import Pace
+from fullpipe.engines.linux.departures import Pace
 from fullpipe.engines.linux.tc.qdisc import QdiscTree, TcObject
 from fullpipe.scenario import RoutedFlow
 

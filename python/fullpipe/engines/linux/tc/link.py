@@ -1,15 +1,12 @@
-"""Links of a scenario as one to four devices in a row, and their changes.
+"""Links of the kernel: netem below a queue."""
 
-For a link with a rate and a queue, an htb class without a burst serves the queue. A netem follows, which adds
-transmission time, propagation delay, loss and jitter. Without a queue, netem does all of it.
-"""
-
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
-from fullpipe.engines import streams
-from fullpipe.engines.linux.tc import filters
-from fullpipe.engines.linux.tc.netem import Netem
+from fullpipe.engines.linux import departures
+from fullpipe.engines.linux.tc import qdisc
 from fullpipe.engines.linux.tc.qdisc import (
     ARRIVALS,
     CLASS,
@@ -21,13 +18,98 @@ from fullpipe.engines.linux.tc.qdisc import (
     Qdisc,
     QdiscTree,
     TcObject,
+    all_params,
+    attribute,
+    htb,
+    htb_class,
+    qdisc_for,
+    s64,
+    u64,
 )
-from fullpipe.engines.linux.tc.queues import all_params, qdisc_for
-from fullpipe.engines.linux.tc.service import htb, htb_class
-from fullpipe.scenario.model.link.losses import MODELS
+from fullpipe.scenario.model.link.impairments import Impairment
+from fullpipe.scenario.model.link.losses import MODELS, Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network import Link
 from fullpipe.scenario.network.timeline import Values
+from fullpipe.scenario.quantities import BITS, to_nanoseconds
+
+# netem: propagation delay, serialisation, loss, jitter and duplication on a link.
+
+
+_PLENTY_PACKETS = 1_000_000
+_MOST_U32 = 2**32 - 1
+_CERTAIN = 2**32 - 1
+_TABLE = 2048
+_SIGMA = 8192
+_MOST_S16 = 2**15 - 1
+_IN_ORDER_BPS = 400_000_000_000
+"""A rate so high that packets take hardly any time. With a rate, netem preserves the order of packets."""
+
+
+@dataclass(frozen=True)
+class Netem:
+    """The path of packets from the queue to the end of the link."""
+
+    delay_ns: int = 0
+    rate_bps: int | None = None
+    loss: Loss | None = None
+    jitter: Impairment | None = None
+    duplicate: float = 0.0
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether it leaves packets unchanged."""
+        return self == Netem()
+
+    def split(self) -> "tuple[Netem, Netem]":
+        """Split into serialisation, and the rest, in which packets may overtake each other."""
+        return Netem(rate_bps=self.rate_bps), replace(self, rate_bps=None)
+
+    def qdisc(self, seed: int) -> Qdisc:
+        """Encode the options of netem. `seed` is for its random numbers, since Linux 6.7."""
+        delay_ns, spread_ns, shape = self._delays()
+        kind = self.loss.kind if self.loss else None
+        loss = round(self.loss.probability * _CERTAIN) if self.loss and kind == "bernoulli" else 0
+        copies = round(self.duplicate * _CERTAIN)
+        options = struct.pack("<IIIIII", 0, _PLENTY_PACKETS, loss, 0, copies, 0)
+        options += s64(10, delay_ns) + (s64(11, spread_ns) if spread_ns else b"") + shape
+        if self.loss and kind == "gilbert_elliott":
+            chain = (self.loss.worsens, self.loss.improves, 1 - self.loss.bad, self.loss.good)
+            model = struct.pack("<IIII", *(round(probability * _CERTAIN) for probability in chain))
+            options += attribute(5, attribute(2, model))
+        rate_bps = self.rate_bps or (_IN_ORDER_BPS if self.jitter and not self.jitter.reorder else None)
+        if rate_bps:
+            rate = rate_bps // BITS
+            options += attribute(6, struct.pack("<IiIi", min(rate, _MOST_U32), 0, 0, 0))
+            options += u64(8, rate) if rate > _MOST_U32 else b""
+        return Qdisc("netem", options + u64(14, seed), nested=False)
+
+    def _delays(self) -> tuple[int, int, bytes]:
+        """Return the mean delay, the spread around it, and the distribution's table unless it is uniform."""
+        if not self.jitter:
+            return self.delay_ns, 0, b""
+        spread_ns = to_nanoseconds(self.jitter.spread_s)
+        match self.jitter.shape:
+            case "normal":
+                return self.delay_ns, spread_ns, attribute(2, _half_normal())
+            case "uniform":
+                return self.delay_ns + spread_ns // 2, spread_ns // 2, b""
+            case shape:
+                raise ValueError(f"netem has no options for jitter with shape {shape}")
+
+
+def _half_normal() -> bytes:
+    """Return quantiles of the absolute value of a normal variable, in netem's steps."""
+    shares = ((i + 0.5) / _TABLE for i in range(_TABLE))
+    quantiles = (NormalDist().inv_cdf(0.5 + share / 2) for share in shares)
+    return b"".join(struct.pack("<h", min(_MOST_S16, round(_SIGMA * q))) for q in quantiles)
+
+
+# Links of a scenario as one to four devices in a row, and their changes.
+#
+# For a link with a rate and a queue, an htb class without a burst serves the queue. A netem follows, which
+# adds transmission time, propagation delay, loss and jitter. Without a queue, netem does all of it.
+
 
 _HEADROOM = 1.0001
 """Ratio of netem's rate to that of the class, so that packets never wait again because of rounding."""
@@ -78,7 +160,7 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
         seed: Seed of the run.
         turn: Number of earlier changes.
     """
-    loss_seed = streams.bits(seed, f"loss/{link.name}/{turn}")
+    loss_seed = departures.bits(seed, f"loss/{link.name}/{turn}")
     made = []
     rate_bps = state.rate_bps
     if state.queue is not None:
@@ -90,7 +172,7 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
         made += [_alone(part.qdisc(loss_seed)) for part in parts]
     if link.impairments.duplicate:
         # A separate netem, or copies would take transmission time and have other delays than the originals.
-        duplicate_seed = streams.bits(seed, f"duplicate/{link.name}")
+        duplicate_seed = departures.bits(seed, f"duplicate/{link.name}")
         made.append(_alone(Netem(duplicate=link.impairments.duplicate).qdisc(duplicate_seed)))
     return made
 
@@ -104,7 +186,7 @@ def arrival_filter(link: Link) -> tuple[TcObject, ...]:
     if link.loss is None or link.loss.kind != "periodic":
         return ()
     ingress = TcObject(INGRESS, ARRIVALS, Qdisc("ingress"))
-    return (ingress, TcObject(ARRIVALS, FILTER, filters.every(link.loss.every), "filter"))
+    return (ingress, TcObject(ARRIVALS, FILTER, qdisc.every(link.loss.every), "filter"))
 
 
 def _may_reorder(link: Link) -> bool:
@@ -137,7 +219,7 @@ def _policed(queue: DropTail | Discipline) -> tuple[TcObject, ...]:
     """Return the filter in front of the class that polices packets, if any."""
     if not isinstance(queue, Discipline) or queue.kind != "police":
         return ()
-    policer = filters.policer(all_params(queue.kind, queue.params), int(CLASS, 16))
+    policer = qdisc.policer(all_params(queue.kind, queue.params), int(CLASS, 16))
     return (TcObject(OUTER, FILTER, policer, "filter"),)
 
 

@@ -4,9 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fullpipe.scenario.model.cells.lte import Lte
-from fullpipe.scenario.model.cells.nr import Nr
-from fullpipe.scenario.model.cells.shared import Shared
+from fullpipe.scenario.model.cells.base import Shared
+from fullpipe.scenario.model.cells.presets import Lte, Nr
 from fullpipe.scenario.model.cells.wifi import Wifi
 
 Cell = Annotated[Shared | Wifi | Lte | Nr, Field(discriminator="kind")]

@@ -1,14 +1,98 @@
-"""The base class of cells: a hub, stations, and ports between them, each with a queue."""
+"""A cell: its stations, SNR, rates and queues."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
 
 from fullpipe.errors import shown
-from fullpipe.scenario.model.base import Delay, Model, Name
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.model.base import Delay, Model, Name, WithinError
+from fullpipe.scenario.model.link import Rate
 from fullpipe.scenario.model.link.queues import Queue
+from fullpipe.scenario.model.registered import registered, values_of
+from fullpipe.scenario.quantities import OrWritten, Seconds, Written
+
+# Selection of modulation and coding schemes (MCS): the base class for all kinds of cells.
+
+
+class ChosenRate(Model):
+    """A rate control law, and the MCS if the law is "fixed"."""
+
+    law: str
+    """Rate control."""
+    mcs: int | None
+    """MCS of a fixed rate."""
+
+    @model_validator(mode="after")
+    def _has_an_mcs_if_fixed(self) -> Self:
+        if (self.law == "fixed") != (self.mcs is not None):
+            fixed = self.law == "fixed"
+            raise WithinError(("mcs", "missing" if fixed else f"{self.law} rates are chosen; leave it out"))
+        return self
+
+
+# Signal-to-noise ratios of stations.
+
+
+_DECIBELS = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*dB\s*")
+_MOST_DECIBELS = 100.0
+
+
+def _decibels(value: object) -> float:
+    found = _DECIBELS.fullmatch(value) if isinstance(value, str) else None
+    if found is None or abs(float(found[1])) > _MOST_DECIBELS:
+        raise ValueError(f'expected a ratio such as "30 dB", from -100 to 100, got {shown(value)}')
+    return float(found[1])
+
+
+def _text(value: float) -> str:
+    return f"{value:g} dB"
+
+
+Decibels = Annotated[
+    float,
+    BeforeValidator(_decibels),
+    PlainSerializer(_text, return_type=str, when_used="json-unless-none"),
+    Written("ratio", "30 dB", ("dB",), _text, signed=True),
+]
+
+
+class ChangingSnr(Model):
+    """A signal-to-noise ratio that varies: normally distributed in dB, with a new value every millisecond.
+
+    Its correlation decays exponentially over time, as that of shadowing does over distance (Gudmundson,
+    1991). Traffic does not affect it.
+    """
+
+    mean_db: Decibels = Field(alias="mean", examples=["25 dB"])
+    """Mean of the ratio."""
+    spread_db: Annotated[Decibels, Field(ge=0)] = Field(0.0, alias="spread", examples=["4 dB"])
+    """Standard deviation of the ratio."""
+    memory_s: Annotated[Seconds, Field(ge=1e-3, le=1e6)] = Field(1.0, alias="memory", examples=["2 s"])
+    """Time after which the correlation has decayed to 1/e."""
+
+    @property
+    def numbers(self) -> list[float]:
+        """Mean and standard deviation in dB and memory in seconds, as in the plan."""
+        return [self.mean_db, self.spread_db, self.memory_s]
+
+
+def _table(value: object) -> object:
+    """Accept a single ratio for a constant one."""
+    if value is None or isinstance(value, dict | ChangingSnr):
+        return value
+    return {"mean": _text(_decibels(value))}
+
+
+Snr = Annotated[ChangingSnr | None, BeforeValidator(_table), OrWritten(Decibels)]
+"""A signal-to-noise ratio: `"30 dB"`, or a table if it varies."""
+
+
+# The base class of cells: a hub, stations, and ports between them, each with a queue.
+
 
 MAX_STATIONS = 10_000
 
@@ -94,3 +178,35 @@ class CellModel(Model, ABC):
                 raise ValueError(f"{self.stations_key()}[{i - 1}].node: {shown(node)} {what}")
             seen.add(node)
         return self
+
+
+# A shared channel with turns, as upstream in cable, fibre and satellite networks.
+
+
+SHARED = catalogue.family("media")["shared"]
+"""Parameters of the channel, as the simulator declares them."""
+
+
+@registered(SHARED)
+class Shared(CellModel):
+    """A half-duplex channel: one port, of a station or of the hub, sends at a time.
+
+    When a packet reaches an idle port, the port requests a turn, which it can get after the grant delay. A
+    port that still has packets at the end of its turn can get the next one at once. Ports take turns in
+    order. Each of N ports that always have data gets 8 B / (N (8 B / rate + overhead)) in turns of B bytes.
+    """
+
+    kind: Literal["shared"] = Field(examples=["shared"])
+    rate_bps: Rate = Field(alias="rate", examples=["30 Mbit/s"])
+
+    def ports(self) -> Iterator[CellPort]:
+        """Yield the port of the hub, then those of the stations in order."""
+        nodes = tuple(station.node for station in self.stations)
+        yield CellPort(f"{self.name}-{self.hub}", self.hub, nodes, self.queue, self.rate_bps, "")
+        for i, node in enumerate(nodes):
+            queue, place = self.queue_of(i)
+            yield CellPort(f"{self.name}-{node}", node, (self.hub,), queue, self.rate_bps, place)
+
+    def params(self) -> dict[str, Any]:
+        """Return the parameters of the channel in the format of the native engine's plan."""
+        return dict(values_of(self, SHARED))

@@ -10,9 +10,7 @@ from pydantic import AfterValidator, AliasChoices, Field, ModelWrapValidatorHand
 from fullpipe import _native
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Delay, Model, Name, WithinError, laid_under, short_for
-from fullpipe.scenario.model.cells.base import CellModel, CellPort, Station
-from fullpipe.scenario.model.cells.rates import ChosenRate
-from fullpipe.scenario.model.cells.snr import Decibels, Snr
+from fullpipe.scenario.model.cells.base import CellModel, CellPort, ChosenRate, Decibels, Snr, Station
 from fullpipe.scenario.model.link.queues import DropTail, Queue
 from fullpipe.scenario.quantities import Bytes, Seconds, to_nanoseconds
 

@@ -1,23 +1,132 @@
-"""A Wi-Fi cell: an access point and its stations on one channel."""
+"""A Wi-Fi cell: its standard, rates, aggregation and medium access."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    AliasChoices,
-    Field,
-    ModelWrapValidatorHandler,
-    model_validator,
-)
+from pydantic import AliasChoices, Field, ModelWrapValidatorHandler, model_validator
 
+from fullpipe import _native
 from fullpipe.errors import shown, suggestion
 from fullpipe.scenario.model.base import Name, Switch, WithinError, laid_under, short_for
-from fullpipe.scenario.model.cells import wifi_phy
-from fullpipe.scenario.model.cells.base import CellModel, CellPort, Station
-from fullpipe.scenario.model.cells.rates import ChosenRate
-from fullpipe.scenario.model.cells.snr import Snr
-from fullpipe.scenario.model.cells.wifi_presets import PRESETS
+from fullpipe.scenario.model.cells.base import CellModel, CellPort, ChosenRate, Snr, Station
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, to_nanoseconds
+
+# Limits of the Wi-Fi standards and the bit rates of their modes, from the native engine.
+
+
+@dataclass(frozen=True)
+class Standard:
+    """Limits of a standard."""
+
+    bands_mhz: tuple[int, ...]
+    widths_mhz: tuple[int, ...]
+    guard_intervals_ns: tuple[int, ...]
+    streams: int
+    """Largest number of spatial streams."""
+    last_mcs: int
+    """Highest MCS, numbered per stream."""
+    ampdu_bytes: int
+    """Largest aggregate."""
+    window: int
+    """Data frames covered by a block ACK."""
+
+
+@cache
+def standards() -> Mapping[str, Standard]:
+    """Return all standards by name."""
+    return {
+        found["name"]: Standard(
+            bands_mhz=tuple(found["bands"]),
+            widths_mhz=tuple(width for width, _ in found["widths"]),
+            guard_intervals_ns=tuple(found["guard_intervals"]),
+            streams=found["streams"],
+            last_mcs=found["mcs"],
+            ampdu_bytes=found["ampdu_bytes"],
+            window=found["window"],
+        )
+        for found in _native.wifi()["standards"]
+    }
+
+
+@cache
+def control_rates_bps() -> tuple[int, ...]:
+    """Return the OFDM rates for control frames."""
+    return tuple(_native.wifi()["control_rates_bps"])
+
+
+@cache
+def rate_bps(standard: str, width_mhz: int, mcs: int, streams: int, guard_interval_ns: int) -> int | None:
+    """Return the bit rate within the data field of a PPDU, or None if the mode does not exist."""
+    return _native.wifi_rate_bps(standard, width_mhz, streams, mcs, guard_interval_ns)
+
+
+def exists(standard: str, width_mhz: int, mcs: int, streams: int) -> bool:
+    """Whether a standard has an MCS with this channel width and number of streams."""
+    guard_interval_ns = standards()[standard].guard_intervals_ns[0]
+    return rate_bps(standard, width_mhz, mcs, streams, guard_interval_ns) is not None
+
+
+def highest(standard: str, width_mhz: int, streams: int) -> int:
+    """Return the highest MCS with this channel width and number of streams."""
+    every = range(standards()[standard].last_mcs + 1)
+    return max(mcs for mcs in every if exists(standard, width_mhz, mcs, streams))
+
+
+# Presets of Wi-Fi cells: values of other keys of a cell. Keys set explicitly override a preset.
+
+
+PRESETS: Mapping[str, Mapping[str, object]] = {
+    # A current router and laptop, with Linux's queues.
+    "home-ax": {
+        "standard": "802.11ax",
+        "band": "5 GHz",
+        "width": "80 MHz",
+        "streams": 2,
+        "guard_interval": "800 ns",
+        "queue": "mac80211",
+    },
+    # 144.4 Mbit/s behind a drop-tail queue of 1,000 packets, as in firmware of ath10k before its queues were
+    # limited (1,056 to 1,424 descriptors, drivers/net/wireless/ath/ath10k/hw.h).
+    "old-11n": {
+        "standard": "802.11n",
+        "band": "2.4 GHz",
+        "width": "20 MHz",
+        "streams": 2,
+        "guard_interval": "400 ns",
+        "queue": {"kind": "drop_tail", "packets": 1_000},
+    },
+    # The defaults of ns-3.44: WifiHelper, HeConfiguration, WifiMacQueue, QosTxop and BE_MaxAmpduSize. Packets
+    # are delivered one by one (PhyEntity::EndOfMpdu), and retries of aggregates are not counted
+    # (IncrementRetryCountUnderBa).
+    "ns3": {
+        "standard": "802.11ax",
+        "band": "5 GHz",
+        "width": "80 MHz",
+        "streams": 1,
+        "guard_interval": "3200 ns",
+        "max_ampdu": "65535 B",
+        "bar": True,
+        "release_each": True,
+        "retries": 0,
+        "queue": {"kind": "drop_tail", "packets": 500},
+    },
+    # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz. A queue below the
+    # sender that held 7 to 10 MB without a drop.
+    "p4-host": {
+        "standard": "802.11n",
+        "band": "2.4 GHz",
+        "width": "20 MHz",
+        "streams": 1,
+        "guard_interval": "800 ns",
+        "queue": {"kind": "drop_tail", "bytes": "10 MB"},
+    },
+}
+
+
+# A Wi-Fi cell: an access point and its stations on one channel.
+
 
 MOST_STREAMS = 8
 Streams = Annotated[int, Field(strict=True, ge=1, le=MOST_STREAMS)]
@@ -157,7 +266,7 @@ class Wifi(CellModel):
         """Return the fixed MCS of a station, or the highest if the MCS is adaptive."""
         if station.rate.mcs is not None:
             return station.rate.mcs
-        return wifi_phy.highest(self.standard, self.width_mhz, self.streams_of(station))
+        return highest(self.standard, self.width_mhz, self.streams_of(station))
 
     def ports(self) -> Iterator[CellPort]:
         """Yield, for every station, the access point's port to it and its port to the access point."""
@@ -193,7 +302,7 @@ class Wifi(CellModel):
 
     def _rate_bps(self, station: WifiStation) -> int | None:
         mcs, streams = self.mcs_of(station), self.streams_of(station)
-        return wifi_phy.rate_bps(self.standard, self.width_mhz, mcs, streams, self.guard_interval_ns)
+        return rate_bps(self.standard, self.width_mhz, mcs, streams, self.guard_interval_ns)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -203,7 +312,7 @@ class Wifi(CellModel):
 
     @model_validator(mode="after")
     def _has_such_rates(self) -> Self:
-        standard = wifi_phy.standards()[self.standard]
+        standard = standards()[self.standard]
         for key, value, known, unit in (
             ("band", self.band_mhz / 1_000, [mhz / 1_000 for mhz in standard.bands_mhz], "GHz"),
             ("width", self.width_mhz, standard.widths_mhz, "MHz"),
@@ -214,8 +323,8 @@ class Wifi(CellModel):
                 raise WithinError((key, f"{self.standard} has no {value:g} {unit}{has}"))
         if self.band == "2.4 GHz" and self.width_mhz > 40:
             raise WithinError(("width", f'in the band of 2.4 GHz at most "40 MHz", got {shown(self.width)}'))
-        if self.control_rate_bps not in wifi_phy.control_rates_bps():
-            rates = ", ".join(f"{bps // 10**6}" for bps in wifi_phy.control_rates_bps())
+        if self.control_rate_bps not in control_rates_bps():
+            rates = ", ".join(f"{bps // 10**6}" for bps in control_rates_bps())
             raise WithinError(
                 ("control_rate", f"OFDM has {rates} Mbit/s, got {self.control_rate_bps:,} bit/s")
             )
@@ -231,8 +340,8 @@ class Wifi(CellModel):
         streams = self.streams_of(station)
         if streams > self.streams:
             raise WithinError((f"{where}.streams", f"{streams} are more than the {self.streams} of the cell"))
-        mcs, most = self.mcs_of(station), wifi_phy.highest(self.standard, self.width_mhz, streams)
-        if not wifi_phy.exists(self.standard, self.width_mhz, mcs, streams):
+        mcs, most = self.mcs_of(station), highest(self.standard, self.width_mhz, streams)
+        if not exists(self.standard, self.width_mhz, mcs, streams):
             at = f"{self.standard} has no MCS {mcs} at {self.width_mhz} MHz with {_streams(streams)}"
             apart = f"; {_of_one_stream(mcs)}" if self.standard == "802.11n" and mcs >= _HT_MCS else ""
             raise WithinError((f"{where}.rate.mcs", f"{at}; the highest is {most}{apart}"))

@@ -15,7 +15,7 @@ from pydantic import (
 
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Packets, short_for
-from fullpipe.scenario.model.chosen import Chosen
+from fullpipe.scenario.model.registered import Chosen
 from fullpipe.scenario.quantities import Bdps, Bytes, DrainSeconds
 
 

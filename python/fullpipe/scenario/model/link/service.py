@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, model_serializer, model_validator
 
-from fullpipe.scenario.model.base import Model, Switch
+from fullpipe.scenario.model.base import Model, Switch, recorded_digest
 from fullpipe.scenario.model.content import Content, written
-from fullpipe.scenario.model.recorded import recorded_digest
 from fullpipe.scenario.quantities import Bytes, OrWritten, Seconds, to_nanoseconds
 from fullpipe.scenario.traces import OPPORTUNITY_BYTES, Steps, parse_steps
 

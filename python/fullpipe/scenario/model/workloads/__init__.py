@@ -5,10 +5,9 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from fullpipe.scenario.model.base import short_for
-from fullpipe.scenario.model.workloads.application import Application, FlowContext
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.model.workloads.transfers import Transfers
-from fullpipe.scenario.model.workloads.writers import Writer
+from fullpipe.scenario.model.workloads.writers import Application, FlowContext, Writer
 
 
 class Bulk(Application):

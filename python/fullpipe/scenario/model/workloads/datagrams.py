@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from fullpipe.scenario.model.base import Switch
-from fullpipe.scenario.model.workloads.application import Application, FlowContext, periods_plan
+from fullpipe.scenario.model.workloads.writers import Application, FlowContext, periods_plan
 from fullpipe.scenario.quantities import NANOSECONDS, BitsPerSecond, Bytes, Seconds, to_nanoseconds
 
 IP_BYTES, UDP_BYTES, ICMP_BYTES, RTP_BYTES = 20, 8, 8, 12

@@ -7,16 +7,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from fullpipe.errors import shown
 from fullpipe.scenario.model.base import Model, ProblemsError, Switch, short_for
-from fullpipe.scenario.model.workloads.application import Application, FlowContext
 from fullpipe.scenario.model.workloads.distributions import Constant, Pause, Size, Sizes
-from fullpipe.scenario.quantities import (
-    NANOSECONDS,
-    RATE,
-    BitsPerSecond,
-    OrWritten,
-    Seconds,
-    to_nanoseconds,
-)
+from fullpipe.scenario.model.workloads.writers import Application, FlowContext
+from fullpipe.scenario.quantities import NANOSECONDS, RATE, BitsPerSecond, OrWritten, Seconds, to_nanoseconds
 
 Parallel = Annotated[int, Field(strict=True, ge=1, le=1_000)]
 MAX_ARRIVALS = 10_000_000

@@ -1,0 +1,307 @@
+"""The runs that `fullpipe test` reads: those of a store, or of a scenario, made if they are missing."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullpipe import files
+from fullpipe.analysis.limits import unanswered
+from fullpipe.analysis.metrics import BY_NAME, busy_links
+from fullpipe.analysis.points import points_of, told_by_origin
+from fullpipe.analysis.shown import metric_shown
+from fullpipe.analysis.values import value_text, values_of
+from fullpipe.cli.asked import processors, read_scenario
+from fullpipe.cli.asked import values_of as assigned_values
+from fullpipe.cli.forms import Form
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs, stored_runs
+from fullpipe.cli.output import command_line, echo
+from fullpipe.cli.selection import labels_of, read_labels
+from fullpipe.cli.shared import (
+    MAX_SEEDS,
+    AllowPython,
+    Assignments,
+    Content,
+    ContentOption,
+    FormOption,
+    Jobs,
+    LabelOption,
+    Out,
+    target,
+)
+from fullpipe.cli.test_shown import factor_names, show, title_of
+from fullpipe.cluster import Threads
+from fullpipe.errors import NoRunError, ScenarioError, UnknownNameError
+from fullpipe.report import basis
+from fullpipe.runs import Run, Store
+from fullpipe.runs.population import NEWEST
+from fullpipe.runs.schema import TABLES
+from fullpipe.scenario.labels import Labels
+from fullpipe.sweeps import jobs
+from fullpipe.validation.compare import read_margin
+from fullpipe.validation.compare.conclusion import MOST
+from fullpipe.validation.compare.stored import FORMAT
+from fullpipe.validation.test import Answer, Factor, Family, answer, conclusion, read_families
+from fullpipe.validation.test.answer import MOST_FACTORS, by_subject, grouped, ranked
+from fullpipe.validation.test.design import only
+
+Points = list[tuple[Mapping[str, Any], Run]]
+"""Runs, each with what it differs in from others."""
+
+
+def stored(folder: Path, content: str = NEWEST) -> Points:
+    """The runs of a store, by what they differ in; `content` as of `fullpipe.cli.jobs.stored_runs`."""
+    if (folder / "meta.json").exists():
+        raise NoRunError(
+            f"{folder}: is one run, of which no spread is known; give a folder of runs of several seeds"
+        )
+    runs = stored_runs(folder, content)
+    if not runs:
+        raise NoRunError(f"{folder}: no finished run there; give a folder that --out named")
+    names = {run.name for run in runs}
+    points = _points(runs)
+    if len(names) > 1:
+        points = [{"scenario": run.name, **point} for run, point in zip(runs, points, strict=True)]
+    return list(zip(points, runs, strict=True))
+
+
+def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Points of the sweep that made the runs, or else the differences between their scenarios."""
+    swept = told_by_origin([run.meta.point for run in runs], runs)
+    keys = [
+        (run.name, run.meta.engine.name, run.meta.seed, value_text(point))
+        for run, point in zip(runs, swept, strict=True)
+    ]
+    is_one = bool(swept[0]) and all(point.keys() == swept[0].keys() for point in swept)
+    return swept if is_one and len(set(keys)) == len(keys) else points_of(runs)
+
+
+def made_runs(
+    what: str, assignments: list[str] | None, seeds: int, workers: int | None, out: Path, allow_python: bool
+) -> Points:
+    """The runs of a scenario: those that the store has, and the others made."""
+    if Path(what).suffix in (".parquet", ".csv"):
+        raise ScenarioError(
+            [f"{what}: is a table of one run, and its samples are no replicates; give a folder of runs"]
+        )
+    todo = jobs(
+        read_scenario(what).with_values(assigned_values(assignments or [], None)), range(1, seeds + 1)
+    )
+    if allow_python:
+        bring_all(todo, what)
+    check_all(todo)
+    return [
+        (outcome.job.point, outcome.run)
+        for outcome in finished_runs(todo, Threads(workers or processors()), Store(out))
+    ]
+
+
+def versions(points: Points) -> list[str]:
+    """A note on every engine of which several versions made runs."""
+    by_engine: dict[str, set[str]] = {}
+    for _, run in points:
+        engine = run.meta.engine
+        by_engine.setdefault(engine.name, set()).add(f"{engine.version} (model {engine.model_version})")
+    return [
+        f"runs are of several versions of {name}: {', '.join(sorted(versions))}; to be sure,"
+        " run all again into another folder"
+        for name, versions in by_engine.items()
+        if len(versions) > 1
+    ]
+
+
+# `fullpipe test`: do metrics differ by the levels of a factor?
+
+
+_SEEDS = 20
+_ASKED = "asked for"
+"""Family of the tests that were not declared beforehand."""
+
+
+def factors(
+    context: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(metavar="STORE|FILE", help="A folder of stored runs, or a scenario with a sweep."),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Metric to test; if repeated, the metrics are one family."),
+    ] = None,
+    factor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH[,PATH]", help="One to three factors: swept paths, keys of variants, or engine."
+        ),
+    ] = None,
+    block: Annotated[
+        str | None, typer.Option(metavar="seed", help="Refuse cells with unequal seeds.")
+    ] = None,
+    family: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file of families that were declared beforehand."),
+    ] = None,
+    of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group", "--of", metavar="NAME", help="Only this flow group or link; may be repeated."
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEVEL", help="Level that the others are compared with; the first unless given."
+        ),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC=MARGIN",
+            help="Override a margin, as in goodput=5% or retransmitted=40%,20. May be repeated.",
+        ),
+    ] = None,
+    classical: Annotated[
+        bool,
+        typer.Option(
+            "--classical", help="Also the tests that assume equal variances: ANOVA and Tukey's HSD."
+        ),
+    ] = False,
+    manova: Annotated[
+        bool, typer.Option("--manova", help="Also test all metrics of a family at once, by Pillai's trace.")
+    ] = False,
+    content: ContentOption = Content.NEWEST,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N of a scenario; 20 unless given."
+        ),
+    ] = None,
+    assignments: Assignments = None,
+    workers: Jobs = None,
+    out: Out = Path("runs"),
+    allow_python: AllowPython = False,
+    label: LabelOption = None,
+    form: FormOption = Form.TABLE,
+    all_rows: Annotated[
+        bool, typer.Option("--all", help="Print all rows: also pairs of levels and checks.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", parser=target, metavar="FILE", help="Also write the JSON object to this file."),
+    ] = None,
+) -> None:
+    """Each run gives one value, and seeds are blocks. Two levels are compared by paired differences: better,
+    worse, equivalent or undecided. Several levels are compared by Welch's ANOVA and Games-Howell pairs, and
+    by ranks. Several factors have main effects and interactions.
+
+    The output begins with the answer: each factor matters, does not matter, or is undecided. P values are
+    corrected within a family by Holm's procedure.
+    """
+    if block not in (None, "seed"):
+        raise typer.BadParameter("seeds are the blocks there are; write --block seed", param_hint="--block")
+    margins = dict(read_margin(text) for text in margin or ())
+    asked = _families(family, metric, factor, of, reference, block)
+    for name in dict.fromkeys(name for each in asked.values() for name in each.metrics):
+        _check_metric(name)
+    if Path(what).is_dir():
+        if seeds or assignments:
+            raise typer.BadParameter("--seeds and --set are for scenarios; these runs are finished")
+        points = stored(Path(what), content)
+    elif content != Content.NEWEST:
+        raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
+    else:
+        points = made_runs(what, assignments, seeds or _SEEDS, workers, out, allow_python)
+    labels = labels_of([run for _, run in points], read_labels(label or ()), [point for point, _ in points])
+    metrics = [name for each in asked.values() for name in each.metrics]
+    links = dict.fromkeys(link for _, run in points for link in busy_links(run))
+    values = only(values_of(points, metrics, links), where or ())
+    planned = [name for name in asked if name != _ASKED]
+    found = answer(values, asked, planned=planned, margins=margins, classical=classical, together=manova)
+    made = {
+        "kind": "test",
+        "title": title_of((run.name for _, run in points), found, labels),
+        "question": _question(asked, found, labels),
+        "conclusion": conclusion(found, labels),
+        **found.to_dict(),
+        "factors": [each.to_dict() for each in _in_order(found, labels)],
+        "command": command_line(context),
+    }
+    known = {*values.drop_nulls("value")["metric"].to_list()}
+    made["notes"] = [*made["notes"], *unanswered(metrics, known), *versions(points)]
+    if output is not None:
+        written = {"format": FORMAT, **made, **basis.of_test([run for _, run in points])}
+        files.write(output, json.dumps(written, allow_nan=False, indent=1).encode())
+    if as_json:
+        echo(json.dumps(made, allow_nan=False))
+        return
+    show(made["title"], found, form, all_rows=all_rows, labels=labels, notes=made["notes"])
+
+
+def _families(
+    path: Path | None,
+    metrics: Sequence[str] | None,
+    factor: str | None,
+    of: Sequence[str] | None,
+    reference: str | None,
+    block: str | None,
+) -> dict[str, Family]:
+    """Those of the file, and what is asked for besides."""
+    families = read_families(path) if path else {}
+    if metrics and factor:
+        paths = [word.strip() for word in factor.split(",") if word.strip()]
+        if not 1 <= len(paths) <= MOST_FACTORS:
+            raise typer.BadParameter(
+                "give one to three paths, as in flows.0.cca,topology.bottleneck.rate", param_hint="--factor"
+            )
+        families[_ASKED] = Family(
+            metrics=tuple(metrics),
+            factors=tuple(paths),
+            of=tuple(of or ()),
+            reference=reference,
+            block="seed" if block else None,
+        )
+    elif metrics or factor or not families:
+        raise typer.BadParameter("give --metric and --factor, or --family FILE")
+    return families
+
+
+def _check_metric(name: str) -> None:
+    """Refuse what is no metric; a column of samples is no metric, however it is written."""
+    if name in BY_NAME:
+        return
+    column = name.rpartition(".")[2]
+    if any(column in table.schema for table in (TABLES["series"], TABLES["links"])):
+        raise ScenarioError(
+            [
+                f"{name}: is a column of samples along a run, which are no replicates; test a metric with one"
+                " number per run, such as goodput"
+            ]
+        )
+    raise UnknownNameError("metric", name, BY_NAME)
+
+
+def _question(asked: Mapping[str, Family], found: Answer, labels: Labels) -> str:
+    names = factor_names(found, labels)
+    return " ".join(
+        each.question or f"Does {_labels(each.metrics)} differ by {' and '.join(names[family])}?"
+        for family, each in asked.items()
+    )
+
+
+def _in_order(found: Answer, labels: Labels) -> Iterator[Factor]:
+    """The factors at every point, in the order of the conclusion."""
+    told = ranked(by_subject(found, labels))
+    for each in [*grouped(told[:MOST]), *told[MOST:]]:
+        yield from each.factors
+
+
+def _labels(metrics: Sequence[str]) -> str:
+    """Metrics in words."""
+    return " or ".join(metric_shown(metric) for metric in metrics)

@@ -1,0 +1,222 @@
+"""Tests of factors on a terminal: the conclusion, and a table of the tests that it rests on."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from math import isnan
+from textwrap import wrap
+
+from fullpipe.analysis.statistics import Effect
+from fullpipe.cli import forms
+from fullpipe.cli.answer import Answer as Answered
+from fullpipe.cli.answer import Row as Shown
+from fullpipe.cli.answer import difference_shown, fits, number_shown, point_shown, unit_shown
+from fullpipe.cli.console import styled, terminal
+from fullpipe.cli.forms import NOTHING, Form, Grid
+from fullpipe.cli.output import complain
+from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.sentence import Names, merged
+from fullpipe.validation.test import Answer, Factor, Row, conclusion
+from fullpipe.validation.test.answer import weight
+from fullpipe.validation.test.factor import INTERACTION, effect_shown
+
+_NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p (raw)", "p (corrected)", "verdict")
+_SHORT = ("effect size [95 %]", "p\n(raw)", "p\n(corrected)")
+_STATUS = {"different": "matters"}
+"""Verdicts of F tests in the words of the conclusion."""
+_LONGEST_EFFECT = 24
+"""Characters of a line of an effect beside all columns."""
+
+
+def show(
+    title: str,
+    found: Answer,
+    form: Form,
+    *,
+    all_rows: bool = False,
+    labels: Labels | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print an answer: on a terminal its conclusion and the tests that it rests on, else all rows.
+
+    Args:
+        title: Scenarios and factors: see `title_of`.
+        found: The answer.
+        form: Form of the tables.
+        all_rows: Also print pairs of levels and checks on a terminal.
+        labels: Words for paths and values; left out, those of the model.
+        notes: Lines for standard error.
+    """
+    words = labels or Labels()
+    if form != Form.TABLE:
+        forms.show(_whole(found.rows, words), form)
+        for note in notes:
+            complain(f"note: {note}")
+        return
+    answer = Answered(all_rows=all_rows)
+    answer.conclude(conclusion(found, words))
+    answer.title(title, "")
+    of_test = {id(factor.test): factor for factor in found.factors}
+    if all_rows:
+        _show_all(found.rows, of_test, words)
+    else:
+        _show_primary(answer, found, of_test, words)
+    told = merged(notes, Names(words), whole=all_rows)
+    answer.notes([], [f"note: {note}" for note in told])
+
+
+def title_of(scenarios: Iterable[str], found: Answer, labels: Labels) -> str:
+    """The names of scenarios, and the factors of every family, in words."""
+    every = dict.fromkeys(INTERACTION.join(names) for names in factor_names(found, labels).values())
+    return f"{', '.join(dict.fromkeys(scenarios))} by {', '.join(every)}"
+
+
+def factor_names(found: Answer, labels: Labels) -> dict[str, list[str]]:
+    """The factors of every family in words."""
+    by_family: dict[str, dict[str, None]] = {}
+    for each in found.factors:
+        by_family.setdefault(each.test.family, {})[each.path] = None
+    names = labels.names(list(dict.fromkeys(path for paths in by_family.values() for path in paths)))
+    return {family: [names[path] for path in paths] for family, paths in by_family.items()}
+
+
+def _show_primary(answer: Answered, found: Answer, of_test: Mapping[int, Factor], labels: Labels) -> None:
+    """The tests that the conclusion rests on.
+
+    Effects are in lines of their own if the terminal is too narrow for their column.
+    """
+
+    def row_of(row: Row) -> Shown:
+        return Shown(", ".join(_about(row, labels)), _short(row, of_test.get(id(row)), labels))
+
+    headings, first = ["", *_SHORT, "verdict"], weight(found)
+    primary = [row for row in found.rows if row.is_primary]
+    shown = [row_of(row) for row in answer.first_of(sorted(primary, key=first))]
+    is_wide = fits(headings, shown, answer.width)
+    made = row_of if is_wide else lambda row: _below_effect(row_of(row))
+    answer.table(headings, primary, made, first, len(found.rows))
+
+
+def _below_effect(row: Shown) -> Shown:
+    """A row below its subject and effect."""
+    effect, *numbers = row.cells
+    return Shown(f"{row.place}:{effect}", ["", *numbers], row.style)
+
+
+def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
+    """Effect, its size, both p values, and verdict or status; `factor`: that of a main effect."""
+    if row.difference is not None:
+        size = _difference(row, row.difference)
+    else:
+        size = next((effect_shown(effect) for effect in reversed(row.effects)), NOTHING)
+    return [f" {_named(row, labels)}", size, _p(row.p_raw), _p(row.p_corrected), _told_verdict(row, factor)]
+
+
+def _told_verdict(row: Row, factor: Factor | None) -> str:
+    """The verdict in the words of the conclusion; `factor`: that of a main effect."""
+    word = row.verdict
+    if row.difference is None:
+        word = factor.status if factor else _STATUS.get(word, word)
+    return _with_seeds(word, factor.seeds if factor else row.seeds)
+
+
+def _show_all(rows: Sequence[Row], of_test: Mapping[int, Factor], labels: Labels) -> None:
+    """A table for each subject, of all its tests."""
+    console = terminal()
+    for _, of_rows in groupby(rows, key=lambda row: (row.family, row.subject)):
+        of_subject = list(of_rows)
+        console.print()
+        console.print(styled(", ".join(_about(of_subject[0], labels)), "bold"), soft_wrap=True)
+        cells = [
+            [row.test, _in_lines(_named(row, labels)), *_cells(row, _told_verdict(row, of_test.get(id(row))))]
+            for row in of_subject
+        ]
+        forms.show(_told(Grid(["test", ""], _NUMBERS, cells)), Form.TABLE)
+        for line in dict.fromkeys(line for row in of_subject for line in row.assumptions):
+            console.print(styled(f"assumed: {line}", "dim"))
+    for line in _sentences(rows):
+        console.print(styled(line, "dim"), soft_wrap=True)
+
+
+def _in_lines(text: str) -> str:
+    """Text that is broken between words."""
+    return "\n".join(wrap(text, _LONGEST_EFFECT, break_long_words=False, break_on_hyphens=False))
+
+
+def _whole(rows: Sequence[Row], labels: Labels) -> Grid:
+    verdicts = [_with_seeds(row.verdict, row.seeds) for row in rows]
+    cells = [
+        [", ".join(_about(row, labels)), row.test, row.effect, *_cells(row, verdict)]
+        for row, verdict in zip(rows, verdicts, strict=True)
+    ]
+    return Grid(["of", "test", "effect"], _NUMBERS, cells)
+
+
+def _told(grid: Grid) -> Grid:
+    """A grid without the columns that have no value."""
+    left = len(grid.names)
+    kept = [n for n in range(left, len(grid.headings)) if any(row[n] != NOTHING for row in grid.rows)]
+    rows = [[*row[:left], *(row[n] for n in kept)] for row in grid.rows]
+    return Grid(grid.names, [grid.headings[n] for n in kept], rows)
+
+
+def _about(row: Row, labels: Labels) -> list[str]:
+    subject = row.subject
+    unit = unit_shown(subject.unit, subject.metric)
+    named = replace(subject, of=labels.group(subject.of)).name
+    name = f"{named}{f', {unit}' if unit and unit != '1' else ''}"
+    planned = f"family {row.family}, declared beforehand" if row.is_planned else ""
+    return [part for part in (name, *point_shown(subject.point, labels), planned) if part]
+
+
+def _named(row: Row, labels: Labels) -> str:
+    """The factors of an effect, or two levels, in words."""
+    if not row.factors:
+        return row.effect
+    if len(row.levels) == 2:
+        return " - ".join(labels.value(row.factors[0], level) for level in reversed(row.levels))
+    names = labels.names(row.factors)
+    return INTERACTION.join(names[path] for path in row.factors)
+
+
+def _cells(row: Row, verdict: str) -> list[str]:
+    unit = row.subject.unit
+    means = " / ".join(number_shown(mean, unit, row.subject.metric) for mean in row.means) or NOTHING
+    difference = NOTHING
+    if row.difference is not None:
+        difference = _difference(row, row.difference)
+    return [
+        means,
+        difference,
+        "\n".join(map(effect_shown, _shown(row))) or row.statistic or NOTHING,
+        _p(row.p_raw),
+        _p(row.p if row.is_corrected and isnan(row.p_corrected) else row.p_corrected),
+        verdict or NOTHING,
+    ]
+
+
+def _difference(row: Row, difference: float) -> str:
+    of = row.means[0], row.subject.unit, row.subject.metric, row.stated
+    return difference_shown(difference, row.interval, *of)
+
+
+def _shown(row: Row) -> Sequence[Effect]:
+    """All effect sizes of a primary test, the first of another."""
+    return row.effects if row.is_primary else row.effects[:1]
+
+
+def _p(value: float) -> str:
+    return NOTHING if isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def _with_seeds(verdict: str, seeds: int | None) -> str:
+    return f"{verdict} (about {seeds:,} seeds)" if seeds else verdict
+
+
+def _sentences(rows: Iterable[Row]) -> Iterator[str]:
+    listed = list(rows)
+    if any(row.is_primary for row in listed):
+        yield "p (corrected): within the family, on which verdicts rest; the other tests are checks"
+        yield "pairs of levels have a verdict by one test, which says that two differ only where levels do"
+    if not any(row.is_planned for row in listed):
+        yield "nothing was declared beforehand: --family FILE tells what was planned from what was not"

@@ -1,0 +1,260 @@
+"""Limits of a measured path: rate, buffer, send memory, both directions."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fullpipe.engines.flent.described import retransmissions, totals_of
+from fullpipe.engines.flent.document import text
+from fullpipe.engines.flent.remarks import Test
+from fullpipe.engines.flent.series import ECHOES, Floats, Series
+
+# Estimation of a link's rate from the ceiling of the streams' rates.
+#
+# A link that is never idle within a window delivers its rate, whatever the streams do. So windows in which
+# it was busy agree to within a packet, and hardly any window is just above. If streams leave the link idle,
+# rates vary, with as many windows just above any rate as just below.
+
+
+_PACKET_BITS = 1514 * 8
+_BUSY = 90
+"""Percentile of the rates in windows. On a path of constant rate, most windows have the rate of a full link,
+and none is above it for long. On a path of changing rate, it is the rate in good times."""
+_FINE_PACKETS = 200
+"""Smallest number of packets in a window, so that one packet changes its rate by half a percent."""
+_LEAST_SHARE = 0.0025
+"""Smallest relative width of a ceiling. Windows of a busy link differ by it even with many packets, as ACKs
+of other streams are estimated."""
+_FEWEST = 20
+"""Smallest number of disjoint windows at a ceiling."""
+_MOST_ABOVE = 1 / 3
+"""Largest ratio of windows just above a ceiling to windows at it. For evenly distributed rates, it would be
+3/2: if 30 windows are expected, 6 occur by chance once in millions of times (Poisson)."""
+
+_LEAST_OF_NEAR = 1 / 2
+"""Smallest share of windows at a ceiling among those in four times its width. For evenly distributed rates,
+it is a quarter."""
+
+
+def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:
+    """Return p90 of the rates in windows, or the mean rate if there is no whole window.
+
+    Args:
+        rates_bps: Delivered rates in consecutive steps, with headers, shape (n,), at least one.
+        step_s: Length of a step.
+        window_s: Length of a window.
+    """
+    window = max(math.ceil(window_s / step_s), 1)
+    if rates_bps.size < window:
+        return float(rates_bps.mean())
+    sums = np.cumsum(np.concatenate([[0.0], rates_bps]))
+    return float(np.percentile((sums[window:] - sums[:-window]) / window, _BUSY))
+
+
+def ceiling_bps(rates_bps: Floats, step_s: float) -> float | None:
+    """Return the rate of a link that was busy for a while.
+
+    Args:
+        rates_bps: Delivered rates in consecutive steps, with headers, shape (n,).
+        step_s: Length of a step.
+
+    Returns:
+        bit/s; None without a ceiling, in which case only a lower bound of the rate is known.
+    """
+    packets = float(np.median(rates_bps)) * step_s / _PACKET_BITS if rates_bps.size else 0.0
+    if packets <= 0:
+        return None
+    steps = math.ceil(_FINE_PACKETS / packets)
+    if rates_bps.size < steps * _FEWEST:
+        return None
+    share = max(_LEAST_SHARE, 1 / (steps * packets))
+    rates = np.sort(np.convolve(rates_bps, np.ones(steps) / steps, mode="valid"))
+    at = _count(rates, 1 - share, 1 + share)
+    above = _count(rates, 1 + share, 1 + 4 * share)
+    near = _count(rates, 1 - 4 * share, 1 + 4 * share)
+    is_ceiling = (at >= _FEWEST * steps) & (above <= _MOST_ABOVE * at) & (at >= _LEAST_OF_NEAR * near)
+    return float(rates[np.argmax(np.where(is_ceiling, at, 0))]) if is_ceiling.any() else None
+
+
+def _count(rates: Floats, low: float, high: float) -> Floats:
+    """Return, for each of ascending rates, the number of rates between two multiples of it."""
+    ends = np.searchsorted(rates, rates * high, side="right")
+    found: Floats = (ends - np.searchsorted(rates, rates * low)).astype(np.float64)
+    return found
+
+
+# The smallest drop-tail queue with which streams saturate a link.
+
+
+_UNUSED = 0.05
+"""Largest unused share of a saturated link."""
+_KEPT = 0.7
+"""Share of the window that CUBIC keeps after a loss (RFC 9438, section 4.6)."""
+
+
+def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, float]) -> float:
+    """Return the delay of the smallest full drop-tail queue with which CUBIC streams saturate a link.
+
+    Formula: a window that falls to the share b of r + q and then rises linearly leaves
+    (r - b (r + q))^2 / (2 (1 - b) (r + q) r) of the link unused. It is solved for q and divided by sqrt(n)
+    for n streams. r is the mean RTT of all bytes.
+    Source: Appenzeller, Keslassy and McKeown 2004, "Sizing router buffers", for sqrt(n).
+
+    Args:
+        test: The test.
+        streams: The streams of one direction, at least one.
+        rtts_s: RTT without a queue to every host. A stream to another host gets the smallest.
+    """
+    nearest_s = min(rtts_s.values())
+    weights = np.array([totals_of(one, test.timing).goodput_bps or 0.0 for one in streams])
+    each_s = np.array([rtts_s.get(one.host, nearest_s) for one in streams])
+    mean_s = float(np.average(each_s, weights=weights)) if weights.sum() > 0 else nearest_s
+    linear = 2 * _KEPT + 2 * _UNUSED * (1 - _KEPT)
+    full = (linear - math.sqrt(linear**2 - 4 * _KEPT**2)) / (2 * _KEPT**2)
+    return (full - 1) * mean_s / math.sqrt(len(streams))
+
+
+# Detection of streams that the memory of their sockets limited, not the path.
+
+
+FILLING = frozenset(
+    {"reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois"}
+    | {"scalable", "westwood", "veno", "yeah", "compound"}
+)
+"""Loss-based algorithms, which increase their window until a packet is lost and so fill a buffer."""
+FEW_EVENTS = 10
+"""Smallest number of losses for an estimate of their probability. The relative error of a count is
+1 / sqrt(n), a third for 10."""
+_FLAT_SHARE = 0.5
+"""Share of samples with the largest window from which a window counts as flat. Linux does not increase a
+window that is not used up (tcp_is_cwnd_limited)."""
+_LARGEST_MSS = 9_000
+_LEAST_PAYLOAD = 0.5
+"""Smallest share of payload in the memory of a full buffer: the overhead of a full segment is below its
+payload."""
+
+
+def may_fill(test: Test, one: Series) -> bool:
+    """Whether a stream can fill a buffer: its algorithm is loss-based, or unknown."""
+    return test.names.known(one.algorithm) in {*FILLING, None}
+
+
+@dataclass(frozen=True)
+class SendMemory:
+    """The sizes in net.ipv4.tcp_wmem of the test host, in bytes."""
+
+    first: int
+    most: int
+
+    def keys(self) -> Mapping[str, str]:
+        """Return the keys of `tcp` in a scenario."""
+        return {"send_memory": f"{self.first} B", "send_memory_most": f"{self.most} B"}
+
+
+def send_memory_of(test: Test) -> SendMemory | None:
+    """Return the memory of a sending socket on the test host, or None if the file does not contain it."""
+    words = text(test.document.table("SYSCTLS"), "net.ipv4.tcp_wmem").split()
+    if len(words) != 3 or not all(word.isascii() and word.isdecimal() and len(word) < 11 for word in words):
+        return None
+    _, first, most = map(int, words)
+    return SendMemory(first, most) if _LARGEST_MSS <= first <= most < 2**31 else None
+
+
+def is_held_back(test: Test, one: Series, memory: SendMemory) -> bool:
+    """Whether the memory of its socket limited an upload.
+
+    The upload uses a loss-based algorithm, yet lost hardly a packet, had a flat window, and had about as much
+    data in flight as its memory holds.
+    """
+    events, goodput_bps = retransmissions(one), totals_of(one, test.timing).goodput_bps
+    windows, rtts_ms = (one.column(key, one.sockets) for key in ("tcp_cwnd", "tcp_rtt"))
+    windows, rtts_ms = windows[~np.isnan(windows)], rtts_ms[~np.isnan(rtts_ms)]
+    if test.names.algorithm(one) not in FILLING or not one.is_upload or not windows.size or not rtts_ms.size:
+        return False
+    if events is None or events >= FEW_EVENTS or goodput_bps is None:
+        return False
+    is_flat = float((windows == windows.max()).mean()) >= _FLAT_SHARE
+    under_way = goodput_bps / 8 * float(np.median(rtts_ms)) * 1e-3
+    return is_flat and under_way >= _LEAST_PAYLOAD * memory.most
+
+
+# Estimation of buffers from pings through both queues, with streams in both directions.
+#
+# Streams in both directions compress each other's ACKs, so that the two queues fill alternately: while one
+# is full, the other is nearly empty (Zhang, Shenker and Clark 1991, "Observations on the dynamics of a
+# congestion control algorithm: the effects of two-way traffic"). So a ping at the time of a drop has waited
+# in one full buffer, not in two.
+
+
+_FALLEN = 0.9
+"""Ratio of successive windows below which a loss has occurred. Loss-based algorithms keep 0.5 to 0.875."""
+
+_RARE, _AT_LOSS = 95, 75
+"""Percentiles of queueing delays: of all pings after slow start, and of those at a loss."""
+
+
+def full_wait_s(test: Test) -> float | None:
+    """Return the queueing delay of a full buffer, from pings through both queues; None without pings.
+
+    With at most one loss-based stream per direction, or without uploads, it is p95 of pings after the first
+    loss. The two queues are then hardly ever full at once, except in slow start, when ACKs are not compressed
+    yet.
+
+    With more streams, the queues overlap at times. It is then the third quartile of the pings at losses of
+    uploads, which their windows reveal. The third quartile is used because a window sampled late indicates a
+    queue that has already drained. With too few losses, it is the median of all pings while streams run.
+    """
+    sent_s, rises_s, rtts_s = _pings(test)
+    begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
+    loaded = (sent_s >= begin_s) & (sent_s <= end_s)
+    if not loaded.any():
+        return None
+    filling = [one for one in test.streams if may_fill(test, one)]
+    uploads = [one for one in filling if one.is_upload]
+    seen_s = np.array([time_s for one in uploads for time_s in _falls_s(test, one)])
+    seen_s = seen_s[(seen_s >= begin_s) & (seen_s <= end_s)]
+    if not uploads or len(filling) <= 2:
+        repaired_s = seen_s.min() + 2 * rtts_s.max() if seen_s.size else begin_s
+        later = loaded & (sent_s >= repaired_s)
+        return float(np.percentile(rises_s[later if later.any() else loaded], _RARE))
+    if seen_s.size < FEW_EVENTS:
+        return float(np.median(rises_s[loaded]))
+    lost_s = seen_s - rtts_s[_nearest(sent_s, seen_s)]  # the window falls one RTT after the loss
+    return float(np.percentile(rises_s[_nearest(sent_s, lost_s)], _AT_LOSS))
+
+
+def _pings(test: Test) -> tuple[Floats, Floats, Floats]:
+    """Return send times, queueing delays and RTTs of best-effort pings and probes, in the order of sending.
+
+    The queueing delay is the RTT minus the smallest RTT to the same host.
+    """
+    found = []
+    for one in test.series:
+        if one.kind in ECHOES and one.mark is None and one.values:
+            rtts_s = one.column("val", one.values) * 1e-3
+            sent_s = test.timing.since(one.column("t", one.values)) - rtts_s
+            found.append(np.vstack([sent_s, rtts_s - rtts_s.min(), rtts_s]))
+    if not found:
+        return np.array([]), np.array([]), np.array([])
+    together = np.hstack(found)
+    sent_s, rises_s, rtts_s = together[:, np.argsort(together[0], kind="stable")]
+    return sent_s, rises_s, rtts_s
+
+
+def _falls_s(test: Test, one: Series) -> Iterator[float]:
+    """Yield the times at which the window of a stream fell: midway between two samples."""
+    points = [point for point in one.sockets if point.get("tcp_cwnd") is not None]
+    times_s, windows = test.timing.since(one.column("t", points)), one.column("tcp_cwnd", points)
+    for place in np.flatnonzero(windows[1:] < _FALLEN * windows[:-1]):
+        yield float(times_s[place : place + 2].mean())
+
+
+def _nearest(sent_s: Floats, times_s: Floats) -> np.ndarray:
+    """Return the indices of the pings sent nearest to given times."""
+    after = np.clip(np.searchsorted(sent_s, times_s), 1, max(sent_s.size - 1, 1))
+    before = after - 1
+    after = np.minimum(after, sent_s.size - 1)
+    is_before = times_s - sent_s[before] < sent_s[after] - times_s
+    return np.where(is_before, before, after)

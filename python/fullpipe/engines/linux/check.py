@@ -1,0 +1,289 @@
+"""Checks that the kernel can run a scenario."""
+
+from collections.abc import Iterator, Sequence
+
+from fullpipe.engines.base import Capabilities, Problem, not_measured
+from fullpipe.engines.lacks import NATIVE, lacking
+from fullpipe.engines.linux.departures import MOST_PACES, crossing, has_accecn, mtu_bytes, paces, routes_of
+from fullpipe.engines.linux.install import installed as algorithms
+from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
+from fullpipe.engines.linux.script import POINTS
+from fullpipe.engines.linux.tc import qdisc
+from fullpipe.engines.linux.tc.qdisc import MOST_U32
+from fullpipe.scenario import Link, Network, RoutedFlow, Scenario
+from fullpipe.scenario.model.base import Model
+from fullpipe.scenario.model.flows import Flow
+from fullpipe.scenario.model.link.changes import MarkovChannel
+from fullpipe.scenario.model.link.losses import Loss
+from fullpipe.scenario.model.link.queues import Discipline, DropTail
+from fullpipe.scenario.model.tcp import Tcp
+from fullpipe.scenario.model.workloads.writers import Cbr, OnOff
+from fullpipe.scenario.quantities import BITS, to_nanoseconds
+
+# Checks of keys: refuses keys that a scenario sets and this engine does not support.
+
+
+def unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:
+    """Return a problem for every key that is set in a part of a scenario and that this engine lacks."""
+    for name, described in type(model).model_fields.items():
+        if name not in known and getattr(model, name) != described.get_default(call_default_factory=True):
+            yield Problem(f"{path}.{described.alias or name}", f"Linux has nothing like it; {NATIVE}")
+
+
+# Algorithms, queues and other entries of the registry that a kernel supports, and remedies for others.
+
+
+LOSSES = frozenset({"bernoulli", "gilbert_elliott"})
+"""Losses that netem supports."""
+_NEWER = frozenset({*qdisc.MAKERS, PERIODIC})
+"""Features of newer kernels and newer installations. Periodic loss is a filter."""
+
+
+def capabilities(installed: Installed) -> Capabilities:
+    """Return the guest's capabilities with a kernel."""
+    from fullpipe.engines.linux import tables  # here, since listing engines does not need it
+
+    return Capabilities(
+        ccas=frozenset(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas)),
+        queues=frozenset(("drop_tail", *(kind for kind in qdisc.MAKERS if kind in installed.qdiscs))),
+        losses=LOSSES | ({PERIODIC} if PERIODIC in installed.qdiscs else set()),
+        impairments=frozenset({"jitter", "duplicate"}),
+        workloads=frozenset({"bulk", "cbr", "on_off", "udp", "voip", "ping", "probe"}),
+        not_measured=not_measured(tables.MEASURED),
+    )
+
+
+def remedy(family: str, name: str) -> str:
+    """Return the remedy for something that a kernel lacks."""
+    if family == "ccas" and name in algorithms.OURS:
+        return "build a kernel that has it: fullpipe engines install linux --source DIR"
+    return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE
+
+
+# Checks of applications. The guest's application writes segments at given paces.
+
+
+def _application_problems(path: str, flow: Flow, scenario: Scenario) -> Iterator[Problem]:
+    """Return all reasons why a flow's application cannot be run, with their places in the scenario."""
+    tcp, workload = scenario.tcp_of(flow), flow.workload
+    if isinstance(workload, Cbr | OnOff) and workload.write_bytes not in (None, tcp.mss_bytes):
+        text = "the guest's application writes segment by segment; leave it out"
+        yield Problem(f"{path}.workload.write", f"{text}, or {NATIVE}")
+    if isinstance(workload, OnOff) and workload.periods == "exponential":
+        text = "the guest's application has constant periods"
+        yield Problem(f"{path}.workload.periods", f"{text}; leave it out, or {NATIVE}")
+        return
+    start_ns, end_ns = to_nanoseconds(flow.start_s), to_nanoseconds(scenario.duration_s)
+    changes = len(paces(flow, tcp, start_ns, end_ns))
+    if changes > MOST_PACES:
+        where = f"{path}.application" if flow.application else f"{path}.workload"
+        text = f"{changes} changes of pace are more than the guest's {MOST_PACES}"
+        yield Problem(where, f"{text}; make it shorter, or {NATIVE}")
+
+
+# Checks of links: properties that the kernel, as used here, cannot reproduce exactly.
+
+
+_CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
+
+
+def _link_problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
+    """Return all reasons why a link cannot be run, with their places in the scenario.
+
+    Features that the guest lacks altogether are refused before (`lacking`).
+    """
+    where = link.where
+    if link.nic_of is not None:
+        yield from _of_nic(where, crossed_by)
+    if link.frames is not None:
+        yield Problem(f"{where}.frames", f"netem has nothing like it; {NATIVE}")
+    if link.device_packets is not None:
+        text = "the guest's links have no device below the qdisc whose queue stops it"
+        yield Problem(f"{where}.device_queue", f"{text}; {NATIVE}")
+    for i, change in enumerate(link.changes):
+        yield from unknown(change, _CHANGE, f"{where}.changes[{i}]")
+    yield from _of_steps(where, link)
+    if isinstance(link.queue, Discipline) and link.queue.kind in qdisc.MAKERS:
+        yield from _of_queue(f"{where}.queue", link, link.queue)
+    overheads = {routed.tcp.link_overhead_bytes for routed in crossed_by}
+    if len(overheads) > 1:
+        text = "flows on one link have different link_overhead; give them the same"
+        yield Problem(where, f"{text}, or {NATIVE}")
+    if isinstance(link.queue, Discipline) and _shares_by_host(link.queue) and _share_hosts(crossed_by):
+        text = "cake shares by host, and in the guest every flow has hosts of its own"
+        yield Problem(f"{where}.queue", f'{text}; use isolation = "flows", or {NATIVE}')
+
+
+def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
+    """Check flows of a host with a NIC. It is one namespace with one set of TCP options and one MTU."""
+    connections = [routed for routed in crossed_by if not routed.flow.datagrams]
+    if any(routed.tcp != connections[0].tcp for routed in connections):
+        yield Problem(where, f"flows of one host have different tcp; give them the same, or {NATIVE}")
+    mtus = [mtu_bytes(routed) for routed in connections]
+    if mtus and max(map(mtu_bytes, crossed_by)) > max(mtus):
+        yield Problem(where, f"datagrams are larger than packets of TCP; send smaller ones, or {NATIVE}")
+    if any(routed.tcp.pacing == "fq" for routed in connections):
+        text = "the interface has its own queue; leave out pacing"
+        yield Problem(where, f'{text}, and give it queue = {{ kind = "fq" }}')
+
+
+def _of_steps(where: str, link: Link) -> Iterator[Problem]:
+    """Check changes of a link during the run: `changes`, `shapes` and `trace`."""
+    if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
+        yield Problem(
+            f"{where}.shapes", f"a Markov channel (wander) is drawn in the simulator only; {NATIVE}"
+        )
+    if link.trace is not None and link.trace.kind == "mahimahi":
+        yield Problem(f"{where}.trace", f"no qdisc replays a packet-delivery trace; use a csv, or {NATIVE}")
+    steps = [values for _, values in link.steps]
+    if any(values.get("rate_bps") == 0 for values in steps):
+        yield Problem(f"{where}.changes", f"no qdisc has a rate of 0; {NATIVE}")
+    if any("limit" in values for values in steps) and not isinstance(link.queue, DropTail):
+        yield Problem(f"{where}.changes", f"only the limit of drop_tail changes; {NATIVE}")
+    later = [values["loss"]["kind"] for values in steps if "loss" in values]
+    if set(later) - LOSSES:
+        yield Problem(f"{where}.loss", f"later losses are random in the kernel; use bernoulli, or {NATIVE}")
+    if link.loss and link.loss.kind == "periodic":
+        yield from _of_periodic(f"{where}.loss", link.loss, changes=bool(later))
+    if link.impairments.duplicate and (link.loss or later):
+        yield Problem(f"{where}.duplicate", f"netem loses a copy independently of its packet; {NATIVE}")
+
+
+def _of_periodic(path: str, loss: Loss, *, changes: bool) -> Iterator[Problem]:
+    if loss.every > qdisc.MOST_EVERY:
+        yield Problem(f"{path}.every", f"the kernel counts to {qdisc.MOST_EVERY:,}; {NATIVE}")
+    if changes:
+        yield Problem(path, f"periodic loss stays as it is in the kernel; leave out later ones, or {NATIVE}")
+
+
+def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
+    yield from _of_parameters(path, queue.kind, qdisc.all_params(queue.kind, queue.params))
+    if queue.rate_bps is not None and link.rate_bps is not None and queue.kind != "police":
+        text = f"{queue.kind} is a shaper, so the link needs no rate of its own"
+        yield Problem(path, f"{text}; leave out rate, or {NATIVE}")
+    changes_rate = any("rate_bps" in values for _, values in link.steps)
+    if changes_rate and link.rate_bps is None and queue.kind != "tbf":
+        yield Problem(f"{link.where}.changes", f"the rate of {queue.kind} cannot change; give the link one")
+
+
+def _of_parameters(path: str, kind: str, params: qdisc.Params) -> Iterator[Problem]:
+    """Check parameters of queues that the kernel does not accept exactly."""
+    if kind == "dualpi2" and float(params["coupling_factor"]) % 1:
+        yield Problem(f"{path}.coupling_factor", "the kernel takes whole numbers; use 2.0")
+    if kind == "step" and params["mark_packets"] is not None:
+        yield Problem(f"{path}.mark_packets", f"no qdisc counts packets on arrival; use mark_ms, or {NATIVE}")
+    elif kind == "step" and params["mark_ms"] is None:
+        yield Problem(path, f"no qdisc counts packets on arrival; set mark_ms, or {NATIVE}")
+    if kind == "red" and not qdisc.thresholds(params).fit:
+        text = "the thresholds and the burst do not fit into the kernel's 32 bits"
+        yield Problem(path, f"{text}; use smaller ones, or {NATIVE}")
+    if kind == "police" and not qdisc.holds(params):
+        yield Problem(f"{path}.burst_bytes", "the kernel's bucket fills in at most 274 s; use a smaller one")
+    if kind == "fq" and (params["maxrate_bps"] or 0) // BITS >= MOST_U32:
+        yield Problem(f"{path}.maxrate_bps", "the maximum is 34 Gbit/s; leave it out for no limit")
+
+
+def _shares_by_host(queue: Discipline) -> bool:
+    return queue.kind == "cake" and queue.params.get("isolation") not in ("flows", "flowblind")
+
+
+def _share_hosts(crossed_by: Sequence[RoutedFlow]) -> bool:
+    hosts = [host for routed in crossed_by for host in (routed.hosts or ())]
+    return len(set(hosts)) < len(hosts)
+
+
+# Checks of scenarios: properties that the kernel, as used here, cannot reproduce exactly.
+
+
+_MOST_FLOWS = 2_000
+_LEAST_PAYLOAD_BYTES = 8
+_TCP = {
+    *(
+        "mss_bytes",
+        "timestamps",
+        "link_overhead_bytes",
+        "ack_every",
+        "delayed_ack_timeout_s",
+        "pacing",
+        "ecn",
+    ),
+    *("sack_compression", "initial_window", "send_buffer_bytes", "receive_buffer_bytes", "max_burst_bytes"),
+    *("host", "send_memory_bytes", "send_memory_most_bytes"),
+    *("receive_memory_bytes", "receive_memory_most_bytes"),
+    *("min_burst", "gro_s", "accecn_option", "loss_detection", "min_rto_s", "tail_loss_probe"),
+}
+_FLOW = {
+    *("name", "cca", "count", "start_s", "start_jitter_s", "stop_s", "size_bytes", "application", "workload"),
+    *("dscp", "hosts", "direction", "access", "source", "target", "via", "reroutes", "alternate", "tcp"),
+}
+_RECORD = {"interval_s", "variables", "packets"}
+"""Keys of a scenario that this engine supports. All others are refused, so that new keys are never silently
+ignored."""
+
+
+def problems(scenario: Scenario, network: Network, installed: Installed) -> Iterator[Problem]:
+    """Return all reasons why a scenario cannot be run, with their places in the scenario."""
+    yield from lacking(scenario, network, capabilities(installed), f"Linux {installed.release}", remedy)
+    if len(network.flows) > _MOST_FLOWS:
+        yield Problem("flows", f"{len(network.flows)} are more than the guest's {_MOST_FLOWS:,}; {NATIVE}")
+    yield from _of_capture(scenario, network)
+    if scenario.record.variables:
+        text = "the kernel does not report variables of its algorithms; leave it out"
+        yield Problem("record.variables", f"{text}, or {NATIVE}")
+    yield from unknown(scenario.record, _RECORD, "record")
+    for number, flow in enumerate(scenario.flows):
+        path = f"flows[{number}]"
+        yield from unknown(flow, _FLOW, path)
+        if flow.datagrams and flow.datagrams.payload_bytes < _LEAST_PAYLOAD_BYTES:
+            text = f"a datagram needs {_LEAST_PAYLOAD_BYTES} B of payload for its number in the guest"
+            yield Problem(f"{path}.workload.size", text)
+        if not flow.cca:
+            continue
+        if flow.cca.params:
+            text = f"{', '.join(flow.cca.params)}: parameters cannot be set in the kernel; leave them out"
+            yield Problem(f"{path}.cca.params", f"{text}, or {NATIVE}")
+        where = f"{path}.tcp" if flow.tcp else "tcp"
+        yield from _of_tcp(where, scenario.tcp_of(flow), flow.cca.kind, installed)
+        yield from _application_problems(path, flow, scenario)
+    for link, crossed_by in zip(network.links, crossing(network), strict=True):
+        yield from _link_problems(link, crossed_by)
+    for routed in network.flows if not network.media else ():
+        yield from _of_routes(routed, network)
+
+
+def _of_capture(scenario: Scenario, network: Network) -> Iterator[Problem]:
+    for i, point in enumerate(scenario.record.packets or ()):
+        if point not in POINTS:
+            text = "the guest captures at hosts only; use sender and receiver"
+            yield Problem(f"record.packets[{i}]", f"{text}, or {NATIVE}")
+    if scenario.record.packets and any(link.nic_of is not None for link in network.links):
+        text = "the guest captures packets of a host with an interface after its queue"
+        yield Problem("record.packets", f"{text}; leave out its nic, or {NATIVE}")
+
+
+def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:
+    """Check routes. A namespace has one route to an address, so a route cannot pass a node twice."""
+    for to_receiver in (True, False):
+        for route in routes_of(routed, to_receiver=to_receiver):
+            nodes = [network.links[route[0]].source, *(network.links[link].target for link in route)]
+            twice = next((node for n, node in enumerate(nodes) if node in nodes[:n]), None)
+            if twice is not None:
+                text = f"a route of {routed.name} passes {twice} twice, but a node has one route in the guest"
+                yield Problem("flows", f"{text}; {NATIVE}")
+
+
+def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Problem]:
+    yield from unknown(tcp, _TCP, path)
+    if tcp.ack_every not in (None, 1):
+        yield Problem(f"{path}.ack_every", f"Linux has its own delayed ACK, or 1; {NATIVE}")
+    if tcp.send_buffer_bytes is not None:
+        text = "Linux counts its own overhead in the send buffer, so a payload cannot be set"
+        yield Problem(f"{path}.send_buffer", f"{text}; leave it out, or {NATIVE}")
+    if tcp.loss_detection == "dupack":
+        yield Problem(f"{path}.loss_detection", f"Linux has only RACK since 6.17; {NATIVE}")
+    if tcp.gro_s is not None:
+        yield Problem(f"{path}.gro", f"the guest's devices do not collect packets; {NATIVE}")
+    if tcp.min_burst is not None and kind.startswith(("bbr", "prague")):
+        yield Problem(f"{path}.min_burst", f"{kind} sets it by itself in the kernel; leave it out")
+    if has_accecn(tcp, kind) and not installed.accecn:
+        yield Problem(f"{path}.ecn", f"Linux {installed.release} has no AccECN, which 7.0 has; {NATIVE}")

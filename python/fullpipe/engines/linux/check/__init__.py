@@ -1,1 +1,0 @@
-"""Checks of the Linux engine: refuses scenarios that the kernel, as used here, cannot run exactly."""

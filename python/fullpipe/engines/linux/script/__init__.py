@@ -1,1 +1,0 @@
-"""The script of the guest: lines in the language of `guest/main.c`."""

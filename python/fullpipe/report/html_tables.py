@@ -1,0 +1,161 @@
+"""Numbers, samples and tables in HTML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from fullpipe.report.content import Boxes, Column, Figure, Forest, Heat, Lines, Series, Table
+from fullpipe.report.markdown import WIDE, narrowed
+from fullpipe.report.svg.marks import NOTHING, quantised, verdict_class
+from fullpipe.report.text import lines_visible
+
+# The numbers of charts that a page shows as they are: rows under a head with units, for a file of CSV.
+
+
+Cell = str | float | int | None
+
+
+def numbers_of(figure: Figure) -> list[list[Cell]]:
+    """Rows of a heat map, boxes or differences, the first of which names the columns; else nothing.
+
+    The numbers are those drawn, in the units of the figure. A heat map has a row per cell.
+    """
+    match figure.chart:
+        case Heat() as chart:
+            head = [chart.y_label, chart.x_label, figure.caption.rstrip(".")]
+            up = zip(chart.rows, chart.cells, strict=True)
+            cells = [(y, zip(chart.columns, row, strict=True)) for y, row in up]
+            return _rows(head, [[y, x, value] for y, row in cells for x, value in row])
+        case Boxes() as chart:
+            five = [f"{name}: {chart.y_label}" for name in ("minimum", "q1", "median", "q3", "maximum")]
+            return _rows(["of", *five, "runs"], [[box.label, *box.five, box.runs] for box in chart.boxes])
+        case Forest() as chart:
+            head = ["of", chart.x_label, f"{chart.x_label}, low", f"{chart.x_label}, high", "verdict"]
+            each = [[one.label, one.value, one.low, one.high, one.verdict] for one in chart.differences]
+            return _rows(head, each)
+        case _:
+            return []
+
+
+def _rows(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
+    """Rows under their head, with control characters shown."""
+    return [[lines_visible(cell) if isinstance(cell, str) else cell for cell in row] for row in (head, *rows)]
+
+
+# Samples over time, and lines along an axis, as the data of a figure.
+
+
+def smallest_group(numbers: int, samples: int) -> int:
+    """Number of samples that share one smallest and one largest value in a page."""
+    size = 1
+    while (numbers if size == 1 else 2 * numbers / size) > samples:
+        size *= 2
+    return size if size != 2 else 4  # two numbers for every two samples save nothing
+
+
+def series_of(chart: Series, name: str, size: int) -> dict[str, Any]:
+    """Return the data from which the script of a page draws a figure."""
+    traces = []
+    for trace in chart.traces:
+        found = quantised(trace.values, size)
+        traces.append(
+            {
+                "label": lines_visible(trace.label),
+                "colour": trace.look.colour,
+                "dash": trace.look.dash,
+                "low": found.low,
+                "step": found.step,
+                "values": found.values,
+            }
+        )
+    return {
+        "label": lines_visible(chart.y_label),
+        "name": lines_visible(name),
+        "start": chart.start_s,
+        "step": chart.step_s,
+        "warmup": chart.warmup_s,
+        "size": size,
+        "nothing": NOTHING,
+        "traces": traces,
+    }
+
+
+def lines_of(chart: Lines, name: str) -> dict[str, Any]:
+    """Return the data of lines with bands for the script of a page: columns along common places."""
+    places, lines = chart.places, []
+    for line in chart.lines:
+        at = {point[0]: point for point in line.points}
+        columns = [[at[place][n] if place in at else None for place in places] for n in (1, 2, 3)]
+        look = {"colour": line.look.colour, "dash": line.look.dash}
+        lines.append({"label": lines_visible(line.label), **look, "columns": columns})
+    labels = {"x": lines_visible(chart.x_label), "label": lines_visible(chart.y_label)}
+    named = {"name": lines_visible(name), **labels, "log": chart.is_log}
+    return {**named, "bars": chart.has_bars, "ticks": chart.has_ticks, "places": places, "lines": lines}
+
+
+def json_of(value: Any) -> str:
+    """JSON that ends no element and opens none."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+# Tables as HTML.
+
+
+_PROSE = 40
+"""Cells of more characters are prose."""
+
+
+def shown(text: str) -> str:
+    """Text in which nothing is markup, and nothing is obeyed or hidden."""
+    return escape(lines_visible(text))
+
+
+def table_of(table: Table) -> list[str]:
+    """A table that scrolls by itself. End tags of cells and rows may be left out in HTML, and are.
+
+    In a wide one what is the same in every row is said once, and intervals are below their means.
+    """
+    table = narrowed(table)
+    wide = ' class="wide"' if len(table.columns) > WIDE and not table.is_tight else ""
+    head = "".join(
+        f'<th scope="col"{" class=n" if column.is_number else ""}>{_breakable(shown(column.name))}'
+        for column in table.columns
+    )
+    name = shown(table.caption)
+    parts = [
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table{wide}>',
+        f"<caption>{name}</caption><thead><tr>{head}</thead><tbody>",
+    ]
+    longest = [max((len(row[n]) for row in table.rows), default=0) for n in range(len(table.columns))]
+    cells = [_cell_of(column, n, longest[n]) for n, column in enumerate(table.columns)]
+    for row in table.rows:
+        written = "".join(cell(text) for cell, text in zip(cells, row, strict=True))
+        parts.append(f"<tr>{written}")
+    note = f'<p class="note">{shown(table.note)}</p>' if table.note else ""
+    return [*parts, f"</tbody></table></div>{note}"]
+
+
+def _breakable(text: str) -> str:
+    """A heading that may go on in the next line behind "_"."""
+    return text.replace("_", "_<wbr>")
+
+
+def _cell_of(column: Column, place: int, longest: int) -> Callable[[str], str]:
+    """Return the function that writes the cells of a column; prose wraps."""
+    if place == 0:
+        return lambda text: f"<th scope=row>{shown(text)}"
+    if column.is_verdict:
+        return lambda text: f'<td><span class="verdict {verdict_class(text)}">{shown(text)}</span>'
+    if column.is_number:
+        return lambda text: f"<td class=n>{_with_interval(shown(text))}"
+    kind = " class=w" if longest > _PROSE else ""
+    return lambda text: f"<td{kind}>{shown(text)}"
+
+
+def _with_interval(text: str) -> str:
+    """A mean, and its interval in brackets less strong."""
+    mean, bracket, interval = text.partition(" [")
+    return f"{mean} <i>[{interval}</i>" if bracket else text

@@ -1,0 +1,322 @@
+"""Checks of a change against its base."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import nan
+from typing import Literal, get_args
+
+import polars as pl
+
+from fullpipe.analysis.limits import unanswered
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.measure import Margin
+from fullpipe.analysis.points import differences
+from fullpipe.analysis.shown import scale_and_digits, unit_shown
+from fullpipe.errors import ScenarioError
+from fullpipe.scenario.read import dotted
+from fullpipe.validation.check.measured import Measured, Point, Source
+from fullpipe.validation.check.suite import Demand, Suite
+from fullpipe.validation.compare.comparison import Comparison, Entries, Ran, unequal_flows
+from fullpipe.validation.compare.contrast import Contrast, matched
+from fullpipe.validation.compare.finding import Finding, Note, Subject
+from fullpipe.validation.compare.rules import ALIKE, one_sided
+from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
+
+# The check of a change against its base: one suite, the same seeds, more of them while undecided.
+
+
+_ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
+"""Keys that may differ between the sides of a check: what is checked, and what nothing depends on."""
+_SIDES = ("base", "change")
+_MOST_DIGITS = 17
+_Key = tuple[str, str]
+"""Case and point."""
+
+
+Decision = Literal["regressed", "not worse", "undecided"]
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """The same point of both sides, measured with as many seeds."""
+
+    theirs: Point
+    ours: Point
+    base: Side
+    change: Side
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked(Comparison):
+    """A change compared with its base over a suite: a finding per case, point, group and metric."""
+
+    runs: int
+    """The number of runs of each side."""
+    is_identical: bool
+    """Whether every number of every run is the same on both sides, to the bit."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Where the numbers of each side come from: what it is called, and the versions that measured."""
+
+    @property
+    def decision(self) -> Decision:
+        """Regressed if anything is; else undecided if anything is."""
+        found = {finding.decision for finding in self.findings}
+        return "regressed" if "regressed" in found else "undecided" if "undecided" in found else "not worse"
+
+    def count(self, decision: str) -> int:
+        """Number of findings with a decision."""
+        return sum(finding.decision == decision for finding in self.findings)
+
+
+def check(
+    suite: Suite,
+    base: Source,
+    change: Source,
+    names: tuple[str, str] = ("base", "change"),
+    told: Callable[[str], None] = lambda _: None,
+) -> Checked:
+    """Hold a change against its base.
+
+    Every metric of the suite is judged at each look of `Suite.looks`, on cases that were not decided before.
+
+    Args:
+        suite: What counts.
+        base: Where the numbers of the base come from.
+        change: Where those of the change come from.
+        names: What the two are called.
+        told: Gets a line after each look that decides too little.
+
+    Raises:
+        ScenarioError: If the two sides cannot be compared.
+    """
+    rows: dict[_Key, list[Finding]] = {}
+    open_cases, notes, runs = [case.name for case in suite.cases], dict[Note, None](), 0
+    looks = _looks(suite, base, change)
+    first: tuple[Measured, Measured] | None = None
+    by_case: dict[str, Entries] = {}
+    for seeds in looks:
+        sides = base.measured(open_cases, seeds), change.measured(open_cases, seeds)
+        first = first or sides
+        runs += sum(len(point.sums) for point in sides[1].points) - _known(rows, open_cases)
+        identical = seeds == looks[0] and _sums(sides[0]) == _sums(sides[1])
+        pairs = _pairs(suite, *sides)
+        found, said = _contrasts(suite, pairs)
+        by_case = by_case or _entries(pairs)
+        notes.update(dict.fromkeys(said))
+        rows = _judged(suite, rows, found, len(looks))
+        for pair in pairs:
+            rows.setdefault(pair.ours.key, []).extend(_lacking(pair, suite.demands))
+        if identical:
+            break
+        open_cases = [name for name in open_cases if _is_open(rows, name)]
+        if not open_cases or _is_regressed(rows):
+            break
+        told(f"{seeds} seeds: {len(open_cases)} of {len(suite.cases)} cases undecided")
+    assert first is not None
+    every = [finding for of_point in rows.values() for finding in of_point]
+    if not every:
+        raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
+    notes.update(dict.fromkeys(map(Note, unanswered(suite.named, {finding.metric for finding in every}))))
+    return Checked(
+        scenario=suite.name,
+        sides=dict.fromkeys(_SIDES, range(1, seeds + 1)),
+        findings=every,
+        notes=list(notes),
+        runs=runs,
+        is_identical=identical,
+        ran=[
+            Ran(name, point.scenario, point.point, point.case)
+            for name, side in zip(_SIDES, first, strict=True)
+            for point in side.points
+        ],
+        changed=frozenset[int]().union(*(each.changed for each in by_case.values())),
+        bulk=frozenset[int]().union(*(each.bulk for each in by_case.values())),
+        by_case=by_case,
+        versions={
+            side: f"{name} ({measured.name})"
+            for side, name, measured in zip(_SIDES, names, first, strict=True)
+        },
+        is_of_versions=True,
+    )
+
+
+def _entries(pairs: Sequence[_Pair]) -> dict[str, Entries]:
+    """Entries of `flows` that the change sets in another way, and bulk flows, by case."""
+    found: dict[str, Entries] = {}
+    for pair in pairs:
+        entries = Entries(changed_entries(pair.base, pair.change), bulk_entries(pair.base.scenario))
+        found[pair.ours.case] = found.get(pair.ours.case, Entries()) | entries
+    return found
+
+
+def _looks(suite: Suite, base: Source, change: Source) -> list[int]:
+    """The looks that both sides can take."""
+    most = min(side.most_seeds or suite.most_seeds for side in (base, change))
+    return [seeds for seeds in suite.looks if seeds <= most] or [most]
+
+
+def _known(rows: Mapping[_Key, list[Finding]], cases: list[str]) -> int:
+    """Runs that an earlier look had of these cases."""
+    return sum(of_point[0].runs for (case, _), of_point in rows.items() if case in cases and of_point)
+
+
+def _sums(measured: Measured) -> dict[_Key, dict[int, str]]:
+    return {point.key: point.sums for point in measured.points}
+
+
+def _pairs(suite: Suite, base: Measured, change: Measured) -> list[_Pair]:
+    """Every point of the change with the same point of the base.
+
+    Raises:
+        ScenarioError: If the base lacks a point, or has other scenarios.
+    """
+    known, found = {point.key: point for point in base.points}, list[_Pair]()
+    for ours in change.points:
+        if ours.key not in known:
+            raise ScenarioError([f"{ours.case}: the base has no point {ours.key[1]}; keep it anew"])
+    for ours in change.points:
+        theirs = known[ours.key]
+        _check_scenarios(suite, theirs, ours)
+        found.append(_Pair(theirs, ours, theirs.side("base"), ours.side("change")))
+    return found
+
+
+def _is_open(rows: Mapping[_Key, list[Finding]], case: str) -> bool:
+    """Whether more seeds could decide something of a case."""
+    return any(
+        row.decision == "undecided" and row.reason != ALIKE
+        for (of, _), found in rows.items()
+        if of == case
+        for row in found
+    )
+
+
+def _is_regressed(rows: Mapping[_Key, list[Finding]]) -> bool:
+    return any(row.decision == "regressed" for found in rows.values() for row in found)
+
+
+def _contrasts(suite: Suite, pairs: Sequence[_Pair]) -> tuple[dict[_Key, list[Contrast]], list[Note]]:
+    """The contrasts of both sides, point by point, and notes on metrics that only some runs have."""
+    found: dict[_Key, list[Contrast]] = {}
+    notes: list[Note] = []
+    for pair in pairs:
+        ours, sides = pair.ours, (pair.base, pair.change)
+        try:
+            made, said = matched(*sides, list(suite.demands), suite.margins, ours.point, ours.case)
+        except ValueError as error:
+            raise ScenarioError([f"{ours.case}: {error}"]) from None
+        are_alike = all(len(set(point.sums.values())) == 1 for point in (pair.theirs, ours))
+        found[ours.key] = []
+        for contrast in made:
+            wanted = suite.demands[contrast.subject.metric].better
+            better = contrast.better if wanted is None else wanted
+            found[ours.key].append(replace(contrast, better=better, seeds_change_nothing=are_alike))
+        notes += [Note(f"{ours.case}: {line}", line.metric, line.lacking) for line in said]
+        notes += [Note(f"{ours.case}: {line}") for line in unequal_flows(*sides, made)]
+    return found, notes
+
+
+def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
+    """Raise ScenarioError if the two sides were run in other scenarios, apart from what a suite may set."""
+    differ = [
+        path
+        for path in differences(base.scenario, change.scenario)
+        if not any(dotted.covers(free, path) for free in (*suite.free, *_ALWAYS_FREE))
+    ]
+    if differ:
+        names = ", ".join(differ[:5])
+        raise ScenarioError([f"{change.case}: the base has another scenario, in {names}; measure it anew"])
+
+
+def _judged(
+    suite: Suite, before: Mapping[_Key, list[Finding]], found: Mapping[_Key, list[Contrast]], looks: int
+) -> dict[_Key, list[Finding]]:
+    """All findings after this look. What was decided before stays so, and counts in the family."""
+    made = {key: findings for key, findings in before.items() if key not in found}
+    earlier = [
+        _contrast_of(each) for findings in made.values() for each in findings if each.rule != "lacking"
+    ]
+    flat = [contrast for contrasts in found.values() for contrast in contrasts]
+    findings = iter(one_sided([*flat, *earlier], looks))
+    for key, contrasts in found.items():
+        of_point = [bounded(next(findings), suite.demands) for _ in contrasts]
+        if of_point:
+            made[key] = of_point
+    return made
+
+
+def _contrast_of(finding: Finding) -> Contrast:
+    """The contrast of an earlier look."""
+    return Contrast(*finding.values, finding.allowed, finding.better, left_out=finding.left_out)
+
+
+def bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
+    """The finding, regressed if a run of the change is beyond the least or the most that is demanded."""
+    demand, values = demands[finding.metric], finding.values[1]
+    reason = ""
+    if demand.least is not None and min(values) < demand.least:
+        below = sum(value < demand.least for value in values)
+        reason = _broken(finding, min(values), below, ("down to", "below"), demand.least)
+    elif demand.most is not None and max(values) > demand.most:
+        above = sum(value > demand.most for value in values)
+        reason = _broken(finding, max(values), above, ("up to", "above"), demand.most)
+    if not reason:
+        return finding
+    return replace(finding, rule="demanded", verdict="worse", decision="regressed", reason=reason)
+
+
+def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], bound: float) -> str:
+    """The most extreme value of the runs beyond a bound, and the bound, in the unit that is shown.
+
+    Both have digits enough to differ.
+    """
+    up_to, beyond = words
+    scale, _ = scale_and_digits(finding.unit, finding.metric)
+    unit = f" {unit_shown(finding.unit, finding.metric)}".rstrip()
+    texts = ((f"{value * scale:.{n}g}", f"{bound * scale:.{n}g}") for n in range(3, _MOST_DIGITS))
+    shown, demanded = next((pair for pair in texts if pair[0] != pair[1]), (str(value), str(bound)))
+    where = "in one run" if runs == 1 else f"in {runs:,} of {len(finding.values[1]):,} runs"
+    start = "" if runs == 1 else f"{up_to} "
+    return f"{start}{shown}{unit} {where}, {beyond} the {demanded}{unit} demanded"
+
+
+def _lacking(pair: _Pair, metrics: Collection[str]) -> Iterator[Finding]:
+    """Findings on metrics that every run of the base has, and not every run of the change.
+
+    Regressed if no run of the change has it, and undecided if some have.
+    """
+    base, change, ours = pair.theirs, pair.ours, _values(pair.change)
+    for key, (of, values) in _values(pair.base).items():
+        kind, entry, metric = key[0], key[1], key[2]
+        had = ours.get(key, (of, []))[1]
+        if metric not in metrics or len(values) < len(base.sums) or len(had) == len(change.sums):
+            continue
+        yield Finding(
+            subject=Subject(kind, entry, of, metric, BY_NAME[metric].unit, base.point, base.case),
+            rule="lacking",
+            sides=_SIDES,
+            values=(values, had),
+            margin=Margin(),
+            allowed=0.0,
+            better="",
+            verdict="undecided" if had else "worse",
+            decision="undecided" if had else "regressed",
+            reason=f"{len(had) or 'no'} run{'s' if len(had) > 1 else ''} of the change"
+            f" {'have' if len(had) > 1 else 'has'} it",
+            difference=nan,
+        )
+
+
+def _values(side: Side) -> dict[tuple[str, int | None, str, str], tuple[str, Sequence[float]]]:
+    """Name and known values of every metric of every group. Entries go by their place."""
+    place = pl.when(pl.col("entry").is_null()).then("of").otherwise(pl.lit(""))
+    found = side.values.group_by("kind", "entry", "metric", place.alias("place"), maintain_order=True).agg(
+        of=pl.col("of").first(), values=pl.col("value").drop_nulls()
+    )
+    return {
+        (row["kind"], row["entry"], row["metric"], row["place"]): (row["of"], row["values"])
+        for row in found.iter_rows(named=True)
+    }

@@ -1,0 +1,230 @@
+"""Measured sides of a check: from this process, a file, or another fullpipe or folder of code."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol, Self
+
+import polars as pl
+from pydantic import FailFast, Field, model_validator
+
+from fullpipe.errors import FullpipeError, ScenarioError, brief
+from fullpipe.runs import Run
+from fullpipe.sweeps import Job, by_point, jobs
+from fullpipe.validation.baseline import Kept, Strict, Text, kept_of, read_as
+from fullpipe.validation.check.suite import Suite
+
+_DIGITS = 32
+Runner = Callable[[Sequence[Job]], Sequence[Run]]
+"""Runs jobs, and gives the runs in their order."""
+
+
+class Point(Kept):
+    """A point of a scenario of the suite."""
+
+    case: Text
+    sums: dict[int, str]
+    """A checksum of every number of the run, by seed."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Case and point."""
+        return self.case, str(self.point)
+
+    @model_validator(mode="after")
+    def _of_the_same_seeds(self) -> Self:
+        if self.sums.keys() != {row[0] for row in self.rows}:
+            raise ValueError("sums are of other seeds than rows")
+        return self
+
+
+class Measured(Strict):
+    """The content of the file."""
+
+    format: Literal[1] = 1
+    suite: Text
+    fullpipe: Text
+    """The version that measured."""
+    engine: Text
+    version: Text
+    """The version of the engine."""
+    points: Annotated[list[Point], FailFast(), Field(min_length=1)]
+
+    @property
+    def name(self) -> str:
+        """The name in comparisons."""
+        return f"fullpipe {self.fullpipe}, {self.engine} {self.version}"
+
+
+def measure(suite: Suite, seeds: int, engine: str, runner: Runner, after: int = 0) -> Measured:
+    """Run every point of every case of a suite with the seeds 1 to `seeds`, or those `after` a seed only."""
+    from fullpipe import __version__
+
+    several = range(after + 1, seeds + 1)
+    todo = {case.name: jobs(case.scenario, several, engine) for case in suite.cases}
+    runs = runner([job for of_case in todo.values() for job in of_case])
+    made = iter(runs)
+    points = [
+        _point(name, point, at_point)
+        for name, of_case in todo.items()
+        for point, at_point in by_point(zip(of_case, made, strict=False))
+    ]
+    used = runs[0].meta.engine
+    return Measured(
+        suite=suite.name,
+        fullpipe=__version__,
+        engine=used.name,
+        version=used.version,
+        points=points,
+    )
+
+
+def _point(name: str, point: Mapping[str, Any], runs: Sequence[Run]) -> Point:
+    kept = kept_of(point, runs)
+    return Point(**dict(kept), case=name, sums={run.meta.seed: checksum(run) for run in runs})
+
+
+def checksum(run: Run) -> str:
+    """The checksum of every number in every table of a run, without names, such as those of algorithms."""
+    digest = hashlib.sha256()
+    for name in sorted(run.tables):
+        for column in run.tables[name]:
+            if column.dtype == pl.String:
+                continue
+            digest.update(f"{name}.{column.name} {column.dtype}".encode())
+            digest.update(_nulls(column))
+            has = column.drop_nulls() if column.null_count() else column
+            digest.update(has.to_numpy().tobytes())
+    return digest.hexdigest()[:_DIGITS]
+
+
+def _nulls(column: pl.Series) -> bytes:
+    """1 for each null, else 0, without a query of columns that have all or none: most are such."""
+    nulls, rows = column.null_count(), len(column)
+    if nulls in (0, rows):
+        return (b"\x01" if nulls else b"\x00") * rows
+    return column.is_null().to_numpy().tobytes()
+
+
+class Source(Protocol):
+    """The source of the numbers of one side of a check."""
+
+    @property
+    def most_seeds(self) -> int:
+        """The number of seeds that it can have measured; 0: any number."""
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """Measure some cases with the seeds 1 to `seeds`."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Runs the suite in this process."""
+
+    suite: Suite
+    engine: str
+    runner: Runner
+    most_seeds: int = 0
+    _seen: dict[str, Measured] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Values of all seeds so far, by case: a look runs and measures only its new seeds."""
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Source`."""
+        names = [case.name for case in self.suite.only(cases).cases]
+        by_seeds: dict[int, list[str]] = {}
+        for name in names:
+            seen = self._seen.get(name)
+            by_seeds.setdefault(len(seen.points[0].sums) if seen else 0, []).append(name)
+        for before, some in by_seeds.items():
+            if before < seeds:
+                self._add(measure(self.suite.only(some), seeds, self.engine, self.runner, before), some)
+        points = [point for name in names for point in self._seen[name].points]
+        return Stored(self._seen[names[0]].model_copy(update={"points": points})).measured(names, seeds)
+
+    def _add(self, made: Measured, names: Collection[str]) -> None:
+        """Join new seeds to those of earlier looks."""
+        for name in names:
+            points = [point for point in made.points if point.case == name]
+            if name in self._seen:
+                pairs = zip(self._seen[name].points, points, strict=True)
+                points = [_joined(first, second) for first, second in pairs]
+            self._seen[name] = made.model_copy(update={"points": points})
+
+
+def _joined(first: Point, second: Point) -> Point:
+    """A point with the seeds of both."""
+    return first.model_copy(update={"rows": first.rows + second.rows, "sums": first.sums | second.sums})
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Measured values that a file keeps."""
+
+    content: Measured
+
+    @property
+    def most_seeds(self) -> int:
+        """The number of seeds that the file has."""
+        return min(len(point.sums) for point in self.content.points)
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Source`."""
+        points = [
+            point.model_copy(
+                update={
+                    "rows": [row for row in point.rows if row[0] <= seeds],
+                    "sums": {seed: found for seed, found in point.sums.items() if seed <= seeds},
+                }
+            )
+            for point in self.content.points
+            if point.case in cases
+        ]
+        return self.content.model_copy(update={"points": points})
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Runs the suite by a command: another version of fullpipe, or this one with code from another folder."""
+
+    command: Sequence[str]
+    """`fullpipe check SUITE` and its options, without seeds, cases and the file to write."""
+    folder: Path | None = None
+    """The folder in which it runs; code is found there and nowhere else. Unset, the current folder."""
+    most_seeds: int = 0
+
+    def measured(self, cases: Collection[str], seeds: int) -> Measured:
+        """See `Source`.
+
+        Raises:
+            FullpipeError: If the command fails; in its words.
+        """
+        with tempfile.TemporaryDirectory(prefix="fullpipe-check-") as folder:
+            file = Path(folder) / "measured.json"
+            more = [part for case in cases for part in ("--case", case)]
+            command = [*self.command, *more, "--seeds", str(seeds), "--keep", str(file)]
+            try:
+                done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+            except OSError as error:
+                raise FullpipeError(f"{self.command[0]}: cannot be run: {error.strerror}") from None
+            if done.returncode or not file.exists():
+                said = done.stderr.strip().splitlines() or ["it says nothing"]
+                raise FullpipeError(f"{self.command[0]}: status {done.returncode}: {brief(said[-1], 300)}")
+            return read_as(Measured, file, "what --keep writes")
+
+
+def stored(path: Path, suite: Suite) -> Stored:
+    """The measured values of a suite in a file.
+
+    Raises:
+        ScenarioError: If it is no such file, or another suite's.
+    """
+    found = read_as(Measured, path, "what --keep writes")
+    missing = [case.name for case in suite.cases if case.name not in {point.case for point in found.points}]
+    if missing:
+        raise ScenarioError([f"{path}: has no case {missing[0]}; keep it anew with the suite of today"])
+    return Stored(found)

@@ -1,0 +1,180 @@
+"""A suite: scenarios, the metrics that count in them, and the margins within which no change matters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.measure import Better, Margin
+from fullpipe.analysis.metrics.table import headlines
+from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
+from fullpipe.scenario import Scenario
+from fullpipe.scenario.read import files
+from fullpipe.scenario.read.dotted import paths_of
+from fullpipe.validation.baseline import Strict
+from fullpipe.validation.compare.contrast import MARGINS, margin_of
+from fullpipe.validation.over import HEADLINES
+
+MOST_SEEDS = 1_000
+
+
+class Demand(Strict):
+    """The demand on a metric; written "2 %", or as a table."""
+
+    margin: str | None = None
+    """Left out: that of the metric."""
+    better: Better | None = None
+    """Left out: that of the metric. Of one that has none, a difference either way is a regression."""
+    least: float | None = None
+    """No run of the change may be below, in the base unit of the metric, whatever the base does."""
+    most: float | None = None
+    """No run of the change may be above."""
+
+
+def _table(value: object) -> object:
+    return {"margin": value} if isinstance(value, str) else value
+
+
+class _File(Strict):
+    name: Annotated[str, Field(max_length=1_000)] = ""
+    scenarios: Annotated[list[str], Field(min_length=1, max_length=1_000)]
+    seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 10
+    most_seeds: Annotated[int, Field(ge=2, le=MOST_SEEDS)] = 80
+    metrics: dict[str, Annotated[Demand, BeforeValidator(_table)]] = Field({})
+    set: dict[str, Any] = Field({})
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario of a suite, and what it is called there."""
+
+    name: str
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The demands on a change."""
+
+    name: str
+    file: Path
+    cases: Sequence[Case]
+    demands: Mapping[str, Demand]
+    """The demands on the metrics that count; nothing is asked of any other."""
+    seeds: int
+    """The number of seeds that are run at first."""
+    most_seeds: int
+    """The most seeds that are run, where fewer leave it undecided."""
+    named: tuple[str, ...] = ()
+    """The metrics that its file names; none if it leaves them to `HEADLINES`."""
+    free: tuple[str, ...] = ()
+    """Paths that are set in all scenarios, on one side or both."""
+
+    @property
+    def margins(self) -> dict[str, Margin]:
+        """The margins of the metrics that count."""
+        return {
+            name: MARGINS[name] if demand.margin is None else margin_of(demand.margin)
+            for name, demand in self.demands.items()
+        }
+
+    def with_values(self, values: Mapping[str, Any]) -> Suite:
+        """The suite with these values in every scenario.
+
+        Raises:
+            ScenarioError: If a scenario has no such path, or a value is wrong.
+        """
+        cases = [Case(case.name, case.scenario.with_values(values)) for case in self.cases]
+        return replace(self, cases=cases, free=(*self.free, *chain.from_iterable(map(paths_of, values))))
+
+    def with_free(self, paths: Iterable[str]) -> Suite:
+        """The suite that may differ from its base in these paths, too."""
+        return replace(self, free=(*self.free, *chain.from_iterable(map(paths_of, paths))))
+
+    def only(self, names: Collection[str]) -> Suite:
+        """The suite with these cases alone.
+
+        Raises:
+            UnknownNameError: If there is no such case.
+        """
+        known = [case.name for case in self.cases]
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("case", name, known)
+        return replace(self, cases=[case for case in self.cases if case.name in names])
+
+    def with_seeds(self, seeds: int) -> Suite:
+        """The suite with this many seeds, and no more."""
+        return replace(self, seeds=seeds, most_seeds=seeds)
+
+    @property
+    def looks(self) -> list[int]:
+        """The numbers of seeds that are run, look by look: each time twice as many, up to the most."""
+        found = [min(self.seeds, self.most_seeds)]
+        while found[-1] < self.most_seeds:
+            found.append(min(2 * found[-1], self.most_seeds))
+        return found
+
+
+def read(path: Path) -> Suite:
+    """The suite of a TOML file.
+
+    Raises:
+        ScenarioError: If it is none, or a scenario or a metric in it is wrong.
+    """
+    tree = files.parse_toml(files.read_text(path), str(path))
+    try:
+        found = _File.model_validate(tree)
+    except ValidationError as error:
+        raise ScenarioError([_problem(path, first) for first in error.errors()[:10]]) from None
+    for name, demand in found.metrics.items():
+        _check(path, name, demand)
+    cases = [_case(path, name) for name in found.scenarios]
+    suite = Suite(
+        found.name or path.stem,
+        path,
+        cases,
+        found.metrics or {name: Demand() for name in headlines(HEADLINES, (case.scenario for case in cases))},
+        found.seeds,
+        max(found.seeds, found.most_seeds),
+        tuple(found.metrics),
+    )
+    names = [case.name for case in suite.cases]
+    for name in names:
+        if names.count(name) > 1:
+            raise ScenarioError([f"{path}: scenarios: {shown(name)} stands there twice"])
+    return suite.with_values(found.set)
+
+
+def _case(path: Path, name: str) -> Case:
+    if not name.endswith(".toml"):
+        return Case(name, Scenario.named(name))
+    return Case(Path(name).stem, Scenario.from_file(path.parent / name))
+
+
+def _check(path: Path, name: str, demand: Demand) -> None:
+    if name not in MARGINS:
+        raise ScenarioError([f"{path}: metrics: unknown metric {shown(name)}{suggestion(name, MARGINS)}"])
+    where = f"{path}: metrics.{name}"
+    try:
+        margin_of(demand.margin or "0")
+    except ValueError as error:
+        raise ScenarioError([f"{where}: {error}"]) from None
+    lowest, highest = BY_NAME[name].bounds
+    least = lowest if demand.least is None else max(lowest, demand.least)
+    most = highest if demand.most is None else min(highest, demand.most)
+    if least > most:
+        none = f"no value is at least {least:g} (least) and at most {most:g} (most)"
+        raise ScenarioError([f"{where}: {none}; correct one of the two"])
+
+
+def _problem(path: Path, error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"][:3])
+    message = str(error["msg"])
+    return f"{path}: {where}: {message[:1].lower()}{message[1:]}"

@@ -1,0 +1,319 @@
+"""Measurements read from files of any kind."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from fullpipe import files
+from fullpipe.engines.flent.described import mss_of, retransmissions
+from fullpipe.engines.flent.remarks import Test
+from fullpipe.engines.flent.run import read_test
+from fullpipe.engines.flent.series import ECHOES
+from fullpipe.engines.flent.twin import directions_of, goodput_bps
+from fullpipe.engines.pcap import Flow, capture, flows_of
+from fullpipe.engines.pcap.blocks import is_capture
+from fullpipe.engines.pcap.described import is_running
+from fullpipe.errors import InputFileError
+from fullpipe.scenario.model.tcp import HEADERS_BYTES
+from fullpipe.validation.fit import iperf3, logs
+from fullpipe.validation.fit.measured import SINCE_1970_S, WAYS, Known, Measured, Pings, Rates, Way
+
+# A file of Flent's as the measurement of a line.
+
+
+def of_flent(path: Path) -> Measured:
+    """What a file says.
+
+    Raises:
+        InputFileError: If it is no file of Flent's, or has no ping or no stream.
+    """
+    test = read_test(path)
+    pings = _pings(test)
+    if not pings.rtts_s.size:
+        raise InputFileError(f"{path}: no ping or probe says how long the line is")
+    rates = {way: found for way in WAYS if (found := _rates(test, way)) is not None}
+    if not rates:
+        raise InputFileError(f"{path}: no stream of TCP says what rate the line has")
+    measured = Measured(pings, rates, one_clock=True)
+    if not measured.both_at_once:
+        return measured
+    ways, guessed, unknown = directions_of(test)  # as ACKs of either direction wait in the queue of the other
+    values = {way: (of.rate_bps, of.queue_s, of.stands_for) for way, of in ways.items()}
+    return replace(measured, known=Known(values, guessed, unknown))
+
+
+def _pings(test: Test) -> Pings:
+    """Those of best effort to the nearest host."""
+    series = [one for one in test.series if one.kind in ECHOES and one.mark is None and one.values]
+    if not series:
+        return Pings(np.array([]), np.array([]))
+    nearest = min(series, key=lambda one: float(np.median(one.column("val", one.values))))
+    near = [one for one in series if one.host == nearest.host]
+    rtts_s = np.concatenate([one.column("val", one.values) for one in near]) * 1e-3
+    ends_s = np.concatenate([test.timing.since(one.column("t", one.values)) for one in near])
+    kept = rtts_s > 0
+    order = np.argsort(ends_s[kept] - rtts_s[kept], kind="stable")
+    return Pings((ends_s - rtts_s)[kept][order], rtts_s[kept][order])
+
+
+def _rates(test: Test, way: Way) -> Rates | None:
+    streams = [one for one in test.streams if one.is_upload == (way == "up") and one.values]
+    if not streams:
+        return None
+    together = np.vstack([goodput_bps(test, one) for one in streams])
+    runs = ~np.isnan(together).all(axis=0)
+    if runs.sum() < 2 or not np.nansum(together) > 0:
+        return None
+    counts = [retransmissions(one) for one in streams]
+    known = [count for count in counts if count is not None]
+    names = {test.names.algorithm(one) for one in streams}
+    return Rates(
+        test.timing.grid_s[runs],
+        np.full(int(runs.sum()), test.timing.step_s),
+        np.nansum(together, axis=0)[runs],
+        frozenset(name for name in names if name),
+        mss_of(streams[0]),
+        sum(known) if len(known) == len(counts) else None,
+    )
+
+
+# RTTs of captured segments, of hosts near and far, as pings to the nearest host.
+
+
+_STEP_S = 0.05
+
+
+@dataclass(frozen=True)
+class SegmentRtts:
+    """RTTs as to the nearest host."""
+
+    nearest: Flow
+    """That with the smallest RTT, which is taken for that of an empty queue."""
+    pings: Pings
+    has_unsure: bool
+    """Whether waits may be longer than RTTs show: for part of the time there are only those of hosts whose
+    flows began while others sent, so that they may never have met an empty queue."""
+
+
+def segment_rtts(flows: Sequence[Flow]) -> SegmentRtts:
+    """The median RTT of segments in every step: hundreds of them say no more.
+
+    Hosts share the queue of the line and not the way behind it, so of each the smallest RTT is taken away.
+    That of a host that never met an empty queue is too large, so that it counts only where there is no other.
+
+    Args:
+        flows: With RTTs of data, at least one.
+    """
+    hosts: dict[tuple[str, ...], list[Flow]] = defaultdict(list)
+    for flow in flows:
+        hosts[tuple(sorted(end.rpartition(".")[0] for end in flow.ends))].append(flow)
+    nearest = min(flows, key=_least_s)
+    columns = []
+    for of_host in hosts.values():
+        shift_s = _least_s(nearest) - min(map(_least_s, of_host))
+        is_unsure = _began_among(of_host, [flow for flow in flows if flow not in of_host])
+        for flow in of_host:
+            times_s, rtts_s = flow.newest_rtts_s
+            columns.append((times_s, rtts_s + shift_s, np.full(times_s.size, is_unsure)))
+    times_s, rtts_s, unsure = (np.concatenate(column) for column in zip(*columns, strict=True))
+    steps = np.floor(times_s / _STEP_S)
+    kept = ~unsure | ~np.isin(steps, steps[~unsure])
+    order = np.flatnonzero(kept)[np.argsort(steps[kept], kind="stable")]
+    begins = np.flatnonzero(np.diff(steps[order], prepend=-np.inf) > 0)
+    medians_s = np.array([np.median(part) for part in np.split(rtts_s[order], begins[1:])])
+    pings = Pings(times_s[order][begins] - medians_s, medians_s)
+    return SegmentRtts(nearest, pings, bool(unsure[kept].any()))
+
+
+def _least_s(flow: Flow) -> float:
+    return flow.least_rtt_s or 0.0
+
+
+def _began_among(of_host: Sequence[Flow], others: Sequence[Flow]) -> bool:
+    """Whether flows to other hosts sent data when those of a host began."""
+    begin_s = min(flow.span_s[0] for flow in of_host)
+    return any(flow.sent_s[0] < begin_s < flow.span_s[1] for flow in others)
+
+
+# A capture of bulk flows as the measurement of a line: RTTs of their segments, and what arrived.
+
+
+_OF_PCAP_STEP_S = 0.1
+_OF_SIDE: dict[str, Way] = {"sender": "up", "receiver": "down"}
+_LEAST_STEPS = 10
+
+
+def of_capture(path: Path) -> Measured:
+    """What a capture says of the line of the computer on which it was taken.
+
+    Raises:
+        InputFileError: If it is no capture, or no ACK says how long data of a bulk flow took.
+    """
+    flows = [
+        flow for flow in flows_of(capture.read(path).connections)[0] if flow.has_acks and flow.least_rtt_s
+    ]
+    timed = [flow for flow in flows if flow.newest_rtts_s[1].size]
+    if not timed:
+        raise InputFileError(
+            f"{path}: no bulk flow of TCP has data and ACKs that say an RTT; capture a download or an upload"
+        )
+    of_way = {way: [flow for flow in flows if _way(flow) == way] for way in WAYS}
+    rates = {way: of for way in WAYS if (of := _of_pcap_rates(of_way[way])) is not None}
+    if not rates:
+        raise InputFileError(
+            f"{path}: no bulk flow lasts for {_LEAST_STEPS * _OF_PCAP_STEP_S:g} s; capture a longer one"
+        )
+    found = segment_rtts(timed)
+    nearest = found.nearest
+    handshake_s = nearest.side.handshake_s
+    is_handshake = handshake_s is not None and handshake_s <= (nearest.least_rtt_s or 0.0)
+    there = HEADERS_BYTES + (0 if is_handshake else nearest.mss)
+    told = ["RTT and waits: of segments, not of pings"]
+    if any(flow.side.name not in _OF_SIDE for flow in flows):
+        told.append(
+            "direction: it is not seen on which side the capture was taken; taken for that of a receiver"
+        )
+    return Measured(
+        found.pings,
+        rates,
+        one_clock=True,
+        told=told,
+        least_rtt_s=nearest.least_rtt_s,
+        echo=(there, HEADERS_BYTES),
+        has_unsure=found.has_unsure,
+    )
+
+
+def _way(flow: Flow) -> Way:
+    return _OF_SIDE.get(flow.side.name, "down")
+
+
+def _of_pcap_rates(flows: Sequence[Flow]) -> Rates | None:
+    """Bytes that flows of one direction delivered together, in steps without their pauses."""
+    if not flows:
+        return None
+    begin_s = min(flow.span_s[0] for flow in flows)
+    end_s = max(flow.span_s[1] for flow in flows)
+    edges_s = np.arange(begin_s, end_s, _OF_PCAP_STEP_S)
+    arrived, seen = np.zeros(edges_s.size), np.zeros(edges_s.size)
+    for flow in flows:
+        times_s, front = flow.delivered
+        place = np.searchsorted(times_s, edges_s, side="right")
+        arrived += np.concatenate([[0.0], np.maximum.accumulate(front)])[place]
+        seen += np.searchsorted(flow.sent_s, edges_s, side="right")
+    longest_s = max((float(flow.rtts_s[1].max()) for flow in flows if flow.rtts_s[1].size), default=0.0)
+    # Nothing is delivered while a hole is open, though data arrive.
+    runs = is_running(np.diff(arrived + seen), _OF_PCAP_STEP_S, longest_s)
+    bps = np.diff(arrived)[runs] * 8 / _OF_PCAP_STEP_S
+    if bps.size < _LEAST_STEPS or not bps.any():
+        return None
+    counts = [None if flow.retransmissions is None else flow.retransmissions.total for flow in flows]
+    known = [count for count in counts if count is not None]
+    resent = sum(known) if len(known) == len(counts) else None
+    return Rates(edges_s[1:][runs], np.full(bps.size, _OF_PCAP_STEP_S), bps, mss=flows[0].mss, resent=resent)
+
+
+# Files of measurements, read without trust, as one measurement of one line.
+
+
+MOST_BYTES = 64_000_000
+MOST_LINES = 2_000_000
+"""A line of a few bytes becomes a hundred in memory."""
+_GZIP = b"\x1f\x8b"
+_OF_FLENT = (b'"metadata"', b'"raw_values"', b'"x_values"')
+
+
+def read(paths: Sequence[Path], way: Way = "down") -> Measured:
+    """What files say of a line: logs of ping or fping, throughput as CSV or of iperf3, or one file that has
+    all: of Flent's, pcap or pcapng.
+
+    Args:
+        paths: The files, in any order.
+        way: What CSV without names of directions is of.
+
+    Raises:
+        InputFileError: If one is none of these, if pings or rates are missing, or if two say the same.
+    """
+    for path in paths:
+        whole = _whole(path)
+        if whole is not None and len(paths) > 1:
+            raise InputFileError(f"{path}: such a file has all in it; give it alone")
+        if whole is not None:
+            return whole(path)
+    pings: list[tuple[Pings, bool]] = []
+    rates: dict[Way, Rates] = {}
+    for path in paths:
+        found = _one(path, way)
+        if isinstance(found, tuple):
+            pings.append(found)
+            continue
+        if twice := sorted(rates.keys() & found.keys()):
+            raise InputFileError(
+                f"{path}: another file has rates {twice[0]}, too; give one for each direction"
+            )
+        rates |= found
+    if not rates:
+        raise InputFileError(
+            f"{paths[0]}: no file says a rate; give throughput as CSV or of iperf3 --json, too"
+        )
+    if not pings:
+        raise InputFileError(
+            f"{paths[0]}: no file has pings, which say how long the line is; give a ping log, too"
+        )
+    return _together(pings, rates)
+
+
+def _one(path: Path, way: Way) -> tuple[Pings, bool] | dict[Way, Rates]:
+    text = _text(path)
+    if logs.is_log(text):
+        return logs.pings_of(text, path)
+    iperf3.refuse(text, path)
+    if text.lstrip()[:1] in ("{", "["):
+        return iperf3.rates_of(text, path)
+    return logs.of_csv(text, path, way)
+
+
+def _whole(path: Path) -> Callable[[Path], Measured] | None:
+    """What reads a file that has rates and RTTs, by how it begins: a capture, or packed or with the tables of
+    Flent; None for others."""
+    try:
+        with files.open_regular(path) as file:
+            head = file.read(4_096)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if is_capture(path):
+        return of_capture
+    return of_flent if head[:2] == _GZIP or any(key in head for key in _OF_FLENT) else None
+
+
+def _text(path: Path) -> str:
+    try:
+        with files.open_regular(path) as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if len(data) > MOST_BYTES:
+        raise InputFileError(f"{path}: has more than {MOST_BYTES // 10**6} MB; no log of a test is as large")
+    if data.count(b"\n") > MOST_LINES:
+        raise InputFileError(f"{path}: has more than {MOST_LINES:,} lines; no log of a test has as many")
+    if not data.strip():
+        raise InputFileError(f"{path}: is empty")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # what PowerShell redirects
+        return data.decode("utf-16", errors="replace")
+    if b"\0" in data[:10_000]:
+        raise InputFileError(f"{path}: is no text; {iperf3.READ}")
+    return data.decode("utf-8", errors="replace").lstrip("\ufeff")
+
+
+def _together(pings: Sequence[tuple[Pings, bool]], rates: Mapping[Way, Rates]) -> Measured:
+    stamped = all(one_clock for _, one_clock in pings)
+    one_clock = stamped and all(of.begin_s > SINCE_1970_S for of in rates.values())
+    sent_s = np.concatenate([of.sent_s for of, _ in pings])
+    order = np.argsort(sent_s, kind="stable")
+    rtts_s = np.concatenate([of.rtts_s for of, _ in pings])
+    every = Pings(sent_s[order], rtts_s[order], sum(of.lost for of, _ in pings))
+    told = dict.fromkeys(line for of in rates.values() for line in of.told)
+    return Measured(every, rates, one_clock, tuple(told))

@@ -1,1 +1,0 @@
-"""What logs say of a line: its rate, its round-trip time and its buffer, each way."""

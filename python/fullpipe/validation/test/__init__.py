@@ -1,0 +1,26 @@
+"""Do metrics differ by the levels of factors? The run is the unit, and seeds are blocks.
+
+Everything here takes a table of values; it runs nothing and draws nothing.
+"""
+
+from fullpipe.validation.compare.finding import Subject
+from fullpipe.validation.test.answer import Answer, Family, answer, read_families
+from fullpipe.validation.test.conclusion import conclusion
+from fullpipe.validation.test.design import Design, designs
+from fullpipe.validation.test.factor import Factor, Row
+from fullpipe.validation.test.plan import Planned, planned
+
+__all__ = [
+    "Answer",
+    "Design",
+    "Factor",
+    "Family",
+    "Planned",
+    "Row",
+    "Subject",
+    "answer",
+    "conclusion",
+    "designs",
+    "planned",
+    "read_families",
+]

@@ -1,0 +1,372 @@
+"""The answer of a test over factors, and the order of its rows."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fullpipe.analysis import statistics
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.measure import Margin
+from fullpipe.errors import ScenarioError, brief
+from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.read import files
+from fullpipe.validation.compare.conclusion import MOST
+from fullpipe.validation.compare.contrast import MARGINS, read_margin
+from fullpipe.validation.compare.finding import Subject, word
+from fullpipe.validation.compare.rules import LEVEL
+from fullpipe.validation.test.design import Design, designs, factor_called
+from fullpipe.validation.test.factor import Factor, Row, Status, factors_of
+from fullpipe.validation.test.tests import follow_ups, several_metrics, tests_of
+
+# Families of tests, and their answer: tests, corrected within families, with verdicts.
+
+
+MOST_FACTORS = 3
+"""Factors of one design: an interaction of more than three cannot be read."""
+Correction = Literal["holm", "bh"]
+
+
+class Family(BaseModel):
+    """Tests that answer one question, and are corrected together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    question: str = ""
+    metrics: tuple[str, ...] = Field(min_length=1)
+    factors: tuple[str, ...] = Field(min_length=1, max_length=MOST_FACTORS)
+    of: tuple[str, ...] = ()
+    """Groups of flows or links; all unless named."""
+    reference: str | None = None
+    """Level of the first factor that others are compared with."""
+    block: Literal["seed"] | None = None
+    margins: dict[str, str] = {}
+    """Margins by metric, written as for `--margin`."""
+    correction: Correction = "holm"
+
+    def margin(self, metric: str, default: Mapping[str, Margin]) -> Margin:
+        """The difference of a metric that does not matter.
+
+        Raises:
+            ScenarioError: If what is written cannot be read.
+        """
+        if metric not in self.margins:
+            return default[metric]
+        return read_margin(f"{metric}={self.margins[metric]}")[1]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    family: dict[str, Family] = Field(min_length=1)
+
+
+def read_families(path: Path) -> dict[str, Family]:
+    """The families of a file, by name.
+
+    Raises:
+        ScenarioError: If the file cannot be read or holds none.
+    """
+    tree: dict[str, Any] = files.parse_toml(files.read_text(path), str(path))
+    try:
+        return _File.model_validate(tree).family
+    except ValidationError as error:
+        raise ScenarioError([_problem(path, problem) for problem in error.errors()]) from None
+
+
+def _problem(path: Path, problem: Any) -> str:
+    where = ".".join(map(str, problem["loc"])) or "the file"
+    return (
+        f'{path}: {where}: {problem["msg"]}; a family has metrics and factors, such as metrics = ["goodput"]'
+    )
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Tests of all families, and the status of every factor for every subject."""
+
+    rows: Sequence[Row]
+    notes: Sequence[str]
+    factors: Sequence[Factor] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "factors": [factor.to_dict() for factor in self.factors],
+            "notes": list(self.notes),
+        }
+
+
+def answer(
+    values: pl.DataFrame,
+    families: Mapping[str, Family],
+    *,
+    planned: Collection[str] = (),
+    margins: Mapping[str, Margin] | None = None,
+    classical: bool = False,
+    together: bool = False,
+) -> Answer:
+    """Test the metrics of families by their factors.
+
+    Args:
+        values: As `fullpipe.analysis.values.values_of` gives them, of the metrics that families name.
+        families: By name.
+        planned: The names of those that were declared beforehand.
+        margins: Other margins than those of the metrics.
+        classical: Also test with equal variances: ANOVA and Tukey's HSD.
+        together: Also test all metrics of a family at once: MANOVA.
+
+    Raises:
+        ScenarioError: If something cannot be tested, with what to do about it: see `designs`.
+        UnknownNameError: If there is no such factor, group or level.
+        MissingExtraError: If a model of statsmodels is needed, which is not installed.
+    """
+    rows: list[Row] = []
+    tested: list[tuple[str, Design, Margin]] = []
+    notes, allowed = dict[str, None](), {**MARGINS, **(margins or {})}
+    for name, family in families.items():
+        found, left_out = _designs(values, family)
+        notes.update(dict.fromkeys(left_out))
+        with_margins = [(design, family.margin(design.subject.metric, allowed)) for design in found]
+        tested += [(name, *each) for each in with_margins]
+        tests = list(_tests(with_margins, classical=classical, together=together))
+        corrected = _corrected(tests, family.correction)
+        rows += [replace(row, family=name, is_planned=name in planned) for row in corrected]
+    q = statistics.benjamini_hochberg([row.p if row.is_primary else math.nan for row in rows])
+    rows = [_decided(replace(row, q=value)) for row, value in zip(rows, q, strict=True)]
+    return Answer(rows, list(notes), _factors(tested, rows))
+
+
+def _factors(tested: Sequence[tuple[str, Design, Margin]], rows: Sequence[Row]) -> list[Factor]:
+    primary: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        if row.is_primary:
+            primary.setdefault((row.family, *row.subject.key), []).append(row)
+    return [
+        factor
+        for name, design, margin in tested
+        for factor in factors_of(design, margin, primary[name, *design.subject.key])
+    ]
+
+
+def _designs(values: pl.DataFrame, family: Family) -> tuple[list[Design], list[str]]:
+    """The designs of a family, and notes on what is left out."""
+    chosen = values.filter(pl.col("metric").is_in(family.metrics))
+    found, notes = designs(
+        chosen,
+        _paths(values, family.factors),
+        blocked=family.block is not None,
+        of=family.of,
+        reference=family.reference,
+    )
+    if not all(design.is_blocked for design in found):
+        notes.append(
+            "cells have other seeds, so that runs are taken as independent; --block seed says which lack"
+        )
+    return found, notes
+
+
+def _tests(tested: Sequence[tuple[Design, Margin]], *, classical: bool, together: bool) -> Iterator[Row]:
+    for design, margin in tested:
+        try:
+            yield from tests_of(design, margin, classical=classical)
+        except ValueError as error:
+            raise ScenarioError([f"{design.subject.name}: {error}"]) from None
+    if together:
+        yield from _together([design for design, _ in tested])
+
+
+def _paths(values: pl.DataFrame, words: Sequence[str]) -> list[str]:
+    factors: list[str] = []
+    for each in words:
+        if (path := factor_called(each, values)) in factors:
+            raise ScenarioError([f"{brief(each)}: {path} is named twice; name each factor once"])
+        factors.append(path)
+    return factors
+
+
+def _together(found: Sequence[Design]) -> Iterator[Row]:
+    groups: dict[str, list[Design]] = {}
+    for design in found:
+        subject = design.subject
+        groups.setdefault(f"{subject.kind} {subject.of} {subject.point}", []).append(design)
+    for of_group in groups.values():
+        if len(of_group) > 1:
+            try:
+                yield several_metrics(of_group)
+            except ValueError as error:
+                raise ScenarioError([f"MANOVA of {of_group[0].subject.of}: {error}"]) from None
+
+
+def _corrected(rows: Sequence[Row], correction: str) -> Iterator[Row]:
+    correct = statistics.holm if correction == "holm" else statistics.benjamini_hochberg
+    corrected = correct([row.p if row.is_primary else math.nan for row in rows])
+    first = {row.subject.key: p for row, p in zip(rows, corrected, strict=True) if row.is_primary}
+    for row, p, of_pair in zip(rows, corrected, follow_ups(rows), strict=True):
+        raised = replace(row, tests=_times(of_pair if row.is_follow_up else p, row))
+        yield replace(raised, p_corrected=max(of_pair, first[row.subject.key]) if row.is_follow_up else p)
+
+
+def _times(p: float, row: Row) -> float:
+    """The factor by which a correction has raised the p value of a test."""
+    return max(1.0, p / row.p_raw) if row.p_raw > 0 and p > 0 else 1.0
+
+
+def _decided(row: Row) -> Row:
+    """A row with its verdict, if it is primary or a pair that follows; of a check none is given."""
+    if not (row.is_primary or row.is_follow_up):
+        return row
+    if row.difference is None:
+        return replace(row, verdict="different" if row.rejects else "undecided")
+    if row.p_equivalent is not None and row.p_equivalent < 1 - LEVEL:
+        return replace(row, verdict="equivalent")
+    if row.rejects:
+        return replace(row, verdict=word(BY_NAME[row.subject.metric].better, row.difference))
+    seeds = (
+        statistics.pairs_that_decide(row.pairs, row.margin or 0.0, LEVEL, row.tests) if row.pairs else None
+    )
+    return replace(row, verdict="undecided", seeds=seeds)
+
+
+# The order in which factors and subjects are told.
+
+
+PREDICATES: dict[Status, str] = {
+    "matters": "matters",
+    "does not matter": "does not matter",
+    "undecided": "is undecided",
+}
+STATUSES = tuple(PREDICATES)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A factor and a subject at all points."""
+
+    factors: Sequence[Factor]
+    labels: Labels
+    names: Mapping[str, str]
+    """Names of all paths."""
+    tests: int
+    """Tests that are corrected together."""
+
+    @property
+    def name(self) -> str:
+        """Name of the factor."""
+        return self.names[self.path]
+
+    @property
+    def subject(self) -> str:
+        """The same as the subject of a sentence: the number of BBRv1 flows."""
+        return f"the number of {self.name}" if self.is_plural else self.name
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether the name is of several things that the factor counts: BBRv1 flows."""
+        is_count = self.path.endswith(".count") and self.name.endswith("flows")
+        return is_count and not self.name.startswith("number of ")
+
+    @property
+    def path(self) -> str:
+        """Path of the factor."""
+        return self.factors[0].path
+
+    @property
+    def asked(self) -> tuple[str, str]:
+        """Family and path of the factor."""
+        return self.factors[0].test.family, self.factors[0].path
+
+    @property
+    def turns(self) -> tuple[object, ...]:
+        """Its metric, its factor, and both, within the family."""
+        family, path = self.asked
+        metric = self.factors[0].subject.metric
+        return ("metric", family, metric), ("factor", family, path), ("both", family, path, metric)
+
+    @property
+    def status(self) -> Status:
+        """The first status that holds at any point."""
+        return next(status for status in STATUSES if self.having(status))
+
+    def having(self, status: Status) -> list[Factor]:
+        """The factor at the points of a status."""
+        return [each for each in self.factors if each.status == status]
+
+    @property
+    def order(self) -> tuple[bool, bool, int, int]:
+        """Sorting key: flows that the factor is a setting of, then single groups, then what matters."""
+        first = self.factors[0]
+        return order(first.path, first.subject.entry, [each.status for each in self.factors])
+
+
+def order(path: str, entry: int | None, statuses: Collection[str]) -> tuple[bool, bool, int, int]:
+    """Sorting key of a factor and a subject: flows that it is a setting of, single groups, what matters.
+
+    Args:
+        path: The factor.
+        entry: Place of the subject among `flows`; None for all flows and links.
+        statuses: The status at every point.
+    """
+    is_own = entry is not None and path.startswith(f"flows.{entry}.")
+    status = next(n for n, word in enumerate(STATUSES) if word in statuses)
+    return not is_own, entry is None, status, entry or 0
+
+
+def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
+    """Sorting key of rows in a short table: subjects as the conclusion has them, then what is significant."""
+    rank: dict[tuple[object, ...], int] = {}
+    for told in ranked(by_subject(found, Labels())):
+        rank.setdefault(_place(told.factors[0].subject), len(rank))
+    return lambda row: (
+        rank.get(_place(row.subject), len(rank)),
+        not row.rejects,
+        len(row.factors),
+        row.p_corrected,
+    )
+
+
+def ranked(told: Iterable[Told]) -> list[Told]:
+    """Factors and subjects, the first ones by turns.
+
+    The next has the metric that was named least often, and of those the factor.
+    """
+    left, first, named = sorted(told, key=lambda each: each.order), list[Told](), Counter[object]()
+    while left and len(first) < MOST:
+        following = min(left, key=lambda each: [named[key] for key in each.turns])
+        named.update(following.turns)
+        first.append(following)
+        left.remove(following)
+    return [*first, *left]
+
+
+def grouped(told: Sequence[Told]) -> list[Told]:
+    """The same with the factors of a group of flows one after the other, and the metrics of a factor."""
+    groups = list(dict.fromkeys(_place(each.factors[0].subject)[:2] for each in told))
+    factors = list(dict.fromkeys(each.asked for each in told))
+    return sorted(
+        told,
+        key=lambda each: (groups.index(_place(each.factors[0].subject)[:2]), factors.index(each.asked)),
+    )
+
+
+def _place(subject: Subject) -> tuple[object, ...]:
+    """Kind, entry or name, and metric: the same at every point."""
+    return subject.kind, subject.of if subject.entry is None else subject.entry, subject.metric
+
+
+def by_subject(answer: Answer, labels: Labels) -> list[Told]:
+    """Every factor and subject with all its points."""
+    paths = dict.fromkeys(path for each in answer.factors for path in (each.path, *each.subject.point))
+    names, tests = labels.names(list(paths)), Counter(row.family for row in answer.rows if row.is_primary)
+    found: dict[tuple[object, ...], list[Factor]] = {}
+    for each in answer.factors:
+        found.setdefault((each.test.family, each.path, *_place(each.subject)), []).append(each)
+    return [Told(of, labels, names, tests[of[0].test.family]) for of in found.values()]
