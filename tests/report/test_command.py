@@ -43,6 +43,20 @@ def test_the_page_repeats_its_runs_and_itself(fullpipe: FullPipe, store: Path, t
     assert "fullpipe report kept -o r.md --metric goodput --of 'all flows'\n" in text
 
 
+@pytest.mark.parametrize(("of", "named"), [("", "kept"), ("*/native-2", "kept/*/native-2")])
+def test_the_page_of_a_store_in_another_folder_names_it_as_its_runs_do(
+    fullpipe: FullPipe, store: Path, tmp_path: Path, of: str, named: str
+) -> None:
+    (tmp_path / "deeper").mkdir()
+    store.rename(tmp_path / "deeper/kept")
+    folder = next((tmp_path / "deeper/kept").glob(of)) if of else tmp_path / "deeper/kept"
+    assert fullpipe("report", folder.relative_to(tmp_path), "-o", "r.md").exit_code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    assert "--out kept\n" in text
+    digest = next((tmp_path / "deeper/kept").glob("*/native-2")).parent.name
+    assert f"fullpipe report {named.replace('*', digest)} -o r.md\n" in text
+
+
 def test_a_run_gives_markdown(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
     folder = next(store.glob("*/native-2"))
     assert fullpipe("report", folder, "-o", "r.md").exit_code == 0

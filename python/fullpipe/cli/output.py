@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import visible
@@ -107,11 +107,18 @@ _GLUED = r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(
 _COMMAND = r"`[^`]+`"
 
 
-def command_line(context: typer.Context) -> str:
-    """The command as it can be typed again in a folder that has its files: other folders are left out."""
-    import shlex  # here: most commands never say themselves
+def command_line(context: typer.Context, names: Mapping[str, str] | None = None) -> str:
+    """The command as it can be typed again in a folder that has its files: other folders are left out.
 
-    return shlex.join(["fullpipe", *map(_portable, context.meta.get(ARGUMENTS, ()))])
+    Args:
+        context: Context of the command.
+        names: Names that take the place of some of its words, by word.
+    """
+    import shlex  # imported here, as most commands never print themselves
+
+    words = (str(word) for word in context.meta.get(ARGUMENTS, ()))
+    known = names or {}
+    return shlex.join(["fullpipe", *(known.get(word.rstrip("/")) or _portable(word) for word in words)])
 
 
 def _portable(word: str) -> str:

@@ -1,8 +1,9 @@
 """The commands `report`, `pack` and `rerun`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -96,7 +97,9 @@ def report(
             param_hint="--label",
         )
     try:
-        page = _page(what, files, question, metric or [], of, labels, content, command_line(context), budget)
+        page = _page(
+            what, files, question, metric or [], of, labels, content, partial(command_line, context), budget
+        )
         write(page, out, budget)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         if not files:
@@ -113,24 +116,36 @@ def _page(
     of: str,
     labels: Mapping[str, str],
     content: str,
-    command: str,
+    command_of: Callable[[Mapping[str, str]], str],
     budget: Budget,
 ) -> Document:
     """The report: a part per file, then those of all folders together."""
     folders = [path for path in what if path not in files]
-    pages = [_of_file(path, question, metrics, of, command, budget) for path in files]
+    pages = [_of_file(path, question, metrics, of, command_of({}), budget) for path in files]
     if folders:
         told: list[str] = []
         runs = each_once(read_runs(runs_in(folders, content, told.append)))
         if labels:
             check_labels(labels, [point for group in groups_of(runs) for point in points_of(group)])
             runs = [_labelled(run, labels) for run in runs]
+        command = command_of({str(path): _from_store(path, runs) for path in folders})
         pages.append(
             page_of(
                 runs, question=question, metrics=metrics, of=of, command=command, budget=budget, notes=told
             )
         )
     return pages[0] if len(pages) == 1 else joined(pages)
+
+
+def _from_store(folder: Path, runs: Sequence[Run]) -> str:
+    """Return the path of a folder of runs from the folder that has its store.
+
+    The commands that make the runs again name the store by its last name, and the report must find it there.
+    """
+    place = folder.absolute()
+    made = (run.folder.absolute() for run in runs if run.folder)
+    store = next((run.parents[1] for run in made if run.is_relative_to(place)), place)
+    return str(place.relative_to(store.parent)) if place.is_relative_to(store.parent) else place.name
 
 
 def _labelled(run: Run, labels: Mapping[str, str]) -> Run:
