@@ -195,6 +195,16 @@ def test_the_warm_up_is_in_the_figures_over_time() -> None:
     assert "the shade is the warm-up" in figure.caption
 
 
+def test_the_few_runs_that_are_drawn_over_time_are_of_both_variants() -> None:
+    rates = [f"{mbps} Mbit/s" for mbps in (4, 6, 8, 10, 12)]
+    points = [{RATE: rate, "flows.1.cca": cca} for rate in rates for cca in ("bbr1", "reno")]
+    page = page_of([run(scenario(**point)) for point in points], budget=Budget(runs_over_time=5))
+    (over_time,) = [one for one in page.parts[0].details if one.heading == "Over time"]
+    named = [one.heading for one in over_time.sections]
+    assert len(named) == 5
+    assert {cca for cca in ("bbr1", "reno") for name in named if cca in name} == {"bbr1", "reno"}
+
+
 def test_variants_of_an_algorithm_get_verdicts_against_the_first() -> None:
     runs = [run(scenario(**{"flows.1.cca": cca}), seed) for cca in ("bbr1", "cubic") for seed in (1, 2, 3)]
     page = page_of(runs)

@@ -309,10 +309,8 @@ _DRAWN = ("goodput", "rtt", "cwnd", "queue")
 
 def over_time(found: Points, budget: Budget) -> Section:
     """Samples of the first seed of every point; of many points, of some at equal distances."""
-    firsts = _firsts(found)
-    step = max(1, -(-len(firsts) // budget.runs_over_time))
     sections, more = list[Section](), list[Block]()
-    for place in firsts[::step]:
+    for place in _spread(_firsts(found), budget.runs_over_time):
         run = found.runs[place]
         figures = list(_over_time_figures(run, budget))
         if figures:
@@ -326,6 +324,20 @@ def over_time(found: Points, budget: Budget) -> Section:
         told = f"{counted(len(sections), 'run')} of {len(found.runs):,}, of the first seed; {rest:,} left out"
         more.append(Text(f"Over time are shown {told} to keep the page small: fullpipe plot draws any run."))
     return Section("Over time", more, sections)
+
+
+def _spread(places: Sequence[int], most: int) -> list[int]:
+    """Choose some of many places at equal distances, with the first and the last.
+
+    In a grid, the distance is never a multiple of an axis, so that every value of an axis may be chosen.
+
+    >>> _spread(range(10), 4)
+    [0, 3, 6, 9]
+    """
+    if len(places) <= most:
+        return list(places)
+    step = (len(places) - 1) / max(most - 1, 1)
+    return [places[round(n * step)] for n in range(most)]
 
 
 def _firsts(found: Points) -> list[int]:
