@@ -200,6 +200,24 @@ def test_the_variant_has_a_column_although_the_first_rows_are_all_of_one() -> No
     assert table.columns[0].name == "variant"
 
 
+def test_the_first_table_has_a_decided_finding_that_comes_late() -> None:
+    contrasts = [
+        Contrast(
+            values,
+            [10.0, 10.4, 10.1],
+            0.01,
+            "higher",
+            subject=Subject("flows", 0, of, "goodput", "bit/s", {}),
+            sides=("cubic", "bbr3"),
+        )
+        for of, values in [*((of, [9.9, 10.6, 10.1]) for of in "abcdefghijklmno"), ("late", [5.0, 5.4, 5.1])]
+    ]
+    found = paired(contrasts)
+    table = first_table(found, found)
+    of = [column.name for column in table.columns].index("flows or link")
+    assert [row[of] for row in table.rows] == [*"abcdefghi", "late"]
+
+
 def test_a_figure_of_a_sweep_has_a_line_for_every_variant() -> None:
     made = one_sided(
         [

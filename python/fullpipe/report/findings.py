@@ -40,8 +40,16 @@ _MOST_NAMED = 4
 
 
 def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) -> list[Finding]:
-    """The first findings of a ranking: side by side, with all points of a subject in their own order."""
-    shown = ranked[:most]
+    """The first findings of a ranking: side by side, with all points of a subject in their own order.
+
+    Decided findings that come later take the places of the last undecided ones, up to a third of the rows.
+    """
+    first = list(ranked[:most])
+    undecided = [place for place, each in enumerate(first) if not _is_decided(each)]
+    later = [each for each in ranked[most:] if _is_decided(each)]
+    taken = min(len(undecided), len(later), most // 3)
+    left = set(undecided[len(undecided) - taken :])
+    shown = [each for place, each in enumerate(first) if place not in left] + later[:taken]
     own = {id(each): place for place, each in enumerate(findings)}
     sides = list(dict.fromkeys(each.sides for each in findings))
     firsts: dict[tuple[object, ...], int] = {}
@@ -57,10 +65,14 @@ def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) ->
     )
 
 
+def _is_decided(found: Finding) -> bool:
+    return found.verdict not in ("undecided", "equivalent")
+
+
 def point_of(ranked: Sequence[Finding], metric: str, of: int | str) -> Mapping[str, Any]:
     """The point of the first decided finding on a metric of a group or entry, or else of the first."""
     own = [each for each in ranked if each.metric == metric and of in (each.entry, each.of)]
-    decided = (each.point for each in own if each.verdict not in ("undecided", "equivalent"))
+    decided = (each.point for each in own if _is_decided(each))
     return next(decided, own[0].point if own else {})
 
 
