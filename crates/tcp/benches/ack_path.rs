@@ -1,7 +1,8 @@
-//! Time per data packet at its two endpoints, without a network: sent, received, acknowledged, and its ACK processed.
+//! CPU time per data packet at the two endpoints, without a network: to send, receive and acknowledge the packet, and
+//! to process its ACK.
 //!
-//! At the end, a table has the time with each algorithm (all paced) and its ratio to CUBIC, which should be at most
-//! 1.5.
+//! At the end, a table shows the time with each algorithm (all paced) and the ratio of this time to that of CUBIC. The
+//! ratio should be at most 1.5.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::VecDeque;
@@ -13,7 +14,8 @@ use units::{Bytes, Duration, Time};
 const PACKETS: u64 = 20_000;
 const GAP: Duration = Duration::from_micros(12);
 
-/// A sender and a receiver 500 packets apart: one packet in, one packet out, every 12 microseconds.
+/// A sender and a receiver with 500 packets in flight between them. Every 12 microseconds one packet is sent and one
+/// arrives.
 struct Loop {
     now: Time,
     sender: Sender,
@@ -49,7 +51,7 @@ impl Loop {
         link
     }
 
-    /// Carry `packets` packets and lose every `loss`-th.
+    /// Carry `packets` packets and lose every `loss`-th packet.
     fn carry(&mut self, packets: u64, loss: Option<u64>) {
         let end = self.carried + packets;
         while self.carried < end {
@@ -95,7 +97,8 @@ fn ack_path(c: &mut Criterion) {
     compare();
 }
 
-/// Print the table of ratios: the fastest of many passes, in turn, so that a disturbance affects all algorithms alike.
+/// Print the table of ratios. Each time is the fastest of many passes, and the algorithms take turns, so that a
+/// disturbance affects all of them alike.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn compare() {
     const PASSES: usize = 30;

@@ -13,7 +13,7 @@ pub struct Endpoint<'a> {
 }
 
 impl Endpoint<'_> {
-    /// Process an arriving segment; `ce`: it was marked on the way. Return an RTT sample, if there is one.
+    /// Process an arriving segment; `ce`: the segment arrived with a CE mark. Return an RTT sample, if there is one.
     pub fn on_segment(
         &mut self,
         now: Time,
@@ -38,7 +38,8 @@ impl Endpoint<'_> {
             }
             Segment::HandshakeAck { .. } | Segment::Ack { .. } => self.inform(now, segment, out),
             Segment::Data { riding, .. } => {
-                // On data, an acknowledgement without news is no duplicate ACK (Linux `FLAG_DATA`).
+                // An acknowledgement that is piggybacked on data and acknowledges nothing new is no duplicate ACK
+                // (Linux `FLAG_DATA`).
                 let news = riding.filter(|riding| self.sender.awaits(riding.ack));
                 let rtt = news.and_then(|riding| self.inform(now, &riding.alone(), out));
                 self.take(now, segment, ce, out);
@@ -55,7 +56,7 @@ impl Endpoint<'_> {
         self.sender.last_rtt()
     }
 
-    /// Pass data to the receiver. Its acknowledgement is piggybacked on data that has just left, as
+    /// Pass data to the receiver. The acknowledgement of this data is piggybacked on data that has just been sent, as
     /// `tcp_data_snd_check` comes before `tcp_ack_snd_check`. The last FIN is acknowledged at once (`tcp_fin` in
     /// FIN-WAIT).
     fn take(&mut self, now: Time, segment: &Segment, ce: bool, out: &mut Vec<Segment>) {
@@ -107,7 +108,7 @@ impl Endpoint<'_> {
         self.load(now, from, out);
     }
 
-    /// Note that a packet of `bytes` has left the NIC of the host. True if the sender had waited for it.
+    /// Note that a packet of `bytes` has left the NIC of the host. True if the sender was waiting for the departure.
     pub fn on_left_host(&mut self, now: Time, bytes: u32, out: &mut Vec<Segment>) -> bool {
         let from = out.len();
         let goes_on = self.sender.on_left_host(now, bytes, out);

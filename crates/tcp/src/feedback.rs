@@ -6,15 +6,15 @@ pub enum Feedback {
     /// No ECN: data packets must not be marked.
     #[default]
     Off,
-    /// RFC 3168: ECN-Echo is set from the first mark until the sender signals a reduced window (CWR).
+    /// RFC 3168: the receiver sets ECN-Echo from the first mark until the sender signals a reduced window (CWR).
     Classic,
-    /// RFC 8257 section 3.2, DCTCP: ECN-Echo is the mark of the packets acknowledged. An ACK covers either marked or
-    /// unmarked packets, so a change between them is acknowledged at once.
+    /// RFC 8257 section 3.2, DCTCP: ECN-Echo says whether the acknowledged packets were marked. An ACK never covers
+    /// both marked and unmarked packets, so the receiver sends an ACK at once when the marking changes.
     EveryMark,
-    /// RFC 9768, AccECN: every ACK carries the number of marked packets. The counter has 16 bits here, as if every ACK
-    /// had the option with the counters. A lost ACK therefore never hides marks, as it can with the three bits of the
-    /// header. A change from marked to unmarked or back is acknowledged at once (RFC 9768 section 3.2.2.5.1,
-    /// change-triggered ACKs; Linux `tcp_ecn_received_counters`).
+    /// RFC 9768, AccECN: every ACK carries the number of marked packets. The counter has 16 bits, as if every ACK had
+    /// the option with the counters. A lost ACK therefore never hides marks, in contrast to the three bits of the TCP
+    /// header. When packets change from marked to unmarked or back, the receiver sends an ACK at once (RFC 9768 section
+    /// 3.2.2.5.1, change-triggered ACKs; Linux `tcp_ecn_received_counters`).
     Accurate,
 }
 
@@ -61,13 +61,14 @@ impl Echo {
         Echo { feedback, ..Echo::default() }
     }
 
-    /// Whether a packet with these bits changes nothing.
+    /// Whether a packet with these bits leaves the state unchanged.
     #[inline]
     pub fn has_no_use_for(&self, marked: bool, reduced: bool) -> bool {
         self.feedback == Feedback::Off && !(marked || reduced)
     }
 
-    /// Process the bits of an arriving data packet; `reduced`: it has CWR, so the sender has reduced its window.
+    /// Process the bits of an arriving data packet; `reduced`: the packet has CWR, so the sender has reduced its
+    /// window.
     pub fn arrive(&mut self, marked: bool, reduced: bool) -> Wanted {
         self.count = self.count.wrapping_add(u16::from(marked));
         let mut wanted = Wanted { now: reduced, ..Wanted::default() };
@@ -93,7 +94,7 @@ impl Echo {
         wanted
     }
 
-    /// Set the ECN-Echo of DCTCP to the mark of the packet passed to `arrive`. To be called after the flush, if any.
+    /// Set the ECN-Echo of DCTCP to the mark of the packet passed to `arrive`. Must be called after the flush, if any.
     pub fn turn(&mut self, marked: bool) {
         if self.feedback == Feedback::EveryMark {
             self.ece = marked;

@@ -1,9 +1,9 @@
-//! Generic receive offload: packets that arrive close together are passed to TCP as one, which acknowledges it once
+//! Generic receive offload: packets that arrive close together are merged, and TCP acknowledges the merged packet once
 //! (Linux `net/core/gro.c`, `tcp_gro_receive`).
 //!
-//! The network card interrupts some time after the first packet of a batch (`rx-usecs`). Consecutive packets that have
-//! arrived by then are merged if their headers allow it, and passed up in order. Not modelled: batches that grow while
-//! the host is busy, and interleaved flows in one batch.
+//! The network card raises an interrupt some time after the first packet of a batch (`rx-usecs`). Consecutive packets
+//! that have arrived by then are merged if their headers allow it, and passed up in order. Not modelled: batches that
+//! grow while the host is busy, and interleaved flows in one batch.
 
 use crate::{Riding, Segment};
 use units::{Duration, Time};
@@ -26,12 +26,12 @@ impl Gro {
         Gro { delay, mss, waiting: Vec::with_capacity(64), due: Time::NEVER }
     }
 
-    /// When the batch is passed up; `Time::NEVER` if there is none.
+    /// When the batch is passed up; `Time::NEVER` without a batch.
     pub fn due(&self) -> Time {
         self.due
     }
 
-    /// Add an arriving data packet; `ce`: it was marked on the way.
+    /// Add an arriving data packet; `ce`: the packet arrived with a CE mark.
     pub fn hold(&mut self, now: Time, segment: Segment, ce: bool) {
         if self.waiting.is_empty() {
             self.due = now + self.delay;
@@ -39,7 +39,7 @@ impl Gro {
         self.waiting.push((segment, ce));
     }
 
-    /// Take the batch: each packet, whether it was marked, and whether it is merged with the next one.
+    /// Take the batch: each packet, whether the packet was marked, and whether it is merged with the next packet.
     pub fn take(&mut self) -> Vec<(Segment, bool, bool)> {
         self.due = Time::NEVER;
         let mut merged = 0;

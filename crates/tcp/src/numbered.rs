@@ -1,7 +1,7 @@
 //! Values of packets whose numbers are close together.
 
-/// Values by packet number, in a ring: packet `n` has the place `n` modulo the number of places. There are at least as
-/// many places as numbers from the lowest to the highest.
+/// Values by packet number, in a ring: packet `n` has the place `n` modulo the number of places. The ring has a place
+/// for every number from the lowest to the highest.
 #[derive(Debug)]
 pub(crate) struct Numbered<T> {
     places: Vec<Option<(u32, T)>>,
@@ -58,7 +58,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        /// Packets arrive in any order above a lowest one that rises.
+        /// Packets arrive in any order, and the lowest number rises.
         #[test]
         fn values_are_those_of_a_map(steps in prop::collection::vec((0u32..40, 0u32..300), 1..200)) {
             let (mut numbered, mut map, mut lowest) = (Numbered::default(), BTreeMap::new(), 0);

@@ -1,7 +1,7 @@
 //! Options of the transport, each declared once: name, type, unit, range, default and documentation.
 //!
-//! Scenario files, their checks, the plan of a simulation and the reference all read this declaration. An option that is
-//! left out (`None`) is as the stack of the engine has it, which here is Linux's.
+//! Scenario files, their checks, the plan of a simulation and the reference all read this declaration. An option that
+//! is left out (`None`) has the value of the engine's stack. The native engine has the values of Linux.
 
 use crate::sender::{
     FullSendBuffer, IdleApplication, InvalidSamples, LossDetection, LostInFlight, Pacing, Proportion, Quirks,
@@ -141,10 +141,10 @@ impl Options {
         self.link_overhead + IP_AND_TCP_HEADERS_BYTES + timestamps
     }
 
-    /// Options that do not go with others, each with the reason.
+    /// Options that conflict with other options, each with the reason.
     pub fn problems(&self) -> Vec<Problem> {
         let mss = u64::from(self.mss);
-        // An initial memory that is left out is no more than the largest.
+        // If the initial memory is left out, it never exceeds the largest memory, so it needs no check.
         let checks = [
             ("send_buffer", self.send_buffer, mss),
             ("receive_buffer", self.receive_buffer, mss),
@@ -160,8 +160,8 @@ impl Options {
         checks.into_iter().filter_map(problem).collect()
     }
 
-    /// A sender with these options that agreed on `ecn`, and has data without end. Other options take `option_bytes` of
-    /// the payload (Linux `tcp_current_mss`).
+    /// A sender with these options, the negotiated feedback `ecn`, and unlimited data. Further TCP options take
+    /// `option_bytes` of the payload (Linux `tcp_current_mss`).
     pub fn sender(&self, option_bytes: u32, ecn: Feedback) -> SenderConfig {
         let usual = SenderConfig::default();
         SenderConfig {
@@ -183,7 +183,8 @@ impl Options {
         }
     }
 
-    /// A receiver with these options that agreed on `ecn`. Other options take `option_bytes` of the payload.
+    /// A receiver with these options and the negotiated feedback `ecn`. Further TCP options take `option_bytes` of the
+    /// payload.
     pub fn receiver(&self, option_bytes: u32, ecn: Feedback) -> ReceiverConfig {
         ReceiverConfig {
             mss: self.payload(option_bytes),
@@ -207,7 +208,7 @@ impl Options {
         self.ack_every.map_or(AckPolicy::Linux, |packets| AckPolicy::Every { packets, timeout })
     }
 
-    /// What the sender may hold until it is acknowledged. A limit in payload takes the place of memory, as SO_SNDBUF ends
+    /// Limit of unacknowledged data at the sender. A limit in payload replaces the limit in memory, as SO_SNDBUF ends
     /// the kernel's tuning.
     fn send_buffer(&self) -> SendBuffer {
         let segments_later = self.max_burst >= 2 * self.mss;
@@ -219,7 +220,7 @@ impl Options {
         }
     }
 
-    /// What the receiver may hold.
+    /// Limit of data at the receiver.
     fn receive_buffer(&self) -> ReceiveBuffer {
         match (self.receive_buffer, self.receive_memory()) {
             (Some(payload), _) => ReceiveBuffer::Payload(Bytes::new(payload)),
@@ -258,7 +259,7 @@ impl Options {
     }
 }
 
-/// Memory of a socket at first and at most; `None` if neither is given.
+/// Initial and largest memory of a socket; `None` if neither is given.
 fn memory(first: Option<u64>, most: Option<u64>, usual: Bytes) -> Option<(Bytes, Bytes)> {
     first.or(most)?;
     let most = most.unwrap_or(LARGEST_BUFFER);

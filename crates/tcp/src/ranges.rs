@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 /// A set of packet numbers, as ranges `[start, end)` in ascending order that neither touch nor overlap.
 ///
-/// The lowest ranges are filled and removed, the highest grow. A deque makes both cheap, however many ranges there are.
+/// The lowest ranges are filled and removed, and the highest ranges grow. Both are cheap with a deque, for any number
+/// of ranges.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
     ranges: VecDeque<(u32, u32)>,
@@ -55,13 +56,13 @@ impl RangeSet {
         self.ranges.get(i).copied().filter(|r| r.0 <= number)
     }
 
-    /// Add `[start, end)`, merge the ranges that it touches, and return the merged range. `new` is called with each
-    /// part that was not in the set, in ascending order.
+    /// Add `[start, end)`, merge the ranges that it touches with it, and return the merged range. `new` is called with
+    /// each part that was not in the set, in ascending order.
     #[inline]
     pub fn add(&mut self, start: u32, end: u32, mut new: impl FnMut(u32, u32)) -> (u32, u32) {
         match self.ranges.back_mut() {
             Some(last) if start < last.0 => self.add_below(start, end, new),
-            // Most packets beyond a hole extend the last range or open a new one.
+            // Most packets beyond a hole extend the last range or open a new range.
             Some(last) if start <= last.1 => {
                 if last.1 < end {
                     new(last.1, end);

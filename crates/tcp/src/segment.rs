@@ -11,8 +11,8 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Take the first three non-empty blocks, in their order. A block longer than 65,535 packets is reduced to its end,
-    /// the part that the sender has not seen yet.
+    /// Take the first three non-empty blocks, in their order. A block longer than 65,535 packets is reduced to its last
+    /// 65,535 packets, which the sender has not seen yet.
     #[inline]
     pub fn from_ranges(blocks: impl IntoIterator<Item = (u32, u32)>) -> SackBlocks {
         let (mut starts, mut lengths) = ([0; 3], [0; 3]);
@@ -23,7 +23,7 @@ impl SackBlocks {
         SackBlocks { starts, lengths }
     }
 
-    /// Take the first three blocks, none of which is empty.
+    /// Take the first three blocks. No block may be empty.
     pub(crate) fn from_first(blocks: &[(u32, u32)]) -> SackBlocks {
         let (mut starts, mut lengths) = ([0; 3], [0; 3]);
         for (place, &(start, end)) in blocks.iter().take(3).enumerate() {
@@ -44,11 +44,11 @@ impl SackBlocks {
     #[inline]
     pub fn has(&self, start: u32, end: u32) -> bool {
         let (starts, lengths, length) = (self.starts, self.lengths, end.wrapping_sub(start));
-        // Compares all three without branches.
+        // Compares all three blocks without branches.
         (0..3).fold(false, |has, n| has | ((starts[n] == start) & (u32::from(lengths[n]) == length)))
     }
 
-    /// The packet by which the first block has grown since `before`; `None` if there is any other difference, or none.
+    /// The packet by which the first block has grown since `before`; `None` if there is no difference, or another one.
     #[inline]
     pub fn grown_since(&self, before: &SackBlocks) -> Option<u32> {
         let (starts, [first, second, third]) = (self.starts, self.lengths);
@@ -58,7 +58,7 @@ impl SackBlocks {
         (grows && is_same).then(|| starts[0] + u32::from(old_first))
     }
 
-    /// Extend the first block by one packet; false if it had the maximum length.
+    /// Extend the first block by one packet; false if the block had the maximum length.
     #[inline]
     pub fn grow_first(&mut self) -> bool {
         let [first, second, third] = self.lengths;
@@ -96,7 +96,8 @@ const STAMP_BYTES: u16 = 12;
 /// Bytes of the AccECN option with its three counters, padded to whole words (RFC 9768 section 3.2.3).
 pub const ACCECN_OPTION_BYTES: u16 = 12;
 
-/// One TCP segment. Packets are numbered from 0; a packet is a full MSS unless the application had less to send.
+/// One TCP segment. Packets are numbered from 0. Every packet has a full MSS of payload unless the application had less
+/// to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
     /// Opens the connection.
@@ -126,24 +127,26 @@ pub enum Segment {
     Data {
         /// Packet number.
         seq: u32,
-        /// Payload bytes; 0: a FIN alone.
+        /// Payload bytes; 0 for a FIN without data.
         len: u16,
-        /// Whether it is the last packet of a burst of several (Linux sets PSH there, and receivers answer it at once).
+        /// Whether this is the last packet of a burst of several packets. Linux sets PSH in this packet, and receivers
+        /// acknowledge it at once.
         push: bool,
-        /// Whether it is a retransmission.
+        /// Whether this is a retransmission.
         again: bool,
         /// Whether the sender has reduced its window in answer to an echoed mark (RFC 3168 CWR).
         cwr: bool,
-        /// Whether it is the last packet of the connection.
+        /// Whether this is the last packet of the connection.
         fin: bool,
         /// Sender's timestamp, in the sender's clock units.
         stamp: u32,
-        /// When it was sent, microseconds modulo 2^32. Not part of TCP: both ends of a simulated path share a clock.
+        /// Send time, microseconds modulo 2^32. Not part of TCP, but possible as both ends of a simulated path share a
+        /// clock.
         sent_us: u32,
         /// The piggybacked acknowledgement, on connections that carry data both ways.
         riding: Option<Riding>,
     },
-    /// Acknowledges data, without data of its own.
+    /// Acknowledges data and carries no data.
     Ack {
         /// Every packet below this number has arrived.
         ack: u32,
@@ -151,7 +154,7 @@ pub enum Segment {
         echo: u32,
         /// Receive window in bytes, from `ack` on.
         window: u32,
-        /// One-way delay of the data packet that arrived last, microseconds. Not part of TCP either.
+        /// One-way delay of the data packet that arrived last, microseconds. Not part of TCP.
         one_way_us: u32,
         /// CE-marked packets received so far, modulo 2^16.
         ce_count: u16,
@@ -164,11 +167,11 @@ pub enum Segment {
     },
 }
 
-// A segment is copied at every hop.
+// Segments are kept small because a segment is copied at every hop.
 const _: () = assert!(size_of::<Segment>() == 40);
 
-/// The acknowledgement of one direction, piggybacked on data of the other. It has no SACK blocks: these are sent in a
-/// segment of their own.
+/// The acknowledgement of one direction, piggybacked on data of the other direction. It has no SACK blocks, which are
+/// sent in a separate segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Riding {
     /// Every packet below this number has arrived.
@@ -186,7 +189,7 @@ pub struct Riding {
 }
 
 impl Riding {
-    /// The same acknowledgement as a segment of its own.
+    /// The same acknowledgement as a separate segment.
     pub fn alone(self) -> Segment {
         let Riding { ack, echo, window, one_way_us, ce_count, ece } = self;
         let sacks = SackBlocks::default();
@@ -194,12 +197,12 @@ impl Riding {
     }
 }
 
-/// Room for options beside timestamps, bytes.
+/// Room for options other than timestamps, bytes.
 fn room_for_options(timestamps: bool) -> u16 {
     if timestamps { MOST_OPTION_BYTES - STAMP_BYTES } else { MOST_OPTION_BYTES }
 }
 
-/// Bytes of handshake options beyond those of a data packet.
+/// Bytes by which the options of a handshake segment exceed the options of a data packet.
 fn opening_bytes(timestamps: bool) -> u16 {
     if timestamps { 8 } else { 12 }
 }
@@ -244,18 +247,19 @@ impl Segment {
         }
     }
 
-    /// Whether it is in its sender's scoreboard: it carries payload, or a FIN.
+    /// Whether the segment is in the scoreboard of its sender: it carries payload or a FIN.
     pub fn is_data(&self) -> bool {
         matches!(self, Segment::Data { .. })
     }
 
-    /// Bytes of options in the header beside timestamps.
+    /// Bytes of options in the header, except timestamps.
     ///
     /// - SYN and SYN-ACK: MSS and window scale. SACK-permitted fits into the padding of timestamps (Linux
     ///   `tcp_syn_options`).
-    /// - SACK: two bytes of its own, two of padding, and eight per block (RFC 2018; Linux `tcp_established_options`).
-    /// - AccECN: `accecn` bytes in all but a SYN, or what room is left (Linux `tcp_options_fit_accecn`). Linux may drop
-    ///   a third SACK block for it, which is not modelled.
+    /// - SACK: two bytes for kind and length, two bytes of padding, and eight bytes per block (RFC 2018; Linux
+    ///   `tcp_established_options`).
+    /// - AccECN: `accecn` bytes in every segment except a SYN, or the room left if that is less (Linux
+    ///   `tcp_options_fit_accecn`). Linux may drop a third SACK block to make room, which is not modelled.
     pub fn option_bytes(&self, timestamps: bool, accecn: u16) -> u16 {
         match self {
             Segment::Data { .. } => accecn,
@@ -268,13 +272,13 @@ impl Segment {
         }
     }
 
-    /// Whether it is a bare cumulative ACK, which any later ACK of its flow supersedes.
+    /// Whether the segment is a bare cumulative ACK, which any later ACK of its flow supersedes.
     pub fn is_plain_ack(&self) -> bool {
         matches!(self, Segment::Ack { ece: false, dsack: false, sacks, .. } if sacks.iter().next().is_none())
     }
 
-    /// Whether the `younger` ACK conveys all that this one does. A duplicate ACK is itself a signal, so it is redundant
-    /// only if the younger one has more SACKed packets.
+    /// Whether the `younger` ACK conveys all information of this ACK. A duplicate ACK is itself a signal, so it is
+    /// redundant only if the younger ACK has more SACKed packets.
     pub fn is_redundant(&self, younger: &Segment) -> bool {
         let (
             Segment::Ack { ack, ece, dsack: false, sacks, .. },

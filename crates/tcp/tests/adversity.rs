@@ -101,7 +101,7 @@ proptest! {
         if let Some(kilobytes) = memory {
             p = p.with_receive_buffer(receive_memory(64 + kilobytes));
         }
-        // A long time, as impairments may have raised the RTT estimate and so all later timeouts.
+        // The time is long, as impairments may have raised the RTT estimate and therefore all later timeouts.
         p.run_until(seconds(100_000.0));
         prop_assert!(p.sender.is_done(), "{:?}", p.sender.snapshot());
         prop_assert_eq!(p.receiver.delivered_bytes(), bytes);

@@ -23,8 +23,8 @@ fn the_one_way_delay_is_the_way_there_only() {
     p.run_until(seconds(1.0));
     let seen = seen.lock().unwrap();
     let delays: Vec<u64> = seen.acks.iter().map(|(ack, _)| ack.one_way_delay.unwrap().as_micros()).collect();
-    // Forty packets of 1514 bytes leave at once, behind an ACK. The last waits for this ACK and 39 packets of 121.12
-    // us.
+    // Forty packets of 1514 bytes leave at once, behind an ACK. The last packet waits for this ACK and for 39 packets,
+    // each of which takes 121.12 us.
     assert_eq!(delays[0], 20_000 + 528 / 100);
     assert_eq!(delays[39], 20_000 + (528 + 39 * 12_112) / 100);
     assert!(delays.iter().all(|d| (20_000..=24_728).contains(d)));

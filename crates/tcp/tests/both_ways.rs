@@ -12,7 +12,7 @@ struct Host {
     name: char,
     sender: Sender,
     receiver: Receiver,
-    /// Received bytes that trigger an answer, and bytes of that answer.
+    /// Number of received bytes that trigger an answer, and size of that answer in bytes.
     answer: Option<(u64, u64)>,
     written: u64,
 }
@@ -75,7 +75,7 @@ impl Wire {
         wire
     }
 
-    /// Lose the segments with these indices in `sent`.
+    /// Let the segments with these indices in `sent` be lost.
     fn losing(mut self, lost: &[usize]) -> Wire {
         self.lost = lost.to_vec();
         self

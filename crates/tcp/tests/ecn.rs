@@ -63,7 +63,8 @@ fn one_reduction_per_window_however_many_marks() {
         let seen = seen.lock().unwrap();
         assert!(seen.congestion.len() > 10, "{feedback:?}: {}", seen.congestion.len());
         assert!(seen.congestion.iter().all(|(cause, _)| *cause == Congestion::Ecn));
-        // Each episode begins after all packets outstanding at the begin of the preceding one were delivered.
+        // Each episode begins after all packets were delivered that were outstanding at the start of the preceding
+        // episode.
         let apart = seen.congestion.windows(2).all(|pair| pair[1].1 > pair[0].1);
         assert!(apart, "{feedback:?}: {:?}", seen.congestion);
         let least = 1_000 / seen.congestion.len();

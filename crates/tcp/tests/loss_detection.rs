@@ -11,8 +11,8 @@ fn detecting(loss_detection: LossDetection) -> SenderConfig {
     SenderConfig { loss_detection, ..config() }
 }
 
-/// Return the times at which packet `LOST` was sent. Its first `copies` are dropped; with `late`, the first is delayed
-/// instead.
+/// Return the times at which packet `LOST` was sent. The first `copies` transmissions are dropped; with `late`, the
+/// first transmission is delayed instead.
 fn times(config: SenderConfig, packets: u64, copies: u32, late: Option<Duration>) -> (Vec<Time>, Pipe) {
     let config = SenderConfig { data: Some(packets * 1448), max_burst_bytes: 0, ..config };
     let ack = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(40) };

@@ -38,7 +38,8 @@ fn receive_offload_changes_when_but_not_what_is_delivered() {
 fn a_host_may_ask_for_longer_bursts_than_the_algorithm() {
     let longest = |min_burst| {
         let p = run(SenderConfig { min_burst, pacing: Pacing::Always, ..config() }, None);
-        // The first packets are in slow start: bursts have 8 packets at 100 Mbit/s, but fewer in the first rounds.
+        // The first packets are in slow start: bursts have 8 packets at 100 Mbit/s, but fewer packets in the first
+        // rounds.
         let times: Vec<_> = p.sent.iter().skip(10).take(40).map(|s| s.0).collect();
         times.chunk_by(|a, b| a == b).map(<[_]>::len).max().unwrap()
     };
@@ -53,14 +54,15 @@ fn bursts_in_steady_state(mbps: u64, rtt_ms: u64) -> Vec<usize> {
     let mut p = Pipe::with_algorithm(spy, config, each, mbps, rtt_ms, usize::MAX);
     p.run_until(seconds(1.0));
     let times: Vec<_> = p.sent.iter().skip(400).map(|s| s.0).collect();
-    times.chunk_by(|a, b| a == b).skip(1).map(<[_]>::len).collect() // the first may be cut
+    times.chunk_by(|a, b| a == b).skip(1).map(<[_]>::len).collect() // the first burst may be incomplete
 }
 
 #[test]
 fn a_single_packet_waits_for_the_next_ack_if_that_is_due_within_a_millisecond() {
     let bursts = bursts_in_steady_state(15, 30); // ACKs are 0.8 ms apart
     let pairs = bursts.iter().filter(|&&len| len == 2).count();
-    // Two single packets do not wait: the rest of a chunk of 45 packets, and the packet that its ACK allows.
+    // Two kinds of single packets do not wait: the last packet of a chunk of 45 packets, and the packet that the ACK of
+    // this packet allows.
     let packets: usize = bursts.iter().sum();
     assert!(2 * pairs * 10 > packets * 9 && bursts.iter().all(|&len| len <= 2), "{bursts:?}");
 }

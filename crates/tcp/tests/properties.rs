@@ -152,10 +152,10 @@ fn the_memory_of_a_sender_grows_with_its_window_up_to_its_limit() {
     assert!((0.70..1.30).contains(&share), "{share} of 4 MiB are payload in the network");
 }
 
-/// Linux `tcp_sendmsg_locked` checks memory when it begins a chunk, not when it fills one up. If bursts are smaller
-/// than chunks, the last chunk is refilled again and again. A Reno flow with 256 KiB over 200 Mbit/s and 100 ms has
-/// up to 12 times as much in flight in Linux 7.2, and 10.5 times in this simulator. On the path of this test it is
-/// 3.5 times.
+/// Linux `tcp_sendmsg_locked` checks memory when it begins a chunk, not when it fills up a chunk. If bursts are smaller
+/// than chunks, the last chunk is refilled again and again. A Reno flow with a send buffer of 256 KiB on a path with
+/// 200 Mbit/s and 100 ms has up to 12 times the buffer in flight in Linux 7.2, and 10.5 times the buffer in this
+/// simulator. On the path of this test the factor is 3.5.
 #[test]
 fn a_small_buffer_does_not_bound_what_is_filled_up() {
     let payload = f64::from(largest_flight(256 << 10)) * 1448.0;

@@ -63,7 +63,7 @@ fn while_there_is_new_data_nothing_needs_a_rescue() {
     assert_eq!(sent_again(&times_sent(Rescue::Unbounded, SendBuffer::Unlimited)), [LOST]);
 }
 
-/// Whether each sample is app-limited, for a flow that its send buffer limits to half of its window.
+/// Whether each sample is app-limited, for a flow whose send buffer holds half of its window.
 fn app_limited(full_send_buffer: FullSendBuffer, send_buffer: SendBuffer) -> Vec<bool> {
     let quirks = Quirks { full_send_buffer, ..Quirks::default() };
     let (spy, seen) = Spy::asking(0..0);
@@ -125,7 +125,8 @@ fn the_product_of_ns3_wraps_and_it_sends_less() {
     assert!(3 * ns3 < 2 * rfc, "{rfc} {ns3}");
 }
 
-/// Return number and packets in flight at transmission of each of three lost packets. Bursts have two packets.
+/// Return, for each of three lost packets, the packet number and the packets in flight at its transmission. Bursts have
+/// two packets.
 fn in_flight_of_lost(lost_in_flight: LostInFlight) -> Vec<(u64, u32)> {
     let quirks = Quirks { lost_in_flight, ..Quirks::default() };
     let (spy, seen) = Spy::asking(0..0);
@@ -145,6 +146,7 @@ fn what_moves_to_the_burst_before_is_taken_from_the_flight_of_a_lost_packet() {
     let less: Vec<u32> =
         counted.iter().zip(&shifted).map(|(counted, shifted)| counted.1 - shifted.1).collect();
     assert_eq!(numbers, [100, 104, 107]);
-    // One of the last two packets is the second of its burst. The first one is the head of the retransmission queue.
+    // One of the last two lost packets is the second packet of its burst. The first lost packet is the head of the
+    // retransmission queue.
     assert_eq!((less[0], less[1] + less[2]), (0, 1), "{less:?}");
 }

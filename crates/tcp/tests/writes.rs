@@ -31,8 +31,8 @@ fn a_window_that_is_not_filled_stays_as_it_is_while_acks_arrive() {
     assert_eq!(pipe.sender.snapshot().cwnd, before);
 }
 
-/// Linux `tcp_push` sets PSH at the end of a write. The receiver acknowledges it as soon as the application reads it
-/// (`tcp_measure_rcv_mss`: `ICSK_ACK_PUSHED`; `tcp_cleanup_rbuf`), without waiting for a second full packet.
+/// Linux `tcp_push` sets PSH at the end of a write. The receiver acknowledges that packet as soon as the application
+/// reads it (`tcp_measure_rcv_mss`: `ICSK_ACK_PUSHED`; `tcp_cleanup_rbuf`), without waiting for a second full packet.
 #[test]
 fn a_write_of_one_full_packet_is_acknowledged_at_once() {
     let mut pipe = after_a_burst("cubic", 1_000);
@@ -45,7 +45,7 @@ fn a_write_of_one_full_packet_is_acknowledged_at_once() {
     assert_eq!(pipe.acks - before, 100);
 }
 
-/// PSH is also on retransmissions: `tcp_retransmit_skb` sends the buffer with its flags.
+/// Retransmissions have PSH, too: `tcp_retransmit_skb` sends the buffer with its flags.
 #[test]
 fn the_last_packet_of_a_write_is_acknowledged_at_once_when_it_is_sent_again_too() {
     let lost = 999;
@@ -69,8 +69,8 @@ fn the_last_packet_of_a_write_is_acknowledged_at_once_when_it_is_sent_again_too(
     assert!(pipe.now.since(again) < Duration::from_millis(42), "{:?}", pipe.now.since(again));
 }
 
-/// Whether each sample of the second write is app-limited, in the order of ACKs. The write has ten packets, of which
-/// the first is lost. The application pauses before and after it.
+/// Whether each sample of the second write is app-limited, in the order of ACKs. The write has ten packets, and the
+/// first is lost. The application pauses before and after the write.
 fn limited_samples(watches_pauses: bool) -> Vec<bool> {
     let (mut spy, seen) = Spy::asking(0..0);
     spy.watches_pauses = watches_pauses;

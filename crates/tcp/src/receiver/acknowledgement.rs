@@ -17,8 +17,8 @@ const COMPRESSION: Duration = Duration::from_millis(1);
 const COMPRESSION_PERCENT: u64 = 33;
 
 impl Receiver {
-    /// Send the ACK held back before packet `seq` pushes a block out of it. A packet does so if it opens a third block
-    /// or extends an old one.
+    /// Send the ACK that is held back, before packet `seq` would push a block out of this ACK. A packet pushes a block
+    /// out if it opens a third block or extends an old block.
     pub(super) fn release_before_losing_blocks(&mut self, seq: u32, out: &mut Vec<Segment>) {
         if self.compressed == 0 || seq <= self.next || self.out_of_order.find(seq).is_some() {
             return;
@@ -58,8 +58,8 @@ impl Receiver {
         self.unacked > 1 || (read && !self.expects_to_answer())
     }
 
-    /// Send a duplicate ACK while a packet is missing. The first ones leave at once, later ones may be compressed into
-    /// one.
+    /// Send a duplicate ACK while a packet is missing. The first duplicate ACKs leave at once. Later duplicate ACKs may
+    /// be compressed into a single ACK.
     pub(super) fn acknowledge_duplicate(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.config.sack_compression || self.compressed >= MOST_COMPRESSED {
             return self.send_ack(out);
@@ -95,7 +95,7 @@ impl Receiver {
         SackBlocks::from_ranges(self.dsack.into_iter().chain(self.recent.as_slice().iter().copied()))
     }
 
-    /// The fields of an acknowledgement beside its SACK blocks.
+    /// The fields of an acknowledgement except its SACK blocks.
     #[inline(always)] // called for every ACK
     pub(crate) fn riding(&mut self) -> Riding {
         let window = if self.out_of_order.is_empty() {
@@ -114,7 +114,7 @@ impl Receiver {
         }
     }
 
-    /// Reset the state of pending ACKs, as one has left; `quick` quick ACKs are used up.
+    /// Reset the state of pending ACKs after an ACK has left, and use up `quick` quick ACKs.
     pub(super) fn acknowledged(&mut self, quick: u32) {
         self.echoed.reported();
         self.dsack = None;

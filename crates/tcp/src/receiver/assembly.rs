@@ -3,12 +3,12 @@
 use super::Receiver;
 use crate::Segment;
 
-/// Tolerance by which a timestamp may be older than the one to be echoed, in the sender's clock units.
+/// Tolerance by which the timestamp of a packet may be older than the timestamp to echo, in the sender's clock units.
 const STAMP_SLACK: u32 = 1;
 
 impl Receiver {
-    /// Whether the timestamp marks the packet as an old duplicate. A packet overtaken by a retransmission is also taken
-    /// for one (RFC 7323 section 5; Linux `tcp_paws_check`).
+    /// Whether the timestamp marks the packet as an old duplicate. A packet that a retransmission has overtaken also
+    /// counts as an old duplicate (RFC 7323 section 5; Linux `tcp_paws_check`).
     pub(super) fn looks_old(&self, stamp: u32) -> bool {
         self.config.timestamps && self.echo > stamp + STAMP_SLACK
     }
@@ -30,7 +30,7 @@ impl Receiver {
             return self.take_out_of_order(seq, len, stamp);
         }
         if self.unacked == 0 {
-            self.echo = stamp; // RFC 7323: the oldest segment not yet acknowledged
+            self.echo = stamp; // RFC 7323: echo the oldest segment not yet acknowledged
         }
         if self.window.may_open(len.into()) && self.window.take(len.into(), self.waiting()) {
             self.quick |= 1;
@@ -43,7 +43,7 @@ impl Receiver {
             return self.take_beyond(seq, len);
         }
         if len == 0 && self.interactive.is_none() {
-            self.ack_now = true; // a window probe has no payload, so it is no duplicate
+            self.ack_now = true; // a window probe has no payload, so it does not count as a duplicate
             return;
         }
         if seq + 1 == self.next && self.unacked == 0 {
@@ -72,7 +72,7 @@ impl Receiver {
         self.file(len, range.0 < seq);
     }
 
-    /// Account for the memory of a packet beyond a hole; `joins`: it is merged with the preceding one.
+    /// Account for the memory of a packet beyond a hole; `joins`: the packet is merged with the preceding packet.
     fn file(&mut self, len: u16, joins: bool) {
         let before =
             self.window.space(self.out_of_order_bytes, self.out_of_order.len() - usize::from(!joins));
@@ -98,7 +98,7 @@ impl Receiver {
         }
     }
 
-    /// Deliver the range behind a hole that is now filled.
+    /// Deliver the range above a hole that is now filled.
     fn join(&mut self, (start, end): (u32, u32)) {
         let waited = self.bytes_of(start, end);
         self.out_of_order_bytes -= waited;

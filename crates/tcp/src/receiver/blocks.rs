@@ -2,10 +2,10 @@
 
 use crate::SackBlocks;
 
-/// Ranges remembered: one more than an acknowledgement has room for, as one of them may be merged into another.
+/// Number of ranges stored: one more than an acknowledgement has room for, as one range may be merged into another.
 const MOST: usize = 4;
 
-/// Ranges out of order, the one that grew last first.
+/// Out-of-order ranges. The range that grew last comes first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Blocks {
     ranges: [(u32, u32); MOST],
@@ -15,7 +15,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// The ranges, the one that grew last first.
+    /// The ranges. The range that grew last comes first.
     #[inline]
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.ranges[..self.count]
@@ -27,7 +27,7 @@ impl Blocks {
         self.count == 0
     }
 
-    /// Put a range that has grown first, and remove those that are now part of it.
+    /// Move a range that has grown to the front, and remove the ranges that are now part of it.
     #[inline]
     pub fn remember(&mut self, range: (u32, u32)) {
         let first = &mut self.ranges[0];
@@ -57,7 +57,7 @@ impl Blocks {
         before.as_slice().iter().filter(|r| r.1 <= range.0 || r.0 >= range.1).for_each(|&r| self.append(r));
     }
 
-    /// Remove the ranges below `bound`, which has been delivered.
+    /// Remove the ranges below `bound`, as everything below has been delivered.
     pub fn forget_below(&mut self, bound: u32) {
         let before = std::mem::take(self);
         before.as_slice().iter().filter(|r| r.0 >= bound).for_each(|&r| self.append(r));

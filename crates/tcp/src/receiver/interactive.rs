@@ -1,4 +1,4 @@
-//! Delayed acknowledgements at an end that also sends data, so that they can be piggybacked (Linux
+//! Delayed acknowledgements at an end that also sends data, on which acknowledgements can be piggybacked (Linux
 //! `tcp_event_data_recv`, `tcp_event_data_sent`, `tcp_send_delayed_ack`, `tcp_delack_timer_handler`).
 
 use super::Receiver;
@@ -10,7 +10,7 @@ pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// The longest delay (`TCP_DELACK_MAX`).
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Delayed-ACK state of such an end.
+/// Delayed-ACK state of an end that also sends data.
 #[derive(Debug)]
 pub(super) struct Interactive {
     /// Time that an acknowledgement waits for data to be piggybacked on (`icsk_ack.ato`).
@@ -48,8 +48,8 @@ impl Interactive {
         gap >= self.timeout && gap > self.rto
     }
 
-    /// Note that data is sent. It is an answer if it follows received data within the timeout
-    /// (`inet_csk_inc_pingpong_cnt`; one is enough).
+    /// Note that data is sent. The data counts as an answer if it follows received data within the timeout. One answer
+    /// is enough for the interactive mode (`inet_csk_inc_pingpong_cnt`).
     fn send(&mut self, now: Time) {
         self.answers |= self.last != Time::NEVER && now.since(self.last) < self.timeout;
     }
@@ -74,7 +74,7 @@ impl Interactive {
 }
 
 impl Receiver {
-    /// Turn into a receiver at an end that sends data, too.
+    /// Turn this receiver into a receiver at an end that also sends data.
     pub fn interactive(mut self) -> Receiver {
         self.interactive = Some(Box::new(Interactive::new()));
         self
@@ -94,7 +94,7 @@ impl Receiver {
     }
 
     /// The acknowledgement to piggyback on `len` bytes of data that leave now (`tcp_event_ack_sent`). `None` while
-    /// there are SACK blocks to report: these are sent in an ACK of their own.
+    /// there are SACK blocks to report, which are sent in a separate ACK.
     pub fn ride(&mut self, now: Time, len: u16, out: &mut Vec<Segment>) -> Option<Riding> {
         if let Some(interactive) = self.interactive.as_mut().filter(|_| len > 0) {
             interactive.send(now);
@@ -121,8 +121,8 @@ impl Receiver {
     }
 
     /// Process packet `seq` with `len` bytes, with or without a FIN. True if the application reads at once, so that the
-    /// packet is acknowledged (`tcp_cleanup_rbuf` after `ICSK_ACK_PUSHED`). Once everything up to a FIN has arrived,
-    /// this end is expected to answer (`tcp_fin`).
+    /// packet must be acknowledged now (`tcp_cleanup_rbuf` after `ICSK_ACK_PUSHED`). Once everything up to a FIN has
+    /// arrived, this end is expected to answer (`tcp_fin`).
     #[cold] // bulk data arrives at ends that send nothing
     pub(super) fn interact(&mut self, now: Time, seq: u32, len: u16, fin: bool) -> bool {
         if fin {

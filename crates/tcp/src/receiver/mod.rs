@@ -24,13 +24,13 @@ use window::{Space, Window};
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
-    /// Linux: every packet at first, then every second one and every end of a burst, or after 40 ms;
-    /// at once when a packet is missing, with compression of long runs of duplicates.
+    /// Linux: every packet at first, then every second packet and the end of every burst, or after 40 ms. While a
+    /// packet is missing, ACKs leave at once, and long runs of duplicate ACKs are compressed.
     Linux,
-    /// Every `packets` in-order packets, or `timeout` after the first unacknowledged one; at once when
-    /// a packet is missing (RFC 5681; ns-3's DelAckCount).
+    /// Every `packets` in-order packets, or `timeout` after the first unacknowledged packet. While a packet is missing,
+    /// ACKs leave at once (RFC 5681; ns-3's DelAckCount).
     Every {
-        /// Packets in order per acknowledgement.
+        /// In-order packets per acknowledgement.
         packets: u32,
         /// Longest delay.
         timeout: Duration,
@@ -42,21 +42,21 @@ pub enum AckPolicy {
 pub struct ReceiverConfig {
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Bytes of intermittent options, by which `mss` is already reduced. The window grows by segments without them
-    /// (Linux `advmss`).
+    /// Bytes of options that not every segment has. They are already subtracted from `mss`. The window grows in units
+    /// of `mss + option_bytes` (Linux `advmss`).
     pub option_bytes: u32,
     /// Timing of acknowledgements.
     pub ack: AckPolicy,
     /// ECN feedback to the sender.
     pub ecn: Feedback,
-    /// Time within which arriving packets are merged before they are processed (GRO); `None`: each is processed at
-    /// once.
+    /// Time within which arriving packets are merged before they are processed (GRO); `None`: each packet is processed
+    /// at once.
     pub gro: Option<Duration>,
     /// Whether duplicate ACKs are held back for up to a millisecond, as in Linux.
     pub sack_compression: bool,
-    /// Whether segments have timestamps (RFC 7323), by which old ones are discarded.
+    /// Whether segments have timestamps (RFC 7323), by which old segments are discarded.
     pub timestamps: bool,
-    /// Limit on data held for the application; the advertised window follows from it.
+    /// Limit on data held for the application; the advertised window follows from this limit.
     pub buffer: ReceiveBuffer,
 }
 
@@ -100,11 +100,11 @@ pub struct Receiver {
     config: ReceiverConfig,
     gro: Option<Box<Gro>>,
     in_order: Option<Box<InOrder>>,
-    /// Delayed-ACK state of an end that sends data, too.
+    /// Delayed-ACK state; `None` if this end sends no data.
     interactive: Option<Box<Interactive>>,
-    /// Ranges in the order in which they last grew, newest first.
+    /// Out-of-order ranges. The range that grew last comes first.
     recent: Blocks,
-    /// Payload that is out of order.
+    /// Payload of out-of-order packets.
     out_of_order_bytes: u64,
     /// Payload lengths of packets beyond `next` that are not a full MSS.
     short: Vec<(u32, u16)>,
@@ -115,9 +115,9 @@ pub struct Receiver {
     fin: Option<u32>,
 }
 
-/// A receiver's estimate of the RTT. At first it is the time from the SYN-ACK to its answer. Later the measured one-way
-/// delay of the data replaces that part of it, as both ends of a simulated path share a clock. A real receiver uses the
-/// echo of its own timestamp.
+/// A receiver's estimate of the RTT. The first estimate is the time from the SYN-ACK to its answer. Later the measured
+/// one-way delay of the data replaces the forward part of this time, as both ends of a simulated path share a clock. A
+/// real receiver uses the echo of its own timestamp.
 #[derive(Debug, Default)]
 struct RttGuess {
     answered: Option<Time>,
@@ -199,7 +199,7 @@ impl Receiver {
         self.delayed_at.min(self.compressed_at)
     }
 
-    /// Process the GRO batch and send the acknowledgement, as far as they are due. Harmless if neither is.
+    /// Process the GRO batch if it is due, and send the acknowledgement if it is due. Harmless if neither is due.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.gro.as_ref().is_some_and(|gro| gro.due() <= now) {
             self.look_at_batch(now, out);
@@ -220,7 +220,7 @@ impl Receiver {
         }
     }
 
-    /// Process an arriving segment; `ce`: it was marked on the way.
+    /// Process an arriving segment; `ce`: the segment arrived with a CE mark.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, ce: bool, out: &mut Vec<Segment>) {
         match *segment {
             Segment::Syn { stamp } => {
@@ -241,7 +241,7 @@ impl Receiver {
         }
     }
 
-    /// Process a data packet; `more`: GRO has merged it with the next one, so the decision on an ACK waits.
+    /// Process a data packet; `more`: GRO has merged this packet with the next packet, so the decision on an ACK waits.
     #[inline(always)] // called for every packet that arrives
     fn on_data(&mut self, now: Time, segment: &Segment, ce: bool, more: bool, out: &mut Vec<Segment>) {
         let Segment::Data { seq, len, push, cwr, fin, stamp, sent_us, .. } = *segment else { return };
@@ -290,8 +290,8 @@ impl Receiver {
         self.ack_now |= wanted.now;
     }
 
-    /// Move the end of the room to byte `until`: the application has read up to `until` less the size of the buffer.
-    /// A window update is sent if the window opens by much.
+    /// Move the end of the buffer to byte `until`, as the application has read up to byte `until` minus the size of the
+    /// buffer. Send a window update if the window at least doubles.
     pub fn make_room(&mut self, until: u64, out: &mut Vec<Segment>) {
         if self.window.make_room(self.delivered_bytes, until) {
             self.send_ack(out);
@@ -321,7 +321,7 @@ impl RttGuess {
         }
     }
 
-    /// The RTT for data with a one-way delay of `one_way_us`.
+    /// RTT sample from data with a one-way delay of `one_way_us`.
     fn sample(&mut self, one_way_us: u32) -> Option<Duration> {
         let micros = |rtt: Duration| (rtt.as_nanos() / 1_000) as u32;
         if self.back_us.is_none() {

@@ -9,13 +9,13 @@ use units::{Duration, Histogram, Time};
 /// Delays of payload from its first transmission until it is delivered in order.
 #[derive(Debug, Default)]
 pub struct InOrder {
-    /// The delays. Those of retransmitted packets are added later, when the sender has supplied the time of the first
-    /// transmission.
+    /// The delays. The delays of retransmitted packets are added later, when the sender has supplied the times of their
+    /// first transmissions.
     pub delays: Histogram,
     /// Retransmitted packets: delivery time and packet number.
     pub again: Vec<(Time, u32)>,
-    /// Packets beyond a hole: when the transmission that arrived was sent (microseconds modulo 2^32), and whether it
-    /// was a retransmission.
+    /// Packets beyond a hole: send time of the transmission that arrived (microseconds modulo 2^32), and whether this
+    /// transmission was a retransmission.
     waiting: Numbered<(u32, bool)>,
 }
 
@@ -25,7 +25,7 @@ impl Receiver {
         self.in_order = Some(Box::default());
     }
 
-    /// Delays until delivery in order, if they are measured.
+    /// Delays until delivery in order; `None` if they are not measured.
     #[inline]
     pub fn in_order(&mut self) -> Option<&mut InOrder> {
         self.in_order.as_deref_mut()
@@ -33,7 +33,7 @@ impl Receiver {
 }
 
 impl InOrder {
-    /// Record the delays of the packets in `[expected, next)`, which a packet has brought in order.
+    /// Record the delays of the packets in `[expected, next)`, which an arriving packet has brought in order.
     #[inline(never)]
     pub(super) fn note(&mut self, now: Time, [expected, next]: [u32; 2], segment: &Segment) {
         let Segment::Data { seq, len, again, sent_us, .. } = *segment else { return };

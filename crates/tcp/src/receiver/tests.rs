@@ -1,4 +1,4 @@
-//! The receiver alone: which ACKs it sends, and when.
+//! The receiver alone: the ACKs that it sends, and their times.
 
 use super::*;
 use units::Bytes;
@@ -90,7 +90,7 @@ fn a_change_of_marks_is_acknowledged_at_once_and_what_came_before_as_it_was() {
     assert_eq!(arrive(1, 1, true), [(1, false), (2, true)]);
     assert_eq!(arrive(2, 2, true), []);
     assert_eq!(arrive(3, 3, true), [(4, true)]);
-    assert_eq!(arrive(4, 4, false), [(5, false)]); // nothing was waiting: one ACK will do
+    assert_eq!(arrive(4, 4, false), [(5, false)]); // no ACK was pending: one ACK is enough
 }
 
 #[test]
@@ -109,14 +109,15 @@ fn on_a_path_of_a_millisecond_compression_lasts_a_third_of_it() {
     assert_eq!(r.next_timer(), Time::from_nanos(1_000_000 + 330_000));
 }
 
-/// A receiver with memory from `first` to `most` bytes, of which each packet takes `per_packet` beside its payload.
+/// A receiver with memory from `first` to `most` bytes, of which each packet takes `per_packet` bytes in addition to
+/// its payload.
 fn with_memory(first: u64, most: u64, per_packet: u64) -> Receiver {
     let [first, most, per_packet] = [first, most, per_packet].map(Bytes::new);
     let buffer = ReceiveBuffer::Memory(ReceiveMemory { first, most, per_packet });
     Receiver::new(ReceiverConfig { buffer, ..receiver(AckPolicy::Linux).config().clone() })
 }
 
-/// Count the packets that have an ACK of their own; they arrive 12 microseconds apart, from `at_us` on.
+/// Count the packets that are acknowledged one by one. Packets arrive 12 microseconds apart, from `at_us` on.
 fn alone(r: &mut Receiver, at_us: u64, seqs: std::ops::Range<u32>) -> usize {
     let mut before = r.next;
     let mut lone = |seq: u32| {
@@ -128,7 +129,7 @@ fn alone(r: &mut Receiver, at_us: u64, seqs: std::ops::Range<u32>) -> usize {
 
 #[test]
 fn the_window_opens_by_the_memory_that_packets_take() {
-    // Measured in two Linux guests with 16 MiB; the 16 quick ACKs of the beginning come on top.
+    // Measured in two Linux guests with 16 MiB; the 16 quick ACKs at the start are added to these counts.
     for (per_packet, opening) in [(832, 770), (960, 566)] {
         let mut r = with_memory(16 << 20, 128 << 20, per_packet);
         assert_eq!(alone(&mut r, 0, 0..2_000), opening + 16, "{per_packet} bytes beside the payload");

@@ -1,16 +1,17 @@
 //! Size and growth of the receive window (Linux `tcp_grow_window`, `tcp_rcv_space_adjust`,
 //! `__tcp_select_window`).
 //!
-//! *Space* is memory, *window* is payload. A packet takes more memory than it has payload, so the window that a buffer
-//! supports is a fraction of its space. The window opens as packets arrive (`opened`, in the kernel `rcv_ssthresh`), up
-//! to what the buffer supports (`clamp`). The buffer grows with what the application reads per round trip.
+//! *Space* is memory, *window* is payload. A packet takes more memory than payload, so the window that a buffer
+//! supports is a fraction of the buffer's space. The window opens as packets arrive (`opened`, in the kernel
+//! `rcv_ssthresh`), up to what the buffer supports (`clamp`). The buffer grows with what the application reads per
+//! round trip.
 //!
 //! Not modelled:
 //!
 //! - packets dropped, or merged by copying, because the memory is full
 //! - memory pressure of the whole host
-//! - a packet size that falls (`rcv_mss` only rises here)
-//! - a window update sent at once by a reader that has freed much memory
+//! - falling packet sizes (fullpipe's `rcv_mss` only rises)
+//! - window updates sent at once after a reader has freed much memory
 
 use units::{Bytes, Duration, Time};
 
@@ -30,8 +31,9 @@ pub struct ReceiveMemory {
 pub const LARGEST_BUFFER: u64 = (1 << 31) - 1;
 
 impl Default for ReceiveMemory {
-    /// Memory that is never a limit. It begins with 16 MiB, as in the guest of the Linux engine. There, a packet over
-    /// virtual Ethernet takes 576 bytes for headers and 256 for its descriptor (`SKB_TRUESIZE` of a head of 256 bytes).
+    /// Memory of 16 MiB at first, as in the guest of the Linux engine, that grows so far that it is never a limit. In
+    /// that guest, a packet over virtual Ethernet takes 576 bytes for headers and 256 bytes for its descriptor
+    /// (`SKB_TRUESIZE` of a head of 256 bytes).
     fn default() -> ReceiveMemory {
         ReceiveMemory {
             first: Bytes::new(16 << 20),
@@ -46,7 +48,7 @@ impl Default for ReceiveMemory {
 pub enum ReceiveBuffer {
     /// Payload bytes, whatever memory they take: the application has set its window (`TCP_WINDOW_CLAMP`).
     Payload(Bytes),
-    /// Memory; the window follows from it.
+    /// Memory. The window follows from the memory.
     Memory(ReceiveMemory),
     /// Payload bytes, freed only by [`Receiver::make_room`](super::Receiver::make_room).
     Unread(Bytes),
@@ -81,7 +83,7 @@ const RATIO_BITS: u32 = 8;
 const SMALLEST: u32 = 128;
 /// Packets assumed to be read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_FLIGHT: u64 = 10;
-/// Largest first window, which is unscaled (RFC 7323 section 2.2), bytes.
+/// Largest window in a SYN-ACK, which is unscaled (RFC 7323 section 2.2), bytes.
 const LARGEST_UNSCALED: u64 = 65_535;
 /// Largest window scale (RFC 7323 section 2.3).
 const LARGEST_SCALE: u32 = 14;
@@ -89,7 +91,8 @@ const LARGEST_SCALE: u32 = 14;
 const LOW_RTT: Duration = Duration::from_millis(1);
 /// Time between two RTT samples: the resolution of timestamps.
 const SAMPLED: Duration = Duration::from_millis(1);
-/// Most fragments in one kernel buffer (`MAX_SKB_FRAGS`), and so most out-of-order packets merged into one.
+/// Most fragments in one kernel buffer (`MAX_SKB_FRAGS`). At most this many out-of-order packets are merged into one
+/// buffer.
 const FRAGMENTS: u64 = 17;
 /// Most quick ACKs (`TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u64 = 16;
@@ -101,11 +104,11 @@ pub(super) struct Window {
     is_fixed: bool,
     /// Payload of a full segment.
     mss: u64,
-    /// Payload of a segment without intermittent options: the unit by which the window opens.
+    /// Payload of a segment without the options that not every segment has: the unit by which the window opens.
     advmss: u64,
     most: Space,
     per_packet: u64,
-    /// Unit of the advertised window, less one.
+    /// Unit of the advertised window in bytes, minus 1.
     scale: u64,
     /// The buffer (`sk_rcvbuf`).
     memory: Space,
@@ -121,17 +124,17 @@ pub(super) struct Window {
     open: u64,
     /// The window advertised while no packet is out of order.
     told: u64,
-    /// Out-of-order memory from which on the window cannot open further.
+    /// Out-of-order memory at or above which the window cannot open further.
     crowd: Space,
     /// Out-of-order memory above which quick ACKs end.
     calm: Space,
     /// Extent of out-of-order data above which the buffer grows, bytes.
     spare: u64,
-    /// Memory of one packet: a fully open window does not grow while at least this much waits out of order.
+    /// Memory of one packet. A fully open window does not grow while at least this much memory is out of order.
     one_packet: Space,
     /// One past the highest byte that was allowed (`rcv_wup + rcv_wnd`).
     edge: u64,
-    /// One past the highest byte for which there is room; `MAX` if the application reads at once.
+    /// One past the highest byte that the buffer has room for; `MAX` if the application reads at once.
     until: u64,
     /// Bytes read in a round trip (`rcvq_space.space`).
     read_in_rtt: u64,
@@ -198,8 +201,8 @@ impl Window {
         u64::from(len) + self.per_packet
     }
 
-    /// Recompute the thresholds of the fast paths. `calm` is where half of the window is in use. `spare` is what the
-    /// buffer supports beyond twice the bytes read in a round trip.
+    /// Recompute the thresholds of the fast paths. `calm` is the memory at which half of the window is in use. `spare`
+    /// is the window that the buffer supports, minus twice the bytes read in a round trip.
     fn settle(&mut self) {
         let packet = Space(self.truesize(self.largest));
         let all = self.window_of(self.memory);
@@ -229,14 +232,15 @@ impl Window {
         Space(bytes + ranges as u64 * self.per_packet)
     }
 
-    /// Whether an in-order packet may open the window: there is room, or the packet is the largest so far.
+    /// Whether an in-order packet may open the window: the window is not fully open, or the packet is the largest so
+    /// far.
     #[inline]
     pub fn may_open(&self, len: u32) -> bool {
         self.opened < self.open || len > self.largest
     }
 
-    /// Account for an in-order packet while `waiting` is out of order. True if the window grows: the packet must be
-    /// acknowledged at once (`tcp_event_data_recv`).
+    /// Account for an in-order packet; `waiting`: memory of out-of-order packets. True if the window grows, so that the
+    /// packet must be acknowledged at once (`tcp_event_data_recv`).
     pub fn take(&mut self, len: u32, waiting: Space) -> bool {
         if len > self.largest {
             self.measure(len);
@@ -244,7 +248,7 @@ impl Window {
         self.opened < self.open && self.grow(len, waiting.and(self.truesize(len)), true)
     }
 
-    /// Whether an out-of-order packet changes nothing; `waiting` and `beyond` as in [`Window::file`].
+    /// Whether an out-of-order packet leaves the state unchanged; `waiting` and `beyond` as in [`Window::file`].
     #[inline]
     pub fn is_settled(&self, len: u32, waiting: Space, beyond: u64) -> bool {
         len <= self.largest
@@ -254,9 +258,9 @@ impl Window {
             && waiting <= self.memory
     }
 
-    /// Account for an out-of-order packet while `waiting` was out of order before it (`tcp_data_queue_ofo`). `beyond`
-    /// is the extent of all out-of-order data, bytes. `joins`: the preceding packet has arrived, so this one needs no
-    /// head of its own. True as in [`Window::take`].
+    /// Account for an out-of-order packet (`tcp_data_queue_ofo`). `waiting`: memory of out-of-order packets before this
+    /// packet. `beyond`: extent of all out-of-order data, bytes. `joins`: the preceding packet has arrived, so this
+    /// packet needs no separate head. Return the same as [`Window::take`].
     pub fn file(&mut self, len: u32, waiting: Space, beyond: u64, joins: bool) -> bool {
         if len > self.largest {
             self.measure(len);
@@ -281,8 +285,8 @@ impl Window {
         self.settle();
     }
 
-    /// Open the window for a packet while `used` memory is in use (`tcp_grow_window`). `lean`: the packet's data is in
-    /// page fragments only, so its head does not count (`truesize_adjust`).
+    /// Open the window for a packet while `used` memory is in use (`tcp_grow_window`). `lean`: the data of the packet
+    /// is in page fragments only, so the head does not count (`truesize_adjust`).
     fn grow(&mut self, len: u32, used: Space, lean: bool) -> bool {
         if self.is_fixed {
             return false;
@@ -300,8 +304,8 @@ impl Window {
         step > 0
     }
 
-    /// Growth of the window for a packet that takes more memory than its payload justifies; above 0 only while the
-    /// window is small (`__tcp_grow_window`).
+    /// Growth of the window for a packet with much memory for its payload. The growth is above 0 only while the window
+    /// is small (`__tcp_grow_window`).
     fn wasteful_step(&self, len: u32) -> u64 {
         let (mut packet, mut window) =
             (self.window_of(Space(self.truesize(len))) / 2, self.window_of(self.most) / 2);
@@ -315,7 +319,7 @@ impl Window {
     }
 
     /// Enlarge the memory, or clamp the window, if out-of-order data exceed the memory (`tcp_clamp_window`). True if
-    /// they did: quick ACKs end.
+    /// they did, so that quick ACKs end.
     #[inline]
     pub fn overflows(&mut self, waiting: Space) -> bool {
         let overflows = waiting > self.memory && !self.is_fixed;
@@ -334,15 +338,16 @@ impl Window {
         self.settle();
     }
 
-    /// The window to advertise after `received` bytes in order, with no packet out of order. It never takes back what
-    /// was allowed before (`tcp_select_window`).
+    /// The window to advertise after `received` bytes in order, with no packet out of order. The end of the window
+    /// never moves back (`tcp_select_window`).
     #[inline]
     pub fn advertise(&mut self, received: u64) -> u32 {
         self.promise(received, self.told)
     }
 
-    /// The window to advertise while `waiting` is out of order: usually what was allowed before, as the free memory
-    /// does not exceed it. Quick ACKs end when half of the window is in use (`__tcp_select_window`).
+    /// The window to advertise while out-of-order packets take the memory `waiting`. The end of the window usually
+    /// stays, as the free memory supports no larger window. Quick ACKs end when half of the window is in use
+    /// (`__tcp_select_window`).
     #[inline(always)] // called for every packet while a packet is missing
     pub fn advertise_beside(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
         let allowed = self.edge.saturating_sub(received);
@@ -366,15 +371,15 @@ impl Window {
         window.min(u64::from(u32::MAX)) as u32
     }
 
-    /// Room after the byte `received`. A small room counts as 0, to avoid the silly window syndrome
-    /// (RFC 9293 section 3.8.6.2.2; `__tcp_select_window`).
+    /// Room in the buffer above byte `received`. A small room counts as 0, to avoid the silly window syndrome (RFC 9293
+    /// section 3.8.6.2.2; `__tcp_select_window`).
     fn room(&self, received: u64) -> u64 {
         let free = self.until.saturating_sub(received);
         if free < self.clamp / 16 || free < self.mss { 0 } else { free }
     }
 
-    /// Move the end of the room to `until`, as the application has read. True if a window update must be sent at
-    /// once: the window has at least doubled, and at most half of it was left (`__tcp_cleanup_rbuf`).
+    /// Move the end of the buffer to byte `until`, as the application has read. True if a window update must be sent at
+    /// once: the window has at least doubled, and at most half of the window was left (`__tcp_cleanup_rbuf`).
     pub fn make_room(&mut self, received: u64, until: u64) -> bool {
         self.until = until;
         let allowed = self.edge.saturating_sub(received);
@@ -434,8 +439,8 @@ impl Window {
 
     /// Adjust the buffer after the application has read (`tcp_recvmsg_locked`, `tcp_rcv_space_adjust`). `bytes` have
     /// arrived in order so far. `newly` of them came with the last packet, including those behind a hole that it
-    /// filled. `beyond` is the extent of out-of-order data. The kernel adjusts the buffer after the first piece of
-    /// `newly`: the rest is not read yet.
+    /// filled. `beyond` is the extent of out-of-order data. The kernel adjusts the buffer after the application has
+    /// read the first buffer of `newly`, when the rest is not read yet.
     pub fn read(&mut self, now: Time, bytes: u64, newly: u64, beyond: u64) {
         let unread = newly.saturating_sub(FRAGMENTS * self.mss);
         let until = bytes - unread;
@@ -446,8 +451,8 @@ impl Window {
         (self.since, self.from) = (now, until);
     }
 
-    /// Enlarge the buffer for twice the bytes read in a round trip, more while these grow, plus the out-of-order data
-    /// (`tcp_rcvbuf_grow`).
+    /// Enlarge the buffer to hold twice the bytes read in a round trip, or more while these bytes grow, plus the
+    /// out-of-order data (`tcp_rcvbuf_grow`).
     fn tune(&mut self, read: u64, beyond: u64) {
         let before = std::mem::replace(&mut self.read_in_rtt, read);
         if self.is_fixed {

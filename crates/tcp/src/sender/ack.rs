@@ -1,7 +1,7 @@
 //! Processing of ACKs, in the order of Linux `tcp_ack`.
 //!
-//! An ACK that only advances, while there are no losses, marks or retransmissions, has a fast path with the same
-//! result. Most ACKs are such.
+//! An ACK that only advances, while there are no losses, marks or retransmissions, takes a fast path with the same
+//! result. Most ACKs take the fast path.
 
 use super::Sender;
 use super::record::{EVER_RETRANSMITTED, Record, SACKED};
@@ -21,7 +21,7 @@ impl Sender {
             return; // acknowledges a packet that was never sent
         }
         self.watch_pauses();
-        // Both calls have the same arguments, so that this function only branches.
+        // Both functions take the arguments of this function, so that it only branches.
         if sacks.is_empty() && !ece && self.is_progress(*ack, *ce_count) {
             self.on_progress(now, segment, out);
         } else {
@@ -29,7 +29,8 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK without SACK blocks and ECN-Echo only advances: every packet was sent once, and none may be lost.
+    /// Whether an ACK without SACK blocks and ECN-Echo only advances the cumulative acknowledgement: every packet was
+    /// sent once, and no packet may be lost.
     #[inline]
     fn is_progress(&self, ack: u32, ce_count: u16) -> bool {
         let board = &self.board;
@@ -42,7 +43,7 @@ impl Sender {
             && (board.una()..ack).all(|seq| !board.recent(seq).is(EVER_RETRANSMITTED))
     }
 
-    /// Process an ACK that only advances.
+    /// Process an ACK that only advances the cumulative acknowledgement.
     #[inline(never)]
     fn on_progress(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         let &Segment::Ack { ack, echo, window, one_way_us, .. } = segment else { return };
@@ -55,7 +56,8 @@ impl Sender {
         self.delivery.count(u64::from(acked));
         self.queue.widen(self.board.una_bytes(), window);
         self.recovery.note_progress();
-        // The acknowledged packet sent last is sampled. Its record stays in the ring until the next packet is sent.
+        // The rate sample is of the acknowledged packet that was sent last. The record of this packet stays in the ring
+        // until the next packet is sent.
         let record = self.board.recent(ack - 1);
         self.rack.advance(now, record.sent, ack - 1, false, None);
         self.delivery.sample(ack - 1, record.sent, &mut None);
@@ -96,7 +98,8 @@ impl Sender {
         let mut summary = self.start_summary(ack, *echo, *one_way_us);
         self.read_sacks(now, ack, *dsack, sacks, &mut summary);
         if overtaken {
-            // A later ACK arrived first: only the SACK blocks can be new, and there is no sample of RTT or rate.
+            // A later ACK arrived before this one: only the SACK blocks can be new, and there is no sample of RTT or
+            // rate.
             let resend = self.update_recovery(now, &mut summary);
             return self.resend(now, resend, out);
         }
@@ -142,7 +145,7 @@ impl Sender {
         }
     }
 
-    /// The record of the sampled packet, if one was sampled.
+    /// The record of the sampled packet, if a packet was sampled.
     fn sampled(&self, summary: &AckSummary) -> Option<&Record> {
         summary.newest.map(|(_, seq)| self.board.get(seq))
     }
@@ -173,7 +176,7 @@ impl Sender {
             && (ack..self.board.next()).contains(&seq)
         {
             if self.board.sacked.add_one(seq, sacks) {
-                self.sack(now, seq, summary); // the usual case
+                self.sack(now, seq, summary); // the usual case: one new packet
             }
         } else {
             self.read_several(now, ack, dsack, sacks, summary);
@@ -183,7 +186,7 @@ impl Sender {
         }
     }
 
-    #[inline(never)] // the rare case
+    #[inline(never)] // the rare case: a DSACK, or not exactly one new packet
     fn read_several(
         &mut self,
         now: Time,
@@ -210,7 +213,7 @@ impl Sender {
         if !summary.dsack_of_probe {
             self.rack.see_dsack();
         }
-        self.delivery.count(u64::from(end.saturating_sub(start))); // a copy has left the network, too
+        self.delivery.count(u64::from(end.saturating_sub(start))); // the duplicate has left the network, too
         let una = self.board.una();
         for seq in start..end.min(self.board.next()) {
             if seq < una {
@@ -244,7 +247,7 @@ impl Sender {
         summary.sacked = true;
     }
 
-    /// Remove the packets below `ack` from the scoreboard and take samples from them.
+    /// Remove the packets below `ack` from the scoreboard and take samples from these packets.
     fn acknowledge(&mut self, now: Time, ack: u32, summary: &mut AckSummary) {
         let mut lowest_late = None;
         let count = ack - self.board.una();
@@ -288,7 +291,7 @@ impl Sender {
         }
     }
 
-    /// Take RTT samples, and return that of the newest packet.
+    /// Take RTT samples, and return the sample of the newest packet.
     fn measure_rtt(&mut self, now: Time, summary: &AckSummary) -> Option<Duration> {
         let (smooth, newest) = summary.rtt_samples(now)?;
         let delayed = self.looks_delayed(summary);
@@ -296,7 +299,7 @@ impl Sender {
         Some(newest)
     }
 
-    /// Whether the ACK may be a delayed one: it acknowledges a lone short packet.
+    /// Whether the ACK may be a delayed ACK: it acknowledges a lone short packet.
     #[inline]
     fn looks_delayed(&self, summary: &AckSummary) -> bool {
         summary.short_packet
@@ -304,7 +307,7 @@ impl Sender {
             && self.prior_delivered(summary).is_some_and(|d| d + 1 == self.delivery.delivered())
     }
 
-    /// Read the marks in an ACK that no later one has overtaken.
+    /// Read the marks in an ACK that no later ACK has overtaken.
     #[inline]
     fn read_marks(&mut self, count: u16, ece: bool, summary: &mut AckSummary) {
         if let Some(report) = self.delivery.read_marks(count, ece, summary.prior_delivered) {
@@ -320,7 +323,8 @@ impl Sender {
         let sampled = summary.newest.map(|(_, seq)| self.board.get(seq));
         let rate = self.delivery.finish(now, acked, sampled, self.rtt.min());
         let transport_reduces = self.window.belongs_to_transport() && self.recovery.is_reducing();
-        // On a path with reordering, any delivery may grow the window; otherwise only cumulative progress.
+        // On a path with reordering, any delivery may grow the window; otherwise only an advance of the cumulative
+        // acknowledgement may.
         let progress = summary.advanced || (self.rack.reorders() && summary.sacked);
         let ack = Ack {
             acked,
@@ -367,7 +371,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Retransmit as the ACK calls for, before new data.
+    /// Retransmit what recovery chose for this ACK, before new data is sent.
     #[inline]
     fn resend(&mut self, now: Time, resend: Resend, out: &mut Vec<Segment>) {
         match resend {

@@ -11,7 +11,7 @@ use units::{Bytes, Duration};
 pub(super) const MIN_RTO: Duration = Duration::from_millis(200);
 /// Descriptor of a burst (`sizeof(struct sk_buff)`), bytes.
 const DESCRIPTION: u64 = 256;
-/// The timestamps option, by which the largest segment exceeds its payload (`mss_clamp`), bytes.
+/// Bytes of the timestamps option: the largest segment (`mss_clamp`) minus its payload.
 const TIMESTAMPS: u64 = 12;
 
 /// Settings of a sender.
@@ -19,8 +19,8 @@ const TIMESTAMPS: u64 = 12;
 pub struct SenderConfig {
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Bytes of intermittent options, by which `mss` is already reduced. Rates are computed without them (Linux
-    /// `mss_cache`).
+    /// Bytes of options that not every segment has. They are already subtracted from `mss`. Rates are computed with
+    /// `mss + option_bytes` (Linux `mss_cache`).
     pub option_bytes: u32,
     /// Initial window, packets.
     pub initial_window: u32,
@@ -30,7 +30,7 @@ pub struct SenderConfig {
     pub send_buffer: SendBuffer,
     /// The layer that paces, and the algorithms that are paced.
     pub pacing: Pacing,
-    /// The NIC of the host, if it reports departures; `None`: nothing waits in the host.
+    /// The NIC of the host, if the NIC reports departures; `None`: packets never wait in the host's NIC.
     pub nic: Option<Nic>,
     /// Bytes of the largest burst passed to the network at once (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
@@ -81,7 +81,7 @@ impl Default for SenderConfig {
 }
 
 impl SenderConfig {
-    /// Payload of a segment without intermittent options, used for rates and memory.
+    /// Payload of a segment without the options that not every segment has, used for rates and memory.
     pub(super) fn largest_segment(&self) -> u32 {
         self.mss + self.option_bytes
     }
@@ -96,7 +96,7 @@ pub enum Pacing {
     Auto,
     /// The transport, for every algorithm (SO_MAX_PACING_RATE; the same rates as with `sch_fq`).
     Always,
-    /// `sch_fq`, for every algorithm. The transport passes packets down up to a millisecond ahead.
+    /// `sch_fq`, for every algorithm. The transport passes packets down up to a millisecond before their departure.
     Fq,
 }
 
@@ -111,10 +111,10 @@ pub struct Nic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LossDetection {
-    /// Times of sending, with a reordering timer (RFC 8985).
+    /// By send times, with a reordering timer (RFC 8985).
     #[default]
     Rack,
-    /// Three duplicate ACKs (RFC 6675).
+    /// By three duplicate ACKs (RFC 6675).
     DupAck,
 }
 
@@ -130,8 +130,8 @@ pub struct SendMemory {
 }
 
 impl Default for SendMemory {
-    /// Memory that grows with the window without limit. It begins with 64 KiB, as in the guest of the Linux engine.
-    /// There, the overhead of a burst equals that of a received packet.
+    /// Memory of 64 KiB that grows with the window without limit, as in the guest of the Linux engine. In that guest, a
+    /// burst that is sent has the same overhead as a packet that is received.
     fn default() -> SendMemory {
         let per_packet = ReceiveMemory::default().per_packet;
         SendMemory { first: Bytes::new(64 << 10), most: Bytes::new(LARGEST_BUFFER), per_packet }
@@ -139,7 +139,7 @@ impl Default for SendMemory {
 }
 
 impl SendMemory {
-    /// Memory of a packet with a head of its own, which is allocated in powers of two.
+    /// Memory of a packet with its own head. The size of the head is rounded up to a power of two.
     pub(super) fn per_segment(&self, mss: u64) -> u64 {
         let head = mss + TIMESTAMPS + self.per_packet.get().saturating_sub(DESCRIPTION);
         head.next_power_of_two() + DESCRIPTION

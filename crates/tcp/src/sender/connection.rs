@@ -1,8 +1,8 @@
 //! Opening and closing a connection: the state of the handshake and of the FIN.
 //!
-//! The FIN (RFC 9293 section 3.6; Linux `tcp_send_fin`) is on the last data packet if that has not been sent yet.
-//! Otherwise it is a packet of its own, without payload. Either way it is in the scoreboard: acknowledged, marked lost
-//! and retransmitted as any other. Statistics count data only.
+//! The FIN (RFC 9293 section 3.6; Linux `tcp_send_fin`) is on the last data packet if that packet has not been sent
+//! yet. Otherwise the FIN is a separate packet without payload. In both cases the scoreboard has the packet, which is
+//! acknowledged, marked lost and retransmitted like any other. Statistics count data packets only.
 
 use super::limits::Limit;
 use crate::segment::Segment;
@@ -24,7 +24,7 @@ enum Fin {
 struct Opening {
     /// Timestamp to echo and receive window of a SYN-ACK; `None`: a SYN.
     answer: Option<(u32, u32)>,
-    /// Whether it was sent more than once, so that its RTT is ambiguous (Karn).
+    /// Whether the segment was sent more than once, so that its RTT is ambiguous (Karn).
     repeated: bool,
 }
 
@@ -79,7 +79,7 @@ impl Connection {
         self.opening.answer.is_some()
     }
 
-    /// Close after the data written so far. False if that was done before.
+    /// Close after the data written so far. False if the application had already closed.
     pub fn close(&mut self) -> bool {
         let closes = self.fin == Fin::Open;
         if closes {
@@ -88,7 +88,7 @@ impl Connection {
         closes
     }
 
-    /// Send no FIN that was not sent yet. Return whether one was due.
+    /// Cancel a FIN that is due and not yet sent. Return whether a FIN was due.
     pub fn withhold_fin(&mut self) -> bool {
         let was_due = self.fin_is_due();
         if was_due {
@@ -118,7 +118,8 @@ impl Connection {
         self.fin == Fin::Sent
     }
 
-    /// Packets to send when there is no data: a FIN by itself, or none and why. `packets_out`: outstanding packets.
+    /// Packets to send when there is no data: 1 for a FIN without data, otherwise the limit that stops the sender.
+    /// `packets_out`: outstanding packets.
     pub fn without_data(&self, packets_out: u32) -> Result<u32, Limit> {
         match self.fin {
             Fin::Due => Ok(1),

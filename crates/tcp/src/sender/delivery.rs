@@ -1,7 +1,8 @@
 //! Delivery-rate sampling (Linux `tcp_rate.c`; draft-ietf-ccwg-bbr section 4.1).
 //!
-//! A sample belongs to the most recently sent packet that an ACK delivers. It is the amount delivered since that packet
-//! was sent, over the longer of two times: that of sending this amount, and that of acknowledging it.
+//! A sample belongs to the most recently sent packet that an ACK delivers. The rate is the number of packets delivered
+//! since the sampled packet was sent, divided by the longer of two intervals: the time in which these packets were
+//! sent, and the time in which they were acknowledged.
 
 use super::ecn_marks::{Marks, Report};
 use super::quirks::{Carried, Quirks};
@@ -21,7 +22,7 @@ pub(super) struct Delivery {
     marked: u64,
     /// Packets marked lost since the start.
     lost: u64,
-    /// When the most recently delivered packet was sent: the send time of a sample begins there.
+    /// Send time of the most recently delivered packet. The send interval of the next sample begins at this time.
     flight_start: Time,
     /// Value of `delivered` until which samples are app-limited, if the application has paused.
     app_limited_until: Option<u64>,
@@ -32,8 +33,8 @@ pub(super) struct Delivery {
     marks: Marks,
 }
 
-/// Time of sending and number of the most recently sent packet that an ACK delivers, which is sampled. Its record stays
-/// in the ring until the next packet is sent.
+/// Send time and number of the packet to sample: of the packets that an ACK delivers, the most recently sent one. The
+/// record of this packet stays in the ring until the next packet is sent.
 pub(super) type Newest = Option<(Time, u32)>;
 
 impl Delivery {
@@ -95,8 +96,8 @@ impl Delivery {
         self.marks.is_known(count)
     }
 
-    /// Read the marks in an ACK that no later one has overtaken. `prior`: packets delivered before it. `None`: there is
-    /// no ECN.
+    /// Read the marks in an ACK that no later ACK has overtaken. `prior`: packets delivered before this ACK. Return
+    /// `None` without ECN.
     #[inline]
     pub fn read_marks(&mut self, count: u16, ece: bool, prior: u64) -> Option<Report> {
         if self.marks.reports_none(count) {
@@ -107,7 +108,8 @@ impl Delivery {
         Some(report)
     }
 
-    /// Stamp a packet about to be sent. To be called before it counts as outstanding.
+    /// Write the delivery counters into the record of a packet about to be sent. Must be called before the packet
+    /// counts as outstanding.
     pub fn stamp(&mut self, record: &mut Record, packets_out: u32) {
         if packets_out == 0 {
             // The condition is not `in_flight == 0`: packets marked lost must not shorten the sample.
@@ -122,8 +124,8 @@ impl Delivery {
         record.flags = (record.flags & !APP_LIMITED) | if self.is_app_limited() { APP_LIMITED } else { 0 };
     }
 
-    /// Account for packet `seq`, delivered for the first time: it is sampled if it is the most recently sent one so
-    /// far.
+    /// Account for packet `seq`, which this ACK delivers for the first time. `newest`: of the packets that the ACK has
+    /// delivered so far, the one that was sent last.
     #[inline]
     pub fn sample(&mut self, seq: u32, sent: Time, newest: &mut Newest) {
         if newest.is_none_or(|newest| (sent, seq) > newest) {
@@ -149,7 +151,8 @@ impl Delivery {
         }
         let record = sampled?;
         let interval = record.send_elapsed().max(now.since(record.delivered_time));
-        // Shorter than the smallest RTT: the ACK was for the original of a retransmission. Compared in microseconds.
+        // An interval shorter than the smallest RTT is invalid: the ACK was for the original of a retransmitted packet.
+        // The times are compared in microseconds.
         let faster = |min: Duration| interval < min && interval.as_micros() < min.as_micros();
         let impossible = interval == Duration::ZERO || min_rtt.is_some_and(faster);
         let mut sample = RateSample {
@@ -170,7 +173,7 @@ impl Delivery {
         Some(sample)
     }
 
-    /// Mark packets app-limited that are sent from now until the packets in flight are delivered.
+    /// Mark packets as app-limited that are sent before the packets now in flight are delivered.
     pub fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = Some(self.delivered + u64::from(in_flight));
     }

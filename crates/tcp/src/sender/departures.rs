@@ -10,7 +10,7 @@ use crate::segment::Segment;
 use congestion::{Control, Traits};
 use units::{Duration, Rate, Time};
 
-/// Times at which packets may leave, and the packets that wait for theirs.
+/// Times at which packets may leave, and the packets that wait for their departure time.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Departures {
@@ -30,7 +30,7 @@ impl Departures {
         }
     }
 
-    /// Begin to pace as the algorithm asks for, once the connection is open.
+    /// Begin the pacing that the algorithm needs, when the connection opens.
     pub fn restart_pacing(&mut self, config: &SenderConfig, traits: &Traits) {
         self.pacer = pacer(traits, config.pacing);
     }
@@ -88,8 +88,8 @@ impl Departures {
         self.host.is_full(burst_bytes, self.pacer.rate(), config.pacing_shift)
     }
 
-    /// Whether a burst of `packets` must wait, as the host holds enough of the connection; `factor` of the limit as a
-    /// power of two.
+    /// Whether a burst of `packets` must wait because the host already holds enough bytes of the connection. The limit
+    /// is multiplied by 2^`factor`.
     #[inline]
     pub fn is_throttled(
         &mut self,
@@ -126,12 +126,12 @@ impl Departures {
         self.host.count(1, 0);
     }
 
-    /// Count a packet of another part of the connection with `bytes` on the wire that is passed to the NIC.
+    /// Count a packet with `bytes` on the wire that another part of the connection passes to the NIC.
     pub fn count_bare(&mut self, bytes: u32) {
         self.host.count_bare(bytes);
     }
 
-    /// Note that a packet of `bytes` has left the NIC. True if the connection had waited for it.
+    /// Note that a packet of `bytes` has left the NIC. True if the connection was waiting for the departure.
     pub fn left_host(&mut self, bytes: u32) -> bool {
         self.host.left(bytes)
     }

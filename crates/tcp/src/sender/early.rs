@@ -1,14 +1,15 @@
-//! Compact records of the oldest outstanding packets, most of which are delivered while a packet below them is missing.
+//! Compact records of the oldest outstanding packets. Most of these packets are delivered (SACKed) above a missing
+//! packet.
 
 use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Record, SACKED};
 
-/// Flags of a delivered packet that are still read, besides its length.
+/// Flags of a delivered packet that are still read. The length is read, too.
 const LASTING: u16 = SACKED | EVER_RETRANSMITTED | BURST_HEAD;
 
 /// Distinct kinds of delivered packets kept for deduplication.
 const KINDS: usize = 8;
 
-/// Records of consecutive packets. Delivered packets of the same kind share one.
+/// Records of consecutive packets. Delivered packets of the same kind share a record.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     first: u32,
@@ -31,10 +32,11 @@ impl Early {
         early
     }
 
-    /// Store a record, or find one of the same kind. Return its index.
+    /// Store a record, or find a stored record of the same kind. Return the index of the record.
     fn keep(&mut self, record: &Record, kinds: &mut Kinds) -> u32 {
         let next = self.records.len() as u32;
-        // RETRANSMITTED may still be cleared by a DSACK, and LINKED means that a probe has repeated the packet.
+        // Such a record may still change: a DSACK may clear RETRANSMITTED, and LINKED means that a probe retransmitted
+        // the packet.
         if record.flags & (SACKED | RETRANSMITTED | LINKED) != SACKED {
             self.records.push(*record);
             return next;
@@ -61,7 +63,7 @@ impl Early {
         &self.records[self.place(seq)]
     }
 
-    /// The record of a packet, to be changed only if it is not shared: delivered packets may share theirs.
+    /// The record of a packet. Delivered packets may share a record, and a shared record must not be changed.
     #[cold]
     #[inline(never)]
     pub fn get_mut(&mut self, seq: u32) -> &mut Record {
@@ -70,7 +72,7 @@ impl Early {
     }
 }
 
-/// The kinds of delivered packets seen last, with the index of the record of each.
+/// The latest kinds of delivered packets, each with the index of its record.
 #[derive(Default)]
 struct Kinds {
     known: [((u16, u16), u32); KINDS],
@@ -102,7 +104,7 @@ mod tests {
     use std::iter::successors;
     use units::Time;
 
-    /// Send packets of different times, lengths and places in a burst.
+    /// Send packets with different send times, lengths and positions in a burst.
     fn send(board: &mut Scoreboard, packets: u32) {
         (0..packets).for_each(|_| {
             board.append(&sent(board.next()));
@@ -140,7 +142,7 @@ mod tests {
         assert_eq!((board.sacked_out(), count(&board, SACKED)), (0, 0));
     }
 
-    /// Apply one of the events that may happen to an outstanding packet.
+    /// Apply an event of this kind to an outstanding packet.
     fn happen(board: &mut Scoreboard, kind: u8, seq: u32) {
         let is_missing = !board.get(seq).is(SACKED);
         match kind {
@@ -164,7 +166,7 @@ mod tests {
         }
     }
 
-    /// The fields of a record that are read; fewer once the packet is delivered.
+    /// The fields of a record that the sender reads. Fewer fields are read once the packet is delivered.
     fn told(board: &Scoreboard, seq: u32) -> (u16, u16, Option<Time>, Option<u32>) {
         let record = board.get(seq);
         let flags = record.flags & (LASTING | LOST | RETRANSMITTED | LINKED);

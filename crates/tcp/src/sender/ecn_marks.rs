@@ -15,7 +15,7 @@ pub(super) struct Marks {
 pub(super) struct Report {
     /// Growth of the receiver's count.
     pub counted: u32,
-    /// Whether it reports marks.
+    /// Whether the ACK reports marks: by ECN-Echo or, with AccECN, by a higher count.
     pub ece: bool,
     /// Marked packets, as far as the negotiated feedback can report them.
     pub marked: u32,
@@ -32,7 +32,8 @@ impl Marks {
         self.count == count
     }
 
-    /// Update the receiver's count and return its growth. An ACK that was overtaken has an old count, which is ignored.
+    /// Update the receiver's count and return its growth. The count of an ACK that a later ACK has overtaken is old and
+    /// is ignored.
     fn advance(&mut self, count: u16) -> u32 {
         let newly = count.wrapping_sub(self.count);
         if newly > u16::MAX / 2 {
@@ -42,13 +43,13 @@ impl Marks {
         u32::from(newly)
     }
 
-    /// Whether an ACK with this count reports no marks, as there is no ECN.
+    /// Whether an ACK with this count reports no marks because there is no ECN.
     #[inline]
     pub fn reports_none(&self, count: u16) -> bool {
         self.feedback == Feedback::Off && count == self.count
     }
 
-    /// Read the marks in an ACK of `acked` packets that no later one has overtaken.
+    /// Read the marks in an ACK of `acked` packets that no later ACK has overtaken.
     pub fn read(&mut self, count: u16, ece: bool, acked: u32) -> Report {
         let counted = self.advance(count);
         let ece = match self.feedback {

@@ -12,7 +12,7 @@ use congestion::{CaState, Undo};
 #[derive(Debug)]
 pub(super) struct Episode {
     state: CaState,
-    /// `next` when the episode began: it ends when all packets below are acknowledged.
+    /// `next` when the episode began. The episode ends when all packets below `high` are acknowledged.
     high: u32,
     /// Timestamp that the last ACK echoed.
     last_echo: u32,
@@ -23,7 +23,7 @@ pub(super) struct Episode {
     undoes: bool,
     /// Whether the receiver echoes marks until it gets CWR.
     tells: bool,
-    /// Whether the next new packet has CWR, as the window was reduced.
+    /// Whether the next new packet must have CWR because the window was reduced.
     tell_reduced: bool,
     /// Whether F-RTO is still checking if the timeout was spurious.
     frto: bool,
@@ -35,7 +35,7 @@ pub(super) struct Episode {
     unproven: Option<u32>,
     /// Threshold to restore if the episode was spurious; 0: must not be undone.
     prior_ssthresh: u32,
-    /// Packets below were already examined for rescue retransmissions.
+    /// Packets below this number were already examined for rescue retransmissions.
     rescued: u32,
     pub reduction: Reduction,
 }
@@ -66,7 +66,7 @@ impl Episode {
         self.state
     }
 
-    /// The episode ends when all packets below are acknowledged.
+    /// The episode ends when all packets below this number are acknowledged.
     #[inline]
     pub fn high(&self) -> u32 {
         self.high
@@ -89,7 +89,7 @@ impl Episode {
         self.undoes && !self.can_undo()
     }
 
-    /// Go to a state of the same episode.
+    /// Enter another state of the same episode.
     #[inline]
     pub fn enter(&mut self, state: CaState) {
         self.state = state;
@@ -121,7 +121,8 @@ impl Episode {
         self.timeouts += 1;
     }
 
-    /// Whether a timeout begins another reduction: the first one of an episode, or after progress.
+    /// Whether a timeout begins another reduction. The first timeout of an episode does, and so does a timeout after
+    /// the cumulative acknowledgement advanced.
     pub fn timeout_reduces(&self, una: u32) -> bool {
         self.state <= CaState::Disorder
             || self.high <= una
@@ -144,12 +145,12 @@ impl Episode {
         self.reduction.begin(cwnd);
     }
 
-    /// Set CWR on the next new packet, as the window was reduced and the receiver may echo marks until then.
+    /// Set CWR on the next new packet: the window was reduced, and the receiver may echo marks until it gets CWR.
     pub fn tell_reduced(&mut self) {
         self.tell_reduced = self.tells;
     }
 
-    /// Whether the next new packet has CWR; the one after it has not.
+    /// Return whether the new packet to be sent now has CWR, and clear the flag.
     #[inline]
     pub fn take_cwr(&mut self) -> bool {
         std::mem::take(&mut self.tell_reduced)
@@ -163,7 +164,7 @@ impl Episode {
         }
     }
 
-    /// Count retransmissions that were sent at the time of `stamp`.
+    /// Count retransmissions that were sent with the timestamp `stamp`.
     pub fn count_retransmissions(&mut self, stamp: u32, packets: u32) {
         self.first_retransmission.get_or_insert(stamp);
         self.unproven = Some(self.unproven.unwrap_or(0) + packets);
@@ -179,7 +180,7 @@ impl Episode {
         self.frto = false;
     }
 
-    /// Let the episode end later: when all packets below `next` are acknowledged.
+    /// Prolong the episode until all packets below `next` are acknowledged.
     pub fn prolong(&mut self, next: u32) {
         self.high = next;
     }
@@ -191,7 +192,7 @@ impl Episode {
 
     /// Note that packets up to `seq` were examined.
     pub fn note_rescue(&mut self, seq: u32) {
-        self.rescued = seq + 1; // packets below are delivered, retransmitted or marked lost
+        self.rescued = seq + 1; // all packets below `seq` are delivered, retransmitted or marked lost
     }
 
     /// Forget the time of the first retransmission, as no retransmission is in the network.
@@ -207,7 +208,7 @@ impl Episode {
         self.unproven = (out > 0).then_some(out);
     }
 
-    /// Note that no undo restores the threshold: a mark is never spurious, say.
+    /// Note that an undo must not restore the threshold, for example because an ECN mark is never spurious.
     #[inline]
     pub fn forget_threshold(&mut self) {
         self.prior_ssthresh = 0;
@@ -218,7 +219,7 @@ impl Episode {
         self.prior_ssthresh = ssthresh;
     }
 
-    /// Window and threshold that an undo restores; `None` if it must not.
+    /// Window and threshold that an undo restores; `None` if the undo must restore neither.
     pub fn to_restore(&self) -> Option<Undo> {
         let (prior_cwnd, prior_ssthresh) = (self.reduction.prior_cwnd(), self.prior_ssthresh);
         (prior_ssthresh > 0).then_some(Undo { prior_cwnd, prior_ssthresh })
@@ -230,7 +231,7 @@ impl Episode {
         self.undo_from = None;
     }
 
-    /// Tell the receiver of no reduction, as it was undone.
+    /// Clear the pending CWR, as the reduction was undone.
     pub fn withdraw_cwr(&mut self) {
         self.tell_reduced = false;
     }
@@ -250,26 +251,26 @@ impl Episode {
         }
     }
 
-    /// Whether the episode was spurious: every retransmission was a duplicate, or an original arrived after its
+    /// Whether the episode was spurious: every retransmission was a duplicate, or an original packet arrived after its
     /// retransmission was sent.
     pub fn undo_is_due(&self) -> bool {
         self.can_undo() && (self.unproven == Some(0) || self.original_was_delayed())
     }
 
-    /// Whether the episode may be undone as all retransmissions were reported as duplicates: no packet was lost.
+    /// Whether the episode may be undone because all retransmissions were reported as duplicates: no packet was lost.
     #[inline]
     pub fn all_were_duplicates(&self) -> bool {
         self.can_undo() && self.unproven == Some(0)
     }
 
-    /// Whether the episode may be undone as an original arrived late.
+    /// Whether the episode may be undone because an original packet arrived late.
     #[inline]
     pub fn original_was_late(&self) -> bool {
         self.can_undo() && self.original_was_delayed()
     }
 
-    /// Whether the original arrived: the echoed timestamp is older than the first retransmission, or no retransmission
-    /// has been sent yet (pacing may hold it back).
+    /// Whether an original packet arrived: the echoed timestamp is older than the first retransmission, or no
+    /// retransmission has been sent yet (pacing may hold it back).
     #[inline]
     fn original_was_delayed(&self) -> bool {
         self.first_retransmission.is_none_or(|first| self.last_echo < first)

@@ -1,22 +1,22 @@
-//! Packets of a connection inside its host: those that wait for their departure time, and those in the NIC.
+//! Packets of a connection inside its host: packets that wait for their departure time, and packets in the NIC.
 //!
-//! With `sch_fq`, packets are passed down ahead of their departure time and leave when it has come (Linux `sch_fq.c`).
-//! Flows of one host share only the queue of the NIC ([`Nic`]) behind that, where a packet arrives at its departure
-//! time. A host without a NIC passes every packet on at once, so its flows share no queue.
+//! With `sch_fq`, packets are passed down before their departure time and leave at that time (Linux `sch_fq.c`). They
+//! then arrive in the queue of the NIC ([`Nic`]), which is the only queue that all flows of a host share. A host
+//! without a NIC passes every packet on at once, so its flows share no queue.
 //!
 //! With a NIC, the bytes that a connection has in the host are limited (TCP small queues, Linux
-//! `tcp_small_queue_check`). The connection continues when some have left (`tcp_wfree`, `tcp_tsq_write`). The limit
-//! counts bytes on the wire. Linux counts `skb->truesize`, which adds the memory of buffers and differs between drivers
-//! and versions. The limit of two bursts is the same in either unit. The limit of a millisecond is tighter in Linux, by
-//! the part of `truesize` that is not payload.
+//! `tcp_small_queue_check`). The connection continues when some of these bytes have left (`tcp_wfree`,
+//! `tcp_tsq_write`). The limit counts bytes on the wire. Linux counts `skb->truesize`, which adds the memory of buffers
+//! and differs between drivers and versions. The limit of two bursts is the same in both units. The limit of 1 ms of
+//! data at the pacing rate is tighter in Linux, where the part of `truesize` that is not payload counts as well.
 //!
 //! Not modelled:
 //!
 //! - the timer slack of `sch_fq` (10 microseconds) and its limits for waiting packets (100 packets per flow, a horizon
 //!   of 10 s)
-//! - a retransmission waits until the original has left the host (`skb_still_in_host_queue`)
-//! - a drop in the host's own queue reduces the window at once (`tcp_enter_cwr` in `__tcp_transmit_skb`): here, loss
-//!   recovery detects it
+//! - the wait of a retransmission until the original has left the host (`skb_still_in_host_queue`)
+//! - the immediate reduction of the window after a drop in the host's own queue (`tcp_enter_cwr` in
+//!   `__tcp_transmit_skb`). In fullpipe, loss recovery detects such a drop
 
 use super::config::{Nic, Pacing, SenderConfig};
 use super::pacing::Pacer;
@@ -27,16 +27,16 @@ use units::{Rate, Time};
 
 /// Most bytes that a connection without pacing may have in its host (sysctl tcp_limit_output_bytes).
 const LIMIT_OUTPUT_BYTES: u64 = 4 << 20;
-/// Factor of the limit for new data, as a power of two (`tcp_write_xmit`).
+/// Exponent for new data: the limit is multiplied by 2^0 (`tcp_write_xmit`).
 pub(super) const NEW_DATA: u32 = 0;
-/// Factor of the limit for retransmissions, as a power of two: twice as high (`tcp_xmit_retransmit_queue`).
+/// Exponent for retransmissions: the limit is multiplied by 2^1 (`tcp_xmit_retransmit_queue`).
 pub(super) const RETRANSMISSIONS: u32 = 1;
 
 /// Packets that wait in the host for their departure time, and the bytes of the connection in the NIC.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct HostQueue {
-    /// Whether packets wait for their departure time here (`sch_fq`).
+    /// Whether packets wait in the host for their departure time (`sch_fq`).
     on: bool,
     nic: Option<Nic>,
     waiting: VecDeque<(Time, Segment)>,
@@ -53,7 +53,7 @@ impl HostQueue {
         HostQueue { on: config.pacing == Pacing::Fq, nic: config.nic, ..HostQueue::default() }
     }
 
-    /// Whether packets wait for their departure time here, not in the transport.
+    /// Whether packets wait for their departure time in the host, not in the transport.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.on
@@ -64,12 +64,12 @@ impl HostQueue {
         self.waiting.is_empty() && self.held == 0
     }
 
-    /// When the next packet departs; `Time::NEVER` if there is none.
+    /// When the next packet departs; `Time::NEVER` if no packet waits.
     pub fn next(&self) -> Time {
         self.waiting.front().map_or(Time::NEVER, |front| front.0)
     }
 
-    /// Queue a packet that may depart at `at`, or pass it on if that is now.
+    /// Queue a packet that may depart at `at`, or pass the packet on if that time has come.
     pub fn hand_over(&mut self, now: Time, at: Time, segment: Segment, out: &mut Vec<Segment>) {
         if at <= now && self.waiting.is_empty() {
             out.push(segment);
@@ -107,7 +107,8 @@ impl HostQueue {
         self.held += u64::from(bytes);
     }
 
-    /// Note that a packet of `bytes` has left the NIC, or was dropped there. True if the connection had waited for it.
+    /// Note that a packet of `bytes` has left the NIC, or was dropped there. True if the connection was waiting for the
+    /// departure.
     pub fn left(&mut self, bytes: u32) -> bool {
         self.held = self.held.saturating_sub(bytes.into());
         std::mem::take(&mut self.throttled)
@@ -119,8 +120,9 @@ impl HostQueue {
         self.nic.is_some()
     }
 
-    /// Whether a burst of `packets` must wait, as the host holds enough of the connection (`tcp_small_queue_check`).
-    /// The limit is two such bursts, or 2^-`pacing_shift` seconds at the pacing rate if more, times 2^`factor`.
+    /// Whether a burst of `packets` must wait because the host holds enough bytes of the connection
+    /// (`tcp_small_queue_check`). The limit is 2^`factor` times the larger of two such bursts and 2^-`pacing_shift`
+    /// seconds at the pacing rate.
     #[inline]
     pub fn is_throttled(
         &mut self,

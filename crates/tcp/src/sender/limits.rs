@@ -10,7 +10,7 @@ pub(super) enum Limit {
     Cwnd,
     /// The next departure is in the future.
     Pacing,
-    /// The queues of the host hold enough.
+    /// The queues of the host hold as many bytes of the connection as they may.
     Host,
     /// Nothing to send, or the connection is not open yet.
     #[default]
@@ -19,7 +19,7 @@ pub(super) enum Limit {
     Receiver,
     /// The send buffer is full of unacknowledged data.
     SendBuffer,
-    /// The sender has closed, and all is acknowledged: no time is counted any more.
+    /// The sender has closed, and all data is acknowledged. No more time is counted.
     Over,
 }
 
@@ -60,7 +60,7 @@ impl AddAssign for Limited {
 #[derive(Debug)]
 pub(super) struct Limits {
     current: Limit,
-    /// `NEVER` before the sender is open: until then no time is counted.
+    /// `NEVER` before the sender is open; no time is counted then.
     since: Time,
     spent: Limited,
 }

@@ -1,6 +1,6 @@
 //! The sending half of a connection.
 //!
-//! [`Sender`] coordinates parts. Each part owns its state, which only its own methods change:
+//! [`Sender`] coordinates parts. Each part owns its state, and only the methods of the part change that state:
 //!
 //! | part | state |
 //! |---|---|
@@ -20,7 +20,7 @@
 //! RACK → recovery state → rate sample → congestion control → retransmit, transmit.
 //!
 //! Opening a connection follows RFC 9293 section 3.5 (Linux `tcp_connect`, `tcp_rcv_synsent_state_process`,
-//! `tcp_rcv_state_process`): actively with a SYN, or passively with the answer to one.
+//! `tcp_rcv_state_process`): actively with a SYN, or passively with a SYN-ACK.
 
 mod ack;
 mod config;
@@ -76,11 +76,11 @@ use units::{Duration, Rate, Time};
 use window::Window;
 use write_queue::WriteQueue;
 
-/// The sending half of a connection. Its methods take the time and what has arrived, and push the segments that it
-/// sends.
+/// The sending half of a connection. The methods take the time and the arriving segment, and push the segments that the
+/// sender sends.
 ///
-/// The parts that every ACK needs come first, in the order of use: with thousands of connections, fetching them takes
-/// most of the time.
+/// The parts that every ACK needs come first, in the order of use: with thousands of connections, fetching these parts
+/// from memory takes most of the time.
 #[repr(C, align(64))]
 pub struct Sender {
     window: Window,
@@ -133,7 +133,7 @@ impl Sender {
     }
 
     /// Answer a SYN that has the timestamp `echo` with a SYN-ACK, which opens the direction of this sender, too.
-    /// `window` is that of the receiver at this end.
+    /// `window` is the window of the receiver at this end.
     pub fn accept(&mut self, now: Time, echo: u32, window: u32, out: &mut Vec<Segment>) {
         if self.connection.is_established() {
             return; // a late SYN
@@ -203,7 +203,8 @@ impl Sender {
         self.expand_send_buffer();
     }
 
-    /// Set the bytes that the application has written so far (`None`: unlimited), and send what that allows.
+    /// Set the bytes that the application has written so far (`None`: unlimited), and send as much of them as all
+    /// limits allow.
     pub fn offer(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
         if bytes > self.queue.data() || bytes.is_none() {
             self.check_app_limited();
@@ -212,7 +213,7 @@ impl Sender {
         self.push(now, out);
     }
 
-    /// Close after the data written so far: a FIN follows it.
+    /// Close after the data written so far: a FIN follows that data.
     pub fn close(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.connection.close() {
             self.queue.end_at(self.board.next_bytes());
@@ -220,7 +221,7 @@ impl Sender {
         }
     }
 
-    /// Send no new data and no FIN from now on; outstanding packets are still retransmitted if they are lost.
+    /// Send no new data and no FIN from now on; lost packets are still retransmitted.
     pub fn stop(&mut self, now: Time) {
         self.queue.stop(self.board.next_bytes());
         self.connection.withhold_fin();
@@ -232,7 +233,7 @@ impl Sender {
         }
     }
 
-    /// Process an arriving segment and send what it allows.
+    /// Process an arriving segment and send the packets that it allows.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         self.rtt.forget_last();
         let established = self.connection.is_established();
@@ -243,8 +244,8 @@ impl Sender {
         }
     }
 
-    /// Note that a packet of `bytes` has left the NIC, or was dropped there, and send what that allows (`tcp_wfree`,
-    /// `tcp_tsq_write`). True if the sender had waited for it.
+    /// Note that a packet of `bytes` has left the NIC, or was dropped there, and send the packets that may now be sent
+    /// (`tcp_wfree`, `tcp_tsq_write`). True if the sender was waiting for the departure.
     pub fn on_left_host(&mut self, now: Time, bytes: u32, out: &mut Vec<Segment>) -> bool {
         let goes_on = self.departures.left_host(bytes) && self.connection.is_established();
         if goes_on {
@@ -351,7 +352,7 @@ impl Sender {
         }
     }
 
-    /// The path as the algorithm sees it.
+    /// State of path and sender that the algorithm can read.
     fn path(&self, now: Time) -> Path {
         Path {
             now,

@@ -10,31 +10,31 @@ use crate::segment::{Segment, micros, stamp};
 use congestion::{CaState, Sent};
 use units::{Duration, Time};
 
-/// Longest time until the next ACK for which a burst waits to grow.
+/// A small burst waits for the next ACK only if this ACK is expected within this time.
 const DEFER_FOR: Duration = Duration::from_millis(1);
 
-/// Treatment of a burst that is smaller than it could be.
+/// Treatment of a burst with fewer packets than the largest burst.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Small {
-    /// It may wait for an ACK.
+    /// The burst may wait for an ACK.
     MayWait,
-    /// It is sent at once (`tcp_push_one`).
+    /// The burst is sent at once (`tcp_push_one`).
     Goes,
 }
 
-/// Why no more was sent.
+/// Reason why no more was sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     By(Limit),
-    /// The next burst waits for an ACK, to grow.
+    /// The next burst waits for an ACK that allows a larger burst.
     Deferred,
 }
 
 /// Properties of a data packet that its record does not have.
 struct Flags {
-    /// Whether it ends a burst of several packets.
+    /// Whether the packet ends a burst of several packets.
     last: bool,
-    /// Whether it is a retransmission.
+    /// Whether the packet is a retransmission.
     again: bool,
 }
 
@@ -74,8 +74,8 @@ impl Sender {
         self.recovery.count_retransmissions(stamp(sent), count);
     }
 
-    /// Retransmit packets as one burst, without the counters of loss recovery: a tail loss probe is no retransmission
-    /// there (Linux `__tcp_retransmit_skb`).
+    /// Retransmit packets as one burst, without the counters of loss recovery, which do not count a tail loss probe as
+    /// a retransmission (Linux `__tcp_retransmit_skb`).
     pub(super) fn send_again(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.before_burst(now, count);
         let (mut bytes, mut packets, at) = (0, 0, self.departures.departure(now));
@@ -137,7 +137,8 @@ impl Sender {
         self.after_push(now, stop, sent);
     }
 
-    /// Send the next burst within all limits. Return its packets, or why it was not sent.
+    /// Send the next burst within all limits. Return the number of packets in the burst, or the reason why no burst was
+    /// sent.
     #[inline(always)]
     fn send_next(&mut self, now: Time, small: Small, out: &mut Vec<Segment>) -> Result<u32, Stop> {
         if self.must_wait(now) {
@@ -168,7 +169,8 @@ impl Sender {
         Ok(count)
     }
 
-    /// Mark the flow app-limited if a full send buffer is the limit and counts as an idle application.
+    /// Mark the flow app-limited if a full send buffer is the limit and the configuration treats that as an idle
+    /// application.
     fn note_full_buffer(&mut self, limit: Limit) {
         let looks_idle = self.config.quirks.full_send_buffer == FullSendBuffer::AppLimited;
         if limit == Limit::SendBuffer && self.queue.payload_is_full(&self.board) && looks_idle {
@@ -213,8 +215,8 @@ impl Sender {
         self.departures.limit(now, if let Stop::By(limit) = stop { limit } else { Limit::Cwnd });
     }
 
-    /// Whether a burst that is smaller than it could be waits for the next ACK, which is due soon. The end of the
-    /// written data, or of a complete chunk, does not wait (`tcp_tso_should_defer`).
+    /// Whether a burst with room for fewer packets than the largest burst waits for the next ACK, because this ACK is
+    /// due soon. The end of the written data, or of a complete chunk, does not wait (`tcp_tso_should_defer`).
     fn should_defer(&self, now: Time, room: u32, largest: u32) -> bool {
         if room >= largest || room >= self.window.cwnd().div_ceil(3) {
             return false;
@@ -236,7 +238,7 @@ impl Sender {
         let mut unsent = self.queue.unsent(self.board.next_bytes());
         let at = self.departures.departure(now);
         let mut record = Record::new(at, 0, 0);
-        self.delivery.stamp(&mut record, self.board.packets_out()); // the same for all packets of the burst
+        self.delivery.stamp(&mut record, self.board.packets_out()); // all packets of the burst get the same counters
         record.in_flight = self.board.in_flight();
         let (common, mut bytes) = (record.flags, 0);
         for i in 0..count {
@@ -281,8 +283,8 @@ impl Sender {
         push | FIN
     }
 
-    /// Build a data packet that departs at `at`. The last one of a burst has PSH, so that the receiver processes it at
-    /// once (Linux `__tcp_transmit_skb`).
+    /// Build a data packet that departs at `at`. The last packet of a burst has PSH, so that the receiver processes the
+    /// burst at once (Linux `__tcp_transmit_skb`).
     fn data(&mut self, at: Time, seq: u32, record: &Record, flags: Flags) -> Segment {
         let (Flags { last, again }, len) = (flags, record.len);
         let (push, fin) = (last || record.is(PUSH), record.is(FIN));
@@ -304,7 +306,7 @@ impl Sender {
         self.departures.burst_packets(&self.config, self.window.control(), &self.rtt)
     }
 
-    /// Set the pacing rate from the window, or as the algorithm asks.
+    /// Set the pacing rate from the window, or to the rate that the algorithm requests.
     #[inline]
     pub(super) fn update_pacing_rate(&mut self) {
         let mss = self.config.largest_segment();
@@ -324,8 +326,8 @@ impl Sender {
         if self.queue.is_closed_to_writes() { 0 } else { self.write_chunks(now, out) }
     }
 
-    /// Write chunks. When a full chunk is the next to be sent, one burst of it leaves without waiting for an ACK to
-    /// grow (`tcp_push_one`).
+    /// Write chunks. When the next data to be sent is a full chunk, one burst of it is sent at once, even if a later
+    /// ACK would allow a larger burst (`tcp_push_one`).
     fn write_chunks(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         let mut sent = 0;
         while self.queue.write_chunk(&self.board) {
@@ -357,7 +359,7 @@ impl Sender {
     }
 
     /// Mark packets sent from now on as app-limited if only the application kept the sender from sending
-    /// (`tcp_rate_check_app_limited`). To be called before the application writes.
+    /// (`tcp_rate_check_app_limited`). Must be called before the application writes.
     pub(super) fn check_app_limited(&mut self) {
         let counts = self.config.quirks.idle_application == IdleApplication::AppLimited;
         if counts && self.queue.lacks_segment(self.board.next_bytes()) {
@@ -365,7 +367,7 @@ impl Sender {
         }
     }
 
-    /// Same as [`Sender::check_app_limited`], regardless of unsent data: used when a full send buffer keeps the
+    /// Same as [`Sender::check_app_limited`], but regardless of unsent data. Used when a full send buffer keeps the
     /// application from writing.
     fn check_path_idle(&mut self) {
         let in_flight = self.board.in_flight();

@@ -5,11 +5,11 @@ use super::rtt::RttEstimator;
 use congestion::Control;
 use units::{Duration, Rate, Time};
 
-/// Bytes of the largest burst that Linux builds: 64 KiB less room for headers.
+/// Bytes of the largest burst that Linux builds: 64 KiB minus room for headers.
 pub(super) const GSO_MAX_BYTES: u32 = 65_215;
-/// Packets at the start of a connection that are not paced (as with `sch_fq`).
+/// Number of packets that leave unpaced at the start of a connection (as with `sch_fq`).
 const UNPACED_PACKETS: u64 = 10;
-/// RTT per halving of the extra burst of very short paths: 2^9 microseconds.
+/// On very short paths bursts are larger. The extra part halves for every 2^9 microseconds of RTT.
 const BURST_RTT_SHIFT: u32 = 9;
 
 /// Pacing of departures.
@@ -47,7 +47,8 @@ impl Pacer {
         self.enabled && self.next_departure > now
     }
 
-    /// Account for a burst of `bytes` of payload. If it is late, its time is shortened by the delay, at most by half.
+    /// Account for a burst of `bytes` of payload. If the burst leaves late, the time until the next departure is
+    /// shortened by the delay, at most by half.
     pub fn depart(&mut self, now: Time, bytes: u64, packets_sent: u64) {
         let before = self.next_departure;
         self.next_departure = before.max(now);
@@ -58,8 +59,8 @@ impl Pacer {
         }
     }
 
-    /// Set the pacing rate: the algorithm's, or two windows per RTT in early slow start and 1.2 later. `mss`: payload
-    /// for rates. `packets_out`: outstanding packets.
+    /// Set the pacing rate: the algorithm's rate, or two windows per RTT in early slow start and 1.2 windows per RTT
+    /// later. `mss`: payload for rates. `packets_out`: outstanding packets.
     pub fn set_rate(&mut self, control: &Control, rtt: &RttEstimator, mss: u32, packets_out: u32) {
         if let Some(rate) = control.pacing_rate {
             // A rate of zero means that there is no estimate: Linux does not pace then.
@@ -69,12 +70,13 @@ impl Pacer {
         let Some(srtt) = rtt.srtt() else { return };
         let percent = if control.cwnd < control.ssthresh / 2 { 200 } else { 120 };
         let packets = control.cwnd.max(packets_out);
-        // Bits times 10^6 microseconds, times percent / 100; 64 bits last up to 25 million packets of 9 kB.
+        // Bits times 10^6 microseconds, times percent / 100; The product fits into 64 bits for up to 25 million packets
+        // of 9 kB.
         let bits = u64::from(mss) * u64::from(packets) * percent * 80_000;
         self.rate = Rate::from_bits_per_sec(bits / srtt.as_micros().max(1));
     }
 
-    /// Packets per burst: by default a millisecond's worth at the pacing rate, more on very short paths.
+    /// Packets per burst: by default as many as the pacing rate sends in 1 ms, more on very short paths.
     pub fn burst_packets(&self, config: &SenderConfig, control: &Control, rtt: &RttEstimator) -> u32 {
         if config.max_burst_bytes < 2 * config.mss {
             return 1;

@@ -1,25 +1,25 @@
-//! A tail loss probe that awaits its ACK: if the end of a flight is lost no ACK arrives, so the sender sends one more
-//! packet to elicit an ACK (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
+//! A tail loss probe that awaits its ACK: if the last packets of a flight are lost, no ACK arrives, so the sender sends
+//! one more packet to elicit an ACK (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
 
-/// A probe that awaits its ACK, if there is one.
+/// The probe that awaits its ACK, if any.
 #[derive(Debug, Default)]
 pub(super) struct TailProbe {
     /// `next` when the probe was sent.
     end: Option<u32>,
     /// Whether the probe was a retransmission of the last packet.
     was_retransmission: bool,
-    /// Whether that packet was sent while the flow was app-limited.
+    /// Whether the last packet was first sent while the flow was app-limited.
     app_limited: bool,
 }
 
 /// Conclusion from an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// None, or no packet was lost.
+    /// The ACK does not reach a probe, or no packet was lost.
     Calm,
     /// The original or the probe arrived: the next ACK decides.
     Undecided,
-    /// The end of the flight was lost; `app_limited`: it was sent while the flow was app-limited.
+    /// The end of the flight was lost; `app_limited`: this packet was sent while the flow was app-limited.
     Lost { app_limited: bool },
 }
 
@@ -46,12 +46,13 @@ impl TailProbe {
         self.end = Some(next);
     }
 
-    /// Note that the last packet was retransmitted as a probe; `app_limited`: it was app-limited before.
+    /// Note that the last packet was retransmitted as a probe; `app_limited`: this packet was app-limited when it was
+    /// sent before.
     pub fn sent_again(&mut self, next: u32, app_limited: bool) {
         *self = TailProbe { end: Some(next), was_retransmission: true, app_limited };
     }
 
-    /// Await no ACK any more.
+    /// Stop waiting for the ACK of the probe.
     pub fn forget(&mut self) {
         self.end = None;
     }

@@ -1,7 +1,7 @@
 //! Deviations from released Linux, to measure their effect. All are off by default.
 //!
-//! In ns-3 3.40, BBR flows starve where they do not in Linux. Google's kernel with BBRv3 counts packets in flight
-//! differently. Each switch here is one such behaviour, so that a run can have one of them without the others.
+//! In ns-3 3.40, BBR flows starve in cases in which they do not starve in Linux. Google's kernel with BBRv3 counts
+//! packets in flight differently. Each field of [`Quirks`] switches one such behaviour, independently of all others.
 
 use super::record::{APP_LIMITED, Record};
 use congestion::RateSample;
@@ -16,7 +16,8 @@ pub enum RateSampling {
     #[default]
     Linux,
     /// The start of the preceding sample, or of the simulation if that sample was invalid. A sample continues until the
-    /// ACK of a packet that was sent after further deliveries (ns-3 3.40).
+    /// ACK of a packet at whose transmission more packets had been delivered than at the start of the sample (ns-3
+    /// 3.40).
     #[serde(rename = "ns3_3.40")]
     Ns3_40,
 }
@@ -25,10 +26,10 @@ pub enum RateSampling {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InvalidSamples {
-    /// It is no bandwidth sample (Linux).
+    /// The sample is not used as a bandwidth sample (Linux).
     #[default]
     Discarded,
-    /// It ends rounds as a valid sample does, and has the rate of the last valid one (ns-3 3.40).
+    /// The sample ends rounds like a valid sample, and has the rate of the last valid sample (ns-3 3.40).
     Repeated,
 }
 
@@ -53,7 +54,7 @@ pub enum FullSendBuffer {
     /// Limited by the application: its samples are marked app-limited (Linux).
     #[default]
     AppLimited,
-    /// Limited by the network, as the application has written all that it may (ns-3).
+    /// Limited by the network, as the application has written as much as the send buffer accepts (ns-3).
     NetworkLimited,
 }
 
@@ -75,8 +76,8 @@ pub enum Proportion {
     /// Delivered data, as in RFC 9937 section 6.
     #[default]
     Rfc9937,
-    /// A duplicate ACK counts one packet more than it SACKs, as if it had no SACK blocks, and products have 32 bits
-    /// (ns-3 3.44 `TcpPrrRecovery::DoRecovery`).
+    /// A duplicate ACK counts one packet more than it SACKs, as a duplicate ACK without SACK blocks would, and products
+    /// have 32 bits (ns-3 3.44 `TcpPrrRecovery::DoRecovery`).
     Ns3,
 }
 
@@ -87,9 +88,9 @@ pub enum LostInFlight {
     /// The count at transmission.
     #[default]
     Counted,
-    /// The count at transmission less the packets before the lost one in its burst, if these and the end of the
-    /// preceding burst are SACKed. Google's kernel with BBRv3 moves such packets into the preceding burst and
-    /// subtracts them from the count of the rest (`tcp_shifted_skb`).
+    /// The count at transmission, minus the packets before the lost packet in its burst, if these packets and the last
+    /// packet of the preceding burst are SACKed. Google's kernel with BBRv3 moves these packets into the preceding
+    /// burst and subtracts them from the count of the remaining burst (`tcp_shifted_skb`).
     Shifted,
 }
 
@@ -104,7 +105,7 @@ pub struct Quirks {
     pub rescue: Rescue,
     /// Whether samples are app-limited while the send buffer is full.
     pub full_send_buffer: FullSendBuffer,
-    /// Whether samples are app-limited while the application writes too little.
+    /// Whether samples are app-limited while the sender has sent everything that the application has written.
     pub idle_application: IdleApplication,
     /// Arithmetic of proportional rate reduction.
     pub prr: Proportion,
@@ -126,7 +127,7 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    /// The state that `quirks` need, if any.
+    /// State for the samples of ns-3; `None` if `quirks` selects the samples of Linux.
     pub fn new(quirks: Quirks) -> Option<Box<Carried>> {
         let Quirks { rate_sampling, invalid_samples, .. } = quirks;
         let linux = (RateSampling::default(), InvalidSamples::default());
@@ -142,7 +143,7 @@ impl Carried {
         })
     }
 
-    /// Turn Linux's sample into the one that ns-3 would take from the same ACK.
+    /// Turn Linux's sample into the sample that ns-3 would take from the same ACK.
     pub fn rewrite(
         &mut self,
         sample: &mut RateSample,

@@ -1,10 +1,10 @@
-//! Loss detection. RACK marks a packet lost when one sent sufficiently later was delivered (RFC 8985; Linux
-//! `tcp_recovery.c`).
+//! Loss detection. RACK marks a packet lost when another packet that was sent sufficiently later was delivered (RFC
+//! 8985; Linux `tcp_recovery.c`).
 //!
 //! Loss detection by duplicate ACKs alone marks a packet lost when three packets above it have been SACKed (RFC 6675,
-//! `IsLost`). Linux did so before RACK, and ns-3 does. There is no reordering timer, and the threshold is constant. A
-//! lost retransmission is not detected: only the timeout repairs it, and marks all outstanding packets lost (RFC 6675
-//! section 5.1).
+//! `IsLost`). Linux used this method before RACK, and ns-3 still uses it. There is no reordering timer, and the
+//! threshold is constant. A lost retransmission is not detected: it is repaired only by the timeout, which marks all
+//! outstanding packets lost (RFC 6675 section 5.1).
 
 use super::config::LossDetection;
 use super::record::LOST;
@@ -13,19 +13,19 @@ use super::scoreboard::Scoreboard;
 use std::ops::Range;
 use units::{Duration, Time};
 
-/// Duplicate ACKs that end the wait for reordered packets, until reordering is observed (RFC 5681).
+/// Number of duplicate ACKs that end the wait for reordered packets, as long as no reordering was observed (RFC 5681).
 const DUP_THRESHOLD: u32 = 3;
 /// Largest reordering degree, packets.
 const MAX_REORDERING: u32 = 300;
 /// Recoveries without a spurious retransmission after which the widened reordering window is reset.
 const PERSIST_RECOVERIES: u32 = 16;
 
-/// State of RACK: the most recently sent packet among those delivered, and the reordering observed.
+/// State of RACK: the newest delivered packet (the one that was sent last), and the reordering observed.
 #[derive(Debug)]
 pub(super) struct Rack {
-    /// When that packet was sent, and its number.
+    /// Send time and number of the newest delivered packet.
     newest: (Time, u32),
-    /// RTT of that packet.
+    /// RTT of the newest delivered packet.
     rtt: Duration,
     /// Reordering degree, packets.
     reordering: u32,
@@ -38,7 +38,7 @@ pub(super) struct Rack {
     steps: u32,
     persist: u32,
     last_widened: u64,
-    /// Packets below were already examined by loss detection with duplicate ACKs.
+    /// Packets below this number were already examined by loss detection with duplicate ACKs.
     settled: u32,
 }
 
@@ -61,7 +61,8 @@ impl Rack {
         }
     }
 
-    /// Account for a delivered packet. `ambiguous`: it was retransmitted, so the original may have been delivered.
+    /// Account for a delivered packet. `ambiguous`: the packet was retransmitted, so the original may have been
+    /// delivered.
     #[inline]
     pub fn advance(&mut self, now: Time, sent: Time, seq: u32, ambiguous: bool, min_rtt: Option<Duration>) {
         let rtt = now.since(sent);
@@ -115,20 +116,21 @@ impl Rack {
         self.reordering > DUP_THRESHOLD
     }
 
-    /// Reset a large reordering degree on a timeout with many SACKed packets: it was probably an overestimate.
+    /// Reset a large reordering degree on a timeout with many SACKed packets, as the degree was probably an
+    /// overestimate.
     pub fn forget_large_reordering(&mut self, sacked_out: u32) {
         if sacked_out >= DUP_THRESHOLD {
             self.reordering = self.reordering.min(DUP_THRESHOLD);
         }
     }
 
-    /// Time left until a packet sent at `sent` counts as lost; `None` if that time has come.
+    /// Time left until a packet sent at `sent` counts as lost; `None` if no time is left.
     pub fn time_left(&self, now: Time, sent: Time, window: Duration) -> Option<Duration> {
         let left = (self.rtt + window).saturating_sub(now.since(sent));
         (left > Duration::ZERO).then_some(left)
     }
 
-    /// Note a DSACK of a packet that was no tail loss probe.
+    /// Note a DSACK for a packet that was not a tail loss probe.
     pub fn see_dsack(&mut self) {
         self.dsack_seen |= self.reordering_seen;
     }
@@ -154,7 +156,7 @@ impl Rack {
     }
 
     /// Whether there may be losses: a packet believed to be in the network was sent before a delivered one. Always true
-    /// with `DupAck`.
+    /// with [`LossDetection::DupAck`].
     #[inline]
     pub fn may_have_losses(&self, board: &Scoreboard) -> bool {
         self.by_duplicates

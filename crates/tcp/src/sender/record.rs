@@ -2,7 +2,7 @@
 
 use units::{Duration, Time};
 
-/// No packet.
+/// Stands for "no packet" in the links of the send order.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The packet was selectively acknowledged.
@@ -19,7 +19,7 @@ pub(super) const APP_LIMITED: u16 = 16;
 pub(super) const BURST_HEAD: u16 = 32;
 /// The packet is in the send order.
 pub(super) const LINKED: u16 = 64;
-/// The packet has the FIN.
+/// The packet carries the FIN.
 pub(super) const FIN: u16 = 128;
 /// The packet was the last of the written data when it was sent (Linux `tcp_mark_push`).
 pub(super) const PUSH: u16 = 256;
@@ -28,17 +28,17 @@ pub(super) const PUSH: u16 = 256;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Record {
-    /// When it was last sent.
+    /// When the packet was last sent.
     pub sent: Time,
-    /// When its flight began to be sent.
+    /// Start of the send interval of the packet's rate sample (Linux `first_tx_mstamp`).
     pub flight_start: Time,
-    /// When `delivered` had last changed at the time of sending.
+    /// Time of the last change of `delivered` before the packet was sent.
     pub delivered_time: Time,
     pub delivered: u32,
     pub lost: u32,
     pub marked: u32,
     pub in_flight: u32,
-    /// Its neighbours in the send order; `NONE` at the ends.
+    /// Neighbours of the packet in the send order; `NONE` at the ends.
     pub earlier: u32,
     pub later: u32,
     pub len: u16,
@@ -62,7 +62,7 @@ impl Record {
         (self.later != NONE).then_some(self.later)
     }
 
-    /// Time from the start of its flight until it was sent.
+    /// Time from `flight_start` until the packet was sent.
     #[inline]
     pub fn send_elapsed(&self) -> Duration {
         self.sent.since(self.flight_start)

@@ -31,11 +31,12 @@ impl Sender {
         }
     }
 
-    /// Same as [`Sender::update_recovery`], for an ACK that does not merely advance in the state Open.
+    /// Same as [`Sender::update_recovery`], but not for an ACK in the state Open that only advances the cumulative
+    /// acknowledgement.
     #[inline(always)] // called for most ACKs while a packet is missing
     fn respond(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
         if summary.ece {
-            self.recovery.forget_threshold(); // a mark is never spurious
+            self.recovery.forget_threshold(); // an ECN mark is never spurious
         }
         self.leave_finished_episode(now);
         match self.recovery.state() {
@@ -173,7 +174,7 @@ impl Sender {
         self.recovery.settle(self.board.is_suspicious(), self.board.next());
     }
 
-    /// Begin a reduction for another cause than loss, unless one is under way. It cannot be undone.
+    /// Begin a reduction for another cause than loss, unless a reduction is under way. This reduction cannot be undone.
     pub(super) fn enter_cwr(&mut self, now: Time, cause: Congestion) {
         self.recovery.forget_threshold();
         if self.recovery.state() < CaState::Cwr {
@@ -186,7 +187,7 @@ impl Sender {
     /// Begin fast recovery.
     pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
         if !self.board.any_retransmission_out() {
-            self.recovery.forget_retransmission(); // left from an earlier episode
+            self.recovery.forget_retransmission(); // the time is left over from an earlier episode
         }
         self.recovery.forget_threshold();
         self.recovery.watch_for_undo(self.board.una(), self.board.retrans_out());
@@ -293,7 +294,8 @@ impl Sender {
         self.recovery.forbid_undo();
     }
 
-    /// Undo if all retransmissions were reported as duplicates, so that no packet was lost. True if so.
+    /// Undo the episode if all retransmissions were reported as duplicates, so that no packet was lost. Return whether
+    /// the episode was undone.
     #[inline]
     fn undo_if_all_duplicates(&mut self, now: Time) -> bool {
         let due = self.recovery.all_were_duplicates();
@@ -304,8 +306,8 @@ impl Sender {
         due
     }
 
-    /// Undo recovery if an original arrived late, as the path reorders more than assumed. True if recovery must only
-    /// wait for its outstanding retransmissions.
+    /// Undo recovery if an original packet arrived late, because the path reorders more than assumed. True if recovery
+    /// must now only wait for its outstanding retransmissions.
     fn undo_partially(&mut self, now: Time, prior_una: u32) -> bool {
         if !self.recovery.original_was_late() {
             return false;
@@ -325,7 +327,8 @@ impl Sender {
         false
     }
 
-    /// Undo a timeout that was spurious: `proven` by F-RTO, or by DSACK or timestamps. True if so.
+    /// Undo a timeout that was spurious, as shown by F-RTO (`proven`), DSACK or timestamps. Return whether the timeout
+    /// was undone.
     fn undo_loss(&mut self, now: Time, proven: bool) -> bool {
         if !(proven || self.recovery.undo_is_due()) {
             return false;

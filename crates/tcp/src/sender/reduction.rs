@@ -10,9 +10,9 @@ pub(super) struct Reduction {
     mss: u32,
     /// Window when the reduction began, packets.
     prior_cwnd: u32,
-    /// Packets delivered since then.
+    /// Packets delivered since the reduction began.
     delivered: u32,
-    /// Packets sent since then.
+    /// Packets sent since the reduction began.
     sent: u32,
 }
 
@@ -42,7 +42,7 @@ impl Reduction {
     }
 
     /// Count `delivered` packets and return the new window. `lost`: packets newly marked lost; `advanced`: the
-    /// cumulative acknowledgement did; `ssthresh`: the threshold.
+    /// cumulative acknowledgement advanced.
     pub fn window(
         &mut self,
         delivered: u32,
@@ -89,12 +89,12 @@ impl Reduction {
         }
     }
 
-    /// Packets to send while at most the threshold is in flight (RFC 9937 section 6.2): slow start, or as many as are
-    /// delivered.
+    /// Packets to send while at most the threshold is in flight (RFC 9937 section 6.2): the larger of `delivered` and
+    /// the packets owed (delivered minus sent during the reduction), and one more if `safe`, as in slow start.
     fn catch_up(&self, delivered: u32, safe: bool) -> i64 {
         let owed = i64::from(self.delivered) - i64::from(self.sent);
         if self.arithmetic == Proportion::Ns3 && owed < 0 {
-            return 0; // an unsigned number in ns-3, which becomes negative when it is cast
+            return 0; // ns-3 casts an unsigned difference, which then becomes negative
         }
         owed.max(i64::from(delivered)) + i64::from(safe)
     }

@@ -3,16 +3,16 @@
 use super::early::Early;
 use super::record::{Record, SACKED};
 
-/// Smallest ring, in records: an initial window (RFC 6928) and some more.
+/// Smallest ring, in records: an initial window of 10 packets (RFC 6928), rounded up to a power of two.
 const FEWEST: usize = 16;
 
 /// Ring size below which a lean scoreboard does not save memory.
 const MANY: usize = 64;
 
-/// Most outstanding packets per place in the ring of a lean scoreboard.
+/// Largest number of outstanding packets per place in the ring of a lean scoreboard.
 const MOST_PER_PLACE: u32 = 32;
 
-/// Numbers of the outstanding packets: from the lowest one to the next new one.
+/// Numbers of the outstanding packets: `una..next`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
     pub una: u32,
@@ -25,7 +25,7 @@ pub(super) struct Outstanding {
 pub(super) struct Ring {
     /// Records from `base` on.
     places: Vec<Record>,
-    /// Number of the first packet that was not set aside.
+    /// Number of the first packet whose record was not set aside.
     base: u32,
     lean: bool,
     /// Records below `base`, which only a lean ring sets aside.
@@ -54,13 +54,13 @@ impl Ring {
         if seq < self.base { self.early.get_mut(seq) } else { &mut self.places[slot] }
     }
 
-    /// The record of a packet that was not set aside.
+    /// The record of a packet whose record was not set aside.
     #[inline]
     pub fn recent(&self, seq: u32) -> &Record {
         &self.places[self.slot(seq)]
     }
 
-    /// Number of the first packet that was not set aside.
+    /// Number of the first packet whose record was not set aside.
     #[inline]
     pub fn base(&self) -> u32 {
         self.base
@@ -71,13 +71,13 @@ impl Ring {
         self.places.len() + self.early.records()
     }
 
-    /// The lowest outstanding packet that was not set aside.
+    /// The lowest outstanding packet whose record was not set aside.
     #[inline]
     fn lowest(&self, out: Outstanding) -> u32 {
         out.una.max(self.base)
     }
 
-    /// Outstanding packets with a place.
+    /// Number of outstanding packets with a place in the ring.
     #[inline]
     fn taken(&self, out: Outstanding) -> usize {
         (out.next - self.lowest(out)) as usize
@@ -96,11 +96,11 @@ impl Ring {
         self.places[slot] = record;
     }
 
-    /// Double the ring, or set records aside if it is lean. The choice depends on the undelivered packets:
+    /// Double the ring, or set records aside in a lean ring. The choice depends on the number of undelivered packets:
     ///
-    /// - less than 3/8 of the ring: set the oldest three quarters aside and halve the ring
-    /// - less than 7/8: set the older half aside
-    /// - more: double the ring
+    /// - less than 3/8 of the ring: set the oldest three quarters of the records aside and halve the ring
+    /// - less than 7/8 of the ring: set the older half of the records aside
+    /// - 7/8 of the ring or more: double the ring
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, out: Outstanding) {
@@ -109,7 +109,7 @@ impl Ring {
             return self.resize(out, places * 2);
         }
         let waiting = self.places.iter().filter(|record| !record.is(SACKED)).count();
-        // Records set aside are copied each time, so they must not be many more than the ring has.
+        // All records set aside are copied each time, so their number must not exceed the size of the ring by much.
         let needed = waiting.max(((out.next - out.una) / MOST_PER_PLACE) as usize);
         match needed * 8 / places {
             ..3 => {
@@ -128,8 +128,8 @@ impl Ring {
         self.base = end;
     }
 
-    /// Halve the ring if at most a quarter of it is used, so that memory is freed after a burst. Not to be called
-    /// while an ACK is processed, as that reads packets that it has just acknowledged.
+    /// Halve the ring if at most a quarter of it is used, so that memory is freed after a burst. Must not be called
+    /// while an ACK is processed, as that processing reads the records of packets that the ACK has just acknowledged.
     #[cold]
     fn shrink(&mut self, out: Outstanding) {
         if self.base <= out.una {

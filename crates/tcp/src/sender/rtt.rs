@@ -1,7 +1,7 @@
 //! Round-trip time and retransmission timeout as Linux estimates them (`tcp_rtt_estimator`, `tcp_set_rto`).
 //!
-//! Unlike RFC 6298, the variance term (not the sum) has a floor, so RTO >= srtt + 200 ms by default. The variance term
-//! follows the largest deviation of each round trip, and falls slowly.
+//! Unlike RFC 6298, the variance term (not the sum of smoothed RTT and variance term) has a floor, so RTO >= srtt + 200
+//! ms by default. The variance term follows the largest deviation of each round trip, and falls slowly.
 
 use congestion::WindowedMax;
 use units::{Duration, Time};
@@ -22,8 +22,8 @@ pub(super) struct RttEstimator {
     rto: Duration,
     /// Floor of the variance term, in microseconds (`tcp_rto_min_us`).
     floor: i64,
-    min: WindowedMax, // the maximum of u64::MAX minus the RTT is the minimum RTT
-    /// The smoothed sample of the last arrived segment, if it gave one.
+    min: WindowedMax, // stores u64::MAX - RTT, whose maximum gives the minimum RTT
+    /// The RTT sample of the last arrived segment that was smoothed into the RTT, if any.
     last: Option<Duration>,
 }
 
@@ -43,12 +43,12 @@ impl RttEstimator {
         }
     }
 
-    /// Smoothed RTT, once there was a sample.
+    /// Smoothed RTT; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
         (self.srtt_8 > 0).then(|| Duration::from_nanos(self.srtt_8 as u64 * 125))
     }
 
-    /// Smallest RTT of the last five minutes, once there was a sample.
+    /// Smallest RTT of the last five minutes; `None` before the first sample.
     pub fn min(&self) -> Option<Duration> {
         let inverted = self.min.get();
         (inverted != 0).then(|| Duration::from_nanos(u64::MAX - inverted))
@@ -69,19 +69,19 @@ impl RttEstimator {
         self.rto = (self.rto * 2).min(RTO_MAX);
     }
 
-    /// The smoothed sample of the last arrived segment, if it gave one.
+    /// The RTT sample of the last arrived segment that was smoothed into the RTT, if any.
     pub fn last(&self) -> Option<Duration> {
         self.last
     }
 
-    /// Forget the sample of the last arrived segment, as another has arrived.
+    /// Forget the sample of the last arrived segment, as another segment has arrived.
     #[inline]
     pub fn forget_last(&mut self) {
         self.last = None;
     }
 
-    /// Use RTT samples: `smooth` for the smoothed RTT, `newest` for the minimum, unless it is larger and the ACK
-    /// `delayed`. `una` and `next` delimit round trips.
+    /// Use RTT samples: `smooth` for the smoothed RTT, `newest` for the minimum, unless `newest` is larger and the ACK
+    /// is `delayed`. `una` and `next` delimit round trips.
     #[inline(always)] // called for every ACK
     pub fn learn(
         &mut self,

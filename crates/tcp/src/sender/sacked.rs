@@ -1,4 +1,4 @@
-//! Selective acknowledgements: the SACK blocks of ACKs, and the ranges that they have reported.
+//! Selective acknowledgements: the SACK blocks of ACKs, and the ranges that these blocks have reported.
 
 use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
@@ -39,13 +39,15 @@ impl Sacked {
         self.ranges.remove_below(una);
     }
 
-    /// The one packet that `blocks` report and the preceding ACK did not, if these are its blocks and one packet.
+    /// The one packet that `blocks` report and the preceding ACK did not; `None` if the blocks differ by more than that
+    /// packet.
     #[inline]
     pub fn grown(&self, blocks: &SackBlocks) -> Option<u32> {
         blocks.grown_since(&self.known)
     }
 
-    /// Add the one packet that `blocks` report and the preceding ACK did not. False if it was reported before.
+    /// Add the one packet that `blocks` report and the preceding ACK did not. False if an earlier ACK had reported this
+    /// packet.
     #[inline]
     pub fn add_one(&mut self, seq: u32, blocks: &SackBlocks) -> bool {
         let mut is_new = false;
@@ -54,8 +56,9 @@ impl Sacked {
         is_new
     }
 
-    /// Add the packets in `una..next` that `blocks` report. Return the number of ranges that are new, which
-    /// [`new_range`](Self::new_range) returns in ascending order. `dsack`: the first block reports a duplicate.
+    /// Add the packets in `una..next` that `blocks` report. Return the number of new ranges.
+    /// [`new_range`](Self::new_range) returns these ranges in ascending order. `dsack`: the first block reports a
+    /// duplicate.
     #[inline]
     pub fn add(&mut self, blocks: &SackBlocks, dsack: bool, una: u32, next: u32) -> usize {
         let (known, mut is_all_known) = (self.known, !dsack);
@@ -84,8 +87,8 @@ impl Sacked {
         self.new[n]
     }
 
-    /// Count the duplicates `start..end`. False if there are more duplicates than the `retransmitted` packets: the
-    /// network duplicates packets (Linux `tcp_dsack_seen`).
+    /// Count the duplicates `start..end`. False if there are more duplicates than `retransmitted` packets, so that the
+    /// network must have duplicated packets (Linux `tcp_dsack_seen`).
     pub fn are_plausible(&mut self, start: u32, end: u32, retransmitted: u64) -> bool {
         self.duplicates += u64::from(end.saturating_sub(start));
         self.duplicates <= retransmitted

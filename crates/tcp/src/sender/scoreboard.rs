@@ -4,10 +4,10 @@
 //!
 //! - `una <= next`, and every packet in `una..next` has a record.
 //! - The counters agree with the flags.
-//! - The send-order list has every packet believed to be in the network, in the order of sending. Besides these it has
-//!   only packets that a timeout marked lost.
+//! - The send-order list has every packet believed to be in the network, in the order of sending. All other packets in
+//!   the list were marked lost by a timeout.
 //! - The field `earlier` of the first packet in the list is stale: most packets leave the list at the front, and the
-//!   next record is not touched for that.
+//!   record of the packet behind them is then not written.
 
 use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, LOST, NONE, RETRANSMITTED, Record, SACKED};
 use super::ring::{Outstanding, Ring};
@@ -37,7 +37,7 @@ pub(super) struct Scoreboard {
     /// Payload bytes below `next`.
     next_bytes: u64,
     ring: Ring,
-    /// Lost packets by number; entries may be stale and are checked when taken.
+    /// Lost packets by number; entries may be stale, and each is checked when it is taken out.
     lost: VecDeque<u32>,
     pub sacked: Sacked,
     /// When each retransmitted packet was first sent, microseconds modulo 2^32; `None`: not recorded.
@@ -75,7 +75,7 @@ impl Scoreboard {
         self.ring.get_mut(seq)
     }
 
-    /// The record of a packet that was not set aside.
+    /// The record of a packet whose record was not set aside.
     #[inline]
     pub fn recent(&self, seq: u32) -> &Record {
         self.ring.recent(seq)
@@ -131,7 +131,7 @@ impl Scoreboard {
         self.packets_out() + self.retrans_out - (self.sacked_out + self.lost_out)
     }
 
-    /// Whether no packet is SACKed, marked lost, retransmitted or set aside.
+    /// Whether no packet is SACKed, marked lost or retransmitted, and no record is set aside.
     #[inline]
     pub fn is_clean(&self) -> bool {
         self.ring.base() <= self.una
@@ -173,8 +173,8 @@ impl Scoreboard {
         self.sacked.end().unwrap_or(self.una)
     }
 
-    /// Packets before `seq` in its burst that Google's kernel would have moved into the preceding burst: all if they
-    /// and the end of that burst are SACKed, else none.
+    /// Packets before `seq` in its burst that Google's kernel would have moved into the preceding burst: all of them if
+    /// they and the last packet of the preceding burst are SACKed, else 0.
     pub fn shifted_away(&self, seq: u32) -> u32 {
         let mut head = seq;
         while head > self.una && !self.get(head).is(BURST_HEAD) {
@@ -184,7 +184,7 @@ impl Scoreboard {
         if moved { seq - head } else { 0 }
     }
 
-    /// Packets from `seq` on that are lost and were sent in one burst, at most `limit`.
+    /// Number of packets from `seq` on that await retransmission and were sent in one burst, at most `limit`.
     pub fn lost_run(&self, seq: u32, limit: u32) -> u32 {
         let belongs = |s: &u32| !self.get(*s).is(BURST_HEAD) && self.awaits_retransmission(*s);
         1 + (seq + 1..self.next.min(seq + limit)).take_while(belongs).count() as u32
@@ -206,7 +206,7 @@ impl Scoreboard {
         self.first_us.as_ref()?.get(seq)
     }
 
-    /// Record that `record` was the first transmission of a packet, if these are recorded.
+    /// Record that `record` was the first transmission of a packet, if first transmissions are recorded.
     #[inline]
     pub fn note_first(&mut self, seq: u32, record: &Record) {
         if let Some(first_us) = self.first_us.as_mut().filter(|_| !record.is(EVER_RETRANSMITTED)) {
@@ -260,7 +260,7 @@ impl Scoreboard {
         self.newest = seq;
     }
 
-    /// Remove a packet from the send order, if it is in it.
+    /// Remove a packet from the send order, if the send order contains it.
     pub fn unlink(&mut self, seq: u32) {
         let record = self.get_mut(seq);
         let (before, earlier, later) = (record.flags, record.earlier, record.later);
@@ -342,7 +342,8 @@ impl Scoreboard {
         self.retrans_out += u32::from(before & RETRANSMITTED == 0);
     }
 
-    /// Note that the retransmission in the network, if there is one, was a duplicate of a packet not marked lost.
+    /// Note that the retransmission in the network was a duplicate, if there is a retransmission and the packet is not
+    /// marked lost.
     pub fn take_back_retransmission(&mut self, seq: u32) {
         let record = self.get_mut(seq);
         if record.flags & (LOST | RETRANSMITTED) == RETRANSMITTED {
@@ -351,7 +352,7 @@ impl Scoreboard {
         }
     }
 
-    /// Mark a packet lost. False if nothing changed: it was delivered, or already marked lost.
+    /// Mark a packet lost. False if the packet was delivered or already marked lost.
     pub fn mark_lost(&mut self, seq: u32) -> bool {
         let flags = self.get(seq).flags;
         if flags & SACKED != 0 {
@@ -400,7 +401,7 @@ impl Scoreboard {
     }
 
     /// Clear every loss mark, as the episode is undone. As in Linux, packets that RACK marked lost stay out of the send
-    /// order: if one of them really is lost, only a timeout detects that.
+    /// order: if one of these packets really is lost, only a timeout detects the loss.
     pub fn forget_losses(&mut self) {
         for seq in self.una..self.next {
             self.get_mut(seq).flags &= !LOST;

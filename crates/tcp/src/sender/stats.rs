@@ -48,7 +48,7 @@ pub struct Snapshot {
     pub min_rtt: Option<Duration>,
     /// Pacing rate, if the flow is paced.
     pub pacing_rate: Option<Rate>,
-    /// The last delivery-rate sample, payload.
+    /// The last delivery-rate sample, payload only.
     pub delivery_rate: Option<Rate>,
     /// State of loss recovery.
     pub state: CaState,

@@ -5,7 +5,7 @@ use crate::segment::stamp;
 use congestion::CaState;
 use units::{Duration, Time};
 
-/// Findings of one ACK, and the state before it.
+/// Findings of one ACK, and the state before this ACK.
 #[derive(Debug, Default)]
 pub(super) struct AckSummary {
     pub prior_una: u32,
@@ -21,13 +21,14 @@ pub(super) struct AckSummary {
     pub advanced: bool,
     /// Whether packets were SACKed for the first time.
     pub sacked: bool,
-    /// Whether it acknowledges (or SACKs) a packet that was never retransmitted and was sent before the episode began.
+    /// Whether the ACK acknowledges (or SACKs) a packet that was never retransmitted and was sent before the episode
+    /// began.
     pub original_delivered: bool,
-    /// Whether it reports marks.
+    /// Whether the ACK reports marks.
     pub ece: bool,
-    /// Whether it has a DSACK.
+    /// Whether the ACK has a DSACK.
     pub dsack: bool,
-    /// Whether it acknowledges a tail loss probe that was a retransmission, so that the original may have arrived.
+    /// Whether the ACK acknowledges a tail loss probe that was a retransmission. The original may then have arrived.
     pub acks_probe: bool,
     /// Whether the DSACK is for the tail loss probe.
     pub dsack_of_probe: bool,
@@ -36,7 +37,7 @@ pub(super) struct AckSummary {
     pub retransmission_acked: bool,
     /// Whether the timer is restarted after loss detection.
     pub arm_timer: bool,
-    /// Whether it acknowledges a lone short packet.
+    /// Whether the ACK acknowledges a lone short packet.
     pub short_packet: bool,
     /// Lowest packet delivered late, below the highest SACKed one.
     pub reordered_from: Option<u32>,
@@ -51,19 +52,20 @@ pub(super) struct AckSummary {
 }
 
 impl AckSummary {
-    /// Note that a packet arrived after others that were sent later.
+    /// Note that a packet arrived after packets that were sent later.
     pub fn delivered_late(&mut self, seq: u32) {
         self.reordered_from = Some(self.reordered_from.map_or(seq, |lowest| lowest.min(seq)));
     }
 
-    /// Whether the ACK is dubious: it does not merely advance.
+    /// Whether the ACK is dubious (Linux `tcp_ack_is_dubious`): it does not advance the cumulative acknowledgement, or
+    /// it also reports SACKs, a DSACK or marks.
     #[inline]
     pub fn is_dubious(&self) -> bool {
         !self.advanced || self.sacked || self.dsack || self.ece
     }
 
-    /// RTT samples: that of the oldest acknowledged packet, for the smoothed RTT, and that of the newest, for the
-    /// minimum and the algorithm.
+    /// RTT samples of the oldest and of the newest acknowledged packet. The first is for the smoothed RTT, the second
+    /// for the minimum RTT and the algorithm.
     #[inline(always)] // called for most ACKs while a packet is missing
     pub fn rtt_samples(&self, now: Time) -> Option<(Duration, Duration)> {
         let acked = if self.retransmission_acked { Span::default() } else { self.acked_sent };
@@ -72,7 +74,7 @@ impl AckSummary {
             Some((now.since(oldest), now.since(newest)))
         } else if self.advanced {
             let elapsed_ms = stamp(now).saturating_sub(self.echo).max(1);
-            let elapsed = Duration::from_millis(u64::from(elapsed_ms)); // the timestamp option's resolution
+            let elapsed = Duration::from_millis(u64::from(elapsed_ms)); // the resolution of timestamps
             Some((elapsed, elapsed))
         } else {
             None
@@ -80,7 +82,7 @@ impl AckSummary {
     }
 }
 
-/// Times of sending of the first and the last of some packets; `NEVER` if there are none.
+/// Send times of the first and the last packet of a group; `NEVER` for an empty group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     first: Time,
@@ -94,13 +96,13 @@ impl Default for Span {
 }
 
 impl Span {
-    /// Time of the first packet.
+    /// Send time of the first packet.
     #[inline]
     pub fn first(self) -> Time {
         self.first
     }
 
-    /// Add the time of the next packet.
+    /// Add the send time of the next packet.
     #[inline]
     pub fn extend(&mut self, sent: Time) {
         if self.is_empty() {
@@ -114,7 +116,7 @@ impl Span {
         self.first == Time::NEVER
     }
 
-    /// This span, or `other` if it is empty.
+    /// This span, or `other` if this span is empty.
     #[inline]
     fn or(self, other: Span) -> Span {
         if self.is_empty() { other } else { self }

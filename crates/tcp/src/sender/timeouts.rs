@@ -14,7 +14,7 @@ impl Sender {
         self.timer.at().min(self.window.next_wakeup()).min(self.departures.wakeup())
     }
 
-    /// Run the timers that are due. Harmless if none is.
+    /// Run the timers that are due. Harmless if no timer is due.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.departures.release(now, out);
         if self.window.next_wakeup() <= now {
@@ -53,9 +53,8 @@ impl Sender {
         self.timer.arm_retransmission(now + self.rtt.rto());
     }
 
-    /// Await the opening of the receiver's window if no packet is outstanding. Without zero-window probes, the loss of
-    /// the ACK that opens the window would stop the flow for ever (RFC 9293 section 3.8.6.1; Linux
-    /// `tcp_check_probe_timer`).
+    /// Set the timer for a zero-window probe if no packet is outstanding. Without such probes, the loss of the ACK that
+    /// opens the window would stop the flow for ever (RFC 9293 section 3.8.6.1; Linux `tcp_check_probe_timer`).
     pub(super) fn await_window(&mut self, now: Time) {
         if self.board.packets_out() == 0 {
             self.timer.await_window(now, &self.rtt);
@@ -90,7 +89,7 @@ impl Sender {
             } else {
                 let last = self.board.next() - 1;
                 let app_limited = self.board.get(last).is(APP_LIMITED);
-                self.send_again(now, last, 1, out); // loss recovery does not count it as a retransmission
+                self.send_again(now, last, 1, out); // loss recovery does not count the probe as a retransmission
                 self.recovery.probe.sent_again(self.board.next(), app_limited);
             }
             self.timer.disarm();
@@ -112,8 +111,8 @@ impl Sender {
         self.rearm_retransmission(now);
     }
 
-    /// Arm the probe timer if a probe is allowed, and return whether it is. `rto_from_now`: the RTO counts from now,
-    /// not from the sending of the head.
+    /// Arm the probe timer if a probe is allowed, and return whether the timer was armed. `rto_from_now`: the RTO
+    /// counts from now, not from the sending of the head.
     #[inline]
     pub(super) fn schedule_probe(&mut self, now: Time, rto_from_now: bool) -> bool {
         let calm =
@@ -130,7 +129,7 @@ impl Sender {
         self.timer.rearm(now, &self.board, &self.rtt, self.departures.delay(now));
     }
 
-    /// Arm the timer after progress: a tail loss probe if one is allowed, else the timeout.
+    /// Arm the timer after progress: for a tail loss probe if a probe is allowed, else for the timeout.
     #[inline]
     pub(super) fn set_timer_after_progress(&mut self, now: Time) {
         if !self.schedule_probe(now, true) {

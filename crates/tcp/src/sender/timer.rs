@@ -14,7 +14,7 @@ const REORDERING_SLACK: Duration = Duration::from_millis(2);
 pub(super) enum Purpose {
     #[default]
     Off,
-    /// The timeout, also of a SYN and of a zero-window probe.
+    /// The retransmission timeout, also of a SYN or a zero-window probe.
     Retransmission,
     /// A tail loss probe.
     Probe,
@@ -54,7 +54,7 @@ impl Timer {
         (self.purpose, self.at) = (Purpose::Retransmission, at);
     }
 
-    /// Arm the timer of reordering, after `wait` and a slack.
+    /// Arm the reordering timer: it fires `wait` and a slack from now.
     pub fn arm_reordering(&mut self, now: Time, wait: Duration) {
         (self.purpose, self.at) = (Purpose::Reordering, now + wait + REORDERING_SLACK);
     }
@@ -93,7 +93,8 @@ impl Timer {
         true
     }
 
-    /// Restart the retransmission timeout; it counts from the sending of the head if a shorter timer had replaced it.
+    /// Restart the retransmission timeout. It counts from the send time of the head if a shorter timer had replaced the
+    /// retransmission timer.
     pub fn rearm(&mut self, now: Time, board: &Scoreboard, rtt: &RttEstimator, delay: Duration) {
         if board.packets_out() == 0 {
             return self.disarm();
@@ -103,8 +104,7 @@ impl Timer {
         self.arm_retransmission(at + delay);
     }
 
-    /// Await the opening of a closed receive window, if the timer is off: the first zero-window probe is due after an
-    /// RTO.
+    /// Arm the timer for the first zero-window probe, which is due after an RTO, if the timer is off.
     pub fn await_window(&mut self, now: Time, rtt: &RttEstimator) {
         if self.purpose == Purpose::Off {
             self.window_probes = 0;
@@ -112,8 +112,8 @@ impl Timer {
         }
     }
 
-    /// Await the next zero-window probe after one was sent. The time between probes doubles, but the retransmission
-    /// timeout of later data does not (`tcp_probe0_when`).
+    /// Arm the timer for the next zero-window probe, after a probe was sent. The time between probes doubles, but the
+    /// retransmission timeout of later data does not (`tcp_probe0_when`).
     pub fn await_next_probe(&mut self, now: Time, rtt: &RttEstimator) {
         self.window_probes += 1;
         self.arm_retransmission(now + rtt.backed_off(self.window_probes));

@@ -1,5 +1,5 @@
-//! The congestion window: the algorithm that sets it, and validation: it grows only while it is used, and shrinks after
-//! an idle time (similar to RFC 7661; Linux `tcp_cwnd_validate`, `tcp_cwnd_restart`).
+//! The congestion window: the algorithm that sets it, and its validation. The window grows only while it is used, and
+//! shrinks after an idle time (similar to RFC 7661; Linux `tcp_cwnd_validate`, `tcp_cwnd_restart`).
 
 use super::scoreboard::Scoreboard;
 use congestion::{
@@ -123,7 +123,7 @@ impl Window {
         self.refresh();
     }
 
-    /// When the algorithm must be woken; `NEVER` if it need not.
+    /// When the algorithm must be called next; `NEVER` if it requests no call.
     #[inline]
     pub fn next_wakeup(&self) -> Time {
         self.algorithm.next_wakeup().unwrap_or(Time::NEVER)
@@ -141,9 +141,9 @@ impl Window {
         self.refresh();
     }
 
-    /// Restart the time in which the window is unused. Called on an ACK that may raise the window, at the end or undo
-    /// of a reduction, and on a timeout (Linux `tcp_cong_avoid`, `tcp_end_cwnd_reduction`, `tcp_undo_cwnd_reduction`,
-    /// `tcp_enter_loss`, `tcp_init_transfer`).
+    /// Restart the time for which the window counts as unused. Called on an ACK that may raise the window, at the end
+    /// or undo of a reduction, and on a timeout (Linux `tcp_cong_avoid`, `tcp_end_cwnd_reduction`,
+    /// `tcp_undo_cwnd_reduction`, `tcp_enter_loss`, `tcp_init_transfer`).
     #[inline]
     pub fn confirm(&mut self, now: Time) {
         self.used_since = now;
@@ -159,7 +159,8 @@ impl Window {
         self.used_since = now;
     }
 
-    /// Whether the window stopped the sender in this round, or slow start has not yet doubled the packets outstanding.
+    /// Whether the window stopped the sender in this round, or slow start has not yet raised the window to twice the
+    /// packets outstanding.
     #[inline]
     pub fn is_limit(&self) -> bool {
         let has_slow_start = self.traits.slow_start || self.belongs_to_transport();
@@ -167,8 +168,8 @@ impl Window {
         self.cwnd_limited || (slow_start && self.control.cwnd < 2 * self.most_out)
     }
 
-    /// Note that something else than the window stops the sender. True if the window has been neither filled nor
-    /// confirmed for the timeout `rto`, and is due to shrink.
+    /// Note that the window has room, so that something else stops the sender. True if the window has been neither
+    /// filled nor confirmed for the timeout `rto`, and is due to shrink.
     pub fn note_room(&mut self, now: Time, board: &Scoreboard, rto: Duration) -> bool {
         let out = board.packets_out();
         let stronger = !self.cwnd_limited && out > self.most_out;
@@ -186,8 +187,9 @@ impl Window {
         now.since(self.used_since) >= rto && self.belongs_to_transport()
     }
 
-    /// Reduce a window that was neither filled nor confirmed for an RTO halfway to its used part, as it says nothing
-    /// about the network. `only_unused`: nothing else explains that it was not filled.
+    /// Reduce a window that was neither filled nor confirmed for an RTO to the mean of the window and its used part, as
+    /// the unused part was never tested on the network. `only_unused`: the window was unused for no other reason, such
+    /// as recovery or a full send buffer.
     pub fn shrink_unused(&mut self, now: Time, only_unused: bool) {
         let used = self.used.max(self.initial);
         if only_unused && used < self.control.cwnd {

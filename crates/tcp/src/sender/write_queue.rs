@@ -2,9 +2,9 @@
 //! `tcp_sndbuf_expand`, `sk_stream_write_space`).
 //!
 //! An application that has filled the buffer waits until a third of it is free again (`sk_stream_min_wspace`), and then
-//! writes until it is full. The buffer grows with the window while the window is not full, up to the limit of the host.
-//! Written data is in chunks that are segmented later. The last chunk is filled up before another begins, even if the
-//! buffer is full.
+//! writes until the buffer is full. The buffer grows with the congestion window, up to the limit of the host, but only
+//! while the window is not full. Written data is in chunks that are segmented later. The last chunk is filled up before
+//! another chunk begins, even if the buffer is full.
 //!
 //! Not modelled:
 //!
@@ -21,9 +21,9 @@ use super::scoreboard::Scoreboard;
 
 /// Smallest window that the buffer supports, packets (`TCP_INIT_CWND`).
 const LEAST_PACKETS: u32 = 10;
-/// Windows that the buffer holds.
+/// Congestion windows that the buffer holds.
 const WINDOWS: u64 = 2;
-/// Windows that the buffer holds for BBR (`bbr_sndbuf_expand`).
+/// Congestion windows that the buffer holds for BBR (`bbr_sndbuf_expand`).
 const WINDOWS_OF_BBR: u64 = 3;
 /// Size of a chunk before the first ACK: half of the largest window that a SYN-ACK can advertise
 /// (`tcp_bound_to_half_wnd`).
@@ -36,7 +36,7 @@ const UNLIMITED: u64 = u64::MAX / 2;
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct WriteQueue {
-    /// One past the highest byte the receiver's window allows.
+    /// One past the highest byte that the receiver's window allows.
     window_end: u64,
     /// Bytes that the application has to send; `None`: unlimited.
     data: Option<u64>,
@@ -44,15 +44,15 @@ pub(super) struct WriteQueue {
     mss: u64,
     /// Limit of unacknowledged payload; `MAX` if the buffer counts no payload.
     payload: u64,
-    /// Memory of a burst beside its payload.
+    /// Memory of a burst in addition to its payload.
     per_packet: u64,
-    /// Memory per packet of the window, by which the buffer grows.
+    /// Memory by which the buffer grows for each packet of the congestion window.
     per_segment: u64,
     /// The largest buffer; 0 if memory is not counted.
     most: u64,
     /// The buffer (`sk_sndbuf`).
     limit: u64,
-    /// The largest window that the buffer was enlarged for, packets.
+    /// The largest congestion window for which the buffer was enlarged, packets.
     good_for: u32,
     /// Whether the application waits for room (`SOCK_NOSPACE`).
     is_full: bool,
@@ -115,7 +115,7 @@ impl WriteQueue {
         self.is_full = false;
     }
 
-    /// Set the window that the receiver advertises beyond byte `from`. It never shrinks.
+    /// Set the window that the receiver advertises beyond byte `from`. The end of the window never moves back.
     #[inline]
     pub fn widen(&mut self, from: u64, window: u32) {
         self.window_end = self.window_end.max(from + u64::from(window));
@@ -186,8 +186,8 @@ impl WriteQueue {
         self.window_end >= board.next_bytes() + self.mss
     }
 
-    /// Packets of `quota` that data, send buffer and receive window allow; or the limit, if there are none.
-    /// `without_data`: packets to send when there is no data, or why there are none.
+    /// Number of packets, at most `quota`, that data, send buffer and receive window allow; or the limit, if no packet
+    /// is allowed. `without_data`: number of packets to send when there is no data, or the limit.
     #[inline]
     pub fn sendable(
         &self,
@@ -218,7 +218,7 @@ impl WriteQueue {
         self.unsent(next) <= self.mss || left.is_some_and(|left| left <= u64::from(room) * self.mss)
     }
 
-    /// Payload left of the chunk with the byte `next`; `None` if it is the last one, which may still grow.
+    /// Unsent payload of the chunk with the byte `next`; `None` for the last chunk, which may still grow.
     fn left_of_chunk(&self, next: u64) -> Option<u64> {
         if !self.is_managed() {
             return Some(self.chunk - next % self.chunk);
@@ -227,8 +227,8 @@ impl WriteQueue {
         Some(before_tail % self.chunk + 1)
     }
 
-    /// Enlarge the buffer to a multiple of the window (`tcp_sndbuf_expand`). `three_windows`: it holds three windows
-    /// instead of two.
+    /// Enlarge the buffer to a multiple of the window (`tcp_sndbuf_expand`). `three_windows`: three windows instead of
+    /// two.
     #[inline]
     pub fn expand(&mut self, cwnd: u32, three_windows: bool) {
         if cwnd > self.good_for {
@@ -258,10 +258,10 @@ impl WriteQueue {
         self.limit.saturating_sub(queued) < queued / 2
     }
 
-    /// Let the waiting application write again if there is room. True if there is (`sk_stream_write_space`).
+    /// Let the waiting application write again if the buffer has room (`sk_stream_write_space`). Return whether it has.
     #[inline]
     pub fn free(&mut self, board: &Scoreboard) -> bool {
-        let payload = self.written - board.una_bytes(); // cheap test first: mostly decided without the heads
+        let payload = self.written - board.una_bytes(); // the cheap test comes first: payload alone mostly decides
         if self.is_tight(payload) || self.is_tight(self.queued(board)) {
             return false;
         }
@@ -273,7 +273,7 @@ impl WriteQueue {
         if board.una() == 0 { self.first_chunk } else { self.chunk }
     }
 
-    /// Fill up the last chunk, or begin another if there is memory. False if nothing was written.
+    /// Fill up the last chunk, or begin another chunk if there is memory. False if nothing was written.
     pub fn write_chunk(&mut self, board: &Scoreboard) -> bool {
         let end = self.data.unwrap_or(UNLIMITED);
         if self.written >= end {

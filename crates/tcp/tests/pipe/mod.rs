@@ -1,4 +1,4 @@
-//! A sender and a receiver joined by one bottleneck and a constant delay: the smallest network there is.
+//! A sender and a receiver joined by one bottleneck with a constant delay.
 
 pub mod spy;
 
@@ -90,13 +90,13 @@ impl Pipe {
         pipe
     }
 
-    /// Let the receiver merge packets that arrive within `gro`. To be called before the first arrival.
+    /// Let the receiver merge packets that arrive within `gro`. Must be called before the first arrival.
     pub fn with_gro(mut self, gro: Option<Duration>) -> Pipe {
         self.receiver = Receiver::new(ReceiverConfig { gro, ..self.receiver.config().clone() });
         self
     }
 
-    /// Replace the receive buffer. To be called before the first arrival.
+    /// Replace the receive buffer. Must be called before the first arrival.
     pub fn with_receive_buffer(mut self, buffer: ReceiveBuffer) -> Pipe {
         self.receiver = Receiver::new(ReceiverConfig { buffer, ..self.receiver.config().clone() });
         self

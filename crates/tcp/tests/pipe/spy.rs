@@ -21,7 +21,7 @@ pub struct Seen {
     pub mss: u32,
 }
 
-/// A window that is halved on congestion and never grows; asks for a reduction on every ACK in `asks`.
+/// A window that is halved on congestion and never grows. The algorithm requests a reduction on every ACK in `asks`.
 pub struct Spy {
     window: Window,
     /// Pacing rate.
