@@ -38,14 +38,14 @@ fn bbr2_does_not_count_tail_losses() {
     assert_eq!(flow.variable("inflight_hi"), None);
 }
 
-/// Return the growth of a bound of 120 packets in UP, after three ACKs of 60 packets. The window is full at the first and
-/// the third. The bound grows by one packet for every window acknowledged.
+/// Return the growth of a bound of 120 packets in UP, after three ACKs of 60 packets. The window is full at the first
+/// and the third ACK. The bound grows by one packet for every window acknowledged.
 fn growth_with_a_pause(name: &str) -> f64 {
     let mut flow = Flow::new(name, Value::Null).up();
     flow.lose(120, 10);
     flow.in_flight = BDP / 2;
     flow.until("ProbeBW:Up", BDP);
-    flow.in_flight = 0; // far below the bound, so the probe is not stopped there
+    flow.in_flight = 0; // far below the bound, so that the bound does not end the probe
     let before = flow.variable("inflight_hi").unwrap();
     for full in [true, false, true] {
         flow.algorithm.set_cwnd(120);
@@ -60,7 +60,7 @@ fn bbr2_forgets_growth_of_the_bound_that_was_not_used() {
     assert_eq!((growth_with_a_pause("bbr2"), growth_with_a_pause("bbr3")), (0.0, 1.0));
 }
 
-/// A flow on a path that is short enough for marks to count.
+/// A flow on a path with an RTT so short that BBRv2 reacts to marks.
 fn marked() -> Flow {
     Flow::with_rtt("bbr2", json!({ "ecn": true }), Duration::from_millis(4))
 }
@@ -81,7 +81,7 @@ fn bbr2_bounds_the_bandwidth_by_marks_unless_the_application_was_the_limit() {
 fn bbr2_cuts_the_bandwidth_for_marks_or_for_loss_whatever_is_lower_but_not_for_both() {
     let bw_lo = |marked_packets: u32, lost: bool| {
         let mut flow = marked().cruise();
-        flow.round(10); // a small delivery, which is no floor for the bound of the next round
+        flow.round(10); // delivers little, as the bound never falls below the latest delivery
         if lost {
             flow.lose(BDP, 1);
         }

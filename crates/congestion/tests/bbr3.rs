@@ -108,9 +108,9 @@ fn a_probe_goes_on_while_the_bandwidth_grows() {
 fn loss_above_2_percent_in_up_bounds_the_flight_where_it_crossed_the_threshold() {
     let mut flow = google().up();
     flow.lose(150, 2);
-    assert_eq!(flow.variable("inflight_hi"), None); // 2 of 150 is less than 2 %
+    assert_eq!(flow.variable("inflight_hi"), None); // 2 of 150 packets are less than 2 %
     flow.lose(150, 3);
-    // Up to 2.9 of 149 packets may be lost, and 2 were, so the loss of the 150th exceeds the threshold.
+    // Up to 2.9 of 149 packets may be lost. As 2 packets were lost, the loss of the 150th packet exceeds the threshold.
     let crossing = 149.0 + (0.01953 * 149.0 - 2.0) / (1.0 - 0.01953);
     let bound = flow.variable("inflight_hi").unwrap();
     assert!((bound - crossing).abs() <= 1.0, "{bound} and {crossing}");
@@ -166,7 +166,7 @@ fn in_up_the_bound_grows_by_one_then_two_then_four_packets_per_round() {
     flow.lose(120, 10);
     flow.in_flight = BDP / 2;
     flow.until("ProbeBW:Up", BDP);
-    flow.in_flight = 0; // far below the bound, so the probe is not stopped there
+    flow.in_flight = 0; // far below the bound, so that the bound does not end the probe
     flow.algorithm.set_cwnd(120);
     let mut growth = Vec::new();
     for _ in 0..4 {
@@ -180,7 +180,7 @@ fn in_up_the_bound_grows_by_one_then_two_then_four_packets_per_round() {
 #[test]
 fn loss_in_cruise_cuts_the_short_term_bounds_once_per_round() {
     let mut flow = google().cruise();
-    flow.round(10); // a small delivery, which is no floor for the bounds of the next round
+    flow.round(10); // delivers little, as the bounds never fall below the latest delivery
     let window = f64::from(flow.cwnd());
     for n in 1..=5 {
         flow.lose(BDP, n);

@@ -38,7 +38,7 @@ fn smart_exit_wants_a_queue_besides_a_plateau() {
 fn smart_exit_as_printed_never_ends_startup_on_a_full_pipe() {
     let literal = || json!({ "preset": "smart_exit", "exit": "literal" });
     assert_eq!(startup_rounds(literal(), 100, |_| BDP), 20);
-    // Only a bandwidth below the best in several rounds ends STARTUP.
+    // Only a bandwidth that stays below the best bandwidth for several rounds ends STARTUP.
     assert_eq!(startup_rounds(literal(), 100, |n| if n < 2 { BDP } else { BDP / 2 }), 5);
 }
 

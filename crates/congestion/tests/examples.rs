@@ -1,6 +1,6 @@
 //! The example runs, for every algorithm of the registry.
 
-// The example is a program of its own. The test uses only its functions.
+// The example is a separate program. The test uses only its functions.
 #[allow(dead_code, reason = "its main reads the command line")]
 #[path = "../examples/bare_loop.rs"]
 mod bare_loop;

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use units::{Duration, Rate, Time};
 
-/// Reno's window with one fault, given as the index of the invariant that it breaks.
+/// Reno's window with one fault. `fault` is the index of the invariant that the fault breaks.
 struct Faulty {
     fault: usize,
     window: Window,
@@ -14,7 +14,8 @@ struct Faulty {
     now: Time,
 }
 
-/// Counter that makes twins differ, as in an algorithm with random numbers that do not come from its seed.
+/// Counter that makes two instances with the same seed differ, like an algorithm whose random numbers do not come from
+/// its seed.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 impl Faulty {

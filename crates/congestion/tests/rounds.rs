@@ -1,4 +1,4 @@
-//! Algorithms without a network: one line per round trip, reviewed as snapshots.
+//! Algorithms without a network: reviewed snapshots with one line per round trip.
 
 use congestion::{build, descriptors, kit::rounds};
 

@@ -1,4 +1,4 @@
-//! One packet through one link: a saturated drop-tail queue, in closed form and replayed, and an idle link.
+//! CPU time per packet of one link: with a saturated drop-tail queue, in closed form and replayed, and idle.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use network::queue::{DropTail, Limit};

@@ -1,5 +1,5 @@
-//! One packet through one element whose queue is never empty: a link with FQ-CoDel, and Wi-Fi cells. The cells send
-//! aggregates of 42 packets, with FQ-CoDel or Linux's queues for Wi-Fi, and single packets.
+//! CPU time per packet of one element whose queue is never empty: a link with FQ-CoDel, or a Wi-Fi cell. Cells send
+//! aggregates of 42 packets from FQ-CoDel or from Linux's queues for Wi-Fi, or single packets from FQ-CoDel.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use network::{
@@ -47,7 +47,7 @@ fn cell(more: &[(&str, Value)], queue: Queue) -> Box<dyn Element<Payload>> {
     medium::build("wifi", &params, vec![queue(), queue()], sampling(), 1).unwrap()
 }
 
-/// Put a packet in for each that comes out.
+/// Put in a packet for each packet that comes out.
 fn pump(element: &mut dyn Element<Payload>) {
     let packet = Packet { stream: StreamId(0), size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] };
     let mut left = PACKETS;

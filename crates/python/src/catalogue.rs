@@ -44,7 +44,7 @@ fn algorithms(py: Python<'_>) -> PyResult<Py<PyAny>> {
     Ok(out.into_any().unbind())
 }
 
-/// The options of the transport, as the only entry of their family.
+/// The options of the transport: the only entry of the family `transport`.
 const TRANSPORT: Descriptor = Descriptor {
     name: "tcp",
     title: "Options of the transport of a flow",
@@ -116,7 +116,7 @@ fn preset<'py>(py: Python<'py>, preset: &congestion::Preset) -> PyResult<Bound<'
     Ok(out)
 }
 
-/// Converts JSON to Python objects, by way of a text: that is simple, and this is on no hot path.
+/// Converts JSON to Python objects by way of a text, which is simple. No hot path uses this function.
 pub fn loads<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }

@@ -1,7 +1,7 @@
 //! Adapter between an algorithm written in Python and the transport.
 //!
-//! Between two calls into Python the window follows the law that the class has declared (`slow_start`, `increase`), so
-//! that one call per round trip is enough.
+//! Between two calls into Python the window grows as the class has declared with `slow_start` and `increase`, so that
+//! one call per round trip is enough.
 
 use crate::errors::Failure;
 use crate::events::{self, Episode, Path, Round};
@@ -18,11 +18,11 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use units::{Rate, Time};
 
-/// Largest window: 14 GB in flight. A larger one is a mistake, and would not fit in memory.
+/// Largest window: 14 GB in flight. A larger window is a mistake, and would not fit in memory.
 const MAX_PACKETS: f64 = 1e7;
 const MIN_SSTHRESH: u32 = 2;
 
-/// Methods that the class defines; the others are never called.
+/// Methods that the class defines. Methods that it does not define are never called.
 struct Methods {
     established: Option<Py<PyAny>>,
     ack: Option<Py<PyAny>>,
@@ -41,7 +41,7 @@ struct Traced {
     value: f64,
 }
 
-/// An instance of the user's class, and the limits that it has set.
+/// An instance of the user's class, and the limits that the instance has set.
 pub struct Controller {
     object: Py<PyAny>,
     methods: Methods,
@@ -244,7 +244,7 @@ impl Controller {
         resume_unwind(Box::new(Failure { controller, flow, event, time: self.now, error }))
     }
 
-    /// Grows the window by the law between calls.
+    /// Grows the window between calls, as the class has declared.
     fn grow(&mut self, acked: u32) {
         let mut left = acked;
         if self.window.in_slow_start() {
@@ -399,7 +399,7 @@ fn ensure(holds: bool, name: &str, value: f64, wanted: &str) -> PyResult<()> {
     if holds { Ok(()) } else { Err(PyValueError::new_err(format!("{name} is {value}; it must be {wanted}"))) }
 }
 
-/// A static copy of a name. Each is leaked once; their number is limited by the classes' sources.
+/// A static copy of a name. Each name is leaked once, and the sources of the classes limit the number of names.
 fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

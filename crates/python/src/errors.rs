@@ -23,13 +23,14 @@ create_exception!(
 
 import_exception!(fullpipe.errors, ControllerError);
 
-/// Exception of an algorithm written in Python. It passes through the simulator as a panic without a message.
+/// Exception that an algorithm written in Python has raised. It passes through the simulator as a panic without a
+/// message.
 pub struct Failure {
     /// Name of the algorithm.
     pub controller: String,
     /// Name of the flow.
     pub flow: String,
-    /// Method that raised it.
+    /// Method that raised the exception.
     pub event: &'static str,
     /// Simulated time.
     pub time: Time,
@@ -38,7 +39,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The exception to raise. A keyboard interrupt is raised unchanged, as it is not the algorithm's.
+    /// The exception to raise. A keyboard interrupt is raised unchanged, as the algorithm has not caused it.
     fn raised(self) -> PyErr {
         Python::attach(|py| {
             if self.error.is_instance_of::<PyKeyboardInterrupt>(py) {

@@ -26,7 +26,7 @@ impl Samples {
         Samples { rows: Arc::default(), names: Names::of_plan(plan) }
     }
 
-    /// The recorder that fills it.
+    /// The recorder that fills this store.
     pub fn recorder(&self) -> Box<dyn SampleRecorder> {
         Box::new(Recorder(Arc::clone(&self.rows)))
     }

@@ -1,5 +1,5 @@
-//! Tables as streams of Arrow IPC, read and written without a data frame library. Such a library takes longer to import
-//! than a short run takes to simulate, and is slow with small tables.
+//! Tables as streams of Arrow IPC, read and written without a data frame library. Importing such a library takes longer
+//! than simulating a short run, and such libraries are slow with small tables.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -94,8 +94,8 @@ fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(format!("no table of texts, counts, reals and flags: {error}"))
 }
 
-/// Reads and concatenates tables with the same columns. Reading a schema takes longer than reading rows, so that equal
-/// schemas are read once.
+/// Reads and concatenates tables with the same columns. Each different schema is read only once, as reading a schema
+/// takes longer than reading rows.
 #[derive(Default)]
 struct Reader {
     /// Rows of all tables so far.
@@ -119,7 +119,7 @@ impl Reader {
             let (body, after) = after.split_at_checked(length).ok_or_else(no_table)?;
             let (body, schema, none) = (Buffer::from(body), Arc::clone(&schema), Default::default());
             let read = || read_record_batch(&body, batch, schema, &none, None, &head.version());
-            // Arrow panics on some buffers that are outside the body or have half a value.
+            // Arrow panics on some buffers that are outside the body or end within a value.
             let rows = catch_unwind(AssertUnwindSafe(read)).map_err(|_| no_table())??;
             self.frame.append(&rows);
             rest = after;
@@ -144,7 +144,7 @@ impl Reader {
     }
 }
 
-/// The first message of a stream, which is empty at its end, and the rest.
+/// The first message of a stream and the rest of the stream. The message is empty at the end of the stream.
 fn message(stream: &[u8]) -> Result<(&[u8], &[u8]), ArrowError> {
     let length = stream.strip_prefix(&MARK).and_then(|rest| rest.split_first_chunk()).ok_or_else(no_table)?;
     let (&length, rest) = length;

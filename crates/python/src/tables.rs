@@ -57,7 +57,7 @@ pub fn bytes(py: Python<'_>, streams: Streams) -> PyResult<Py<PyAny>> {
     Ok(out.into_any().unbind())
 }
 
-/// The exception for tables that cannot be encoded: columns of different lengths, or too long.
+/// The exception for tables that cannot be encoded, as their columns differ in length or are too long.
 pub fn failed(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(format!("the tables of a run cannot be encoded: {error}"))
 }

@@ -3,7 +3,7 @@
 use crate::routes::HopId;
 use network::RouteId;
 
-/// Number of an actor of the schedule.
+/// ID of an actor in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct ActorId(pub u32);
@@ -13,38 +13,38 @@ pub struct ActorId(pub u32);
 pub enum Actor {
     /// A part of the network: the control, a link or a medium.
     Network,
-    /// The end of a flow at which a route begins.
+    /// An end of a flow, which sends packets into one route.
     End(RouteId),
     /// The sampler, which reads counters at sampling times.
     Sampler,
 }
 
-/// Numbers of all actors. At equal times they run in this order:
+/// IDs of all actors. At equal times, actors run in the order of their IDs:
 ///
-/// 1. the control, which changes routes, so that all other events of that time see the new ones;
+/// 1. the control, which changes routes, so that all other events of that time see the new routes;
 /// 2. the ends of flows, in the order of the routes that begin there. A timer runs before a packet that arrives at the
-///    same time is processed, as in the guest of the Linux engine: there the path releases a packet in NET_TX, so that
-///    NET_RX waits for the next pass, after the timers (`handle_softirqs`). The tie is common: the ACK of a paced burst
-///    arrives exactly when pacing releases the next burst;
+///    same time is processed, as in the guest of the Linux engine. In that guest the path releases a packet in NET_TX,
+///    so that NET_RX processes it in the next pass, after the timers (`handle_softirqs`). Such ties are common: the ACK
+///    of a paced burst arrives exactly when pacing releases the next burst;
 /// 3. the links, then the media;
 /// 4. the sampler, so that a sample includes all events of its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Actors {
-    /// Number of the first link.
+    /// ID of the first link.
     links: u32,
-    /// Number of the first medium.
+    /// ID of the first medium.
     media: u32,
     sampler: u32,
 }
 
-/// Number of the first end of a flow.
+/// ID of the first end of a flow.
 const ENDS: u32 = 1;
 
 impl Actors {
     /// The control, which changes routes.
     pub const CONTROL: ActorId = ActorId(0);
 
-    /// Numbers for a network with these counts of links, media and routes.
+    /// IDs for a network with these counts of links, media and routes.
     pub fn new(links: usize, media: usize, routes: usize) -> Actors {
         let links_from = ENDS + routes as u32;
         let media_from = links_from + links as u32;
@@ -62,7 +62,7 @@ impl Actors {
         ActorId(self.links + link.0)
     }
 
-    /// Actor of medium number `medium`.
+    /// Actor of the medium with index `medium`.
     #[inline]
     pub fn medium(self, medium: usize) -> ActorId {
         ActorId(self.media + medium as u32)
@@ -79,13 +79,13 @@ impl Actors {
         ActorId(self.sampler)
     }
 
-    /// Link of an actor; a number beyond all links if it is not a link.
+    /// Link of an actor. If the actor is not a link, the index of the result is beyond all links.
     #[inline]
     pub fn as_link(self, actor: ActorId) -> HopId {
         HopId(actor.0.wrapping_sub(self.links))
     }
 
-    /// Number of the medium of an actor of the network, if it is a medium.
+    /// Index of the medium that an actor of the network is; `None` for other actors.
     #[inline]
     pub fn as_medium(self, actor: ActorId) -> Option<usize> {
         actor.0.checked_sub(self.media).map(|n| n as usize)

@@ -118,8 +118,8 @@ impl<R: Recorder> Engine<R> {
         })
     }
 
-    /// Runs all events up to and including `until`, but stops early after `TURNS` turns of actors. Returns the time up
-    /// to and including which all events have been run.
+    /// Runs all events up to and including `until`, but stops early after `TURNS` turns of actors. All events up to and
+    /// including the returned time have been run.
     pub fn advance(&mut self, until: Time) -> Time {
         let until = until.min(self.sampling.end());
         let reached = match self.world {
@@ -143,7 +143,7 @@ impl<R: Recorder> Engine<R> {
             }
             reached = now;
         }
-        Time::from_nanos(reached.as_nanos().saturating_sub(1)) // more events may be due at that time
+        Time::from_nanos(reached.as_nanos().saturating_sub(1)) // more events may be due at the time reached
     }
 
     fn advance_by_windows(&mut self, until: Time) -> Time {
@@ -300,7 +300,7 @@ fn reroutes(plan: &Plan) -> Vec<Reroute> {
     .collect()
 }
 
-/// A handover with the old routes on which packets still arrive.
+/// A handover, with the old routes on which packets still arrive at the old port.
 fn hand_over(plan: &Plan, planned: &HandOverPlan) -> HandOver {
     let &HandOverPlan { gap_ns, from, to, .. } = planned;
     let ways = plan.old_ways(planned).iter().map(|way| hops(way)).collect();

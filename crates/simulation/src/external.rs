@@ -22,8 +22,8 @@ type MakeApplication = Box<dyn Fn(Time, u64) -> Box<dyn Application> + Send + Sy
 
 /// Algorithms, queue disciplines, media and applications that no registry has, and a recorder of samples.
 ///
-/// A plan refers to each by a `kind` with a colon in it, such as `rust:mine`. A part must draw all of its randomness
-/// from the seed that it gets, so that the same plan and seed give the same results.
+/// A plan refers to each part by a `kind` with a colon in it, such as `rust:mine`. A part must draw all of its
+/// randomness from the seed passed to its constructor, so that the same plan and seed give the same results.
 #[derive(Default)]
 pub struct External {
     controllers: Option<Controllers>,
@@ -73,7 +73,8 @@ impl External {
         self.recorder = Some(recorder);
     }
 
-    /// Sets the builder of all algorithms that are neither in the registry nor set by [`algorithm`](Self::algorithm).
+    /// Sets the builder of all algorithms that are neither in the registry nor registered by
+    /// [`algorithm`](Self::algorithm).
     pub fn controllers(&mut self, controllers: Controllers) {
         self.controllers = Some(controllers);
     }

@@ -14,14 +14,15 @@ use units::Time;
 pub(crate) struct Island {
     pub net: Net<Payload>,
     pub flows: Vec<Endpoints>,
-    /// Number of the first flow in the plan.
+    /// Index in the plan of the island's first flow.
     first_flow: u32,
-    /// Relays of the plan, if there are any; then the island has all flows.
+    /// Relays of the plan, if any. An island with relays has all flows of the plan.
     relays: Option<Box<Relays>>,
 }
 
 impl Island {
-    /// An island with the flows from number `first_flow` on. Each flow's start is scheduled.
+    /// An island with consecutive flows of the plan, the first of which has the index `first_flow`. The start of each
+    /// flow is scheduled.
     pub fn new(net: Net<Payload>, flows: Vec<Endpoints>, first_flow: u32) -> Island {
         let mut island = Island { net, flows, first_flow, relays: None };
         let Net { actors, schedule, .. } = &mut island.net;
@@ -37,7 +38,7 @@ impl Island {
         Island { relays: relays.is_any().then(|| Box::new(relays)), ..self }
     }
 
-    /// Data packets sent so far by its flows.
+    /// Data packets sent so far by the flows of the island.
     pub fn data_packets(&self) -> u64 {
         self.flows.iter().map(Endpoints::sent_packets).sum()
     }

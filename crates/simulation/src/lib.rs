@@ -61,7 +61,7 @@ impl Simulation {
     /// Builds everything that `plan` describes. All randomness comes from `seed`.
     ///
     /// # Errors
-    /// If the plan makes no sense.
+    /// If the plan is invalid.
     pub fn new(plan: Plan, seed: u64) -> Result<Simulation, PlanError> {
         Simulation::with(plan, seed, External::default())
     }
@@ -69,7 +69,7 @@ impl Simulation {
     /// Builds a simulation like [`new`](Self::new), with algorithms that the caller provides.
     ///
     /// # Errors
-    /// If the plan makes no sense, or one of the algorithms cannot be built.
+    /// If the plan is invalid, or one of the algorithms cannot be built.
     pub fn with_controllers(
         plan: Plan,
         seed: u64,
@@ -83,7 +83,8 @@ impl Simulation {
     /// Builds a simulation like [`new`](Self::new), with parts that the caller provides.
     ///
     /// # Errors
-    /// If the plan makes no sense, a part that it names is missing, or there is a recorder without a sampling interval.
+    /// If the plan is invalid, a part that the plan names is missing, or there is a recorder without a sampling
+    /// interval.
     pub fn with(plan: Plan, seed: u64, external: External) -> Result<Simulation, PlanError> {
         Simulation::executed(plan, seed, external, Execution::default())
     }
@@ -116,7 +117,7 @@ impl Simulation {
     }
 
     /// Whether the simulation is executed in windows. Plan and links must permit windows, and windows must be requested
-    /// or faster.
+    /// or faster than the order of events.
     pub fn is_in_windows(&self) -> bool {
         match &self.engine {
             AnyEngine::Silent(engine) => engine.is_in_windows(),
@@ -124,9 +125,9 @@ impl Simulation {
         }
     }
 
-    /// Runs all events up to and including `until`, but not beyond the end of the plan. Returns the time reached. It is
-    /// earlier than `until` if the work takes longer than some ten milliseconds: call it again. Steps never change
-    /// results.
+    /// Runs all events up to and including `until`, but not beyond the end of the plan. Returns the time reached, which
+    /// is earlier than `until` if the work takes more than about ten milliseconds. Call `advance` again in this case.
+    /// The number of calls never changes results.
     pub fn advance(&mut self, until: Time) -> Time {
         match &mut self.engine {
             AnyEngine::Silent(engine) => engine.advance(until),

@@ -11,11 +11,11 @@ use units::{Duration, Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutThrough {
     Yes,
-    /// Also makes every link replay its queue.
+    /// No packet may. Every link replays its queue, too.
     No,
 }
 
-/// Builds link `n` of a plan. All of its random numbers derive from `seed` and its stream.
+/// Builds link `n` of a plan. All random numbers of the link derive from `seed` and the link's stream.
 pub(crate) fn build_link(
     n: usize,
     plan: &LinkPlan,
@@ -43,7 +43,7 @@ pub(crate) fn build_link(
     Ok(link(config, queue).knowing_acks(Payload::is_plain_ack))
 }
 
-/// Builds the queue of the link or port at `path`. Its random numbers derive from `seed` and `stream`.
+/// Builds the queue of the link or port at `path`. The random numbers of the queue derive from `seed` and `stream`.
 pub(crate) fn build_queue(
     plan: &EntryPlan,
     path: &str,

@@ -16,11 +16,11 @@ pub struct Datagram {
     pub len: u16,
     /// Whether the datagram is a reply, on the reverse route.
     pub reply: bool,
-    /// Departure time from the sender. A reply has that of its request.
+    /// Departure time from the sender. A reply has the departure time of its request.
     pub sent: Time,
 }
 
-/// Content of a packet. It is as large as a segment alone, as the tag uses free values of the segment's own.
+/// Content of a packet. It is no larger than a segment, as the tag of this enum uses free values of the segment's tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload {
     /// Segment of a TCP connection.
@@ -32,8 +32,8 @@ pub enum Payload {
 // A packet fits into 48 bytes; see `network::Packet`.
 const _: () = assert!(size_of::<Packet>() == 48);
 
-/// Whether a packet counts as a data packet of its flow: it has payload of the flow's sender, or is a datagram or a
-/// reply.
+/// Whether a packet counts as a data packet of its flow: it carries payload from the flow's sender, or is a datagram or
+/// a reply.
 pub fn is_data(packet: &Packet) -> bool {
     match &packet.payload {
         Payload::Tcp(segment) => packet.stream.direction() == Direction::Forward && segment.payload() > 0,
@@ -50,7 +50,7 @@ impl Payload {
         }
     }
 
-    /// Whether the packet has no payload, as a pure ACK.
+    /// Whether the packet has no payload, like a pure ACK.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -60,7 +60,7 @@ impl Payload {
         matches!(self, Payload::Tcp(segment) if segment.is_plain_ack())
     }
 
-    /// Whether the packet is an ACK whose information is all in a younger one. False for datagrams.
+    /// Whether the packet is an ACK, and the `younger` ACK contains all of its information. False for datagrams.
     pub fn is_redundant(&self, younger: &Payload) -> bool {
         match (self, younger) {
             (Payload::Tcp(segment), Payload::Tcp(younger)) => segment.is_redundant(younger),

@@ -1,5 +1,5 @@
-//! Rivals: the bulk flows of a direction. The payload that each delivers while all are active is counted, so that their
-//! shares refer to the same time.
+//! Rivals: the bulk flows of one direction. The payload that each rival delivers while all rivals are active is
+//! counted, so that the shares of all rivals refer to the same span of time.
 
 use crate::hosts::Endpoints;
 use crate::plan::{FlowPlan, Plan};
@@ -13,7 +13,8 @@ struct Span {
     until: Time,
 }
 
-/// Spans of downloads and uploads in which all bulk flows are active, and the payload delivered in them.
+/// The spans in which all bulk flows of a direction are active, one for downloads and one for uploads, and the payload
+/// delivered in these spans.
 pub(crate) struct Rivals {
     spans: [Option<Span>; 2],
     /// Payload that each flow had delivered at the start and at the end of its direction's span.
@@ -21,8 +22,8 @@ pub(crate) struct Rivals {
 }
 
 impl Rivals {
-    /// The spans of a plan whose flows have drawn their starts; they exclude the warm-up. A direction has no span
-    /// without a measured bulk flow, or if some of them stop before others start.
+    /// The spans of a plan, without the warm-up. The start times of the flows must have been drawn. A direction has no
+    /// span if it has no measured bulk flow, or if one of its bulk flows stops before another one starts.
     pub fn new(plan: &Plan, flows: &[Endpoints], sampling: SamplingTimes) -> Rivals {
         let span = |upload: bool| {
             let all = plan.flows.iter().zip(flows);
@@ -53,7 +54,7 @@ impl Rivals {
         self.spans.iter().flatten().any(|span| span.from == time || span.until == time)
     }
 
-    /// Records the payload that a flow has delivered, if a span of its direction begins or ends now.
+    /// Records the payload that a flow has delivered, if the span of the flow's direction begins or ends now.
     pub fn note(&mut self, now: Time, number: usize, plan: &FlowPlan, flow: &Endpoints) {
         let Some(span) = self.spans[usize::from(plan.upload)] else { return };
         for (end, delivered) in [span.from, span.until].into_iter().zip(&mut self.delivered[number]) {
@@ -63,7 +64,7 @@ impl Rivals {
         }
     }
 
-    /// Length of the span of a flow's direction, and the payload that the flow delivered in it.
+    /// Length of the span of a flow's direction, and the payload that the flow delivered in this span.
     pub fn shared(&self, number: usize, plan: &FlowPlan) -> Option<(Duration, u64)> {
         let span = self.spans[usize::from(plan.upload)]?;
         let [before, after] = self.delivered[number];

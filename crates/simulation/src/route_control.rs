@@ -1,8 +1,7 @@
 //! Controllers of routes, as in software-defined networks: every period a controller reads the counters of links,
-//! chooses the route of each of its flows, and updates the routers on it.
-//! Routers are updated from the last one of a route to the first, so that packets never reach a router without an
-//! entry. A delay passes before the first update and between updates. Meanwhile packets follow the current entry of
-//! each router.
+//! chooses the route of each of its flows, and updates the routers on these routes. The last router of a route is
+//! updated first, then the router before it, and so on, so that packets never reach a router without an entry. A delay
+//! passes before the first update and between updates. Meanwhile packets follow the current entry of each router.
 
 use crate::net::Net;
 use crate::plan::{Plan, PolicyPlan, RouteControllerPlan};
@@ -26,19 +25,21 @@ pub(crate) struct RouteController {
 #[derive(Debug)]
 struct Controlled {
     ways: Vec<Way>,
-    /// Index of its current route; `None` before the first decision if it began on another.
+    /// Index of the flow's current route; `None` before the first decision if the flow began on a route that is not in
+    /// the list.
     current: Option<usize>,
 }
 
-/// A choice of routes for a flow: that of its data, of its ACKs, or both.
+/// A choice of routes for a flow: the route of its data, the route of its ACKs, or both.
 #[derive(Debug)]
 struct Way {
     routes: Vec<(RouteId, Vec<HopId>)>,
-    /// Hops that not every choice has, between which the controller decides.
+    /// Hops of this choice that are not part of every choice. The controller decides by these hops.
     own: Vec<HopId>,
 }
 
-/// Transmission time of each link in the last period in nanoseconds, and the number of the controller's flows on it.
+/// For each link, its transmission time in the last period in nanoseconds, and the number of the controller's flows
+/// that use it.
 type Loads = BTreeMap<HopId, (u64, u64)>;
 
 /// The controllers of a plan.
@@ -46,7 +47,8 @@ pub(crate) fn controllers(plan: &Plan) -> Vec<RouteController> {
     plan.route_controllers.iter().map(|controller| RouteController::new(controller, plan)).collect()
 }
 
-/// All routes that controllers may install, as reroutes at [`Time::NEVER`]: tables then have room for them.
+/// All routes that controllers may install, as reroutes at [`Time::NEVER`], so that the routing tables have room for
+/// them.
 pub(crate) fn alternatives(controllers: &[RouteController]) -> impl Iterator<Item = Reroute> {
     let ways = controllers.iter().flat_map(|controller| &controller.flows).flat_map(|flow| &flow.ways);
     let routes = ways.flat_map(|way| &way.routes);
@@ -120,7 +122,8 @@ impl RouteController {
         loads
     }
 
-    /// Schedules the updates of all routers of a route whose entries differ, the last router first.
+    /// Schedules the updates of all routers of a route whose entries differ from the new route. The last router is
+    /// updated first.
     fn install<P: Copy + Send>(&self, flow: usize, way: usize, now: Time, net: &mut Net<P>) {
         for (route, path) in &self.flows[flow].ways[way].routes {
             let following = path.iter().skip(1).map(|&hop| Next::Hop(hop)).chain([Next::End]);
@@ -139,13 +142,13 @@ impl RouteController {
 }
 
 impl Controlled {
-    /// The route after the current one.
+    /// The route after the current route in the list.
     fn in_turn(&self) -> usize {
         self.current.map_or(0, |way| (way + 1) % self.ways.len())
     }
 
-    /// The route whose busiest link is the least busy, this flow included. On a tie the current route stays. The flow
-    /// is assumed to have an equal share of its busiest link.
+    /// The route whose busiest link has the lowest load, including the load of this flow. On a tie the flow stays on
+    /// its current route. The load of the flow is assumed to be an equal share of its busiest link.
     fn least_loaded(&self, loads: &mut Loads) -> usize {
         let busiest =
             |way: usize, loads: &Loads| self.ways[way].own.iter().map(|hop| loads[hop].0).max().unwrap_or(0);
@@ -170,7 +173,7 @@ impl Controlled {
     }
 }
 
-/// Routes with the hops that not all of them have.
+/// Choices of routes, each with the hops that are not part of every choice.
 fn with_own_hops(paths: Vec<Vec<(RouteId, Vec<HopId>)>>) -> Vec<Way> {
     let hops = |routes: &[(RouteId, Vec<HopId>)]| -> Vec<HopId> {
         routes.iter().flat_map(|(_, path)| path.iter().copied()).collect()

@@ -1,17 +1,17 @@
-//! Routes: the next hop of a packet after each link, and its changes.
+//! Routes: the next hop of a packet after each hop, and the changes of next hops.
 
 use crate::end_marker::EndMarker;
 use network::RouteId;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Number of a link or of a port of a medium: links first, then the ports of all media, medium by medium.
+/// ID of a link or of a port of a medium. Links come first, then the ports of all media, medium by medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct HopId(pub u32);
 
 impl HopId {
-    /// The number as an index.
+    /// The ID as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -23,7 +23,7 @@ impl HopId {
 pub enum Next {
     /// Another hop.
     Hop(HopId),
-    /// A link that packets enter ahead of the clock.
+    /// A link that packets enter ahead of the clock, as soon as they enter this hop.
     CutThrough(HopId),
     /// The endpoint.
     End,
@@ -39,13 +39,13 @@ impl Next {
     }
 }
 
-/// The next hop of every route that crosses one link. A route may cross a link once.
+/// The next hops of all routes that cross one hop. A route may cross a hop only once.
 ///
-/// The common case needs no table: an access link has one route, and all routes of a bottleneck in front of a single
-/// link have the same next hop.
+/// The common case needs no table: an access link has one route, and if a bottleneck is followed by a single link, all
+/// of its routes have the same next hop.
 #[derive(Clone, Debug)]
 pub struct Successors {
-    /// Next hop of every route, if it is always the same.
+    /// Next hop of all routes, if it is the same for all of them and never changes.
     common: Option<Next>,
     table: Table,
 }
@@ -53,14 +53,14 @@ pub struct Successors {
 /// Next hops by route.
 #[derive(Clone, Debug)]
 enum Table {
-    /// One entry per route number, from `first` on.
+    /// One entry per route ID, from `first` on.
     Dense {
-        /// Number of the first route in the table.
+        /// ID of the first route in the table.
         first: RouteId,
-        /// Next hops; entries of routes that do not cross the hop are meaningless.
+        /// Next hops; the entries of routes that do not cross the hop are never used.
         hops: Vec<Next>,
     },
-    /// Pairs of route and next hop, in the order of routes: for few routes with distant numbers.
+    /// Pairs of route and next hop, in the order of routes. Used for few routes with distant IDs.
     Sparse(Vec<(RouteId, Next)>),
 }
 
@@ -68,8 +68,8 @@ impl Successors {
     /// All routes end here.
     pub const END: Successors = Successors { common: Some(Next::End), table: Table::Sparse(Vec::new()) };
 
-    /// A table of (route, next hop) pairs, which must be in the order of routes. Only one that `may_change` can be
-    /// [`set`](Self::set) later.
+    /// A table of (route, next hop) pairs, which must be in the order of routes. Only a table that `may_change` permits
+    /// [`set`](Self::set).
     pub fn new(pairs: Vec<(RouteId, Next)>, may_change: bool) -> Successors {
         let (Some(&(first, next)), Some(&(last, _))) = (pairs.first(), pairs.last()) else {
             return Successors::END;
@@ -117,7 +117,7 @@ impl Successors {
         }
     }
 
-    /// Next hop of `route`, which must cross this link.
+    /// Next hop of `route`, which must cross this hop.
     #[inline]
     pub fn hop(&self, route: RouteId) -> Next {
         self.common.unwrap_or_else(|| self.table.hop(route))
@@ -139,10 +139,10 @@ impl Table {
 /// A route from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reroute {
-    /// Time from which packets at a fork take the new route. Packets past the fork finish on the old one. A route at
-    /// [`Time::NEVER`] only has room in the tables, and a controller may install it.
+    /// Time from which packets at a fork take the new route. Packets past the fork finish on the old route. At
+    /// [`Time::NEVER`], the tables only have room for the route, which a controller may install later.
     pub at: Time,
-    /// Number of the route.
+    /// ID of the route.
     pub route: RouteId,
     /// Hops of the route in order.
     pub path: Vec<HopId>,
@@ -169,12 +169,12 @@ pub enum Switch {
     },
     /// A port of a medium hands over its packets.
     HandOver {
-        /// Number of the handover.
+        /// Index of the handover.
         number: usize,
     },
     /// The gap of a handover ends.
     GapEnd {
-        /// Number of the handover.
+        /// Index of the handover.
         hand_over: usize,
     },
     /// An end marker may move on.
@@ -218,10 +218,10 @@ impl Feeder {
 }
 
 impl Routes {
-    /// Tables for `hops` hops and the given routes. Routes are lists of hops that are not empty and have no hop twice.
-    /// Each reroute at [`Time::NEVER`] gets room.
+    /// Tables for `hops` hops and the given routes. Each route is a list of hops that is not empty and has no hop
+    /// twice. The tables get room for each reroute at [`Time::NEVER`].
     pub fn new(hops: usize, routes: &[Vec<HopId>], mut reroutes: Vec<Reroute>) -> Routes {
-        reroutes.sort_by_key(|reroute| reroute.at); // stable: at equal times the last one in the list wins
+        reroutes.sort_by_key(|reroute| reroute.at); // stable: at equal times the last reroute in the list wins
         let first = (0u32..).zip(routes).map(|(n, path)| Reroute {
             at: Time::ZERO,
             route: RouteId(n),
@@ -233,7 +233,7 @@ impl Routes {
         let mut entries: Vec<HopId> = routes.iter().map(|path| path[0]).collect();
         let (mut switches, mut switches_at) = (Vec::new(), vec![false; hops]);
         for Reroute { at, route, path } in first.chain(reroutes) {
-            feeders[path[0].index()] = Feeder::Several; // an endpoint counts as several
+            feeders[path[0].index()] = Feeder::Several; // an endpoint counts as several feeders
             path.windows(2).for_each(|step| feeders[step[1].index()].add(step[0]));
             if std::mem::replace(&mut entries[route.index()], path[0]) != path[0] {
                 switches.push((at, Switch::Entry { route, hop: path[0] }));
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_dumbbell_of_two_flows() {
-        // Links: 0, 1 access; 2 bottleneck; 3, 4 receivers; 5 the route back.
+        // Links 0 and 1 are access links, 2 is the bottleneck, 3 and 4 lead to the receivers, and 5 is the route back.
         let routes = [&[0, 2, 3][..], &[5], &[1, 2, 4], &[5]].map(route);
         let tables = Routes::new(6, &routes, Vec::new());
         assert_eq!(tables.entries, route(&[0, 5, 1, 5]));
@@ -290,7 +290,7 @@ mod tests {
             (tables.successors[2].hop(RouteId(0)), tables.successors[2].hop(RouteId(2))),
             (to(3), to(4))
         );
-        // The bottleneck has two feeders, the access links are fed by endpoints.
+        // The bottleneck has two feeders, and the access links are fed by endpoints.
         assert_eq!(tables.only_feeder, [None, None, None, Some(HopId(2)), Some(HopId(2)), None]);
     }
 
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_route_that_changes_its_middle_switches_at_the_fork_only() {
-        // Over link 1 or link 2, between links 0 and 3.
+        // Two routes from link 0 to link 3: over link 1 or link 2.
         let change = |at, middle| Reroute {
             at: Time::from_nanos(at),
             route: RouteId(0),

@@ -3,31 +3,32 @@
 use crate::actors::ActorId;
 use units::Time;
 
-/// Wake-ups of numbered actors, in the order of time.
+/// Wake-ups of actors, in the order of time.
 ///
-/// Every actor has at most one wake-up, the earliest that it has requested. Nothing is cancelled: an actor that is
-/// woken too early requests another.
+/// Every actor has at most one wake-up, the earliest that it has requested. Wake-ups are never cancelled: an actor that
+/// is woken too early requests another wake-up.
 ///
-/// At equal times actors run in the order of their numbers. That order depends on the plan only, so that results do not
+/// At equal times actors run in the order of their IDs. This order depends on the plan only, so that results do not
 /// depend on when a wake-up was requested.
 ///
 /// The schedule is a tournament tree: actors are the leaves, and every inner node has the earliest key of its four
-/// children, so that the root is next. Unlike in a heap, the place of an actor is fixed: nothing is searched, skipped
-/// or swapped. The nodes between an actor and the root are known in advance, which is faster than branches that depend
-/// on comparisons.
+/// children, so that the root is next. Unlike in a heap, the place of an actor is fixed, so that no entry is searched,
+/// skipped or swapped. The nodes between an actor and the root are known in advance, which is faster than branches that
+/// depend on comparisons.
 #[derive(Debug)]
 pub struct Schedule {
-    /// Keys of the nodes `4 n + 1` to `4 n + 4`, the children of node `n`. The root is node 0. Actors are the nodes
-    /// behind the inner ones, the last actor first: the first leaves are nearest to the root, and links, which have the
-    /// most turns, have the highest numbers.
+    /// Keys of the nodes `4 n + 1` to `4 n + 4`, the children of node `n`. The root is node 0. Actors are the leaves,
+    /// which follow the inner nodes. The last actor is the first leaf: the first leaves are nearest to the root, and
+    /// links, which have the most turns, have the highest IDs.
     families: Vec<[u64; 4]>,
     /// Place of actor 0 among all children.
     last_place: usize,
     /// Key of the root.
     first: u64,
-    /// Number of low bits of a key that are the actor. The time is above them, so that one comparison orders both.
+    /// Number of low bits of a key that hold the actor's ID. The higher bits hold the time, so that one comparison
+    /// orders by time and actor.
     bits: u32,
-    /// Mask of those bits.
+    /// Mask of the bits that hold the actor's ID.
     actors: u64,
     /// First time that counts as never.
     never: u64,
@@ -36,10 +37,10 @@ pub struct Schedule {
 const NEVER: u64 = u64::MAX;
 
 impl Schedule {
-    /// A schedule of `actors` actors, none of which has a wake-up.
+    /// A schedule of `actors` actors without wake-ups.
     pub fn new(actors: usize) -> Schedule {
         let (actors, bits) = (actors.max(2), Schedule::bits(actors));
-        let inner = (actors - 1).div_ceil(3); // each replaces four candidates by one
+        let inner = (actors - 1).div_ceil(3); // each inner node reduces four candidates to one
         Schedule {
             families: vec![[NEVER; 4]; inner],
             last_place: inner + actors - 2,
@@ -55,7 +56,7 @@ impl Schedule {
         Time::from_nanos((NEVER >> Schedule::bits(actors)) - 1)
     }
 
-    /// Bits of the number of one of `actors` actors.
+    /// Number of bits of the IDs of `actors` actors.
     fn bits(actors: usize) -> u32 {
         usize::BITS - (actors.max(2) - 1).leading_zeros()
     }

@@ -11,7 +11,7 @@ use units::Time;
 pub(crate) enum World {
     /// One island, event by event.
     Events(Box<Island>),
-    /// Windows, flow by flow in each.
+    /// Windows, which each run flow by flow.
     Windows(Box<Windows>),
 }
 
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// Calls `act` with every flow, in the order of their numbers.
+    /// Calls `act` with every flow, in the order of the plan.
     pub fn for_each_flow(&mut self, act: impl FnMut(&mut Endpoints)) {
         match self {
             World::Events(island) => island.flows.iter_mut().for_each(act),

@@ -29,7 +29,7 @@ fn factor(name: &str, rtprop_us: u64, queue_us: u64) -> f64 {
     sender.see("pacing_factor")
 }
 
-/// Queueing delays with a ratio of 1.5 and more, microseconds.
+/// Queueing delays in microseconds at which the RTT is at least 1.5 times RTprop.
 fn far_queues(rtprop_us: u64) -> impl Iterator<Item = u64> {
     (0..60).map(move |n| rtprop_us / 2 + n * rtprop_us / 4)
 }
@@ -169,7 +169,7 @@ fn drain_empties_the_queue_of_startup_whatever_the_reference_has_become() {
     }
 }
 
-/// A sender on a path whose RTT rose to 60 ms without a queue, `seconds` ago.
+/// A sender on a path whose RTT without a queue rose to 60 ms `seconds` ago.
 fn after_a_longer_path(name: &str, seconds: f64) -> Loop {
     let mut sender = probing(name);
     sender.rtt_us = 60_000;

@@ -14,7 +14,7 @@ fn states_after(rounds: &[(u64, bool)]) -> Vec<&'static str> {
         sender.app_limited = app_limited;
         sender.in_flight = 1; // each ACK ends a round
         sender.ack_of(Duration::from_micros(gap_us), 10_000, 0);
-        sender.in_flight = 10_000; // far from drained
+        sender.in_flight = 10_000; // far more than a BDP in flight, so that DRAIN does not end
         sender.state_name()
     });
     after.collect()

@@ -35,7 +35,7 @@ fn with_a_queue_of_nine_rtts_the_window_is_twenty_elevenths_of_a_bdp() {
 #[test]
 fn probe_rtt_holds_a_third_of_the_window() {
     let mut sender = Loop::in_state("da_bbr", json!({}), "ProbeBW:Cruise");
-    sender.rtt_us = RTPROP_US + 1_000; // an RTT equal to the minimum would renew it
+    sender.rtt_us = RTPROP_US + 1_000; // an RTT equal to the minimum would renew the minimum
     sender.run(5.0);
     let before = loop {
         let before = sender.cwnd();
@@ -47,7 +47,7 @@ fn probe_rtt_holds_a_third_of_the_window() {
     assert_eq!(sender.cwnd(), (before / 3.0).floor());
 }
 
-/// Return a sender at the start of recovery, and its window before.
+/// Return a sender at the start of recovery, and its window before recovery.
 fn recovering() -> (Loop, f64) {
     let mut sender = Loop::in_state("da_bbr", json!({}), "ProbeBW:Cruise");
     sender.run(0.05);
@@ -65,7 +65,7 @@ fn recovery_begins_with_what_is_in_flight_at_a_gain_of_three_quarters() {
     let (mut sender, _) = recovering();
     assert_eq!(sender.cwnd(), 50.0);
     sender.ack_of(units::Duration::from_micros(100), 50, 0);
-    assert_eq!(sender.cwnd(), 50.0); // for one round
+    assert_eq!(sender.cwnd(), 50.0); // stays at the packets in flight for one round
     assert_eq!(sender.see("pacing_gain"), 0.75);
 }
 

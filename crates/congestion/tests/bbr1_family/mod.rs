@@ -1,5 +1,5 @@
-//! BBRv1 and its descendants, ACK by ACK: each test is a property of a specification. Properties that need a network
-//! are in `tests/theory/test_bbr1_family.py`.
+//! BBRv1 and its descendants, ACK by ACK. Each test checks a property that a specification requires. Properties that
+//! need a network are in `tests/theory/test_bbr1_family.py`.
 
 mod ad_bbr;
 mod bbq;
@@ -18,8 +18,8 @@ const GAP_US: u64 = 100;
 /// Packets in one bandwidth-delay product.
 const BDP: f64 = 200.0;
 
-/// A sender in closed loop: ACKs arrive as the bottleneck, the pacing rate and the window allow, with an RTT of
-/// `rtt_us`.
+/// A sender in a closed loop. ACKs arrive as fast as the bottleneck, the pacing rate and the window allow, with an RTT
+/// of `rtt_us`.
 struct Loop {
     algorithm: Box<dyn CongestionControl>,
     now: Time,
@@ -78,7 +78,7 @@ impl Loop {
         }
     }
 
-    /// Time until the next ACK, microseconds: the longest of the limits.
+    /// Time until the next ACK, microseconds: the longest of the times that bottleneck, pacing and window permit.
     fn gap_us(&self) -> u64 {
         let control = self.algorithm.control();
         let paced = control.pacing_rate.map_or(0, |rate| 1_448_000_000 / rate.bytes_per_sec().max(1) / 1_000);
@@ -122,7 +122,7 @@ impl Loop {
         }
     }
 
-    /// Run until the state is `name`. Return the time that it took, seconds.
+    /// Run until the state is `name`. Return the elapsed time in seconds.
     fn run_until(&mut self, name: &str) -> f64 {
         let start = self.now;
         while self.state_name() != name {
@@ -163,7 +163,7 @@ impl Loop {
         f64::from(self.algorithm.control().cwnd)
     }
 
-    /// Packets of a burst, for which the window has room.
+    /// Size in packets of the burst that the window has extra room for.
     fn burst(&self) -> f64 {
         let rate = self.algorithm.control().pacing_rate.expect("paced").bytes_per_sec();
         (rate / 1024 / u64::from(ideal::MSS)).max(2) as f64

@@ -51,7 +51,7 @@ impl Flow {
     /// loss rate of the round is above 2 %.
     pub fn lossy_startup(name: &str, loss_events: u32) -> Flow {
         let mut flow = Flow::new(name, Value::Null);
-        flow.in_flight = 10 * BDP; // a long queue, so that DRAIN lasts
+        flow.in_flight = 10 * BDP; // a long queue, so that DRAIN takes several rounds
         (1..4).for_each(|n| flow.round(20 << n));
         flow.lose(BDP, 1);
         flow.congest(Congestion::Loss);
@@ -80,8 +80,8 @@ impl Flow {
         }
     }
 
-    /// Run one round trip that delivers `packets`, as one ACK with a sample of the preceding round. `change` changes
-    /// both.
+    /// Run one round trip that delivers `packets`, as one ACK with a sample of the preceding round. `change` edits the
+    /// ACK and the sample.
     pub fn round_with(&mut self, packets: u32, change: impl FnOnce(&mut Ack, &mut RateSample)) {
         self.now += self.rtt;
         let before = self.delivered;
@@ -122,7 +122,8 @@ impl Flow {
         self.algorithm.on_ack(&ack, &path);
     }
 
-    /// Mark a packet lost that was sent with `tx_in_flight` packets in flight: the `lost`-th loss since it was sent.
+    /// Mark a packet lost that was sent with `tx_in_flight` packets in flight. It is the `lost`-th lost packet since it
+    /// was sent.
     pub fn lose(&mut self, tx_in_flight: u32, lost: u32) {
         self.lost += 1;
         let packet = LostPacket { number: self.lost * 10, tx_in_flight, lost, app_limited: self.app_limited };
@@ -161,7 +162,7 @@ impl Flow {
         self
     }
 
-    /// Run to UP, until its samples arrive.
+    /// Run until the phase is UP and the samples of UP arrive.
     pub fn up(self) -> Flow {
         let mut flow = self.cruise();
         flow.until("ProbeBW:Up", BDP);
@@ -184,7 +185,7 @@ impl Flow {
         found
     }
 
-    /// A variable, if the algorithm reports it now.
+    /// A variable; `None` if the algorithm does not report it now.
     pub fn variable(&self, wanted: &str) -> Option<f64> {
         let mut found = None;
         self.algorithm.observe(&mut Probe::new(&mut |name, reading| {

@@ -4,12 +4,13 @@ use super::playback::Playback;
 use crate::plan::range::{Check, refuse};
 use units::{Rng, Time};
 
-/// Opens connections, writes, learns when a transfer is complete, and closes. An application never sees a packet.
+/// An application opens connections, writes data or starts transfers, is called when a transfer is complete, and closes
+/// connections. It never sees a packet.
 pub trait Application: Send {
     /// Time of the application's next turn.
     fn next(&self) -> Time;
 
-    /// Does everything that is due.
+    /// Runs everything that is due at `now`.
     fn run(&mut self, now: Time, sockets: &mut Sockets);
 
     /// Called when the transfer that the application started on a connection is complete.
@@ -17,8 +18,8 @@ pub trait Application: Send {
         sockets.close(connection);
     }
 
-    /// Called at the end of the flow: the application may start nothing more. Transfers in progress are completed,
-    /// except that of a stream that the application closes.
+    /// Called at the end of the flow: the application must not start more transfers. Transfers in progress are
+    /// completed, unless the application closes their stream.
     fn stop(&mut self, _sockets: &mut Sockets) {}
 
     /// Whether the application has one connection that lasts as long as the flow.
@@ -42,9 +43,9 @@ pub trait Application: Send {
     }
 }
 
-/// An application that plans can name, with its plan, its checks and its construction.
+/// An application that plans can name: its settings, checks and constructor.
 pub trait Planned: Application + Sized {
-    /// Settings of the application in a plan, besides the kind.
+    /// Settings of the application in a plan, except the kind.
     type Plan;
     /// One line that describes the application.
     const TITLE: &'static str;
@@ -54,7 +55,8 @@ pub trait Planned: Application + Sized {
     /// the flow.
     const IS_MANY: bool = true;
 
-    /// Refuses numbers out of range. `path` is the workload's; `span_ns` is its longest run time.
+    /// Refuses numbers out of range. `path`: path of the workload in the plan; `span_ns`: longest run time of the
+    /// workload.
     ///
     /// # Errors
     /// If a number is out of range.
@@ -67,10 +69,10 @@ pub trait Planned: Application + Sized {
 /// Largest expected number of transfers of a flow.
 const MOST_TRANSFERS: f64 = 1e7;
 
-/// Refuses more transfers than fit in memory. `path` is that of a workload with an interval.
+/// Refuses more transfers than fit in memory. `path`: path of a workload with an interval.
 ///
 /// # Errors
-/// If more are expected.
+/// If more than 10^7 transfers are `expected`.
 pub fn bounded(path: &str, expected: f64) -> Check {
     if expected > MOST_TRANSFERS {
         refuse!(
@@ -88,7 +90,7 @@ pub struct FlowStart<'a> {
     pub at: Time,
     /// Seed of the run.
     pub seed: u64,
-    /// Name of the random numbers of the flow.
+    /// Name of the random stream of the flow.
     pub stream: &'a str,
     /// Most unacknowledged bytes that a connection accepts, sent or not; `None`: no limit.
     pub send_buffer_bytes: Option<u64>,
@@ -118,11 +120,11 @@ pub struct StreamState {
     pub sent_bytes: u64,
     /// Payload acknowledged.
     pub acked_bytes: u64,
-    /// Payload that the previous flow has delivered, if this one relays it.
+    /// Payload that the previous flow has delivered, if this flow relays that payload.
     pub fed_bytes: u64,
 }
 
-/// One call of an application. Connections have the numbers that [`Sockets::open`] gave.
+/// One call of an application. Connections are identified by the number that [`Sockets::open`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Opens a connection for data from the flow's sender to its receiver, with `requests` also in the opposite
@@ -137,7 +139,7 @@ pub enum Order {
     Write {
         /// Number of the connection.
         connection: u32,
-        /// Payload since it was opened; `None`: unlimited.
+        /// Payload since the connection was opened; `None`: unlimited.
         bytes: Option<u64>,
     },
     /// Starts a transfer on a connection that has none in progress.
@@ -147,7 +149,7 @@ pub enum Order {
         /// The transfer.
         job: Job,
     },
-    /// Closes a connection: a FIN follows the data that were written. A stream stops there without a FIN.
+    /// Closes a connection: a FIN follows the data that were written. A stream stops after these data without a FIN.
     Close {
         /// Number of the connection.
         connection: u32,
@@ -161,7 +163,7 @@ pub struct Job {
     pub bytes: u64,
     /// Payload of the receiver's request; 0: no request.
     pub request: u64,
-    /// Number of its web page, from 1; 0: none.
+    /// Number of the web page that the transfer belongs to, counted from 1; 0: no page.
     pub page: u32,
 }
 

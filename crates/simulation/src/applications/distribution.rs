@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rng};
 
-/// Largest number drawn: a petabyte or eleven days, so that sums of many stay far from overflow.
+/// Largest number drawn: a petabyte or eleven days, so that sums of many numbers stay far from overflow.
 const LARGEST: f64 = 1e15;
 
 /// Distribution of random numbers: bytes or nanoseconds.
@@ -98,7 +98,7 @@ impl DistributionPlan {
     }
 }
 
-/// Sequence of numbers of a distribution, from a random stream of its own.
+/// Sequence of numbers drawn from a distribution with its own random stream.
 #[derive(Clone, Debug)]
 pub struct Draws {
     plan: DistributionPlan,
@@ -106,7 +106,7 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Numbers of the distribution `plan`, which must have been checked.
+    /// Numbers drawn from the distribution `plan`, which must have been checked.
     pub fn new(plan: &DistributionPlan, rng: Rng) -> Draws {
         Draws { plan: plan.clone(), rng }
     }
@@ -140,7 +140,7 @@ impl Draws {
     }
 }
 
-/// The quantile `u` by linear interpolation between the points; below the first point, its value.
+/// The quantile `u` by linear interpolation between the points. Below the first point, the value of that point.
 fn quantile(points: &[(f64, f64)], u: f64) -> f64 {
     let after = points.partition_point(|point| point.1 <= u).min(points.len() - 1);
     let Some(before) = after.checked_sub(1) else { return points[0].0 };

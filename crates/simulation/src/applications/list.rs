@@ -1,7 +1,7 @@
 //! The list of applications that plans can name.
 
-/// Declares the modules of applications, the enum of their plans, and its methods. An entry has its name in plans and
-/// its type, which is [`Planned`](super::Planned).
+/// Declares the modules of applications, the enum of their plans, and its methods. An entry has the name in plans and
+/// the type, which implements [`Planned`](super::Planned).
 macro_rules! applications {
     ($($name:literal => $module:ident::$type:ident,)*) => {
         $(mod $module;)*
@@ -36,7 +36,8 @@ macro_rules! applications {
                 }
             }
 
-            /// Refuses numbers out of range. `path` is the workload's; `span_ns` is its longest run time.
+            /// Refuses numbers out of range. `path`: path of the workload in the plan; `span_ns`: longest run time of
+            /// the workload.
             pub(crate) fn check(&self, path: &str, span_ns: u64) -> crate::plan::range::Check {
                 match self {
                     $(WorkloadPlan::$type(plan) => <$module::$type as Planned>::check(plan, path, span_ns),)*
@@ -48,7 +49,7 @@ macro_rules! applications {
             /// Builds the application of a flow.
             ///
             /// # Panics
-            /// If it is one of datagrams, or external.
+            /// If the application is external or sends datagrams.
             fn build(&self, flow: &FlowStart<'_>) -> Box<dyn Application> {
                 match self {
                     $(WorkloadPlan::$type(plan) => Box::new(<$module::$type as Planned>::new(plan, flow)),)*

@@ -1,4 +1,4 @@
-//! Applications: one file each, with its plan and its checks.
+//! Applications. Each application has a file with its plan and its checks.
 //!
 //! A new application needs one file in this folder and one line in the list below.
 

@@ -10,7 +10,7 @@ use units::Time;
 /// Builds the application of a TCP flow that begins at `start`.
 ///
 /// # Panics
-/// If the flow is one of datagrams, or its application is external.
+/// If the flow sends datagrams, or its application is external.
 pub(crate) fn build(plan: &FlowPlan, start: Time, seed: u64) -> Box<dyn Application> {
     let stream = &plan.stream;
     let flow = FlowStart { at: start, seed, stream, send_buffer_bytes: plan.tcp.send_buffer };

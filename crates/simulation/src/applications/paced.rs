@@ -24,7 +24,7 @@ impl Pace {
 /// Writes data packet by packet, at a rate that changes at given times.
 #[derive(Debug)]
 pub struct Paced {
-    /// Paces that have not begun, last first.
+    /// Paces that have not begun, in reverse order of time.
     later: Vec<Pace>,
     /// Payload of a full segment.
     mss: u32,
@@ -37,8 +37,8 @@ pub struct Paced {
 }
 
 impl Paced {
-    /// An application with these paces, in the order of time. Data are unlimited from `start` to the first of them.
-    /// `mss`: payload of a full segment.
+    /// An application with these paces, in the order of time. Data are unlimited from `start` to the first pace. `mss`:
+    /// payload of a full segment.
     pub fn new(start: Time, paces: &[Pace], mss: u32) -> Paced {
         Paced {
             later: paces.iter().rev().copied().collect(),
@@ -56,7 +56,7 @@ impl Paced {
         match rate {
             None => self.offered = None,
             Some(rate) => {
-                // Unsent data of an unlimited pace are withdrawn.
+                // Data that an unlimited pace has offered and that are not yet sent are withdrawn.
                 self.offered = Some(self.offered.map_or(sent, |bytes| bytes.max(sent)));
                 if let Some(nanos) = (u64::from(self.mss) * 8_000_000_000).checked_div(rate) {
                     self.next_write = at;

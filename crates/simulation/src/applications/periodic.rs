@@ -19,7 +19,8 @@ pub struct PeriodicPlan {
     pub keep: bool,
 }
 
-/// A sender with a clock. On one connection, a transfer that is due during another one begins after it.
+/// A sender that starts a transfer at every interval. With a single connection, a transfer that is due during another
+/// transfer begins after that transfer.
 pub struct Periodic {
     /// Time at which the next transfer is due.
     due: Time,
@@ -99,7 +100,7 @@ mod tests {
         Time::from_nanos(millis * 1_000_000)
     }
 
-    /// 1 kB every 10 ms from 0 on.
+    /// A transfer of 1 kB every 10 ms, from time 0 on.
     fn periodic(keep: bool) -> Periodic {
         let sizes = DistributionPlan::Constant { value: 1_000.0 };
         let plan = PeriodicPlan { interval_ns: 10_000_000, sizes, keep };

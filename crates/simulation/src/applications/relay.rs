@@ -3,7 +3,8 @@
 use super::application::{Application, Sockets};
 use units::Time;
 
-/// Opens a connection as soon as the previous flow has one, and writes all data that arrive on that one.
+/// Opens a connection as soon as the previous flow has a connection, and writes all data that arrive on the connection
+/// of the previous flow.
 #[derive(Debug, Default)]
 pub struct Relay {
     connection: Option<u32>,

@@ -1,4 +1,4 @@
-//! A client that sends a request, waits for the response, pauses, and sends the next one, over one connection.
+//! A client that sends a request, waits for the response, pauses, and sends the next request, all over one connection.
 
 use super::application::{Application, FlowStart, Job, Planned, Sockets};
 use super::distribution::{DistributionPlan, Draws};

@@ -13,9 +13,9 @@ const MOST_BITRATE: u64 = 1_000_000_000_000;
 const SHORTEST_CHUNK_NS: u64 = 1_000_000;
 /// Number of past chunks that the rate rule averages.
 const REMEMBERED: usize = 5;
-/// Share of the buffer below which the buffer rule chooses the lowest rate. This share and [`UPPER`] are 90 s and 216 s
-/// of the 240 s of its source (BBA-0). Shares are of the largest buffer level at a request, which is one chunk below
-/// the full buffer, so that the highest rate can be reached.
+/// Share of the buffer below which the buffer rule chooses the lowest rate. This share and [`UPPER`] are the 90 s and
+/// 216 s of a buffer of 240 s in the publication of BBA-0. The shares refer to the largest buffer level at a request,
+/// which is one chunk below the full buffer, so that the highest rate can be reached.
 const RESERVOIR: f64 = 0.375;
 /// Share of the buffer from which the buffer rule chooses the highest rate.
 const UPPER: f64 = 0.9;
@@ -155,12 +155,12 @@ impl Video {
     /// The highest bit rate that is at most `safety` times the harmonic mean of the last chunks' throughput.
     fn by_rate(&self, safety: f64) -> usize {
         let inverse: f64 = self.samples.iter().map(|rate| 1.0 / rate).sum();
-        let expected = safety * self.samples.len() as f64 / inverse; // NaN at first: the lowest
+        let expected = safety * self.samples.len() as f64 / inverse; // NaN before the first chunk: then the lowest rate
         self.plan.bitrates_bps.iter().rposition(|&rate| rate as f64 <= expected).unwrap_or(0)
     }
 
-    /// The bit rate of BBA-0: the buffer level maps linearly to a rate, and the bit rate changes only when that rate
-    /// reaches the next available one.
+    /// The bit rate of BBA-0: the buffer level maps linearly to a rate. The bit rate changes only when this rate
+    /// reaches the next available bit rate above or below the current one.
     fn by_buffer(&self) -> usize {
         let rates = &self.plan.bitrates_bps;
         let (lowest, highest) = (rates[0] as f64, rates[rates.len() - 1] as f64);
@@ -259,7 +259,8 @@ mod tests {
     #[test]
     fn a_late_piece_stops_the_picture_until_there_is_enough_again() {
         let mut video = video(AbrPlan::Buffer {});
-        // Two chunks by 2 s, played until 6 s; the third at 9 s is not enough, the fourth at 10 s is.
+        // Two chunks arrive by 2 s and play until 6 s. Playback does not resume with the third chunk at 9 s, but with
+        // the fourth chunk at 10 s.
         watch(&mut video, &[1, 2, 9, 10]);
         let seen = video.playback(at(12)).unwrap();
         assert_eq!(seen.startup, Some(Duration::from_nanos(2 * SECOND)));
@@ -294,8 +295,8 @@ mod tests {
     #[test]
     fn the_buffer_rule_moves_by_whole_steps_only() {
         let mut video = video(AbrPlan::Buffer {});
-        // From 15 s to 36 s of the 40 s that the buffer holds at most at a request, the rate rises from 1 to 4 Mbit/s:
-        // 2 Mbit/s at 22 s.
+        // The buffer holds at most 40 s at a request. From 15 s to 36 s in the buffer, the rate rises from 1 to 4
+        // Mbit/s: it is 2 Mbit/s at 22 s.
         for (rate, buffer_s, expected) in [
             (0, 10, 0),
             (0, 21, 0),

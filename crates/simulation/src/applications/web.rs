@@ -29,7 +29,7 @@ pub struct WebPlan {
 }
 
 /// Loads a sequence of pages: first the document of a page, then its objects on several connections at once. The
-/// connections of a page are closed with it.
+/// connections of a page are closed when the page is complete.
 pub struct Web {
     next: Time,
     thinking: Draws,

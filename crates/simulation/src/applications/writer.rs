@@ -27,7 +27,7 @@ pub struct WritesPlan {
 #[derive(Debug)]
 pub struct Writer {
     write: u64,
-    /// Time between two writes; `None`: unlimited data while it is active.
+    /// Time between two writes; `None`: unlimited data in active periods.
     interval: Option<Duration>,
     /// Periods of activity, with their randomness.
     periods: Option<(Periods, Rng)>,
@@ -88,7 +88,7 @@ impl Writer {
         let begins = self.active && self.interval.is_some();
         self.next_write = if begins { at } else { Time::NEVER };
         if !self.active && self.interval.is_none() {
-            self.offered = stream.sent_bytes; // unsent data of an unlimited pace are withdrawn
+            self.offered = stream.sent_bytes; // data offered without limit and not yet sent are withdrawn
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
         FlowStart { at: Time::from_nanos(at_ns), seed: 1, stream: "test", send_buffer_bytes }
     }
 
-    /// 100 bytes every microsecond from 1 us on.
+    /// A writer of 100 bytes every microsecond, from 1 us on.
     fn writer(periods: Option<(u64, u64)>, buffer: Option<u64>, drops: bool) -> Writer {
         let periods = periods.map(|(on_ns, off_ns)| Periods { on_ns, off_ns, exponential: false });
         let plan = WritesPlan { rate_bps: Some(800_000_000), write_bytes: 100, periods, drops };
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn it_rests_between_times_of_activity() {
         let mut writer = writer(Some((2_000, 5_000)), None, false);
-        // Active in [1, 3), [8, 10), [15, 17) microseconds.
+        // The writer is active in [1, 3), [8, 10) and [15, 17) microseconds.
         assert_eq!([3_000, 7_999, 8_000, 20_000].map(|at| offered(&mut writer, at, 0)), [200, 200, 300, 600]);
     }
 

@@ -35,7 +35,7 @@ impl End {
         }
     }
 
-    /// The direction of the packets that it sends.
+    /// The direction of the packets that this end sends.
     #[inline]
     pub fn direction(self) -> Direction {
         match self {
@@ -62,23 +62,23 @@ impl Half {
 /// The opposite direction of a connection: from the flow's receiver to its sender.
 struct Back {
     half: Half,
-    /// The end that opens the connection, and closes it when its application does.
+    /// The end that opens the connection, and closes the connection when its application does.
     client: End,
 }
 
 /// A connection that carries data from the sender of its flow to the receiver.
 ///
 /// A connection that lasts as long as its flow has this direction only: the receiver sends only acknowledgements, and
-/// the connection is never closed. Every other connection has both directions: one handshake opens them,
-/// acknowledgements are piggybacked on data, and a FIN closes each. The receiver may then send requests, and if it
-/// does, it opens and closes the connection. The other end closes its direction as soon as everything that it has to
-/// send is written.
+/// the connection is never closed. Every other connection has both directions: one handshake opens both,
+/// acknowledgements are piggybacked on data, and a FIN closes each direction. The receiver may then send requests; if
+/// it does, it also opens and closes the connection. The other end closes its direction as soon as all data that it has
+/// to send are written.
 #[repr(C)]
 pub struct Connection {
     back: Option<Box<Back>>,
     /// The current transfer.
     pub transfer: Option<Progress>,
-    /// Number, counted from 1 in the order in which the flow opened its connections.
+    /// Number of the connection, counted from 1 in the order in which the flow opened its connections.
     pub number: u32,
     /// Whether sending of new data has stopped.
     stopped: bool,
@@ -89,25 +89,26 @@ pub struct Connection {
 pub struct Opposite {
     /// Whether the receiver sends requests.
     pub requests: bool,
-    /// Congestion control algorithm of that direction.
+    /// Congestion control algorithm of the opposite direction.
     pub algorithm: Box<dyn CongestionControl>,
 }
 
 /// A transfer in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Number among the flow's transfers, from 0.
+    /// Index among the flow's transfers, from 0.
     pub row: usize,
     /// Payload that the receiver has received on this connection at the start and at the end of the transfer.
     pub span: (u64, u64),
-    /// Payload of requests, this one included, that the server must receive before it responds.
+    /// Payload of all requests up to and including the current request, which the server must receive before it
+    /// responds.
     request: Option<u64>,
-    /// Packets sent and packets retransmitted before it began.
+    /// Packets sent and packets retransmitted before the transfer began.
     pub before: (u64, u64),
 }
 
 impl Connection {
-    /// A connection that is not open yet. With `opposite` it carries data in both directions.
+    /// A connection that is not open yet. With `opposite` the connection carries data in both directions.
     pub fn new(
         number: u32,
         transport: &Transport,
@@ -168,7 +169,7 @@ impl Connection {
         }
     }
 
-    /// Makes data available to send: `bytes` since the connection opened; `None`: unlimited.
+    /// Makes data available to send. `bytes`: total since the connection opened; `None`: unlimited.
     pub fn write(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
         match self.endpoint(End::Sender) {
             Some(mut end) => end.write(now, bytes, out),
@@ -176,8 +177,8 @@ impl Connection {
         }
     }
 
-    /// Closes the connection: the client sends a FIN after the data that were written. A connection with one direction
-    /// is [stopped](Self::stop) instead.
+    /// Closes the connection: the client sends a FIN after the data that were written. If the connection has only one
+    /// direction, it is [stopped](Self::stop) instead.
     pub fn close(&mut self, now: Time, out: &mut Vec<Segment>) {
         match self.endpoint(self.client()) {
             Some(mut client) => client.close(now, out),
@@ -200,12 +201,13 @@ impl Connection {
             })
     }
 
-    /// Whether both ends have the ACK of their FIN. Until then a repeated FIN is acknowledged again, as in TIME-WAIT.
+    /// Whether both ends have received the ACK of their FIN. Until then a retransmitted FIN is acknowledged again, as
+    /// in TIME-WAIT.
     pub fn is_over(&self) -> bool {
         self.back.as_ref().is_some_and(|back| self.data.sender.is_closed() && back.half.sender.is_closed())
     }
 
-    /// Begins the flow's transfer number `row`.
+    /// Begins the flow's transfer with index `row`.
     pub fn begin(&mut self, now: Time, row: usize, job: Job, out: &mut Vec<Segment>) {
         let got = self.data.receiver.delivered_bytes();
         let stats = self.data.sender.stats();
@@ -224,8 +226,8 @@ impl Connection {
         self.back.as_deref().filter(|back| back.client == End::Receiver).map(|back| &back.half)
     }
 
-    /// Processes a segment that arrives at an end; `ce`: it has an ECN mark. Returns a sample of the RTT at the sender,
-    /// of the one-way delay of payload at the receiver.
+    /// Processes a segment that arrives at an end; `ce`: it has an ECN mark. Returns a sample: of the RTT at the
+    /// sender, of the one-way delay of payload at the receiver.
     #[inline(always)] // called for every packet that arrives
     pub fn receive(
         &mut self,
@@ -289,7 +291,7 @@ impl Connection {
     }
 
     /// Called when a packet of `bytes` bytes has left the network interface of an end or was dropped there. True if the
-    /// end was waiting for that.
+    /// end was waiting for the departure.
     pub fn on_left_host(&mut self, now: Time, end: End, bytes: u16, out: &mut Vec<Segment>) -> bool {
         match (self.endpoint(end), end) {
             (Some(mut both), _) => both.on_left_host(now, bytes.into(), out),
@@ -298,7 +300,8 @@ impl Connection {
         }
     }
 
-    /// Called when an end passes its network interface a packet without data, which its sender does not count.
+    /// Called when an end passes a packet without data to its network interface. The sender at that end does not count
+    /// such packets itself.
     pub fn on_sent_beside(&mut self, end: End, bytes: u16) {
         if let Some(sender) = self.sender_at(end) {
             sender.on_sent_beside(bytes.into());
@@ -323,8 +326,8 @@ impl Connection {
         }
     }
 
-    /// Whether the transfer is complete: a requested one when the client has received all of it, any other when all of
-    /// it is acknowledged.
+    /// Whether the transfer is complete. A requested transfer is complete when the client has received all of its data;
+    /// any other transfer is complete when all of its data are acknowledged.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.transfer.is_some_and(|progress| match self.requests() {
@@ -364,7 +367,8 @@ impl Connection {
         self.data.receiver.delivered_bytes()
     }
 
-    /// Called when the receiver's application has read: the receive buffer has room up to the byte before `until`.
+    /// Called when the receiver's application has read data. The receive buffer now has room for all bytes below
+    /// `until`.
     pub fn make_room(&mut self, until: u64, out: &mut Vec<Segment>) {
         self.data.receiver.make_room(until, out);
     }

@@ -7,21 +7,21 @@ use units::Time;
 
 /// Open connections of a flow, by stream number.
 ///
-/// Stream 0 is the connection of a flow with a single one. It is stored inline, so that its packets need neither a
-/// search nor a pointer, and it has actors of its own in the schedule. Several connections share one actor, and their
-/// wake-ups are stored here.
+/// Stream 0 is the only connection of a flow with a single connection. This connection is stored inline, so that its
+/// packets need neither a search nor a pointer, and it has two actors in the schedule. If a flow has several
+/// connections, they share one actor, and this type stores their wake-ups.
 #[repr(C)]
 pub struct Connections {
     /// Earliest wake-up.
     next: Time,
     single: Option<Connection>,
     several: BTreeMap<u32, Box<Several>>,
-    /// Wake-ups. Outdated entries are never later than the true ones.
+    /// Wake-ups. Outdated entries are never later than the current wake-up of their connection.
     wakeups: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-/// Stream number below `count` of one of several connections, which are counted from 1. It is never 0, the number of
-/// a single connection.
+/// Stream number of one of several connections, from 1 to `count` - 1. `connection` is counted from 1. Stream number 0
+/// is that of a single connection.
 pub fn stream_number(connection: u32, count: u32) -> u32 {
     1 + (connection - 1) % (count - 1)
 }
@@ -91,7 +91,7 @@ impl Connections {
         self.several.remove(&id).map(|found| found.connection)
     }
 
-    /// Schedules one of several connections to run at `time`.
+    /// Schedules the connection with stream number `id`, one of several, to run at `time`.
     pub fn request(&mut self, id: u32, time: Time) {
         if let Some(found) = self.several.get_mut(&id)
             && time < found.asked
@@ -114,7 +114,7 @@ impl Connections {
         while self.next <= now {
             let Reverse((time, id)) = self.wakeups.pop()?;
             self.next = self.wakeups.peek().map_or(Time::NEVER, |first| first.0.0);
-            // Any other time is outdated: the connection has run since and has requested another.
+            // Any other time is outdated: the connection has run since then and has requested another wake-up.
             if let Some(found) = self.several.get_mut(&id).filter(|found| found.asked == time) {
                 found.asked = Time::NEVER;
                 return Some(id);

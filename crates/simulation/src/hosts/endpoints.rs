@@ -63,7 +63,7 @@ impl Endpoints {
     }
 
     /// Called when a packet of `stream` has left the network interface of its host or was dropped there. Returns the
-    /// end whose wake-up may have changed, and its time. `None` for datagrams, whose number in a host is unlimited.
+    /// end whose wake-up may have changed, and its time. `None` for datagrams, of which a host may queue any number.
     pub fn on_left_host<R: Observer>(
         &mut self,
         stream: StreamId,
@@ -76,7 +76,7 @@ impl Endpoints {
         }
     }
 
-    /// The TCP flow, unless the flow is one of datagrams.
+    /// The TCP flow; `None` if the flow sends datagrams.
     pub fn tcp(&self) -> Option<&Flow> {
         match self {
             Endpoints::Tcp(flow) => Some(flow),
@@ -114,7 +114,7 @@ impl Endpoints {
         either!(self, ends => ends.sample(now))
     }
 
-    /// Records of the flow's datagrams, in the order of departure, if they are recorded.
+    /// Records of the flow's datagrams, in the order of departure; empty if datagrams are not recorded.
     pub fn probes(&self) -> &[ProbeRecord] {
         match self {
             Endpoints::Tcp(_) => &[],

@@ -1,4 +1,4 @@
-//! The factory of connections of a flow, all with the same configuration.
+//! The factory that builds all connections of a flow with the same configuration.
 
 use super::connection::{Connection, Opposite};
 use super::transport::{Headers, Transport};
@@ -17,7 +17,7 @@ const MANY_FLOWS: usize = 2_000;
 /// Builds the connections of a flow.
 pub struct ConnectionFactory {
     plan: Arc<Plan>,
-    /// Number of the flow in the plan.
+    /// Index of the flow in the plan.
     flow: usize,
     controllers: Controllers,
     /// Source of seeds for the algorithms.
@@ -27,8 +27,8 @@ pub struct ConnectionFactory {
     transport: Transport,
 }
 
-/// Failure to build the algorithm of a later connection, although that of the first one could be built. It is the
-/// payload of a panic without a message.
+/// Failure to build the algorithm of a later connection, although the algorithm of the first connection could be built.
+/// This value is the payload of a panic without a message.
 #[derive(Clone, Debug)]
 pub struct AlgorithmFailure {
     /// Name of the algorithm.
@@ -42,10 +42,11 @@ pub struct AlgorithmFailure {
 }
 
 impl ConnectionFactory {
-    /// The factory of flow number `flow` of the plan. Algorithms outside the registry come from `controllers`.
+    /// The factory of the flow with index `flow` in the plan. `controllers` builds algorithms that are not in the
+    /// registry.
     ///
     /// # Errors
-    /// If its algorithm cannot be built.
+    /// If the algorithm of the flow cannot be built.
     pub fn new(
         plan: &Arc<Plan>,
         flow: usize,
@@ -114,11 +115,11 @@ pub struct Wrapping {
     pub headers: Headers,
     /// Payload of a full segment.
     pub mss: u32,
-    /// Per end, whether it sends through a network interface that reports departures.
+    /// Whether each end sends through a network interface that reports departures.
     pub has_nic: [bool; 2],
 }
 
-/// An algorithm for a direction that only carries a FIN.
+/// An algorithm for a direction that carries no data, only a FIN.
 fn any_algorithm() -> Box<dyn CongestionControl> {
     congestion::build("reno", &serde_json::Value::Null, 0).expect("Reno is in the registry")
 }

@@ -3,7 +3,7 @@
 use units::Duration;
 
 /// Interarrival jitter (RFC 3550, section 6.4.1): the difference of the one-way delay from one arrival to the next,
-/// smoothed with a gain of 1/16. Results have its mean over all measured arrivals.
+/// smoothed with a gain of 1/16. Results contain the mean of the jitter over all measured arrivals.
 #[derive(Clone, Debug, Default)]
 pub struct InterarrivalJitter {
     last: Option<Duration>,
@@ -13,7 +13,7 @@ pub struct InterarrivalJitter {
 }
 
 impl InterarrivalJitter {
-    /// Adds an arrival with this one-way delay. It counts in the mean if `measured`.
+    /// Adds an arrival with this one-way delay. The arrival counts in the mean if `measured`.
     pub fn see(&mut self, on_the_way: Duration, measured: bool) {
         let Some(last) = self.last.replace(on_the_way) else { return };
         let difference = last.max(on_the_way) - last.min(on_the_way);

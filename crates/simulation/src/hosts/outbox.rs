@@ -37,7 +37,7 @@ impl<R: Observer> Outbox<'_, R> {
         self.segments.clear();
     }
 
-    /// Tells the observer that the data sender of a connection has run.
+    /// Informs the observer that the data sender of a connection has run.
     #[inline]
     pub fn turn(&mut self, flow: u32, connection: u32, sender: &Sender) {
         self.recorder.turn(self.now, flow, connection, sender);

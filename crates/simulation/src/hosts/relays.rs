@@ -1,8 +1,8 @@
-//! Hosts that end TCP: the next flow sends the data that one flow delivers there.
+//! Hosts that terminate TCP: one flow delivers data to such a host, and the next flow sends these data on.
 //!
-//! The buffer of the host is limited. Payload is in it from in-order arrival on the first connection until its ACK on
-//! the second connection. The receive window of the first connection is the room left in the buffer, so that a slow
-//! second connection slows down the sender of the first one.
+//! The buffer of the host is limited. Payload occupies the buffer from its in-order arrival on the first connection
+//! until its ACK on the second connection. The receive window of the first connection is the room left in the buffer,
+//! so that a slow second connection slows down the sender of the first connection.
 
 use super::connection::End;
 use super::endpoints::Endpoints;

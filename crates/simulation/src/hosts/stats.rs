@@ -1,4 +1,4 @@
-//! Statistics of a flow of any kind, from which rows of tables are made.
+//! Statistics of a TCP or datagram flow, from which rows of tables are made.
 
 use super::connection::End;
 use super::jitter::InterarrivalJitter;
@@ -11,7 +11,7 @@ use units::Time;
 pub struct FlowStats {
     /// Start time, jitter included.
     pub start: Time,
-    /// Time at which all of its data were acknowledged.
+    /// Time at which all data of the flow were acknowledged.
     pub finish: Option<Time>,
     /// RTT samples since the end of the warm-up.
     pub rtt: Histogram,
@@ -21,9 +21,9 @@ pub struct FlowStats {
     pub jitter: Option<Box<InterarrivalJitter>>,
     /// Histogram of the in-order delays of payload since the end of the warm-up, if they are measured.
     pub in_order: Option<Box<Histogram>>,
-    /// Counters at the start of its measurement.
+    /// Counters at the start of the measurement.
     pub begin: Option<CounterSnapshot>,
-    /// Counters at the end of its measurement.
+    /// Counters at the end of the measurement.
     pub end: Option<CounterSnapshot>,
 }
 
@@ -33,7 +33,7 @@ impl FlowStats {
         FlowStats { start, ..FlowStats::default() }
     }
 
-    /// Histogram of the samples that an end takes: of the RTT at the sender, of the one-way delay at the receiver.
+    /// Histogram of the samples of an end: RTTs at the sender, one-way delays at the receiver.
     #[inline]
     pub fn samples(&mut self, end: End) -> &mut Histogram {
         match end {
@@ -66,7 +66,7 @@ pub struct CounterSnapshot {
     pub limited: Limited,
 }
 
-/// Times of a datagram: a row of the table `probes`. `NEVER`: not yet.
+/// Times of a datagram: a row of the table `probes`. `NEVER`: the event has not happened.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbeRecord {
     /// Departure from the sender.
@@ -82,24 +82,25 @@ pub struct ProbeRecord {
 pub struct Transfer {
     /// Number from 1, in the order in which the flow's transfers began.
     pub number: u32,
-    /// Number of its connection from 1, in the order in which the flow opened them.
+    /// Number of the transfer's connection from 1, in the order in which the flow opened its connections.
     pub connection: u32,
-    /// Number of its web page, from 1; 0: none.
+    /// Number of the web page that the transfer belongs to, from 1; 0: no page.
     pub page: u32,
     /// Start time.
     pub start: Time,
-    /// Time at which it was complete.
+    /// Time at which the transfer was complete.
     pub finish: Option<Time>,
-    /// Time at which it was complete or given up; `None`: in progress.
+    /// Time at which the transfer was complete or given up; `None`: in progress.
     pub end: Option<Time>,
     /// Payload to transfer.
     pub bytes: u64,
     /// Payload that arrived in order.
     pub delivered_bytes: u64,
-    /// Data packets sent for it.
+    /// Data packets sent for the transfer.
     pub sent_packets: u64,
     /// Retransmitted packets among them.
     pub retransmitted_packets: u64,
-    /// Least round trips that such a transfer takes: 2 if it is the first of its connection, else 1.
+    /// Smallest number of round trips that the transfer can take: 2 if it is the first transfer of its connection, else
+    /// 1.
     pub round_trips: u32,
 }

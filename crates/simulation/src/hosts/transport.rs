@@ -27,8 +27,8 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// Transport of a flow whose algorithm has the ECN mode `mode`. `interfaces`: the interfaces of sender and receiver
-    /// that report departures, if any. `merges`: packets that arrive at the same time at the receiver are merged.
+    /// Transport of a flow whose algorithm has the ECN mode `mode`. `interfaces`: the network interfaces of sender and
+    /// receiver, if they report departures. `merges`: the receiver merges packets that arrive at the same time.
     pub fn new(
         plan: &FlowPlan,
         interfaces: [Option<Interface>; 2],
@@ -79,7 +79,7 @@ impl Headers {
         }
     }
 
-    /// Payload and the options that not every segment has.
+    /// Bytes of payload, and of the options that not every segment has.
     #[inline]
     fn inner_bytes(&self, segment: &Segment) -> u16 {
         match segment {
@@ -144,7 +144,7 @@ fn sender_config(
     let usual = options.sender(accecn.into(), feedback);
     let header_bytes = options.overhead_bytes() + u32::from(accecn);
     SenderConfig {
-        data: Some(0), // nothing before the application writes
+        data: Some(0), // no data before the application writes
         pacing: if interface.is_some_and(|interface| interface.paces) { Pacing::Fq } else { usual.pacing },
         nic: interface.map(|_| Nic { header_bytes }),
         pacing_shift: interface.map_or(usual.pacing_shift, |interface| interface.pacing_shift),
@@ -152,8 +152,8 @@ fn sender_config(
     }
 }
 
-/// Configuration of a receiver. If `merges`, its host merges packets that arrive at the same time, unless options set
-/// ACKs or GRO.
+/// Configuration of a receiver. If `merges`, the host of the receiver merges packets that arrive at the same time,
+/// unless the options set `ack_every` or `gro`.
 fn receiver_config(options: &Options, merges: bool, feedback: Feedback, accecn: u16) -> ReceiverConfig {
     let usual = options.receiver(accecn.into(), feedback);
     if merges && options.gro.is_none() && usual.ack == AckPolicy::Linux {

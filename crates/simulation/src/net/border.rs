@@ -1,4 +1,4 @@
-//! The border of a part of a network: the links that it shares with other parts.
+//! The border of a part of a network: the links that the part shares with other parts.
 
 use super::Net;
 use crate::actors::ActorId;
@@ -11,7 +11,7 @@ use units::Time;
 pub struct Exit<P> {
     /// Arrival time at the link.
     pub at: Time,
-    /// Number in the whole network of the actor in whose turn it arrives; see [`Net::begin_turn`].
+    /// ID, in the whole network, of the actor in whose turn the packet arrives; see [`Net::begin_turn`].
     pub order: u32,
     /// The packet.
     pub packet: Packet<P>,
@@ -19,9 +19,9 @@ pub struct Exit<P> {
 
 /// Border of a part of a network.
 pub(super) struct Border<P> {
-    /// Number in the whole network of its first route.
+    /// ID of the part's first route in the whole network.
     first: u32,
-    /// Numbers in the whole network of its actors.
+    /// IDs of the part's actors in the whole network.
     numbers: Vec<u32>,
     /// Time of the current turn, and the highest actor that has had a turn at that time.
     turn: (Time, ActorId),
@@ -36,14 +36,14 @@ impl<P> Default for Border<P> {
 }
 
 impl<P: Copy> Border<P> {
-    /// Number in this part of a route of the whole network.
+    /// ID that a route of the whole network has in this part.
     #[inline]
     pub fn own(&self, route: RouteId) -> RouteId {
         RouteId(route.0 - self.first)
     }
 
-    /// Records a packet that reaches a shared link at `at`. `feeder`: the link before, with the arrival time there;
-    /// `None`: the packet comes from an end.
+    /// Records a packet that reaches a shared link at `at`. `feeder`: the preceding link, with the time at which the
+    /// packet arrived at that link; `None`: the packet comes from an end.
     pub fn leave(&mut self, shared: u32, feeder: Option<(ActorId, Time)>, packet: &Packet<P>, at: Time) {
         let actor = match feeder {
             Some((link, before)) if before < at => link,
@@ -54,7 +54,7 @@ impl<P: Copy> Border<P> {
         self.exits(shared).push(Exit { at, order, packet: *packet });
     }
 
-    /// Number in the whole network of an actor of this part.
+    /// ID that an actor of this part has in the whole network.
     #[inline]
     pub fn number(&self, actor: ActorId) -> u32 {
         self.numbers[actor.0 as usize]
@@ -68,8 +68,9 @@ impl<P: Copy> Border<P> {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// Makes this a part of a larger network with the given streams. `first` and `numbers` are the numbers there of its
-    /// first route and of its actors. `shared` maps a link to the shared link whose far end it is, if any.
+    /// Makes this a part of a larger network with the given streams. `first` is the ID of its first route in the larger
+    /// network, and `numbers` are the IDs of its actors. If a link is the far end of a shared link, `shared` maps it to
+    /// that shared link.
     pub fn become_part(
         &mut self,
         first: RouteId,
@@ -85,16 +86,16 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// Begins a turn. At one time, actors of all parts have turns in the order of their numbers. An actor that another
-    /// one wakes at that time may have a smaller number; it runs next. The order of a turn is therefore the largest
-    /// number so far.
+    /// Begins a turn. At equal times, the actors of all parts have turns in the order of their IDs. If an actor wakes
+    /// another actor with a smaller ID at the same time, that actor runs next. The order of a turn is therefore the
+    /// largest ID of any actor that has had a turn at that time.
     #[inline]
     pub fn begin_turn(&mut self, now: Time, actor: ActorId) {
         let (time, last) = self.border.turn;
         self.border.turn = (now, if time == now { last.max(actor) } else { actor });
     }
 
-    /// Swaps the lists of packets that leave, by shared link.
+    /// Swaps the lists of packets that leave into shared links for `exits`. Each shared link has a list.
     pub fn swap_exits(&mut self, exits: &mut Vec<Vec<Exit<P>>>) {
         std::mem::swap(&mut self.border.exits, exits);
     }

@@ -14,14 +14,14 @@ pub struct HandOver {
     pub from: HopId,
     /// The new port.
     pub to: HopId,
-    /// Least time for which packets of new routes are held at the new port.
+    /// Shortest time for which packets of new routes are held at the new port.
     pub gap: Duration,
     /// Links on which packets still arrive at the old port: one list per old route, in order.
     pub ways: Vec<Vec<HopId>>,
 }
 
-/// Ports that a node has used in succession, the current one last. A port is removed when no more packets arrive for
-/// it.
+/// Ports that a node has used in succession. The current port is last. A port is removed when no more packets can
+/// arrive for it.
 pub(super) type Chain<P> = VecDeque<Stay<P>>;
 
 /// Stay of a node at a port, and the packets of that stay.
@@ -31,7 +31,7 @@ pub(super) struct Stay<P> {
     left_by: Option<usize>,
     /// Number of old routes on which packets may still arrive.
     ways: usize,
-    /// Whether the gap of that handover is not over.
+    /// Whether the gap of the handover `left_by` is not over.
     in_gap: bool,
     /// Packets held because packets of an earlier stay may still arrive.
     held: Vec<Packet<P>>,
@@ -53,15 +53,15 @@ impl<P> Stay<P> {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// Schedules a handover. It comes after the changes that are already scheduled for that time.
+    /// Schedules a handover. The handover comes after the changes that are already scheduled for the same time.
     pub fn hand_over_at(&mut self, at: Time, planned: HandOver) {
         self.change_at(at, Switch::HandOver { number: self.hand_overs.len() });
         self.hand_overs.push(planned);
     }
 
-    /// Carries out a handover: packets in the old port move to the new one, and so do packets that arrive at the old
-    /// port from now on. Packets of new routes are held at the new port until the end markers have arrived, so that
-    /// they do not overtake.
+    /// Carries out a handover: packets in the old port move to the new port, as do packets that arrive at the old port
+    /// from now on. Packets of new routes are held at the new port until the end markers have arrived, so that they do
+    /// not overtake packets of old routes.
     pub(super) fn hand_over(&mut self, number: usize, now: Time) {
         let HandOver { from, to, gap, ref ways } = self.hand_overs[number];
         let ways = ways.len();
@@ -104,11 +104,11 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// Moves an end marker on once all packets before it have passed the link.
+    /// Moves an end marker on when all packets before the marker have passed the link.
     pub(super) fn follow(&mut self, marker: EndMarker, now: Time) {
         let hop = self.hand_overs[marker.hand_over].ways[marker.way][marker.step];
         match self.nodes[hop.index()].link.passes(marker.behind) {
-            // 1 ns later, as the control runs before all other actors of a time.
+            // The marker moves 1 ns later, as the control runs before all other actors at equal times.
             Some(at) if at >= now => {
                 self.insert_switch(at + Duration::from_nanos(1), Switch::Follow { marker });
             }
@@ -121,7 +121,7 @@ impl<P: Copy + Send> Net<P> {
         self.update_stay(hand_over, now, |left| left.in_gap = false);
     }
 
-    /// Changes the stay that a handover has ended, and forwards held packets that need not wait any more.
+    /// Changes the stay that a handover has ended, and forwards held packets that need no longer wait.
     fn update_stay(&mut self, hand_over: usize, now: Time, change: impl FnOnce(&mut Stay<P>)) {
         let left_so = |stay: &Stay<P>| stay.left_by == Some(hand_over);
         let Some(chain) = self.chains.iter_mut().find(|chain| chain.iter().any(left_so)) else { return };
@@ -137,8 +137,8 @@ impl<P: Copy + Send> Net<P> {
         free.iter().for_each(|packet| self.put(last, packet, now));
     }
 
-    /// Takes a packet that arrives at an old or a new port of a handover. It belongs to the first stay at that port for
-    /// which packets may still arrive.
+    /// Takes a packet that arrives at an old or a new port of a handover. The packet belongs to the first stay at that
+    /// port for which packets may still arrive.
     pub(super) fn put_in_order(&mut self, chain: usize, hop: HopId, packet: &Packet<P>, now: Time) {
         let stays = &mut self.chains[chain];
         let last = stays.back().map_or(hop, |stay| stay.port);

@@ -1,18 +1,19 @@
-//! Lanes: the private links between the ends of a flow and the links that it shares with other flows.
+//! Lanes: the private links of a flow, between its ends and the links that the flow shares with other flows.
 
 use super::{Exit, Net, Node};
 use crate::routes::{HopId, Next};
 use network::{Link, Packet, RouteId};
 use units::{Duration, Time};
 
-/// A route within a part of a network: the links from one end to the shared links, and from those to the other end.
+/// A route within a part of a network: the links from one end to the shared links, and the links from the shared links
+/// to the other end.
 #[derive(Clone, Debug)]
 pub struct Lane {
     /// The first link, into which the end sends.
     out: HopId,
-    /// Number of the shared link behind `out`.
+    /// Index of the shared link behind `out`.
     shared: u32,
-    /// Number in the whole network of the actor in whose turns packets reach the shared link.
+    /// ID, in the whole network, of the actor in whose turns packets reach the shared link.
     order: u32,
     /// The far end of the last shared link.
     pub far: HopId,
@@ -23,9 +24,9 @@ pub struct Lane {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// The lanes of the two routes of this part, if each end sends through a link of its own with a delay, and receives
-    /// on links without turns of their own. Then the order in which packets leave does not depend on turns, and the two
-    /// ends interact only through shared links.
+    /// The lanes of the two routes of this part. Each end must send through a private link with a delay, and receive on
+    /// links that have no turns. The order in which packets leave then does not depend on turns, and the two ends
+    /// interact only through shared links. `None` if the part has no such lanes.
     pub fn lanes(&self) -> Option<[Lane; 2]> {
         let &[there, back] = &*self.entries else { return None };
         let ways = [self.way(RouteId(0), there)?, self.way(RouteId(1), back)?];
@@ -69,7 +70,8 @@ impl<P: Copy + Send> Net<P> {
         })
     }
 
-    /// The links that an end needs: the last one of the lane to it, and the first one of the lane from it.
+    /// The links that an end needs: the last link of the lane to this end, and the first link of the lane from this
+    /// end.
     pub fn ways(&mut self, come: &Lane, leave: &Lane) -> Ways<'_, P> {
         let ends = self.nodes.get_disjoint_mut([come.last.index(), leave.out.index()]);
         let Ok([come, out]) = ends else { unreachable!("lanes have no link of their own in common") };
@@ -93,7 +95,7 @@ impl<P: Copy + Send> Net<P> {
                 }
             }
         }
-        self.nodes[lane.last.index()].link.trim(); // it is fullest now
+        self.nodes[lane.last.index()].link.trim(); // the link is fullest now
         self.schedule.request(self.actors.link(lane.last), self.next_arrival(lane));
     }
 
@@ -104,7 +106,7 @@ impl<P: Copy + Send> Net<P> {
     }
 }
 
-/// Last link of the lane to an end, and first link of the lane from it.
+/// Last link of the lane to an end, and first link of the lane from the same end.
 pub struct Ways<'a, P> {
     come: &'a mut Link<P>,
     out: &'a mut Link<P>,
@@ -113,7 +115,7 @@ pub struct Ways<'a, P> {
 }
 
 impl<P: Copy> Ways<'_, P> {
-    /// Takes the next packet, if it arrives before `until`.
+    /// Takes the next packet if it arrives at the end before `until`.
     #[inline]
     pub fn take_before(&mut self, until: Time) -> Option<(Time, &Packet<P>)> {
         self.come.take_before(until)

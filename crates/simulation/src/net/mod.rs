@@ -19,11 +19,12 @@ use units::{Duration, Probe, Time};
 /// The network: links and media, which are actors of the schedule, and a control that changes routes.
 ///
 /// A packet costs one event per hop, with one exception (cut-through). A link that is fed by a single other link
-/// receives packets in the order in which they leave that one. If both links have a closed form, the arrival time at
-/// the far end of the second is known when the packet enters the first, and the packet enters both at once: two links,
-/// one event. Results do not change: no other packet can come between, so the limits and the random numbers of the
-/// second link see the same packets at the same times in the same order. For this reason links count per interval. The
-/// second link must have a delay, so that it never depends on other events of the same time.
+/// receives packets in the order in which they leave the feeding link. If both links have a closed form, the arrival
+/// time at the far end of the second link is known when the packet enters the first link. The packet then enters both
+/// links at once: one event for two links. Results do not change: no other packet can come in between, so the limits
+/// and the random numbers of the second link apply to the same packets at the same times in the same order. As packets
+/// enter the second link ahead of the clock, links count per interval. The second link must have a delay, so that it
+/// never depends on other events at the same time.
 pub struct Net<P> {
     nodes: Vec<Node<P>>,
     media: Vec<Medium<P>>,
@@ -32,22 +33,22 @@ pub struct Net<P> {
     /// First hop of every route.
     entries: Vec<HopId>,
     streams: Streams,
-    /// Border to the larger network, if this is a part of one.
+    /// Border to the larger network, if this network is a part of a larger network.
     border: Border<P>,
-    /// Scheduled changes of routes, last first.
+    /// Scheduled changes of routes, in reverse order of time.
     switches: Vec<(Time, Switch)>,
-    /// Handovers by number.
+    /// Handovers by index.
     hand_overs: Vec<HandOver>,
     /// Chains of ports between which packets have been handed over.
     chains: Vec<Chain<P>>,
-    /// Numbers of the actors in the schedule.
+    /// IDs of the actors in the schedule.
     pub actors: Actors,
     /// Wake-ups of the network and of the other actors.
     pub schedule: Schedule,
-    /// Packets that have left hops with a tap: time, hop, packet. The code that taps must empty it.
+    /// Packets that have left hops with a tap: time, hop, packet. The code that set the taps must empty the list.
     pub tapped: Vec<(Time, HopId, Packet<P>)>,
-    /// Packets that have left network interfaces or were dropped there, in order. The caller reports them to their
-    /// senders and empties the list.
+    /// Packets that have left network interfaces or were dropped there, in order. The caller reports these packets to
+    /// their senders and empties the list.
     pub released: Vec<Released>,
 }
 
@@ -59,14 +60,14 @@ struct Node<P> {
     tap: bool,
     /// Whether the link is the network interface of a host, which learns of departures.
     nic: bool,
-    /// Number of the shared link whose far end this is, if the network is a part of a larger one.
+    /// Index of the shared link whose far end this link is, if the network is a part of a larger network.
     shared: Option<u32>,
 }
 
 /// An element with several ports.
 struct Medium<P> {
     element: Box<dyn Element<P>>,
-    /// Number of its first port among those of all media.
+    /// Index of the medium's first port among the ports of all media.
     first_port: usize,
     /// Whether hosts learn of departures at any of its ports.
     tells: bool,
@@ -74,13 +75,13 @@ struct Medium<P> {
 
 /// A port of a medium and the next hops behind it.
 struct Port {
-    /// Index of its medium.
+    /// Index of the port's medium.
     medium: usize,
     id: PortId,
     next: Successors,
     /// Whether packets are recorded when they leave the port.
     tap: bool,
-    /// Index of its chain, if it has taken part in a handover.
+    /// Index of the port's chain, if the port has taken part in a handover.
     chain: Option<usize>,
 }
 
@@ -114,7 +115,7 @@ impl<P: Copy + Send> Net<P> {
         let mut schedule = Schedule::new(actors.count());
         schedule.request(Actors::CONTROL, next_change(&switches));
         let cut_through_into = links.iter().zip(only_feeder).map(|(link, feeder)| {
-            // Behind a fork whose routes change, the packets that arrive are not known in advance.
+            // If routes change at the feeding hop, it is not known in advance which packets arrive.
             let fed_ahead = feeder.map(HopId::index).is_some_and(|feeder| {
                 has_closed_form.get(feeder).is_some_and(|&closed| closed && !switches_at[feeder])
             });
@@ -161,13 +162,14 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// Schedules a change of routes. It comes after the changes that are already scheduled for that time.
+    /// Schedules a change of routes. The change comes after the changes that are already scheduled for the same time.
     pub fn change_at(&mut self, at: Time, switch: Switch) {
         self.insert_switch(at, switch);
         self.schedule.request(Actors::CONTROL, at);
     }
 
-    /// Schedules a change during a turn of the control, which requests its next turn itself.
+    /// Inserts a change into the schedule of changes. Used in turns of the control, which requests its next turn
+    /// itself.
     fn insert_switch(&mut self, at: Time, switch: Switch) {
         let place = self.switches.partition_point(|later| later.0 > at);
         self.switches.insert(place, (at, switch));
@@ -199,16 +201,16 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// Taps the hops that are `wanted`. Links among them must replay their queues: only then does every departure have
-    /// a turn of its own.
+    /// Taps the hops that are `wanted`. Links among these hops must replay their queues, as only then every departure
+    /// has a separate turn.
     pub fn tap(&mut self, wanted: impl Fn(HopId) -> bool) {
         let taps = self.nodes.iter_mut().map(|node| &mut node.tap);
         let taps = taps.chain(self.ports.iter_mut().map(|port| &mut port.tap));
         taps.zip(0..).for_each(|(tap, n)| *tap = wanted(HopId(n)));
     }
 
-    /// Makes the `wanted` links network interfaces of hosts. They must replay their queues: only then does every
-    /// departure have a turn of its own.
+    /// Makes the `wanted` links network interfaces of hosts. These links must replay their queues, as only then every
+    /// departure has a separate turn.
     pub fn set_nics(&mut self, wanted: impl Fn(usize) -> bool) {
         for (_, node) in self.nodes.iter_mut().enumerate().filter(|(n, _)| wanted(*n)) {
             node.nic = true;
@@ -255,7 +257,8 @@ impl<P: Copy + Send> Net<P> {
         node.link.close_interval(now)
     }
 
-    /// Reports the variables of the queue of a hop at the last sampling time, up to which its counters were read.
+    /// Reports the variables of the queue of a hop at the last sampling time, which is the time up to which its
+    /// counters were read.
     pub fn observe(&self, hop: HopId, now: Time, probe: &mut Probe<'_>) {
         let Some(node) = self.nodes.get(hop.index()) else {
             let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
@@ -264,7 +267,7 @@ impl<P: Copy + Send> Net<P> {
         node.link.observe(now, probe);
     }
 
-    /// Number of a packet's route in this part of the network.
+    /// ID of a packet's route in this part of the network.
     #[inline]
     fn own_route(&self, packet: &Packet<P>) -> RouteId {
         self.border.own(self.streams.route(packet.stream))
@@ -311,7 +314,7 @@ impl<P: Copy + Send> Net<P> {
     }
 
     /// Moves a packet into a port of a medium, or into a link that replays its queue.
-    #[inline(never)] // otherwise the common case above is slower
+    #[inline(never)] // the common case in `forward` is slower otherwise
     fn queue(&mut self, hop: HopId, packet: &Packet<P>, now: Time) {
         if let Some(node) = self.nodes.get_mut(hop.index()) {
             node.link.send(*packet, now);
@@ -349,7 +352,7 @@ impl<P: Copy + Send> Net<P> {
             Some(_) => self.take_from_link(link, now),
             None => self.take(actor, now),
         };
-        // By reference: otherwise the packet is copied once more.
+        // Matched by reference, as the packet is copied once more otherwise.
         if let Some((packet, next)) = &arrived {
             match *next {
                 Next::Hop(hop) | Next::CutThrough(hop) => self.forward(hop, packet, now),
@@ -386,8 +389,8 @@ impl<P: Copy + Send> Net<P> {
         arrived
     }
 
-    /// Takes the packet at the far end of a port of a medium, with its next hop. The control, which changes routes, has
-    /// none.
+    /// Takes the packet at the far end of a port of a medium, with its next hop. `None` for the control, which changes
+    /// routes and carries no packets.
     #[cold]
     fn take(&mut self, actor: ActorId, now: Time) -> Option<(Packet<P>, Next)> {
         let Some(medium) = self.actors.as_medium(actor) else {
@@ -409,7 +412,7 @@ impl<P: Copy + Send> Net<P> {
     }
 }
 
-/// Time of the next change of routes in a list with the last first.
+/// Time of the next change of routes in a list in reverse order of time.
 fn next_change(switches: &[(Time, Switch)]) -> Time {
     switches.last().map_or(Time::NEVER, |switch| switch.0)
 }

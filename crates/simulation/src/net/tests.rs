@@ -71,7 +71,7 @@ fn row(delays_us: &[u64], cut_through: bool) -> Net<u8> {
     Net::new(links(delays_us), Vec::new(), &[route], Vec::new(), cut_through)
 }
 
-/// Sends two packets of 100 bytes; returns when they are delivered, in microseconds, and the number of turns.
+/// Sends two packets of 100 bytes. Returns their delivery times in microseconds, and the number of turns.
 fn journey(net: &mut Net<u8>) -> (Vec<u64>, usize) {
     let packet = Packet { stream: StreamId(0), size: 100, ecn: Ecn::NotEct, dscp: 0, payload: 0 };
     (0..2).for_each(|_| net.send(&packet, Time::ZERO));
@@ -93,7 +93,7 @@ fn a_row_of_links_costs_one_turn_per_packet() {
 
 #[test]
 fn a_route_crosses_ports_as_it_crosses_links() {
-    // Hops 0 and 1 are links, 2 to 5 the ports of two media.
+    // Hops 0 and 1 are links. Hops 2 to 5 are the ports of two media.
     let [one, other] = [[10, 20], [30, 40]]
         .map(|delays| links(&delays).try_into().map(Pair).unwrap_or_else(|_| unreachable!()));
     let media: Vec<Box<dyn Element<u8>>> = vec![Box::new(one), Box::new(other)];
@@ -102,8 +102,8 @@ fn a_route_crosses_ports_as_it_crosses_links() {
         Reroute { at: Time::from_nanos(90_000), route: RouteId(0), path: [0, 3, 2, 1].map(HopId).to_vec() };
     let mut net = Net::new(links(&[50, 60]), media, &routes, vec![change], true);
     net.tap(|hop| hop == HopId(2));
-    // 100 us to transmit at each of four hops. When the first packet leaves port 3, at 270 us, its route has
-    // changed: it goes on to port 2.
+    // 100 us to transmit at each of four hops. When the first packet leaves port 3 at 270 us, its route has changed, so
+    // that the packet goes on to port 2.
     assert_eq!(net.hops().count(), 6);
     let (delivered, _) = journey(&mut net);
     assert_eq!(delivered, [100 + 50 + 100 + 20 + 100 + 10 + 100 + 60, 640]);
@@ -122,11 +122,11 @@ fn a_route_changes_before_all_else_at_its_time() {
         let routes = [[0, 1].map(HopId).to_vec()];
         journey(&mut Net::new(links(&[10, 20, 30]), Vec::new(), &routes, vec![change], true))
     };
-    assert_eq!(journey(110), (vec![240, 340], 5)); // a turn of the control, and two of each packet
+    assert_eq!(journey(110), (vec![240, 340], 5)); // one turn of the control, and two turns per packet
     assert_eq!(journey(111), (vec![230, 340], 5));
 }
 
-/// Whether a flow over two routes, of which the hops in the middle are shared with others, has lanes of its own.
+/// Whether a flow over two routes, whose hops in the middle are shared with other flows, has its own lanes.
 fn has_lanes(delays_us: &[u64], routes: [&[u32]; 2], shared: &[u32]) -> bool {
     let routes = routes.map(|route| route.iter().copied().map(HopId).collect::<Vec<_>>());
     let mut net = Net::new(links(delays_us), Vec::new(), &routes, Vec::new(), true);

@@ -16,7 +16,7 @@ impl Plan {
     /// Checks everything that can be checked without running.
     ///
     /// # Errors
-    /// If a value makes no sense: one error that contains all. Flows are not checked if the network has errors.
+    /// If any value is invalid: one error that contains all errors. Flows are not checked if the network has errors.
     pub fn check(&self) -> Check {
         let actors = Actors::new(self.links.len(), self.media.len(), self.routes().count());
         let horizon = Schedule::horizon(actors.count()).as_nanos();
@@ -49,7 +49,7 @@ impl Plan {
         self.check_nics()
     }
 
-    /// Checks the transport of every flow, and that of equal neighbours once.
+    /// Checks the transport of every flow. Adjacent flows with equal options are checked once.
     fn transport_checks(&self) -> impl Iterator<Item = Check> {
         let before = iter::once(None).chain(self.flows.iter().map(|flow| Some(&flow.tcp)));
         let flows = self.flows.iter().enumerate().zip(before);
@@ -187,10 +187,10 @@ impl FlowPlan {
         }
     }
 
-    /// Refuses flows that would never advance the clock, or whose amount in flight would grow forever.
+    /// Refuses flows that would never advance the clock, or whose data in flight would grow without limit.
     ///
     /// Without a rate on the route of the data, neither loss nor a slow route of ACKs bounds a sender. Some algorithms
-    /// ignore loss, and the fewer ACKs arrive, the more each acknowledges.
+    /// ignore loss, and if fewer ACKs arrive, each ACK acknowledges more data.
     pub(super) fn check_bounds(&self, path: &str, plan: &Plan) -> Check {
         let hop = |&hop: &u32| plan.hop(hop as usize);
         if self.forward.iter().chain(&self.reverse).filter_map(hop).all(|hop| hop.delay_ns() == 0) {
@@ -209,7 +209,7 @@ impl FlowPlan {
         Ok(())
     }
 
-    /// Builds the congestion control algorithm, of the registry or external; `path` is the flow's.
+    /// Builds the congestion control algorithm, from the registry or external; `path` is the path of the flow.
     pub(crate) fn make_cca(
         &self,
         path: &str,
@@ -247,7 +247,7 @@ impl FlowPlan {
     }
 }
 
-/// Refuses names and streams that are empty or repeated. Items are path, name and stream.
+/// Refuses names and streams that are empty or repeated. Each item has a path, a name and a stream.
 fn unique<'a>(all: impl Iterator<Item = (String, &'a String, &'a String)>) -> Check {
     let mut seen = [BTreeSet::new(), BTreeSet::new()];
     for (path, name, stream) in all {

@@ -48,7 +48,7 @@ impl ProtocolPlan {
 }
 
 impl DatagramPlan {
-    /// Refuses numbers out of range; `path` is the workload's.
+    /// Refuses numbers out of range; `path` is the path of the workload.
     pub(crate) fn check(&self, path: &str) -> Check {
         let field = |name: &str| format!("{path}.{name}");
         within(field("payload_bytes"), self.payload_bytes, 0..=9_000)?;

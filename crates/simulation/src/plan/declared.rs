@@ -1,4 +1,4 @@
-//! Parts of the plan that their laws declare: options of a transport, and limits of a queue.
+//! Parts of the plan that other crates declare: options of a transport, and limits of a queue.
 
 use super::PlanError;
 use super::error::together;
@@ -9,7 +9,7 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use tcp::Options;
 
-/// Refuses options out of range, and those that do not go together; `path` is that of the options.
+/// Refuses options that are out of range or conflict with each other; `path` is the path of the options.
 pub(super) fn check(options: &Options, path: &str) -> Check {
     let ranges = params::check(options).map_err(|refusal| PlanError::of_all(path, refusal.0));
     let problems = options.problems();
@@ -34,7 +34,7 @@ pub(super) fn limit(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [limit, { "type": "null" }] })
 }
 
-/// Declared parameters in the schema of the plan, under a name of their own.
+/// Declared parameters in the schema of the plan, as a named type.
 fn schema<P: Params>(generator: &mut SchemaGenerator, name: &str, description: &str) -> Schema {
     let specs = P::specs();
     let properties: Map<String, Value> =

@@ -10,7 +10,7 @@ pub struct PlanError {
     pub path: String,
     /// The problem and what to write instead.
     pub message: String,
-    /// Further errors, except those that this one hides.
+    /// Further errors, except errors that cannot be found because of this error.
     pub others: Vec<PlanError>,
 }
 
@@ -44,7 +44,7 @@ impl PlanError {
         })
     }
 
-    /// Splits this error and its others into single errors.
+    /// Splits this error and its further errors into single errors.
     pub fn each(mut self) -> Vec<PlanError> {
         let others = std::mem::take(&mut self.others);
         std::iter::once(self).chain(others).collect()

@@ -21,7 +21,7 @@ pub struct HandOverPlan {
 }
 
 impl HandOverPlan {
-    /// True if a route with these changes crosses the new port at the handover, or has never crossed the old one.
+    /// Whether a route with these changes crosses the new port at the handover, or has never crossed the old port.
     fn follows<'a>(&self, routes: impl Iterator<Item = (u64, &'a Vec<u32>)>) -> bool {
         let (mut crossed, mut crosses) = (false, false);
         for (_, path) in routes.filter(|&(at_ns, _)| at_ns <= self.at_ns) {

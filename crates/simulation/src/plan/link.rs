@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use units::Time;
 
-/// Most packets in a device.
+/// Largest number of packets in a device.
 const MOST_IN_DEVICE: u64 = 1_000_000;
 
 impl LinkPlan {
@@ -28,7 +28,7 @@ impl LinkPlan {
             self.check_impairments(path),
             self.check_service(path, duration_ns),
         ])?;
-        self.check_changes(path)?; // their limits need a queue
+        self.check_changes(path)?; // limits in changes need a valid queue
         self.check_markov_channel(path, duration_ns)
     }
 
@@ -95,7 +95,7 @@ impl LinkPlan {
         let Some(limit) = change.limit else { return Ok(()) };
         declared::check_limit(limit, &format!("{path}.limit"))?;
         if is_external(&self.queue.kind) {
-            return Ok(()); // its limits are unknown until the caller has built it
+            return Ok(()); // the limits of an external queue are unknown until the caller has built the queue
         }
         let mut queue = self.queue.build_queue(path, 0)?;
         if !queue.resize(limit, Time::ZERO, &mut QueueEvents::default()) {
@@ -104,7 +104,7 @@ impl LinkPlan {
         Ok(())
     }
 
-    /// Whether the link has a rate, or its queue shapes to one.
+    /// Whether the link has a rate, or a queue that shapes to a rate.
     pub(super) fn is_limited(&self) -> bool {
         let known = queue::descriptors().iter().find(|queue| queue.name == self.queue.kind);
         let params = known.map(|queue| (queue.params)()).unwrap_or_default();
@@ -118,12 +118,13 @@ impl LinkPlan {
 }
 
 impl EntryPlan {
-    /// Refuses a queue that cannot be built; `path` is that of its link or port.
+    /// Refuses a queue that cannot be built; `path` is the path of its link or port.
     pub(super) fn check_queue(&self, path: &str) -> Check {
         if is_external(&self.kind) { Ok(()) } else { self.build_queue(path, 0).map(|_| ()) }
     }
 
-    /// Builds the entry as a queue of the registry. `path` is that of its link or port; `seed` feeds its randomness.
+    /// Builds the entry as a queue of the registry. `path` is the path of its link or port. The random numbers of the
+    /// queue derive from `seed`.
     pub(crate) fn build_queue(
         &self,
         path: &str,
@@ -132,7 +133,7 @@ impl EntryPlan {
         self.build(&format!("{path}.queue"), queue::build, seed)
     }
 
-    /// Builds the entry; `path` is its own.
+    /// Builds the entry; `path` is the path of the entry.
     pub(crate) fn build<T, C>(
         &self,
         path: &str,

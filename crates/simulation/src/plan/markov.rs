@@ -26,7 +26,8 @@ pub struct MarkovPlan {
 }
 
 impl MarkovPlan {
-    /// Refuses numbers out of range; `path` is the channel's. The states are checked elsewhere.
+    /// Refuses numbers out of range; `path` is the path of the channel. The states are checked together with the
+    /// changes of the link.
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
         within(format!("{path}.from_ns"), self.from_ns, 0..=LONGEST_NS)?;
         within(format!("{path}.mean_ns"), self.mean_ns, duration_ns / MOST_MOVES + 1..=LONGEST_NS)?;

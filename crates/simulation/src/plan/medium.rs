@@ -52,7 +52,7 @@ impl MediumPlan {
         ports.try_for_each(|(n, port)| port.queue.check_queue(&format!("{path}.ports[{n}]")))
     }
 
-    /// Builds the medium. `path` is its own; `seed` feeds its randomness.
+    /// Builds the medium. `path` is the path of the medium. Its random numbers derive from `seed`.
     pub(crate) fn build(
         &self,
         path: &str,
@@ -67,7 +67,8 @@ impl MediumPlan {
         })
     }
 
-    /// Least delay and highest rate of any port. External media have neither bound: zero and unlimited.
+    /// Least delay and highest rate of any port. For external media neither bound is known: the delay is zero, and the
+    /// rate is unlimited.
     ///
     /// # Panics
     /// If the plan was not checked.
@@ -85,7 +86,7 @@ fn never() -> SamplingTimes {
     SamplingTimes::new(None, Time::ZERO, Time::ZERO)
 }
 
-/// Hop that a number in a route refers to.
+/// Hop to which an index in a route refers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HopPlan<'a> {
     /// A link.
@@ -110,7 +111,7 @@ impl HopPlan<'_> {
         }
     }
 
-    /// Whether the hop has a rate, or its queue shapes to one.
+    /// Whether the hop has a rate, or a queue that shapes to a rate.
     pub(super) fn is_limited(self) -> bool {
         match self {
             HopPlan::Link(link) => link.is_limited(),
@@ -120,18 +121,18 @@ impl HopPlan<'_> {
 }
 
 impl Plan {
-    /// All hops in the order of their numbers: links, then the ports of all media.
+    /// All hops in the order of their indices: links, then the ports of all media.
     pub(crate) fn hops(&self) -> impl Iterator<Item = HopPlan<'_>> {
         let ports = self.media.iter().flat_map(|m| m.ports.iter().map(move |port| HopPlan::Port(m, port)));
         self.links.iter().map(HopPlan::Link).chain(ports)
     }
 
-    /// The hop of this number.
+    /// The hop with this index.
     pub(crate) fn hop(&self, number: usize) -> Option<HopPlan<'_>> {
         self.links.get(number).map(HopPlan::Link).or_else(|| self.hops().nth(number))
     }
 
-    /// The names of links and ports, in the order of their numbers.
+    /// The names of links and ports, in the order of their indices.
     pub fn hop_names(&self) -> Vec<String> {
         self.hops().map(HopPlan::name).collect()
     }

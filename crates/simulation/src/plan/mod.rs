@@ -226,7 +226,7 @@ pub struct CcaPlan {
     pub params: Map<String, Value>,
 }
 
-/// Whether the name is that of a part which the caller provides, not a registry.
+/// Whether the name refers to a part that the caller provides, not to an entry of a registry.
 pub(crate) fn is_external(name: &str) -> bool {
     name.contains(':')
 }
@@ -258,8 +258,8 @@ impl Plan {
     /// Reads and checks a plan.
     ///
     /// # Errors
-    /// If the text is not JSON, a field is missing, unknown or of the wrong type, or a value makes no sense. The error
-    /// has the place, the problem, and what to write instead.
+    /// If the text is not JSON, a field is missing, unknown or of the wrong type, or a value is invalid. The error says
+    /// where the problem is, what the problem is, and what to write instead.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let plan: Plan = serde_path_to_error::deserialize(&mut reader)
@@ -274,7 +274,7 @@ impl Plan {
         serde_json::to_string(self).expect("a plan has text as keys and no number that JSON lacks")
     }
 
-    /// The JSON Schema of a plan: every field with its type and what it means.
+    /// The JSON Schema of a plan: every field with its type and its meaning.
     pub fn schema() -> Value {
         schemars::schema_for!(Plan).to_value()
     }

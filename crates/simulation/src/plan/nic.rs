@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 /// First queue of a route, in the sending host. Senders learn when their packets leave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interface {
-    /// Whether its queue paces the TCP packets that pass it, as `sch_fq` does.
+    /// Whether its queue paces the TCP packets that pass through it, as `sch_fq` does.
     pub paces: bool,
-    /// Limit of bytes of one sender in it: 2^-n seconds at the pacing rate.
+    /// Limit on the bytes of a sender in the interface: 2^-n seconds at the pacing rate.
     pub pacing_shift: u32,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Interface {
 const WIFI_PACING_SHIFT: u32 = 7;
 
 impl Plan {
-    /// Interface at which all routes of a flow in one direction begin, if it reports departures to senders.
+    /// Interface at which all routes of a flow in one direction begin, if this interface reports departures to senders.
     pub(crate) fn interface(&self, flow: &FlowPlan, direction: Direction) -> Option<Interface> {
         let first = if direction == Direction::Forward { &flow.forward } else { &flow.reverse };
         let shift = |usual| flow.tcp.pacing_shift.unwrap_or(usual);
@@ -39,7 +39,7 @@ impl Plan {
         (always && !steered).then_some(Interface { paces: false, pacing_shift: shift(WIFI_PACING_SHIFT) })
     }
 
-    /// Ports with queues of mac80211 at which routes begin.
+    /// Ports at which routes begin and whose queue is mac80211.
     pub(crate) fn telling_ports(&self) -> Vec<HopId> {
         let later = self.flows.iter().flat_map(|flow| &flow.reroutes);
         let later = later.flat_map(|reroute| [&reroute.forward, &reroute.reverse]).flatten();
@@ -59,8 +59,8 @@ impl Plan {
         route.first().and_then(|&hop| self.links.get(hop as usize)).filter(|link| link.nic)
     }
 
-    /// Refuses interfaces that do more than queue and send, and flows whose routes do not all begin at the same
-    /// interface: the host would miss departures.
+    /// Refuses interfaces that do more than queue and send, such as links with a delay or losses. Refuses flows whose
+    /// routes do not all begin at the same interface, as the host would miss departures.
     pub(super) fn check_nics(&self) -> Check {
         let links = self.links.iter().enumerate().map(|(n, link)| link.check_nic(&format!("links[{n}]")));
         let flows = self.flows.iter().enumerate();

@@ -36,7 +36,7 @@ pub struct TrainsPlan {
 }
 
 impl OpportunitiesPlan {
-    /// Refuses numbers out of range; `path` is that of the opportunities.
+    /// Refuses numbers out of range; `path` is the path of the opportunities.
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
         within(format!("{path}.bytes"), self.bytes, 1..=1_000_000_000)?;
         within(format!("{path}.unit_ns"), self.unit_ns, 1..=1_000_000_000)?;

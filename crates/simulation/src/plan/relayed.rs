@@ -16,14 +16,14 @@ pub struct RelayedPlan {
     pub buffer_bytes: u64,
 }
 
-/// Pairs of flows, by number, of which the first delivers the data of the second.
+/// Pairs of flows, by index. The first flow of a pair delivers the data that the second flow sends.
 pub struct Relays {
     onward: Vec<Option<Onward>>,
     /// Per flow, the flow whose data it relays.
     back: Vec<Option<u32>>,
 }
 
-/// The flow that relays the data of another one.
+/// The flow that relays the data of another flow.
 #[derive(Clone, Copy, Debug)]
 struct Onward {
     to: u32,
@@ -65,7 +65,8 @@ impl Relays {
 }
 
 impl Plan {
-    /// Refuses relays of flows that are not streams or are relayed twice, and relayed flows with data of their own.
+    /// Refuses to relay flows that are not streams or are relayed twice, and refuses relaying flows that have other
+    /// data to send.
     pub(super) fn check_relayed(&self) -> Check {
         let mut passed_on = BTreeSet::new();
         for (n, flow) in self.flows.iter().enumerate() {

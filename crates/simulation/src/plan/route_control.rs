@@ -52,7 +52,7 @@ pub struct WayPlan {
 }
 
 impl WayPlan {
-    /// Routes with their keys.
+    /// Routes with their keys in the plan.
     pub(super) fn routes(&self) -> impl Iterator<Item = (&'static str, &Vec<u32>)> {
         [("forward", &self.forward), ("reverse", &self.reverse)]
             .into_iter()

@@ -36,7 +36,7 @@ pub trait Store: Default {
     fn column(self, names: &Names) -> Column;
 }
 
-/// Names of flows and links, by number.
+/// Names of flows and links, by index.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Names of flows.
@@ -105,20 +105,20 @@ cells! {
     };
 }
 
-/// A numbered thing that results show by name.
+/// A flow, link or other thing with an index, which results show by name.
 pub trait Numbered {
-    /// Number of the thing.
+    /// Index of the thing.
     fn number(self) -> u32;
 
-    /// All names, by number.
+    /// All names, by index.
     fn names(names: &Names) -> Vec<String>;
 }
 
-/// Number of a flow, which results show by name.
+/// Index of a flow, which results show by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowName(pub u32);
 
-/// Number of a link, which results show by name.
+/// Index of a link, which results show by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkName(pub u32);
 
@@ -142,7 +142,7 @@ impl Numbered for LinkName {
     }
 }
 
-/// Numbers of things with names.
+/// Column of names, stored as indices.
 pub struct Codes<N> {
     codes: Vec<u32>,
     of: PhantomData<N>,
@@ -184,7 +184,7 @@ impl<N: Numbered> Cell for Option<N> {
     }
 }
 
-/// Constant texts, few of which are different.
+/// Column of constant texts with few different values.
 #[derive(Default)]
 pub struct Words {
     codes: Vec<u32>,
@@ -214,10 +214,10 @@ impl Cell for &'static str {
     }
 }
 
-/// Texts that are mostly empty or equal to the last one.
+/// Column of texts that are mostly empty or equal to the preceding text.
 pub struct Texts {
     codes: Vec<u32>,
-    /// Texts by code, the empty one first.
+    /// Texts by code. The first text is empty.
     texts: Vec<String>,
 }
 

@@ -90,8 +90,8 @@ impl<R: Row> FromIterator<R> for Rows<R> {
     }
 }
 
-/// Declares the row of a table. Each column is `name: type, "unit", span;`, with its meaning as documentation. The span
-/// is optional.
+/// Declares the row of a table. Each column is written as `name: type, "unit", span;`, and its doc comment is its
+/// meaning. The span is optional.
 macro_rules! table {
     ($(#[doc = $doc:literal])+ pub struct $row:ident, one row per $what:literal {
         $($(#[doc = $meaning:literal])+ $column:ident: $type:ty, $unit:literal $(, $span:expr)?;)+

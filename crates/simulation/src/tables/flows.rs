@@ -163,7 +163,8 @@ fn row(
 /// Counters and statistics of a flow over the time in which it was measured.
 struct Measured<'a> {
     stats: &'a FlowStats,
-    /// Counters at both ends of that time; `None` if the flow ended before it or never started.
+    /// Counters at the start and the end of the measured time; `None` if the flow ended before that time or never
+    /// started.
     snapshots: Option<(CounterSnapshot, CounterSnapshot)>,
 }
 
@@ -177,7 +178,7 @@ impl Measured<'_> {
         self.snapshots.map_or(0, |(begin, end)| of(&end) - of(&begin))
     }
 
-    /// Amount per second of the measured time; NaN if there is none.
+    /// Amount per second of the measured time; NaN if the flow was not measured.
     fn rate(&self, amount: f64) -> f64 {
         self.snapshots.map_or(f64::NAN, |(begin, end)| {
             let span = end.time.since(begin.time);
@@ -185,7 +186,7 @@ impl Measured<'_> {
         })
     }
 
-    /// Share of the time of all connections; NaN if there was none.
+    /// Share of the total time of all connections; NaN if that time is zero.
     fn limited(&self, of: impl Fn(&Limited) -> Duration) -> f64 {
         self.snapshots.map_or(f64::NAN, |(begin, end)| {
             let span = |of: &dyn Fn(&Limited) -> Duration| {

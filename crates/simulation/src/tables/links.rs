@@ -1,4 +1,4 @@
-//! The table `links`: one row per sample and hop: link, or port of a medium.
+//! The table `links`: one row per sample and hop (link, or port of a medium).
 
 use super::cell::LinkName;
 use super::declare::table;
@@ -30,7 +30,7 @@ table! {
 }
 
 impl LinkRow {
-    /// Row of a hop with its counters of the `interval` from `from` to `time`. `run`: its counters of the run so far;
+    /// Row of a hop. `interval`: the hop's counters from `from` to `time`; `run`: the hop's counters of the run so far;
     /// `offered`: bytes that a link with opportunities could have sent in the interval.
     pub fn new(
         plan: &Plan,
@@ -54,8 +54,8 @@ impl LinkRow {
 }
 
 /// Share of the time after `from` up to `to` in which a hop transmitted. For a port of a medium the overhead of its
-/// turns does not count. For a link with opportunities it is the share of the offered bytes that packets started to
-/// use. NaN if the rate is unlimited.
+/// turns does not count. For a link with opportunities, the result is the share of the offered bytes that packets
+/// started to use. NaN if the rate is unlimited.
 pub(crate) fn utilisation(
     plan: &Plan,
     hop: HopId,

@@ -1,4 +1,4 @@
-//! The table `links_summary`: one row per hop: link, or port of a medium.
+//! The table `links_summary`: one row per hop (link, or port of a medium).
 
 use super::cell::LinkName;
 use super::declare::{Rows, table};

@@ -1,4 +1,5 @@
-//! The tables of a run. Each is declared once, in the file that fills it: names, types, units and meanings of columns.
+//! The tables of a run. Each table is declared once, in the file that fills it, with the names, types, units and
+//! meanings of its columns.
 //!
 //! A new column needs its declaration and its value in the file of its table, and a line of
 //! tests/unit/python/schema.json. A new table needs one file in this folder and one line in the list below.
@@ -20,20 +21,21 @@ use crate::rivals::Rivals;
 use declare::Row;
 use network::Drops;
 
-/// Version of the tables. It changes with the name, type or meaning of a column, but not with a new table or column.
+/// Version of the tables. The version changes if the name, type or meaning of a column changes, but not if a table or
+/// column is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A finished run.
 pub(crate) struct Finished<'a> {
     /// Plan of the run.
     pub plan: &'a Plan,
-    /// Seed of its randomness.
+    /// Seed of the run.
     pub seed: u64,
     /// Flows of the run.
     pub flows: &'a [Endpoints],
-    /// Payload that flows delivered while all of their rivals were active.
+    /// Payload that each flow delivered while all of its rivals were active.
     pub rivals: &'a Rivals,
-    /// Data packets dropped by its network.
+    /// Data packets dropped by the network.
     pub drops: &'a Drops<Payload>,
     /// Network of the run.
     pub net: &'a Net<Payload>,

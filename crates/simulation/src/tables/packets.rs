@@ -1,7 +1,8 @@
 //! The table `packets`: one row per captured packet, at the endpoints or at the far end of a link.
 //!
-//! A simulated segment has less than a TCP header: it lacks the timestamp of a receiver and the timestamp echoed by a
-//! data packet. Both are recorded when a segment is sent, and looked up at every other point of capture.
+//! A simulated segment has fewer fields than a TCP header: it lacks the timestamp of a receiver and the timestamp
+//! echoed by a data packet. Both timestamps are recorded when a segment is sent, and looked up at every other point of
+//! capture.
 
 use super::cell::{FlowName, Names, Numbered};
 use super::declare::{Rows, table};
@@ -55,7 +56,7 @@ table! {
 
 /// Names of codepoints in the order of [`Ecn`].
 const ECN: [&str; 4] = ["not_ect", "ect0", "ect1", "ce"];
-/// Numbers of the first two points; those of links follow.
+/// Indices of the first two points. The indices of links follow.
 const SENDER: u32 = 0;
 const RECEIVER: u32 = 1;
 const LINKS: u32 = 2;
@@ -80,9 +81,9 @@ pub struct Capture {
     /// Whether packets are captured at each point.
     wanted: Vec<bool>,
     numbering: Streams,
-    /// Streams of all connections: each connection has two adjacent ones, one per direction.
+    /// Streams of all connections. Each connection has two adjacent streams, one per direction.
     streams: Vec<Stream>,
-    /// Index in `streams` by current stream number. Numbers of removed connections are reused.
+    /// Index in `streams` by current stream ID. The stream IDs of removed connections are reused.
     numbered: BTreeMap<StreamId, usize>,
     seen: Vec<Seen>,
 }
@@ -97,8 +98,8 @@ struct Stream {
     seen: Vec<usize>,
     /// Payload of a full packet.
     mss: u32,
-    /// Packets that are not full: number, and total bytes missing up to and including it. A FIN takes one byte, as in
-    /// TCP.
+    /// Packets with less than a full payload: the packet's number, and the total bytes missing up to and including this
+    /// packet. A FIN takes one byte, as in TCP.
     short: Vec<(u32, i64)>,
     next: u32,
 }
@@ -126,7 +127,7 @@ struct Seen {
 }
 
 impl Capture {
-    /// Captures at the points with these names. Unknown ones are ignored, as the plan was checked.
+    /// Captures packets at the points with these names. Unknown names are ignored, as the plan was checked.
     pub fn new(points: &[String], links: &[String], numbering: Streams) -> Capture {
         let known = ["sender", "receiver"].into_iter().chain(links.iter().map(String::as_str));
         let wanted = known.map(|name| points.iter().any(|point| point == name)).collect();
@@ -138,12 +139,12 @@ impl Capture {
         self.seen.len()
     }
 
-    /// Called when a connection opens, with the stream number of its data.
+    /// Called when a connection opens, with the stream ID of its data.
     pub fn opened(&mut self, data: StreamId, connection: u32) {
         self.add(data, Some(connection));
     }
 
-    /// Adds both directions of a connection and returns the index of the one that is `stream`.
+    /// Adds both directions of a connection and returns the index of `stream`.
     fn add(&mut self, stream: StreamId, connection: Option<u32>) -> usize {
         let forward = self.streams.len();
         let backward = stream.direction() == Direction::Backward;
@@ -243,7 +244,7 @@ fn opposite(stream: usize) -> usize {
 }
 
 impl Stream {
-    /// Records a packet that is sent; `mss`: payload of a full one.
+    /// Records a packet that is sent; `mss`: payload of a full packet.
     fn send(&mut self, sent: Sent, mss: u32) {
         self.sent.push(sent);
         self.mss = mss;
@@ -264,7 +265,7 @@ impl Stream {
         self.seen[point as usize].checked_sub(1).map_or(0, |last| self.sent[last].clock)
     }
 
-    /// Finds the record of a packet, nearly always the first one that was not yet seen at this point.
+    /// Finds the record of a packet, which is nearly always the first record not yet seen at this point.
     fn see(&mut self, point: u32, payload: &Payload) -> Option<Sent> {
         let next = self.seen[point as usize];
         let matches = |n: &usize| self.sent[*n].payload == *payload;

@@ -67,10 +67,10 @@ fn row(flow: u32, transfer: &Transfer, ideal: &Ideal) -> TransferRow {
     }
 }
 
-/// Best path of a flow: the lowest delay and the highest rate of everything that changes during a run.
+/// Best path of a flow: the lowest delay and the highest rate that each part of the path has at any time of the run.
 struct Ideal {
     rtt_s: f64,
-    /// Seconds per byte at the slowest hop that data crosses.
+    /// Seconds per byte at the slowest hop of the data.
     byte_s: f64,
     mss: u64,
     overhead: u64,
@@ -119,7 +119,8 @@ impl Leg {
         })
     }
 
-    /// Bounds of a hop. Those of a medium hold if the turn has already been requested and no other port has one.
+    /// Bounds of a hop. The bounds of a medium are those of a packet whose turn has already been requested, while no
+    /// other port has a turn.
     fn of_hop(hop: HopPlan<'_>) -> Leg {
         match hop {
             HopPlan::Link(link) => Leg::of_link(link),
@@ -142,7 +143,7 @@ impl Leg {
         }
     }
 
-    /// The lower delay and the higher rate of both.
+    /// The lower delay and the higher rate of two routes.
     fn or(self, other: Leg) -> Leg {
         Leg { delay_ns: self.delay_ns.min(other.delay_ns), rate_bps: self.rate_bps.max(other.rate_bps) }
     }

@@ -1,8 +1,8 @@
 //! Runs the two ends of a flow separately within a window.
 //!
-//! Packets between the ends cross a shared link, so that none sent in a window arrives in the same window. While the
-//! application has no turn, the ends are therefore independent. Each end processes its arrivals and its timers; timers
-//! come first at equal times.
+//! Packets between the ends cross a shared link, so that a packet sent in a window never arrives in the same window.
+//! While the application has no turn, the ends are therefore independent. Each end processes its arrivals and its
+//! timers; at equal times the timers come first.
 
 use crate::hosts::{End, Endpoints, Headers, Quiet};
 use crate::island::Island;
@@ -18,7 +18,7 @@ trait OneEnd {
 
     fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>);
 
-    /// Processes a segment that arrives; `ce`: it has an ECN mark. Returns a sample of the RTT at a sender, of the
+    /// Processes a segment that arrives; `ce`: it has an ECN mark. Returns a sample: of the RTT at a sender, of the
     /// one-way delay of payload at a receiver.
     fn on_segment(
         &mut self,
@@ -75,8 +75,8 @@ impl OneEnd for Receiver {
     }
 }
 
-/// Runs all events of an island before `until`; its routes are these lanes. Returns the number of turns, or `None` if
-/// other events than those of its connection are possible until then.
+/// Runs all events of an island before `until`. The two lanes are the routes of the island. Returns the number of
+/// turns, or `None` if events other than those of the island's connection are possible before `until`.
 pub(super) fn run_ends(
     island: &mut Island,
     [there, back]: &[Lane; 2],
@@ -106,13 +106,13 @@ struct Run<'a> {
     /// Segments between the end and its first link; empty between turns.
     segments: &'a mut Vec<Segment>,
     headers: Headers,
-    /// Stream of the packets that it sends.
+    /// Stream of the packets that the end sends.
     stream: StreamId,
 }
 
 impl Run<'_> {
     /// Runs the end. Returns the number of turns.
-    #[inline(always)] // there are two kinds of ends
+    #[inline(always)] // compiled for each of the two kinds of ends
     fn end(&mut self, end: &mut impl OneEnd, mut sample: impl FnMut(Time, Duration)) -> usize {
         for turns in 0.. {
             let timer = end.next_timer();

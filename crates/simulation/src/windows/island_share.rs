@@ -1,4 +1,4 @@
-//! A share of the islands of a run. One thread at a time runs it.
+//! A share of the islands of a run. One thread at a time runs a share.
 
 use super::ends::run_ends;
 use super::shared_link::Entry;
@@ -13,7 +13,7 @@ use units::Time;
 /// Islands with consecutive numbers, and the packets between them and shared links.
 pub(super) struct IslandShare {
     pub islands: Vec<Island>,
-    /// Lanes by island, if its ends are independent.
+    /// Lanes by island; `None` if the ends of the island are not independent.
     lanes: Vec<Option<[Lane; 2]>>,
     /// Time of the next event, by island.
     next: Vec<Time>,
@@ -21,7 +21,7 @@ pub(super) struct IslandShare {
     exits: Vec<Vec<Exit<Payload>>>,
     /// Packets that shared links have sent, by shared link.
     entries: Vec<Vec<Entry>>,
-    /// Entries as (list, place), sorted by island.
+    /// Entries as (list, index in the list), sorted by island.
     sorted: Vec<(u32, u32)>,
     /// Start of each island's entries in `sorted`.
     begin: Vec<u32>,
@@ -30,7 +30,7 @@ pub(super) struct IslandShare {
 }
 
 impl IslandShare {
-    /// A share of islands, which are in the order of their flows.
+    /// A share of islands, which must be in the order of their flows.
     pub fn new(islands: Vec<Island>, shared: usize) -> IslandShare {
         IslandShare {
             next: vec![Time::ZERO; islands.len()],
@@ -103,7 +103,7 @@ impl IslandShare {
         for n in 2..begin.len() {
             begin[n] += begin[n - 1];
         }
-        sorted.resize(entries.iter().map(Vec::len).sum(), (0, 0)); // all are overwritten
+        sorted.resize(entries.iter().map(Vec::len).sum(), (0, 0)); // all elements are overwritten below
         for (list, entries) in (0..).zip(entries) {
             for (place, entry) in (0..).zip(entries) {
                 let to = &mut begin[entry.island as usize + 1];

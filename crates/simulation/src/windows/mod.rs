@@ -1,4 +1,4 @@
-//! Windows: each flow of a run is simulated separately for a span of time, then the links that flows share.
+//! Windows: for a span of time, each flow of a run is simulated separately, then the links that flows share.
 //!
 //! docs/explanation/windows.md explains why the results are those of a simulation in the order of events.
 
@@ -29,11 +29,12 @@ pub(crate) struct Windows {
     shares: Vec<Mutex<IslandShare>>,
     /// Number of threads.
     threads: usize,
-    /// Shared links, each after those that feed it.
+    /// Shared links. Each shared link comes after the shared links that feed it.
     shared: Vec<Mutex<SharedLink>>,
     /// Place of each hop.
     places: Vec<Place>,
-    /// Whether shared links are served one after the other, because some feed others or there is only one.
+    /// Whether shared links are served one after the other, because some shared links feed other shared links, or
+    /// because there is only one.
     in_sequence: bool,
     /// The longest window.
     window: Duration,
@@ -44,15 +45,15 @@ pub(crate) struct Windows {
 /// Place of a hop.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// Number among the shared links.
+    /// Index among the shared links.
     Shared(usize),
-    /// A link of an island, and its number there.
+    /// A link of an island, and the link's ID in that island.
     Private { share: usize, island: usize, hop: HopId },
 }
 
 impl Windows {
-    /// Runs all events up to and including `until`, but stops early after `left` turns of actors. Returns the time up
-    /// to and including which all events have been run.
+    /// Runs all events up to and including `until`, but stops early after `left` turns of actors. All events up to and
+    /// including the returned time have been run.
     pub fn advance(&mut self, until: Time, left: &mut usize) -> Time {
         if self.threads > 1
             && let Some(reached) = self.advance_on_threads(until, left)
@@ -80,12 +81,12 @@ impl Windows {
         (done + self.window).min(until + NANOSECOND)
     }
 
-    /// Start of the window after the one that began at `done`, which islands have run.
+    /// Start of the window after the window that began at `done` and that islands have run.
     fn begin_of_next(&self, done: Time, until: Time) -> Time {
         self.end(done, until).max(self.next().min(until + NANOSECOND))
     }
 
-    /// Lets every shared link serve all packets that are known to reach it.
+    /// Lets every shared link serve all packets whose arrival at this link is known.
     fn serve_all(&self) {
         (0..self.shared.len()).for_each(|n| self.serve(n, self.done));
     }
@@ -97,7 +98,7 @@ impl Windows {
         islands.chain(links).min().unwrap_or(Time::NEVER)
     }
 
-    /// Lets a shared link serve all packets that are known to reach it once islands have run all events before `done`.
+    /// Lets a shared link serve all packets whose arrival is known when islands have run all events before `done`.
     fn serve(&self, n: usize, done: Time) {
         let mut link = lock(&self.shared[n]);
         for (k, share) in self.shares.iter().enumerate() {
@@ -137,7 +138,7 @@ impl Windows {
         }
     }
 
-    /// Calls `act` with every flow, in the order of their numbers.
+    /// Calls `act` with every flow, in the order of the plan.
     pub fn for_each_flow(&mut self, mut act: impl FnMut(&mut Endpoints)) {
         for share in &mut self.shares {
             lock(share).islands.iter_mut().flat_map(|island| &mut island.flows).for_each(&mut act);
@@ -153,7 +154,7 @@ impl Windows {
         shares.sum()
     }
 
-    /// The flows and the links, each in the order of their numbers in the plan.
+    /// The flows and the links, both in the order of the plan.
     pub fn into_parts(self) -> (Vec<Endpoints>, Vec<Link<Payload>>) {
         let mut links: Vec<Option<Link<Payload>>> = self.places.iter().map(|_| None).collect();
         let shared = self.shared.into_iter().map(|link| Some(unlock(link).link));

@@ -11,24 +11,25 @@ pub(super) struct Sorter {
 
 /// Length up to which lists are sorted by the standard library.
 const FEW: usize = 64;
-/// Most places that a number moves on average in the insertion sort, if the numbers are spread evenly.
+/// Largest mean number of places by which the insertion sort may move a number. More moves mean that the numbers are
+/// not spread evenly.
 const PASSED: usize = 8;
 
 impl Sorter {
-    /// Sorts distinct numbers of at most `most`. Evenly spread numbers take a few steps each, as there are about as
+    /// Sorts distinct numbers of at most `most`. Each of evenly spread numbers takes a few steps, as there are about as
     /// many buckets as numbers.
     pub fn sort(&mut self, numbers: &mut Vec<u64>, most: u64) {
         if numbers.len() <= FEW || !self.sort_spread(numbers, most) {
-            numbers.sort(); // stable, as that makes use of sorted runs
+            numbers.sort(); // the stable sort makes use of sorted runs
         }
     }
 
-    /// Sorts with buckets. False if the numbers are not spread evenly, which would take long.
+    /// Sorts with buckets. False if the numbers are not spread evenly, as sorting them with buckets would take long.
     fn sort_spread(&mut self, numbers: &mut Vec<u64>, most: u64) -> bool {
         let bits = usize::BITS - numbers.len().leading_zeros() - 1;
         let shift = (u64::BITS - most.leading_zeros()).saturating_sub(bits);
         self.find_places(numbers, bits, shift);
-        self.spread.resize(numbers.len(), 0); // all are overwritten
+        self.spread.resize(numbers.len(), 0); // all elements are overwritten
         for &number in &*numbers {
             let place = &mut self.places[(number >> shift) as usize];
             self.spread[*place as usize] = number;
@@ -55,7 +56,8 @@ impl Sorter {
     }
 }
 
-/// Sorts numbers that are almost in order by insertion. Gives up and returns false if they are not.
+/// Sorts numbers that are almost in order by insertion. Gives up and returns false if the numbers are not almost in
+/// order.
 fn insert_each(numbers: &mut [u64]) -> bool {
     let (mut last, mut left) = (0, PASSED * numbers.len());
     for n in 0..numbers.len() {
@@ -84,7 +86,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Numbers spread over a span, in a part of it, and both, so that one bucket has many.
+        /// Numbers spread over the whole span, over a part of the span, or both, so that one bucket has many numbers.
         #[test]
         fn sorts_as_the_standard_library(
             spread in proptest::collection::hash_set(0u64..1 << 40, 0..600),

@@ -14,9 +14,9 @@ use super::step::{NANOSECOND, empty};
 pub(super) struct Entry {
     /// Arrival time at the far end.
     pub at: Time,
-    /// Number of the far end in the network of the island.
+    /// ID of the far end in the network of the island.
     pub hop: HopId,
-    /// Number of the island in its share.
+    /// Index of the island in its share.
     pub island: u32,
     /// The packet.
     pub packet: Packet,
@@ -25,25 +25,26 @@ pub(super) struct Entry {
 /// Next hop behind a shared link.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Beyond {
-    /// An island of a share, with the number of the far end in its network.
+    /// An island of a share, with the ID of the far end in the island's network.
     Island { share: u32, island: u32, hop: HopId },
     /// Another shared link.
     Shared(u32),
-    /// None: no packet of the route crosses the link.
+    /// No next hop: no packet of the route crosses the link.
     Nothing,
 }
 
 /// A link that several flows use, and the packets before and behind it.
 pub(super) struct SharedLink {
     pub link: Link<Payload>,
-    /// Number of its actor in the run.
+    /// ID of the link's actor in the run.
     pub number: u32,
-    /// Lookahead: packets that arrive sooner than this after the islands' time are all known.
+    /// Lookahead: all packets are known that arrive less than `notice` after the time up to which islands have run.
     pub notice: Duration,
     /// Next hop, by route.
     pub beyond: Vec<Beyond>,
     pub streams: Streams,
-    /// Packets that must not be served yet, then the packets from each share.
+    /// Lists of arriving packets: the first list has packets that must not be served yet, and each further list has the
+    /// packets from one share.
     incoming: Vec<Vec<Exit<Payload>>>,
     /// Keys of the packets that are being served.
     keys: Vec<u64>,
@@ -57,7 +58,7 @@ pub(super) struct SharedLink {
 }
 
 impl SharedLink {
-    /// One of `shared` shared links, in a run with `shares` shares of islands.
+    /// A shared link of a run with `shared` shared links and `shares` shares of islands.
     pub fn new(
         link: Link<Payload>,
         number: u32,
@@ -91,7 +92,7 @@ impl SharedLink {
         &mut self.outgoing[share]
     }
 
-    /// Packets to other shared links, each list with the number of its link.
+    /// Packets to other shared links: each list with the index of its link.
     pub fn onward(&mut self) -> impl Iterator<Item = (usize, &mut Vec<Exit<Payload>>)> {
         self.onwards.iter_mut().enumerate().filter(|(_, packets)| !packets.is_empty())
     }
@@ -101,13 +102,13 @@ impl SharedLink {
         self.incoming[0].append(packets);
     }
 
-    /// Time of the next event: the arrival of a packet, or the departure of a queued one.
+    /// Time of the next event: the arrival of a packet, or the departure of a queued packet.
     pub fn next(&self) -> Time {
         let arrivals = self.incoming[0].iter().map(|exit| exit.at);
         arrivals.min().unwrap_or(Time::NEVER).min(self.link.next_arrival())
     }
 
-    /// Serves all packets that are known to reach it once islands have run all events before `done`.
+    /// Serves all packets whose arrival is known when islands have run all events before `done`.
     pub fn serve(&mut self, done: Time) {
         let end = done + self.notice;
         while self.served < end {
@@ -140,7 +141,7 @@ impl SharedLink {
     }
 
     /// Sorts the keys of the packets that arrive before `end`. Returns the other packets, in the order of the lists.
-    #[inline(never)] // the loops are faster than inlined
+    #[inline(never)] // the loops are slower if inlined
     fn sort(&mut self, end: Time) -> Vec<Exit<Payload>> {
         let SharedLink { keys, sorter, incoming, served, .. } = self;
         let mut later = Vec::new();
@@ -191,7 +192,7 @@ impl SharedLink {
     }
 }
 
-// A key has nanoseconds since `served`, number of the list, place in the list, from high to low bits.
+// From high to low bits, a key has the nanoseconds since `served`, the index of the list, and the index in the list.
 
 const INDEX_BITS: u32 = 26;
 const LIST_BITS: u32 = 6;

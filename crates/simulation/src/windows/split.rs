@@ -21,11 +21,12 @@ pub(crate) struct Split {
     routes: Vec<Vec<HopId>>,
     /// Flows that use each hop.
     uses: Vec<Use>,
-    /// Shared links, each after those that feed it.
+    /// Shared links. Each shared link comes after the shared links that feed it.
     shared: Vec<HopId>,
-    /// Number of each hop among the shared links, if it is one.
+    /// Index of each hop among the shared links; `None` if the hop is not a shared link.
     numbers: Vec<Option<usize>>,
-    /// Lookahead by shared link: packets that arrive sooner than this after the islands' time are all known.
+    /// Lookahead by shared link: all packets are known that arrive less than `notice` after the time up to which
+    /// islands have run.
     notice: Vec<Duration>,
     /// Longest window that gives the same results.
     lookahead: Duration,
@@ -46,7 +47,7 @@ enum Use {
 /// Size of an IPv4 header without options (RFC 791, section 3.1): no packet is smaller.
 const SMALLEST_PACKET_BITS: u64 = 20 * 8;
 
-/// Most windows that a packet may take to reach a shared link; it is copied in each of them.
+/// Most windows that a packet may take to reach a shared link, as the packet is copied in each window.
 const MOST_WINDOWS: u64 = 16;
 
 /// Packets per window and flow, at the highest rate, above which longer windows save no more time.
@@ -57,8 +58,8 @@ const PACKETS_PER_WINDOW: u128 = 8_192;
 /// Most entries of the tables of next hops, one per route and shared link: larger tables take long to build.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// Shares of islands per thread. Threads take shares in turns, so that one waits at most for the run of one share. More
-/// shares are more lists to merge.
+/// Shares of islands per thread. Threads take shares in turns, so that a thread waits at most for the run of one share.
+/// With more shares, more lists must be merged.
 const SHARES_PER_THREAD: usize = 4;
 
 /// Transmission time of a packet of 1500 bytes times the rate, in bits times nanoseconds per second.
@@ -74,14 +75,15 @@ impl Split {
         let routes: Vec<Vec<HopId>> = plan.routes().map(hops).collect();
         let uses = uses(links.len(), &routes);
         let shared = in_order(&uses, &routes)?;
-        // No two packets may leave a shared link at one time, as turns of its far end in two islands would have no
-        // order.
+        // Two packets must never leave a shared link at the same time, as the turns of its far end in two islands would
+        // have no order.
         let highest = Rate::from_bits_per_sec(SMALLEST_PACKET_BITS * 1_000_000_000);
         let served = |hop: &HopId| {
             let link = &links[hop.index()];
             let described = &plan.links[hop.index()];
             let plain = described.impairments.is_empty() && link.capacity() <= highest;
-            // A changed limit applies from the next service of the link on, whose time depends on windows.
+            // A changed limit takes effect when the link is next served, and the time of that service depends on
+            // windows.
             let steady =
                 link.has_closed_form() || !described.changes.iter().any(|change| change.limit.is_some());
             plain && steady && link.min_delay() > Duration::ZERO && link.arrivals_known_on_departure()
@@ -118,8 +120,9 @@ impl Split {
             && self.shared.len() * self.routes.len() <= MOST_ENTRIES
     }
 
-    /// Window above which longer ones only take more memory. It has enough packets for every flow, and spans the delay
-    /// of a packet to a shared link. It is never shorter than 1/16 of the longest one.
+    /// Longest useful window: longer windows only take more memory. It has enough packets for every flow, and is at
+    /// least as long as the delay of a packet to a shared link. It is never shorter than 1/16 of the longest window
+    /// that gives the same results.
     fn longest_useful_window(&self, links: &[Link<Payload>]) -> Duration {
         let packets = (self.routes.len() as u128 / 2 * PACKETS_PER_FLOW).max(PACKETS_PER_WINDOW);
         let rate = u128::from(self.highest_rate(links).bits_per_sec()).max(1);
@@ -127,7 +130,7 @@ impl Split {
         Duration::from_nanos(span).max(self.farthest).max(self.lookahead / MOST_WINDOWS)
     }
 
-    /// Highest rate of any flow's data, as limited by the links that it shares with others.
+    /// Highest rate of any flow's data, as limited by the links that the flow shares with other flows.
     fn highest_rate(&self, links: &[Link<Payload>]) -> Rate {
         let forward =
             (0u32..).zip(&self.routes).filter(|(n, _)| RouteId(*n).direction() == Direction::Forward);
@@ -140,7 +143,7 @@ impl Split {
         rates.max().unwrap_or(Rate::UNLIMITED)
     }
 
-    /// Number of a hop among the shared links, if it is one.
+    /// Index of a hop among the shared links; `None` if the hop is not a shared link.
     fn number(&self, hop: HopId) -> Option<usize> {
         self.numbers[hop.index()]
     }
@@ -235,7 +238,7 @@ impl Split {
         Windows { shares, threads, shared, places, in_sequence, window, done }
     }
 
-    /// Hops of a flow's routes, in the order of their numbers. The first flow also has the hops that no route crosses.
+    /// Hops of a flow's routes, in the order of their IDs. The first flow also has the hops that no route crosses.
     fn hops_of(&self, flow: u32) -> Vec<HopId> {
         let routes = [Direction::Forward, Direction::Backward].map(|end| RouteId::new(flow, end));
         let mut hops: BTreeSet<HopId> =
@@ -302,7 +305,7 @@ fn shares(threads: usize) -> usize {
     if threads < 2 { 1 } else { threads.saturating_mul(SHARES_PER_THREAD).min(MOST_SHARES) }
 }
 
-/// Number of a hop in an island with these hops.
+/// ID of a hop in an island with these hops.
 fn own_number(hops: &[HopId], hop: HopId) -> Option<HopId> {
     hops.binary_search(&hop).ok().map(|n| HopId(n as u32))
 }
@@ -319,7 +322,8 @@ fn far_end(sampling: SamplingTimes) -> Link<Payload> {
     Link::new(config, Box::new(DropTail::new(Limit::default())))
 }
 
-/// Whether a plan permits windows: nothing in it acts at once on several flows or is recorded in the order of events.
+/// Whether a plan permits windows: no part of the plan acts on several flows at once, and nothing is recorded in the
+/// order of events.
 fn permits(plan: &Plan) -> bool {
     let recorded = plan.record.variables || !plan.record.packets.is_empty();
     let changes = !plan.media.is_empty() || !plan.route_controllers.is_empty();
@@ -353,7 +357,7 @@ fn uses(links: usize, routes: &[Vec<HopId>]) -> Vec<Use> {
     uses
 }
 
-/// Shared links, each after those that feed it; `None` if they feed each other in a circle.
+/// Shared links, each after the shared links that feed it; `None` if shared links feed each other in a circle.
 fn in_order(uses: &[Use], routes: &[Vec<HopId>]) -> Option<Vec<HopId>> {
     let is_shared = |hop: &HopId| uses[hop.index()] == Use::Several;
     let steps: BTreeSet<(HopId, HopId)> = routes

@@ -5,8 +5,8 @@ use units::Duration;
 /// Smallest step of time.
 pub(super) const NANOSECOND: Duration = Duration::from_nanos(1);
 
-/// Empty a list. If little of its capacity was used, most of it is freed, so that a burst does not hold memory
-/// forever.
+/// Empties a list. If little of its capacity was used, most of the capacity is freed, so that a burst does not hold
+/// memory forever.
 pub(super) fn empty<T>(list: &mut Vec<T>) {
     let used = list.len();
     list.clear();

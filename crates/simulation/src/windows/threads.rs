@@ -1,9 +1,9 @@
-//! Windows on several threads: shared links, then islands, with a barrier in between.
-//! A barrier costs more than a short window. The last thread that arrives therefore does all sequential work, and the
-//! others wait only once.
+//! Windows on several threads: in each window, shared links are served first, then islands run, with a barrier in
+//! between. A barrier costs more than a short window. The last thread that arrives at the barrier therefore does all
+//! sequential work, and all other threads wait only once.
 //!
-//! A thread takes the next share of islands as soon as it has finished one, as the run time of shares is not known in
-//! advance.
+//! A thread takes the next share of islands as soon as it has finished a share, as the run time of shares is not known
+//! in advance.
 
 use super::step::NANOSECOND;
 use super::{Windows, lock};
@@ -23,11 +23,12 @@ struct Workers<'a> {
     met: Condvar,
     /// Current window.
     window: Mutex<Window>,
-    /// Number of the next share of islands to run.
+    /// Index of the next share of islands to run.
     next_share: AtomicUsize,
     /// Turns in the current window.
     turns: AtomicUsize,
-    /// Payload of the panic in this window with the lowest number of a link or share, and that number.
+    /// If links or shares panicked in this window: the lowest index of such a link or share, and the payload of its
+    /// panic.
     panic: Mutex<Option<(usize, Box<dyn Any + Send>)>>,
 }
 
@@ -67,7 +68,7 @@ impl Windows {
             panic: Mutex::new(None),
         };
         let started = thread::scope(|scope| {
-            let mut window = lock(&workers.window); // no thread starts work before all exist
+            let mut window = lock(&workers.window); // no thread starts work before all threads exist
             let started = (1..workers.windows.threads).all(|thread| {
                 let workers = &workers;
                 thread::Builder::new().spawn_scoped(scope, move || workers.work(thread)).is_ok()
@@ -88,7 +89,7 @@ impl Windows {
         }
         (self.done, *left) = (done, rest);
         if self.done > until {
-            self.serve_all(); // counters may be read now; otherwise all threads serve at the next call
+            self.serve_all(); // the counters may be read next; otherwise the threads serve in the next call
         }
         Some(self.done - NANOSECOND)
     }
@@ -121,7 +122,7 @@ impl Workers<'_> {
         }
     }
 
-    /// Waits until all threads have arrived. The last one calls `act` before all continue.
+    /// Waits until all threads have arrived. The last thread calls `act` before all threads continue.
     fn meet(&self, act: impl FnOnce()) {
         let mut meeting = lock(&self.meeting);
         meeting.waiting += 1;
@@ -147,7 +148,7 @@ impl Workers<'_> {
         links.for_each(|n| self.guard(n, || self.windows.serve(n, done)));
     }
 
-    /// Runs shares of islands until none is left.
+    /// Runs shares of islands until no share is left.
     fn run(&self, done: Time) {
         let end = self.windows.end(done, self.until);
         loop {
@@ -169,7 +170,8 @@ impl Workers<'_> {
         window.over = window.done > self.until || window.left == 0;
     }
 
-    /// Calls `act` for the link or share `number` and catches panics, so that the other threads do not wait forever.
+    /// Calls `act` for the link or share with index `number` and catches panics, so that the other threads do not wait
+    /// forever.
     fn guard(&self, number: usize, act: impl FnOnce()) {
         // The whole run is given up after a panic, so that inconsistent state is never seen.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(act)) {

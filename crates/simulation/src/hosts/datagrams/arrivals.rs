@@ -1,9 +1,9 @@
-//! Counts of arrived and missing datagrams, which are numbered.
+//! Counts of arrived and missing datagrams, found from the numbers of the datagrams.
 
 /// Counts each datagram once, regardless of order and of duplicates.
 #[derive(Debug, Default)]
 pub struct Arrivals {
-    /// One bit per number.
+    /// One bit per datagram number.
     seen: Vec<u64>,
     /// One past the highest number that has arrived.
     expected: u64,
@@ -11,7 +11,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// Adds an arrival. True if it is the first of its number.
+    /// Adds an arrival. True if this is the first arrival of the datagram `number`.
     pub fn see(&mut self, number: u32) -> bool {
         let (word, bit) = (number as usize / 64, 1 << (number % 64));
         if word >= self.seen.len() {
@@ -29,7 +29,7 @@ impl Arrivals {
         self.count
     }
 
-    /// Missing datagrams below the highest number that has arrived (RFC 3550, section 6.4.1: expected less received).
+    /// Missing datagrams below the highest number that has arrived (RFC 3550, section 6.4.1: expected minus received).
     pub fn lost(&self) -> u64 {
         self.expected - self.count
     }

@@ -22,7 +22,7 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// Departures from `start` to `end` of a flow whose random numbers have the name `stream`.
+    /// Departures from `start` to `end` of a flow whose random stream has the name `stream`.
     pub fn new(plan: &DatagramPlan, [start, end]: [Time; 2], seed: u64, stream: &str) -> Departures {
         let rng = |what: &str| Rng::stream(seed, &format!("{what}/{stream}"));
         let mut departures = Departures {
@@ -43,7 +43,7 @@ impl Departures {
         self.next
     }
 
-    /// Moves on to the departure after the next one.
+    /// Discards the next departure and moves on to the departure after it.
     pub fn advance(&mut self) {
         let gap = self.gap();
         self.next += gap;

@@ -243,7 +243,7 @@ impl Datagrams {
         u64::from(self.sent)
     }
 
-    /// Records of its datagrams, in the order of departure, if they are recorded.
+    /// Records of the flow's datagrams, in the order of departure; empty if datagrams are not recorded.
     pub fn probes(&self) -> &[ProbeRecord] {
         self.probes.as_deref().unwrap_or_default()
     }

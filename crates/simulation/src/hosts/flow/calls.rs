@@ -77,8 +77,8 @@ impl Flow {
         self.blocked = runs && self.application.is_blocked();
     }
 
-    /// Stream number of a connection. Numbers repeat once there have been more connections than stream numbers. An
-    /// older connection that still has the number is then removed.
+    /// Stream number of a connection. Stream numbers are reused once there have been more connections than stream
+    /// numbers. An older connection that still has the number is then removed.
     fn id(&self, connection: u32) -> u32 {
         if self.is_stream { 0 } else { stream_number(connection, self.streams.count()) }
     }
@@ -125,7 +125,7 @@ impl Flow {
         self.send(id, if job.request > 0 { End::Receiver } else { End::Sender }, out);
     }
 
-    /// Ends the transfer of a connection, if it has one, as complete or given up.
+    /// Ends the transfer of a connection, if any, as complete or given up.
     pub(super) fn end_transfer(&mut self, now: Time, id: u32, complete: bool) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         let Some(progress) = connection.transfer.take() else { return };
@@ -141,8 +141,8 @@ impl Flow {
         }
     }
 
-    /// Closes a connection. A stream ends its flow, and still retransmits outstanding data. Other connections are
-    /// removed when both ends have closed.
+    /// Closes a connection. Closing a stream ends its flow, but lost data are still retransmitted. Any other connection
+    /// is removed when both of its ends have closed.
     fn close<R: Observer>(&mut self, id: u32, out: &mut Outbox<'_, R>) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.close(out.now, out.segments);
@@ -156,7 +156,8 @@ impl Flow {
         self.end(out.now);
     }
 
-    /// Removes a connection and adds its counters to those of past ones. A transfer in progress is given up.
+    /// Removes a connection and adds its counters to the counters of past connections. A transfer in progress is given
+    /// up.
     pub(super) fn forget<R: Observer>(&mut self, id: u32, out: &mut Outbox<'_, R>) {
         self.end_transfer(out.now, id, false);
         if let Some(mut connection) = self.connections.remove(id) {

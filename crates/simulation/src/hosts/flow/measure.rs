@@ -61,8 +61,8 @@ impl Flow {
     }
 
     /// Returns a row of the table `series`: rates since the last sample and the current state. Windows and bytes in
-    /// flight are sums over the open connections. RTTs are those of the connection with the lowest stream number.
-    /// Pacing and delivery rates are those of a single connection, and missing with several.
+    /// flight are sums over the open connections. RTTs are of the connection with the lowest stream number. Pacing and
+    /// delivery rates are given for a single connection only, and are missing with several connections.
     pub fn sample(&mut self, now: Time) -> SeriesRow {
         let totals = self.totals(now);
         let (before, last) = std::mem::replace(&mut self.sampled, (now, totals));

@@ -26,14 +26,14 @@ use units::{Rng, Time};
 
 /// Application and open connections of a TCP flow. Closed connections remain only as counters and transfers.
 ///
-/// The fields that every packet needs come first and adjoin: with thousands of flows, cache misses dominate the run
-/// time.
+/// The fields that every packet needs are the first ones, next to each other: with thousands of flows, cache misses
+/// dominate the run time.
 #[repr(C)]
 pub struct Flow {
-    /// Number in the plan.
+    /// Index in the plan.
     pub number: u32,
     streams: Streams,
-    /// Next time at which the flow starts, or its application runs or stops.
+    /// Time of the next start of the flow, or turn or stop of its application.
     due: Time,
     phase: Phase,
     /// Whether the application waits for acknowledgements.
@@ -65,10 +65,10 @@ enum Phase {
 }
 
 impl Flow {
-    /// Flow `number` of the plan. No connection is open before the application has run.
+    /// The flow with index `number` in the plan. No connection is open before the application has run.
     ///
     /// # Errors
-    /// If its algorithm or its application cannot be built.
+    /// If the algorithm or the application of the flow cannot be built.
     pub fn new(
         number: u32,
         plan: &Arc<Plan>,
@@ -110,7 +110,8 @@ impl Flow {
         })
     }
 
-    /// Time of the next wake-up of an end. A flow of several connections runs both of their ends with its sender.
+    /// Time of the next wake-up of an end. If a flow has several connections, the wake-up of its sender runs both ends
+    /// of all of them.
     #[inline]
     pub fn next(&self, end: End) -> Time {
         let single = self.connections.single().map_or(Time::NEVER, |connection| connection.next(end));

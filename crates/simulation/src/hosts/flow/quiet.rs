@@ -1,4 +1,4 @@
-//! A flow that has no events for a time except segments and timers of its connection.
+//! A flow that has no events for a while except the segments and timers of its connection.
 
 use super::Flow;
 use crate::hosts::connection::End;
@@ -8,7 +8,7 @@ use network::{Direction, RouteId, SamplingTimes, StreamId};
 use tcp::{Receiver, Sender};
 use units::{Duration, Time};
 
-/// The ends of the single connection of a flow whose application has no turn for a time, with headers and streams.
+/// The ends of the single connection of a flow whose application has no turn for a while, with headers and streams.
 pub struct Quiet<'a> {
     /// The end that has data.
     pub sender: &'a mut Sender,
