@@ -1,4 +1,4 @@
-// The frame of the page: what is known, which view is shown, and whether the server is there.
+// The frame of the page: the catalogue from the server, the view that is shown, and whether the server answers.
 import { html, render, signal, useEffect } from "./parts/html.js";
 import { connection, get } from "./parts/server.js";
 import { theme, turn } from "./parts/theme.js";

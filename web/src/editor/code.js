@@ -1,4 +1,4 @@
-// The editor of a scenario file. A bundle of its own, which is fetched when the view is opened.
+// The editor of a scenario file. It is a separate bundle, which the page fetches when the view is opened.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
@@ -23,7 +23,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--link)" },
 ]);
 
-// Within a shadow root, where style sheets are made by script and the policy of the page stays strict.
+// The editor is within a shadow root, where scripts may create style sheets, so that the policy of the page stays
+// strict.
 export function create(place, text, onChange) {
   const root = place.shadowRoot || place.attachShadow({ mode: "open" });
   const changed = EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.doc.toString()); });
@@ -36,7 +37,7 @@ export function create(place, text, onChange) {
     ] }),
   });
   return {
-    // Another text; what is equal stays, so that the cursor does.
+    // Replaces the text. Equal parts are not replaced, so that the cursor stays in its place.
     write(next) {
       const now = view.state.doc.toString();
       if (now === next) return;

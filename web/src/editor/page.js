@@ -1,4 +1,5 @@
-// A scenario as a form and as TOML, side by side; errors where they are; what is known of it; and its run.
+// A scenario as a form and as TOML, side by side, with errors at their lines, derived facts about the scenario, and its
+// run.
 import { html, signal, useEffect, useRef, useState } from "../parts/html.js";
 import { Command } from "../parts/copy.js";
 import { download } from "../save/download.js";
@@ -40,7 +41,7 @@ function Code({ problems }) {
   const place = useRef(null), made = useRef(null), [isThere, setIsThere] = useState(false);
   useEffect(() => {
     import("/static/editor.js").then(({ create }) => {
-      if (!place.current) return; // another view was opened meanwhile
+      if (!place.current) return; // the user has opened another view meanwhile
       made.current = create(place.current, text.value, (next) => { text.value = next; });
       setIsThere(true);
     });
@@ -51,7 +52,7 @@ function Code({ problems }) {
   return html`<div class="code" ref=${place}></div>`;
 }
 
-// A value of the form takes the place of the one in its line.
+// Replaces the value in the line of a field by a value of the form.
 function put(field, raw) {
   const lines = text.value.split("\n"), line = lines[field.line - 1];
   lines[field.line - 1] = line.slice(0, field.from) + raw + line.slice(field.to);
@@ -91,7 +92,7 @@ export function Editor({ known }) {
     isAsked.current = true;
     live.run(understood.toml, understood.seed);
   };
-  useEffect(() => { // what came out is below what was written
+  useEffect(() => { // scroll to the result, which is below the text
     if (isAsked.current && hasEnded) results.current?.scrollIntoView();
     isAsked.current &&= !hasEnded;
   }, [hasEnded]);

@@ -1,14 +1,15 @@
-// Draws packets into a canvas: lines from lane to lane where there are few, and where there are many how many pass.
+// Draws packets into a canvas: a few packets as lines from lane to lane, many packets as counts per lane and column.
 import { variable } from "../parts/theme.js";
 import { plain } from "../parts/numbers.js";
 
-export const TOP = 16, GAP = 84, FOOT = 24, LEFT = 46, RIGHT = 16; // the sides are those of figures over time
+export const TOP = 16, GAP = 84, FOOT = 24, LEFT = 46, RIGHT = 16; // the left and right margins are the same as in figures over time
 const MOST_LINES = 4000, CROSS = 4, COLOURS = 7;
 export const heightOf = (lanes) => TOP + 22 + (lanes.length - 1 || 1) * GAP + 34 + FOOT;
 export const laneY = (lane) => TOP + 22 + lane * GAP;
 
-// What is in view: the part of the time, its place on the screen, and how packets are shown in it. `lineOf` gives
-// the line of the figures that a flow has; packets of one line are drawn, `chosen`, or of all if that is below 0.
+// The view: the time span, its place on the screen, and whether packets are drawn as lines or as counts. `lineOf`
+// returns the line of a flow in the figures. Only packets of the line `chosen` are drawn, or all packets if `chosen` is
+// below 0.
 export function viewOf(packets, [from, to], width, lineOf, chosen) {
   const last = packets.place(to), inside = packets.place(from);
   const scale = (width - LEFT - RIGHT) / (to - from);
@@ -20,7 +21,7 @@ export function viewOf(packets, [from, to], width, lineOf, chosen) {
   };
 }
 
-// Where a packet is drawn: its lane, and the next one; what did not arrive ends on its way.
+// End points of a packet's line: its lane and the next lane. The line of a lost packet ends between the lanes.
 export function lineOf(packets, view, n) {
   const x = view.x(packets.times[n]), y = laneY(packets.lane[n]);
   if (packets.is_lost[n]) return [x, y, x + 7, y + (packets.is_reply[n] ? -1 : 1) * GAP * 0.3];
@@ -41,7 +42,7 @@ function drawLines(ctx, packets, view, lanes, lines) {
     const way = ways.get(key)[3];
     way.moveTo(x, y);
     const isEnd = lanes > 1 && packets.lane[n] === (packets.is_reply[n] ? 0 : lanes - 1);
-    if (toX === x && toY === y) way.lineTo(x, y + (isEnd ? 0 : packets.is_reply[n] ? -6 : 6)); // no way on is known
+    if (toX === x && toY === y) way.lineTo(x, y + (isEnd ? 0 : packets.is_reply[n] ? -6 : 6)); // the packet was not seen at another point
     else way.lineTo(toX, toY);
     if (packets.is_lost[n]) {
       lost.moveTo(toX - CROSS, toY - CROSS); lost.lineTo(toX + CROSS, toY + CROSS);
@@ -70,7 +71,8 @@ function drawLines(ctx, packets, view, lanes, lines) {
   ctx.stroke(lost);
 }
 
-// How many packets pass every lane in a column of the screen: by line, data and ACKs apart, and what was lost there.
+// Counts of packets that pass each lane, per column of the screen: by line, separately for data and ACKs, and lost
+// packets.
 function counted(packets, view, lanes, lines) {
   const columns = Math.max(1, Math.floor(view.width - LEFT - RIGHT)), kinds = 2 * (lines + 1);
   const all = new Uint32Array(lanes * kinds * columns), lost = new Uint32Array(lanes * columns), again = new Uint32Array(lanes * columns);
@@ -165,7 +167,8 @@ function niceStep(least) {
   return power * [1, 2, 5, 10].find((one) => one * power >= least);
 }
 
-// Draws everything with a pen, and returns what `counted` found; null where packets are lines. `Way` of a pen makes paths.
+// Draws everything with a pen. Returns the counts of `counted`, or null if packets are drawn as lines. `Way` of a pen
+// makes paths.
 export function drawn(pen, packets, view, lanes, lines) {
   drawFrame(pen, view, lanes);
   const found = view.areLines ? null : drawCounts(pen, packets, view, lanes, lines);
@@ -174,7 +177,7 @@ export function drawn(pen, packets, view, lanes, lines) {
   return found;
 }
 
-// The same into a canvas.
+// Draws everything into a canvas.
 export function draw(canvas, packets, view, lanes, lines) {
   const ctx = canvas.getContext("2d"), height = heightOf(lanes), ratio = devicePixelRatio || 1;
   if (canvas.width !== Math.round(view.width * ratio) || canvas.height !== Math.round(height * ratio)) {

@@ -1,4 +1,4 @@
-// Packets on their way: a lane per place where they were captured, time from left to right.
+// Packet lanes: one lane per point of capture, with time from left to right.
 import { html, useEffect, useMemo, useRef, useState } from "../parts/html.js";
 import { count, plain, time } from "../parts/numbers.js";
 import { Save } from "../parts/save.js";
@@ -7,7 +7,7 @@ import { onKeys, show, zoom, zoomKeys } from "../parts/zoom.js";
 import { LEFT, draw, heightOf, laneY, lineOf, viewOf } from "./drawing.js";
 import { WIDTH, lanesPicture, lanesRows } from "./saved.js";
 
-const NEAR = 12; // pixels between the pointer and what it points at
+const NEAR = 12; // largest distance in pixels from the pointer to the packet that it selects
 
 function said(packets, begin, n) {
   const flow = begin.flows[packets.flow[n]]?.name || "another flow", first = packets.byte(n), kind = packets.kind[n];
@@ -19,7 +19,7 @@ function said(packets, begin, n) {
   return [`${plain(packets.times[n], 9)} s at ${begin.lanes[packets.lane[n]]}: ${flow}, ${what}`, ...more].join("; ");
 }
 
-// The packet whose line is nearest to a place, if one is near.
+// The packet whose line is nearest to a place; -1 if no line is near.
 function nearest(packets, view, x, y) {
   let best = -1, least = NEAR;
   for (let n = view.first; n < view.last; n += 1) {
@@ -32,7 +32,7 @@ function nearest(packets, view, x, y) {
   return best;
 }
 
-// What passes the lane nearest to a place, in its column.
+// Packets that pass the lane nearest to a place, in the column of that place.
 function passing({ columns, kinds, all, lost, again }, view, begin, x, y) {
   const lane = begin.lanes.reduce((best, _, n) => (Math.abs(laneY(n) - y) < Math.abs(laneY(best) - y) ? n : best), 0);
   const column = Math.min(columns - 1, Math.max(0, Math.floor(x - LEFT))), sums = [0, 0];
@@ -64,7 +64,7 @@ export function Lanes({ begin, packets, more }) {
 
   useEffect(() => {
     const redraw = () => { if (place.current) live.current(); }, room = place.current;
-    if (!room) return undefined; // another view was opened meanwhile
+    if (!room) return undefined; // the user has opened another view meanwhile
     room.lanes = { packets, view, redraw }; // for a console, and for tests
     const sizes = new ResizeObserver(redraw);
     sizes.observe(room);

@@ -1,4 +1,4 @@
-// Captured packets by time, as `lanes.py` tells them.
+// Captured packets by time, from the columns that `lanes.py` sends.
 const PART = 2 ** 20;
 
 export class Packets {
@@ -6,14 +6,14 @@ export class Packets {
     Object.assign(this, columns);
     this.length = columns.second?.length || 0;
     this.times = new Float64Array(this.length);
-    this.longest = 0; // that one is under way between two points
+    this.longest = 0; // longest time of any packet between two points of capture
     for (let n = 0; n < this.length; n += 1) {
       this.times[n] = columns.second[n] + columns.fraction[n];
       if (columns.takes_s[n] > this.longest) this.longest = columns.takes_s[n];
     }
   }
 
-  // The first that is not before a time.
+  // Index of the first packet that is not before a time.
   place(time) {
     let low = 0, high = this.length;
     while (low < high) {
@@ -24,7 +24,7 @@ export class Packets {
     return low;
   }
 
-  // The nearest of those that did not arrive, after or before one; -1 if there is none.
+  // Index of the nearest lost packet after (`by` = 1) or before (`by` = -1) a packet; -1 if there is none.
   lost(from, by) {
     for (let n = from + by; n >= 0 && n < this.length; n += by) if (this.is_lost[n]) return n;
     return -1;

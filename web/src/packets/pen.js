@@ -1,4 +1,4 @@
-// Draws as a canvas does, into elements of SVG: what `drawing.js` needs of it.
+// Draws into elements of SVG, with the methods of a canvas that `drawing.js` uses.
 import { svg, widthOf } from "../save/sheet.js";
 
 const rounded = (value) => Number(value.toFixed(1));
@@ -10,7 +10,7 @@ class Way {
 
   lineTo(x, y) { this.d += `L${rounded(x)} ${rounded(y)}`; }
 
-  // A whole circle, the only arc that is drawn.
+  // Draws a full circle, as no other arc is needed.
   arc(x, y, r) { this.d += `M${rounded(x - r)} ${rounded(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`; }
 
   rect(x, y, width, height) { this.d += `M${rounded(x)} ${rounded(y)}h${rounded(width)}v${rounded(height)}h${rounded(-width)}Z`; }
@@ -33,7 +33,7 @@ export class Pen {
 
   #rects = null;
 
-  // Rectangles of one colour that follow each other are one element.
+  // Consecutive rectangles of one colour become one element.
   #put(name, more, ...inner) {
     this.#rects = null;
     const made = svg(name, { opacity: this.globalAlpha < 1 ? this.globalAlpha : null, ...more }, ...inner);

@@ -1,11 +1,11 @@
-// Packet lanes as a picture and as a table: what is seen of them.
+// The visible part of packet lanes as a picture and as a table.
 import { inLight, variable } from "../parts/theme.js";
 import { sheet } from "../save/sheet.js";
 import { drawn, heightOf } from "./drawing.js";
 import { Pen } from "./pen.js";
 
 const KINDS = ["data", "ACK", "SYN"];
-export const WIDTH = 720; // of a picture, whatever the width of the screen
+export const WIDTH = 720; // width of a saved picture, independent of the width of the screen
 
 // `chart`: {title, packets, view, printed, begin, counts}: `printed` is the view of a picture, and `counts` are as `drawn` returns them.
 export const lanesPicture = ({ title, packets, printed, begin }) => inLight(() => {
@@ -17,7 +17,7 @@ export const lanesPicture = ({ title, packets, printed, begin }) => inLight(() =
 
 const ifThere = (value, text) => (value ? text : "");
 
-// A row per packet or, from afar, per lane and column of the picture.
+// One row per packet or, if packets are drawn as counts, one row per lane and column of the picture.
 export function lanesRows({ packets, view, begin, counts }) {
   return counts ? countRows(counts, view, begin) : packetRows(packets, view, begin);
 }

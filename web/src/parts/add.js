@@ -1,4 +1,4 @@
-// Adds an element to another; its text is never markup.
+// Adds a child element. Its text is never read as markup.
 export function add(parent, tag, text, attributes = {}) {
   const made = document.createElement(tag);
   if (text) made.textContent = text;

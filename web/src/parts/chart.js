@@ -1,4 +1,4 @@
-// A figure over time: lines, straight lines that mean something, and the values under the pointer.
+// A figure over time: lines, horizontal reference lines, and the values under the pointer.
 import { ASIDE, axis, bandOf, look, TimeFigure } from "./figure.js";
 import { PARTED } from "./gaps.js";
 import { pictureOf, tableOf } from "../save/curves.js";
@@ -37,10 +37,10 @@ function drawMarks(u, marks) {
   ctx.restore();
 }
 
-// The columns of lines: values and, of several flows, the lowest and the highest.
+// The columns of lines: the values and, for a line of several flows, the lowest and the highest value.
 const columnsOf = (lines) => lines.flatMap((line) => (line.low ? [line.values, line.low, line.high] : [line.values]));
 
-// The place of each line among those columns, behind the times.
+// The index of each line among these columns, which follow the column of times.
 function placesOf(lines) {
   let next = 1;
   return lines.map((line) => {
@@ -50,7 +50,7 @@ function placesOf(lines) {
   });
 }
 
-const MOST_READ = 5; // lines whose values are written
+const MOST_READ = 5; // most lines whose values are written
 const reading = (lines, data, index) => placesOf(lines).slice(0, MOST_READ).map((place, n) => {
   const [value, low, high] = [place, place + 1, place + 2].map((at) => plain(data[at]?.[index], 3)), { label } = lines[n];
   return `${lines.length > 1 ? `${label} ` : ""}${value}${lines[n].low ? ` (${low} to ${high})` : ""}`;
@@ -71,8 +71,9 @@ const options = ({ lines }, live, onIndex) => ({
 
 const ENDS = ["lowest flow", "highest flow"];
 
-// `lines`: [{label, colour, dash, values, low, high}], low and high of several flows; `marks`: [{value, label}]; `top`: the
-// largest value of the axis; `of`: what the chart is of, for the title of a saved one; `hasLegend`: whether its lines are named in no table.
+// `lines`: [{label, colour, dash, values, low, high}], with low and high only for several flows; `marks`: [{value,
+// label}]; `top`: the largest value of the axis; `of`: subject of the chart, for the title of a saved chart;
+// `hasLegend`: whether the chart needs a legend, as no table names its lines.
 export function Chart(props) {
   const { title, unit, times, lines, marks = [], duration, warmup = 0, top, height = 170, of, hasLegend } = props;
   const place = useRef(null), plot = useRef(null), live = useRef(null);

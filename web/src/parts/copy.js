@@ -1,7 +1,7 @@
-// Text to the clipboard.
+// A command with a button that copies it to the clipboard.
 import { html, useState } from "./html.js";
 
-// A command that can be copied; where the clipboard is not to be had, it is selected.
+// A command that can be copied. If the clipboard is not available, the text of the command is selected.
 export function Command({ text, label }) {
   const [done, setDone] = useState(false);
   const copy = async (event) => {

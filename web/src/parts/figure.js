@@ -1,4 +1,4 @@
-// Figures of the page and of reports: what they look like, and how one over time is zoomed.
+// Figures of the page and of reports: their look, and the zoom of figures over time.
 import uPlot from "uplot";
 import { theme, variable } from "./theme.js";
 import { zoomKeys } from "./zoom.js";
@@ -10,17 +10,17 @@ export const axis = (more) => ({
   stroke: () => variable("--soft"), grid: { stroke: () => variable("--rule"), width: 1 }, ...more,
 });
 
-// `colour` and `dash` are places in palette.py's lists, of which the build makes variables and DASHES.
+// `colour` and `dash` are indices into the lists of palette.py, from which the build makes style variables and DASHES.
 export const look = ({ colour, dash }) => ({
   stroke: () => variable(colour === null ? "--fore" : `--c${colour}`), dash: DASHES[dash || 0],
   width: 1.4, points: { show: false },
 });
 
-// The ends of a band, and what fills it: two series behind the one of the line.
+// The ends of a band and its fill: two series behind the series of the line.
 export const ASIDE = { class: "aside", width: 0, points: { show: false } };
 export const bandOf = ({ colour }, place) => ({ series: [place + 2, place + 1], fill: () => `${variable(`--c${colour}`)}29` });
 
-// Keeps a figure as wide as its room.
+// Keeps a figure as wide as its container.
 export function fit(u, room, height) {
   const resize = () => u.setSize({ width: Math.max(200, room.clientWidth), height: height() });
   const sizes = new ResizeObserver(resize);
@@ -35,8 +35,8 @@ function shadeWarmup(u, warmup) {
   if (end > left) u.ctx.fillRect(left, top, end - left, height);
 }
 
-// A figure over time in a room. `live()` is what it shows now: {whole: [start, end], warmup, levels, height}; `zoom` is a
-// signal; `options` are what uPlot is told besides.
+// A figure over time in a container. `live()` returns the current content: {whole: [start, end], warmup, levels,
+// height}; `zoom` is a signal; `options` are further options of uPlot.
 export class TimeFigure {
   constructor(room, zoom, live, options) {
     Object.assign(this, { zoom, live });
@@ -48,7 +48,7 @@ export class TimeFigure {
         ...options.hooks, drawClear: [(u) => shadeWarmup(u, live().warmup)], setSelect: [(u) => this.select(u)],
       },
     }, this.seen(), room);
-    // Not at once: figures that are selected in together read their ends from the scale of before.
+    // The figure is not redrawn at once: figures that are zoomed together read their ends from the old scale.
     const show = () => { this.u.setData(this.seen(), false); this.u.setScale("x", {}); };
     const redraw = () => this.u.redraw(false);
     this.undo = [fit(this.u, room, () => live().height), zoom.subscribe(show), theme.subscribe(redraw)];
@@ -59,7 +59,7 @@ export class TimeFigure {
     return this.zoom.peek() || this.live().whole;
   }
 
-  // What is drawn of the samples: those between the ends.
+  // The samples that are drawn: those between the visible ends.
   seen() {
     return this.live().levels.between(...this.ends());
   }
@@ -75,11 +75,11 @@ export class TimeFigure {
     this.zoom.value = [Math.max(start, u.posToVal(left, "x")), Math.min(u.posToVal(left + width, "x"), end)];
   }
 
-  // The pointer, some samples on.
+  // Moves the pointer by some samples.
   step(by) {
     const { u } = this, [times] = u.data;
     const place = Math.min(Math.max((u.cursor.idx ?? u.valToIdx(this.ends()[0])) + by, 0), times.length - 1);
-    u.setCursor({ left: u.valToPos(times[place], "x"), top: 10 }, true, true); // in all figures that are zoomed together
+    u.setCursor({ left: u.valToPos(times[place], "x"), top: 10 }, true, true); // moves the pointer in all figures that are zoomed together
   }
 
   keys() {

@@ -1,9 +1,10 @@
-// Gaps of lines over time: a flow that is measured less often than samples are taken, such as a ping, has none between its values.
-const LONGER = 1.5; // than the usual distance of two values: a gap
+// Gaps of lines over time. A flow that is measured less often than samples are taken, such as a ping, has missing
+// samples between its values, which are no gaps.
+const LONGER = 1.5; // factor: two values further apart than this many usual distances have a gap between them
 
 export const isThere = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
-// The places of values in parts that a line joins.
+// The indices of values, in parts. A line joins the values of a part.
 export function partsOf(times, values) {
   const known = Array.from(values.keys()).filter((n) => isThere(values[n])), parts = [];
   const apart = known.slice(1).map((n, at) => times[n] - times[known[at]]).sort((a, b) => a - b), most = LONGER * (apart[apart.length >> 1] ?? 0);
@@ -14,9 +15,9 @@ export function partsOf(times, values) {
   return parts;
 }
 
-const found = new WeakMap(); // parts by values: another part of the time has arrays of its own
+const found = new WeakMap(); // parts by array of values, as each time span has its own arrays
 
-// `Levels` gives a typed array of a line without missing values.
+// `Levels` returns a typed array for a line without missing values.
 function seen(u, place) {
   const values = u.data[place];
   if (ArrayBuffer.isView(values)) return [];
@@ -24,7 +25,8 @@ function seen(u, place) {
   return found.get(values);
 }
 
-// What uPlot is told of a line: its gaps in pixels are those between parts, and a value alone is a point.
+// Options of a line for uPlot: its gaps, in pixels, are between the parts, and a part with a single value is drawn as a
+// point.
 export const PARTED = {
   gaps: (u, place) => {
     const parts = seen(u, place), x = (n) => u.valToPos(u.data[0][n], "x", true);

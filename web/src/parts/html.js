@@ -1,4 +1,4 @@
-// What every view needs of preact, in one place.
+// The functions of preact that the views use.
 export { h, render } from "preact";
 export { useEffect, useMemo, useRef, useState } from "preact/hooks";
 export { computed, signal } from "@preact/signals";

@@ -1,11 +1,11 @@
-// Keeps in the store what is seen: one run or two, or those of many seeds.
+// Saves runs to the store: the one or two runs on the page, or the runs of many seeds.
 import { html, useEffect, useRef, useState } from "./html.js";
 import { Refused, post } from "./server.js";
 
-export const FIRST_SEEDS = Array.from({ length: 20 }, (_, n) => n + 1); // of many
+export const FIRST_SEEDS = Array.from({ length: 20 }, (_, n) => n + 1); // seeds of a comparison over many seeds
 const NOTHING = { of: "", runs: [], done: 0, problems: [], isKeeping: false };
 
-// `runs`: as the page calls those of the first seed, of which a comparison takes all.
+// `runs`: IDs, on the page, of the runs of the first seed. A comparison uses the runs of all seeds.
 function Kept({ known, runs, count }) {
   const isOne = runs.length === 1;
   const each = runs.map((id, n) => html`${n > 0 && ", "}<a href=${`#/run/${id}`}>${isOne ? "the run" : `the run of ${"AB"[n]}`}</a>`);
@@ -13,14 +13,15 @@ function Kept({ known, runs, count }) {
     !isOne && html`, <a href=${`#/compare/${runs.join("/")}`}>side by side</a>`}.`;
 }
 
-// `isSeen`: whether the runs of these scenarios have ended. `label` is that of the button; `onKept` is called when all are kept.
+// `isSeen`: whether the runs of these scenarios have ended. `label` is the text of the button; `onKept` is called when
+// all runs are saved.
 export function Keep({ known, scenarios, seeds, isSeen, label, onKept }) {
   const [state, setState] = useState(NOTHING);
   const of = JSON.stringify({ scenarios, seeds }), all = scenarios.length * seeds.length;
   const seen = useRef("");
   seen.current = of;
   useEffect(() => () => { seen.current = ""; }, []);
-  const { runs, done, problems, isKeeping } = state.of === of ? state : NOTHING; // what was kept before a change is not what is seen now
+  const { runs, done, problems, isKeeping } = state.of === of ? state : NOTHING; // after a change, the saved runs are not the runs on the page
   const keep = async () => {
     let first = [];
     setState({ ...NOTHING, of, isKeeping: true });

@@ -1,8 +1,9 @@
-// Many samples at several resolutions, so that a frame draws no more than a screen can show: of groups of samples
-// the smallest and the largest, in groups of 4, 16, 64, ... samples.
+// Samples at several resolutions, so that a frame draws no more than a screen can show. Coarser levels have the
+// smallest and the largest value of groups of 4, 16, 64, ... samples.
 const MOST = 6000, FACTOR = 4;
 
-// Pairs of the smallest and the largest of every FACTOR pairs, or of every FACTOR samples of the finest level.
+// The next coarser level: pairs of the smallest and the largest value of FACTOR pairs or, for the finest level, of
+// FACTOR samples.
 function coarser(values, arePairs) {
   const groups = Math.ceil((arePairs ? values.length / 2 : values.length) / FACTOR), made = new Float32Array(2 * groups);
   const width = arePairs ? 2 * FACTOR : FACTOR;
@@ -20,7 +21,7 @@ function coarser(values, arePairs) {
   return made;
 }
 
-// The first place of a sorted column that is not before a value.
+// Index of the first element of a sorted column that is not below a value.
 function place(times, value) {
   let low = 0, high = times.length;
   while (low < high) {
@@ -31,7 +32,7 @@ function place(times, value) {
   return low;
 }
 
-// What uPlot leaves out: it draws a line across NaN, and none across null.
+// Replaces NaN by null: uPlot draws a line across NaN, but not across null.
 const gaps = (values) => (values.some(Number.isNaN) ? Array.from(values, (value) => (Number.isNaN(value) ? null : value)) : values);
 
 export class Levels {
@@ -44,8 +45,8 @@ export class Levels {
     }
   }
 
-  // What is drawn of a part of the time, with a little on either side: times and columns of the finest level that is not
-  // too much.
+  // The data to draw for a time span, with a small margin on both sides: times and columns of the finest level that has
+  // no more samples than MOST.
   between(from, to) {
     const { times, levels } = this;
     const first = Math.max(0, place(times, from) - 1), last = Math.min(times.length, place(times, to) + 1);

@@ -1,4 +1,4 @@
-// Means over seeds with their intervals. Names and numbers come from the server.
+// Means over seeds with their confidence intervals. Names and numbers come from the server.
 import { html } from "./html.js";
 
 export function Means({ result, known }) {

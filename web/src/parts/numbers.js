@@ -1,4 +1,4 @@
-// Numbers as people of the field write them.
+// Formats numbers with their units.
 const said = (value, digits) => value.toLocaleString("en", { maximumSignificantDigits: digits });
 const isNone = (value) => value === null || value === undefined || Number.isNaN(value);
 const NONE = "–";
@@ -25,7 +25,7 @@ export const change = (from, to) => {
 };
 export const sum = (values) => values.reduce((all, one) => all + one, 0);
 
-// The mean of the finite values over the part of a column from a place on.
+// The mean of the finite values of a column, from an index on.
 export function mean(column, from = 0) {
   let total = 0, found = 0;
   for (let n = from; n < column.length; n += 1) {
@@ -48,7 +48,7 @@ export function percentile(column, share_) {
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(share_ * sorted.length))] : null;
 }
 
-// At each place of several columns the mean, the lowest and the highest of the finite values; NaN where there is none.
+// The mean, the lowest and the highest finite value of each row of several columns; NaN in rows without finite values.
 export function range(columns) {
   const rows = columns[0].length, [values, low, high] = [0, 1, 2].map(() => new Float32Array(rows).fill(NaN));
   for (let n = 0; n < rows; n += 1) {

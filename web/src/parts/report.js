@@ -1,12 +1,12 @@
-// A report, with the question that it answers if one is asked.
+// The button that makes a report, with a field for the question that the report answers.
 import { html, signal, useState } from "./html.js";
 import { download } from "../save/download.js";
 import { Refused } from "./server.js";
 
-const LONGEST = 300; // question, as the server takes it
-const asked = signal(""); // the same for every report of the page
+const LONGEST = 300; // longest question that the server accepts, in characters
+const asked = signal(""); // the question, shared by all reports of the page
 
-// `name`: of the file. `make`: the text of the report, given the question. Other buttons are the children.
+// `name`: name of the file. `make`: returns the text of the report for a question. `children`: further buttons.
 export function Report({ label, name, make, children }) {
   const [state, setState] = useState({ problem: "", isMaking: false }), question = asked.value;
   const save = async () => {

@@ -1,5 +1,5 @@
-// What came out of one run or variant: a sentence; the path, and what theory expects; figures; a row per flow.
-// Of two beside each other the same parts are level.
+// The result of a run or variant: a sentence, the path with the expectations of theory, figures, and a row per flow. If
+// two results are side by side, the same parts are at the same height.
 import { html, useMemo } from "./html.js";
 import { Lanes } from "../packets/lanes.js";
 import { mean } from "./numbers.js";
@@ -24,7 +24,7 @@ function Result({ state, title, of, figures, tops, Offer }) {
   </section>`;
 }
 
-// Made anew only if the samples are: a render for another reason costs nothing.
+// Figures are rebuilt only if the samples have changed, so that a render for another reason costs nothing.
 const windows = new WeakMap(), made = new WeakMap();
 function windowFor(state) {
   if (!windows.has(state.columns)) windows.set(state.columns, windowOf(state));
@@ -38,10 +38,11 @@ function figuresFor(state, over) {
   return figures;
 }
 
-// As many digits as tell both ends apart.
+// Both ends with enough digits to differ.
 const shown = ([from, to]) => [from, to].map((value) => value.toFixed(Math.min(6, Math.max(1, 2 - Math.floor(Math.log10(to - from))))));
 
-// One result, or two beside each other with the same axes. `Offer`: a component that leads to more seeds, in place of a command.
+// One result, or two side by side with the same axes. `Offer`: a component that leads to more seeds, shown in place of
+// a command.
 export function Results({ states, titles, Offer }) {
   const over = Math.max(...states.map(windowFor)), figures = states.map((state) => figuresFor(state, over)), tops = topsOf(figures);
   return html`<div class=${`beside of-${states.length}`}>

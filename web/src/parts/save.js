@@ -2,7 +2,7 @@
 import { addSave } from "../save/menu.js";
 import { html, useEffect, useRef } from "./html.js";
 
-// `chart`: as `addSave` takes it; it is called at every choice. `title` is read out.
+// `chart`: a function as for `addSave`, called at every choice. Screen readers read `title`.
 export function Save({ title, chart, kinds }) {
   const place = useRef(null), live = useRef(null);
   live.current = chart;

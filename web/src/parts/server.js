@@ -1,7 +1,7 @@
 // Requests to the server that this page came from.
 import { signal } from "./html.js";
 
-// Whether it answers: "yes", "gone", or "closed" to this browser.
+// Whether the server answers: "yes", "gone" (it does not), or "closed" (it refuses this browser).
 export const connection = signal("yes");
 
 export class Refused extends Error {
@@ -34,7 +34,7 @@ export const getBytes = async (path, signal) => (await request(path, { signal })
 export const post = async (path, body, signal) => (await request(path, posted(body, signal))).json();
 export const postText = async (path, body, signal) => (await request(path, posted(body, signal))).text();
 
-// The events of an answer that is a stream, one after the other: [name, data], data as text.
+// The events of a streamed answer, one after the other, as [name, data] with the data as text.
 export async function* events(path, body, signal) {
   const answer = await request(path, posted(body, signal));
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -64,7 +64,7 @@ export function columnsOf(buffer) {
   return found;
 }
 
-// Columns of several parts as one.
+// Concatenates the columns of several parts.
 export function joined(parts) {
   const found = {};
   for (const name of Object.keys(parts[0] || {})) {

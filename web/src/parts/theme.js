@@ -1,4 +1,4 @@
-// What lines look like. Light or dark: the system's, until one chooses. Kept for the next time.
+// The theme, light or dark: that of the system until the user chooses. The browser stores the choice.
 import { signal } from "@preact/signals-core";
 
 const KEY = "fullpipe-theme";
@@ -8,7 +8,7 @@ const kept = stored((storage) => storage.getItem(KEY));
 if (kept === "dark" || kept === "light") root.dataset.theme = kept;
 const now = () => root.dataset.theme || (system.matches ? "dark" : "light");
 
-// A report in a frame of somebody else's page may have no storage, and asking for it is an error.
+// A report in a frame of another site may have no storage, and then any access to the storage throws an error.
 function stored(what) {
   try {
     return what(localStorage);
@@ -28,7 +28,7 @@ export function turn() {
 
 export const variable = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
-// Makes something while the page has its light colours; nothing is painted meanwhile.
+// Calls `make` while the page has its light colours. The browser paints nothing meanwhile.
 export function inLight(make) {
   const before = root.dataset.theme;
   root.dataset.theme = "light";

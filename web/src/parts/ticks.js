@@ -1,9 +1,9 @@
 // Ticks of axes.
 
-const LOGARITHMIC = 3; // as uPlot calls it
+const LOGARITHMIC = 3; // the value of uPlot for a logarithmic scale
 export const along = ({ distr }) => (distr === LOGARITHMIC ? Math.log10 : Number);
 
-// Round numbers between the ends of a scale: about as many as there is room for.
+// Round numbers between the ends of a scale: about `count` of them.
 export function rounded({ min: low, max: high, distr }, count) {
   if (distr === LOGARITHMIC) {
     const decades = Array.from({ length: Math.ceil(Math.log10(high / low)) + 2 }, (_, n) => 10 ** (Math.floor(Math.log10(low)) + n));
@@ -14,7 +14,7 @@ export function rounded({ min: low, max: high, distr }, count) {
   return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, n) => Number(((first + n) * step).toPrecision(12)));
 }
 
-// Values in ascending order that are far enough from each other; the last is always among them.
+// Values in ascending order that are at least `room` apart. The last value is always one of them.
 export function apart(values, place, room) {
   const last = values.at(-1), found = [];
   for (const value of values.slice(0, -1)) {

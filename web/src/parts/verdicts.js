@@ -10,12 +10,12 @@ import { Save } from "./save.js";
 import { inLight } from "./theme.js";
 
 const CODE_NAME = /\b[a-z]+(_[a-z0-9]+)+\b/g;
-const WIDTH = 150, HEIGHT = 18, END = 6; // of an interval that is drawn, and room for a dot at either end
-const MOST_ROWS = 12; // until all are asked for
-const EDGE = { least: 0.05, most: 1 }; // of the axis: beyond a doubling, differences are drawn at its end
-const ROW = { height: 22, top: 24, between: 16 }; // of a saved picture
+const WIDTH = 150, HEIGHT = 18, END = 6; // size of a drawn interval, and room for a dot at both ends
+const MOST_ROWS = 12; // rows shown until the user asks for all
+const EDGE = { least: 0.05, most: 1 }; // smallest and largest limit of the axis: differences beyond a doubling are drawn at the end of the axis
+const ROW = { height: 22, top: 24, between: 16 }; // sizes in a saved picture
 
-// The interval of a difference as a share of the reference, within ± the limit; the margin is the band.
+// The interval of a difference as a share of the reference, drawn within ± the limit. The band is the margin.
 function Interval({ finding, limit }) {
   if (!finding.share) return null;
   const { value, low, high, margin } = finding.share;
@@ -51,7 +51,7 @@ function csvRows(findings, names) {
   ])];
 }
 
-// The rows that are shown as a picture: names, intervals as they are drawn, verdicts, differences.
+// The visible rows as a picture: names, drawn intervals, verdicts, differences.
 const pictureOf = (table, title, axis) => inLight(() => {
   const rows = Array.from(table.querySelectorAll("tbody tr"), (row) => ({
     name: `${row.cells[0].textContent}: ${row.cells[1].firstChild.textContent}`, interval: row.querySelector("svg"), verdict: row.querySelector(".verdict"), difference: row.cells[3].textContent,
@@ -72,7 +72,7 @@ const pictureOf = (table, title, axis) => inLight(() => {
   return sheet({ title, width: Math.ceil(width), height: ROW.top + rows.length * ROW.height + 8 }, svg("g", {}, head, ...drawn));
 });
 
-// `result`: a comparison as `cli/ui/compare.py` tells it.
+// `result`: a comparison in the form of `cli/ui/compare.py`.
 export function Verdicts({ result, known }) {
   const [isWhole, setIsWhole] = useState(false), place = useRef(null);
   const names = [result.reference, result.variant], findings = result.findings.map((one, n) => ({ ...one, texts: result.shown[n], share: result.shown[n].share }));
@@ -95,7 +95,8 @@ export function Verdicts({ result, known }) {
   <div class="notes">${result.notes.map((line) => html`<p class="note">${line.replace(CODE_NAME, (name) => known.metrics[name] || name)}</p>`)}</div>`;
 }
 
-// A comparison as a report, as scenario files, and as the command that says the same of them.
+// Downloads of a comparison: a report, the scenario files, and the command that makes the same comparison of these
+// files.
 export function TakeAlong({ command, files, report }) {
   const [reference, variant] = files.map(([name]) => name.replace(/\.toml$/, ""));
   return html`<${Report} label="Report of the comparison" name=${`${variant}-against-${reference}.html`} make=${report}>

@@ -1,8 +1,8 @@
-// The part of the time that figures show: a signal of [from, to] in seconds, or of null for the whole.
+// The time span that figures show: a signal of [from, to] in seconds, or of null for the whole time.
 import { signal } from "@preact/signals-core";
 
-export const zoom = signal(null); // of all figures of the page; those of a report have one each
-const FINEST = 1e-5; // of the whole
+export const zoom = signal(null); // shared by all figures of the page; each figure of a report has its own signal
+const FINEST = 1e-5; // smallest span, as a share of the whole time
 
 export function show(zoom, low, length, [start, end]) {
   const shown = Math.min(Math.max(length, (end - start) * FINEST), end - start);
@@ -10,7 +10,7 @@ export function show(zoom, low, length, [start, end]) {
   zoom.value = shown >= end - start ? null : [from, from + shown];
 }
 
-// What keys do in every figure.
+// Actions of keys in every figure.
 export function zoomKeys(zoom, whole) {
   const [from, to] = zoom.peek() || whole, length = to - from;
   const part = (low, share) => () => show(zoom, from + low * length, share * length, whole);
@@ -21,7 +21,7 @@ export function zoomKeys(zoom, whole) {
   };
 }
 
-// A handler of keys from what each of them does.
+// A handler of key events, made from the action of each key.
 export const onKeys = (keys) => (event) => {
   const does = keys()[event.key];
   if (!does || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,4 +1,4 @@
-// What a report does in a browser: figures come to life when they come into view, and tables are sorted.
+// The script of a report: figures become interactive when they come into view, and tables can be sorted.
 import { theme, turn } from "../parts/theme.js";
 import { add } from "../parts/add.js";
 import { inlined } from "../save/inlined.js";
@@ -7,7 +7,8 @@ import { drawLines } from "./lines.js";
 import { drawSeries } from "./series.js";
 import { makeSortable } from "./tables.js";
 
-// A chart that stays as it is drawn has its numbers beside it; a picture that was drawn elsewhere has none.
+// Adds a save menu to a still figure. A chart has its numbers beside it; a picture drawn by another program has no
+// numbers.
 function addStill(figure) {
   const image = figure.querySelector("img"), drawing = figure.querySelector("svg.chart"), numbers = figure.querySelector("script.numbers");
   const title = figure.querySelector("figcaption")?.textContent || "chart", place = () => add(figure, "div", "", { class: "tools" });

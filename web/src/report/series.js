@@ -13,19 +13,19 @@ import { HEIGHT, axes, told, upward } from "./axes.js";
 
 const BUTTONS = [["Zoom in", "+"], ["Zoom out", "-"], ["Earlier", "PageUp"], ["Later", "PageDown"], ["Everything", 0]];
 
-// Values as `report/svg/marks.py` packs them: numbers of two bytes, low byte first.
+// Values as `report/svg/marks.py` packs them: two bytes per number, low byte first.
 function unpacked({ values, low, step }, nothing) {
   const bytes = Uint8Array.from(atob(values), (one) => one.charCodeAt(0));
   return Float32Array.from(new Uint16Array(bytes.buffer), (number) => (number === nothing ? NaN : low + step * number));
 }
 
-// The digits that two bytes tell of a value.
+// Values with as many digits as two bytes resolve.
 function exact({ step }, values) {
   const decimals = step > 0 ? Math.min(100, Math.max(0, Math.floor(-Math.log10(step)))) : 100;
   return Array.from(values, (value) => (Number.isNaN(value) ? null : Number(value.toFixed(decimals))));
 }
 
-// Traces may end early: one that has less is followed by nothing.
+// Traces may end early. A shorter trace is filled up with missing values.
 function longest(columns) {
   const length = Math.max(...columns.map((values) => values.length));
   return columns.map((values) => {
@@ -37,7 +37,7 @@ function longest(columns) {
 
 export function drawSeries(figure, data) {
   const columns = longest(data.traces.map((trace) => unpacked(trace, data.nothing)));
-  const step = data.size > 1 ? (data.step * data.size) / 2 : data.step; // of a group, the smallest and the largest
+  const step = data.size > 1 ? (data.step * data.size) / 2 : data.step; // each group has two values: the smallest and the largest
   const times = Float64Array.from(columns[0], (_, n) => data.start + n * step);
   const whole = [data.start, Math.max(times.at(-1), data.start + step)];
   const shown = { whole, warmup: data.warmup, height: HEIGHT, levels: new Levels(times, columns) };

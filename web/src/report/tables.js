@@ -1,4 +1,4 @@
-// Tables are sorted by a click on a heading: numbers by size, all else by name.
+// A click on a heading sorts the table: numbers by size, all other columns by name.
 const size = (text) => parseFloat(text.replace(/[,+\s]/g, "").replace("−", "-")) || 0;
 const inOrder = { numbers: (a, b) => size(a) - size(b), names: (a, b) => a.localeCompare(b, "en", { numeric: true }) };
 

@@ -1,4 +1,4 @@
-// The runs that are kept: filters at the left, a table at the right. The address says what is chosen.
+// The stored runs: filters at the left, a table at the right. The choices are in the address of the page.
 import { html, useEffect, useState } from "../parts/html.js";
 import { count, plain, rate, score, share, time } from "../parts/numbers.js";
 import { Refused, get } from "../parts/server.js";

@@ -1,4 +1,4 @@
-// One kept run, or two beside each other with a verdict for every metric.
+// One stored run, or two stored runs side by side with a verdict for every metric.
 import { html, useEffect, useState } from "../parts/html.js";
 import { edit } from "../editor/page.js";
 import { Command } from "../parts/copy.js";
@@ -14,14 +14,14 @@ import { Difference } from "../whatif/said.js";
 const WAITING = { begin: null, columns: {}, end: null, problems: [], isRunning: true };
 const saying = (error) => (error instanceof Refused ? error.problems : ["the server does not answer"]);
 
-const MOST_PACKETS = 400_000; // that the server sends at once
+const MOST_PACKETS = 400_000; // most packets that the server sends at once
 
 async function read(id, signal) {
   const [told, bytes] = await Promise.all([get(`/api/run/${id}`, signal), getBytes(`/api/run/${id}/samples`, signal)]);
   return { ...told, columns: columnsOf(bytes), problems: [], isRunning: false };
 }
 
-// The captured packets from a time on, and what fetches those behind them.
+// Fetches the captured packets from a time on, and adds a function that fetches the packets after them.
 async function withPackets(id, state, put, signal, from = 0) {
   const packets = new Packets(columnsOf(await getBytes(`/api/run/${id}/packets?from=${from}`, signal)));
   const last = packets.length ? packets.times[packets.length - 1] : 0, isPart = packets.length >= MOST_PACKETS;
@@ -48,10 +48,10 @@ function useRuns(ids) {
   return states;
 }
 
-// A run of an engine that was given no file is told apart by its seed.
+// The name of the file of an imported run; for any other run, its seed.
 const which = ({ begin, meta }) => meta.file || `seed ${begin.seed}`;
 const titleOf = (state, isOfSeveral) => (state.begin ? [state.begin.name, which(state), isOfSeveral ? state.meta.engine : ""].filter(Boolean).join(", ") : "…");
-// What is between backticks is code.
+// Shows text between backticks as code.
 const marked = (line) => line.split("`").map((part, n) => (n % 2 ? html`<code>${part}</code>` : part));
 
 const idsOf = (rest) => {

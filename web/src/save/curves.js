@@ -1,4 +1,4 @@
-// A uPlot figure as a picture in a column of a paper, and as a table: what is seen of it, between the ends that are seen.
+// The visible part of a uPlot figure, as a picture for a column of a paper and as a table.
 import { isThere, partsOf } from "../parts/gaps.js";
 import { plain } from "../parts/numbers.js";
 import { inLight, variable } from "../parts/theme.js";
@@ -7,10 +7,10 @@ import { rowsOf } from "./table.js";
 import { COLUMN, FORE, SMALL, SOFT, sheet, svg, widthOf } from "./sheet.js";
 
 const HEIGHT = 210, LEFT = 30, RIGHT = 14, TOP = 8, BOTTOM = 36, TICK = 3;
-const GAP = { x: 48, y: 28, places: 24 }; // pixels between ticks, at least
+const GAP = { x: 48, y: 28, places: 24 }; // smallest distance of ticks in pixels
 const CAP = 2.5, BESIDE = 4; // half a cap of a bar, and pixels between bars at one place
 
-// The lines that are shown, each with its columns: the values and, of a band, its ends.
+// The visible lines, each with its columns: the values and, for a line with a band, the ends of the band.
 function shownOf(u) {
   return u.series.flatMap((series, place) => {
     if (!place || series.class === "aside" || series.show === false) return [];
@@ -56,15 +56,15 @@ function drawn(chart, look) {
     text(yLabel, { x: 11, y: TOP + inner / 2, transform: `rotate(-90 11 ${TOP + inner / 2})`, "text-anchor": "middle", fill: FORE }));
 }
 
-// `chart`: {u, title, labels, x, y, marks, warmup, hasDots, hasBars, places}, with a label for every line that is no end of a band.
-// `places` are values along the axis that have ticks; `hasBars`: intervals are bars, side by side.
+// `chart`: {u, title, labels, x, y, marks, warmup, hasDots, hasBars, places}, with a label for every line except the
+// ends of bands. `places` are values along the axis that have ticks; `hasBars`: intervals are bars, side by side.
 export const pictureOf = (chart) => inLight(() => {
   const names = labelled(chart.u, chart.labels);
   const look = shownOf(chart.u).map(({ series, places }) => ({ label: names[places[0]], columns: places, colour: series.stroke(), dash: series.dash }));
   return sheet({ title: chart.title, legend: look.filter(({ label }) => label), width: COLUMN, height: HEIGHT, size: SMALL }, drawn(chart, look));
 });
 
-// Labels by the place of their column.
+// Labels by the index of their column.
 function labelled(u, labels) {
   const names = {};
   let next = 0;
@@ -72,7 +72,8 @@ function labelled(u, labels) {
   return names;
 }
 
-// The numbers between the ends: `data` has the columns of the figure; `ends` names those of a band. A straight line is a column, too.
+// The numbers in the visible range. `data`: columns of the figure; `ends`: names of the two ends of a band. A reference
+// line is a column, too.
 export function tableOf(chart, data, ends) {
   const { u, labels, x, y, marks = [] } = chart, { min, max } = u.scales.x, names = labelled(u, labels);
   const inside = Array.from(data[0], (value, n) => n).filter((n) => data[0][n] >= min && data[0][n] <= max);

@@ -1,4 +1,4 @@
-// An <svg> of the page as a picture of its own: what style sheets say becomes attributes, in light colours.
+// Turns an <svg> of the page into a separate picture: styles become attributes, in light colours.
 import { inLight } from "../parts/theme.js";
 import { sheet, svg } from "./sheet.js";
 
@@ -9,7 +9,7 @@ const LOOK = {
 };
 const UNSTYLED = ["g", "title"];
 
-// An element with what styles say of it as attributes.
+// A copy of an element with its computed styles as attributes.
 export function copied(one) {
   const made = one.cloneNode(false), style = getComputedStyle(one);
   made.removeAttribute("class");
@@ -21,9 +21,9 @@ export function copied(one) {
   return made;
 }
 
-const EDGE = 12; // beside what is drawn
+const EDGE = 12; // margin around the drawing
 
-// `legendOf()` is called while colours are light. The picture is as large as what is drawn, in its view.
+// `legendOf()` is called while colours are light. The picture has the size of the drawn elements within the view.
 export const inlined = (drawing, title, legendOf = () => []) => inLight(() => {
   const [x, y, wide, high] = drawing.getAttribute("viewBox").split(" ").map(Number), seen = drawing.getBBox();
   const width = Math.ceil(Math.min(wide, seen.x + seen.width + EDGE - x)), height = Math.ceil(Math.min(high, seen.y + seen.height + EDGE - y));

@@ -3,17 +3,17 @@ import { add } from "../parts/add.js";
 import { download } from "./download.js";
 import { csv } from "./table.js";
 
-const SCALE = 4; // of PNG: pixels per pixel of a screen, which are 384 per inch
+const SCALE = 4; // resolution of PNG: pixels per pixel of a screen, which gives 384 per inch
 const NAME_LENGTH = 100;
 
-const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu; // names may have them
+const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu; // characters that XML forbids; names may have them
 
 const written = (picture) => `${new XMLSerializer().serializeToString(picture).replace(NO_XML, "\ufffd")}\n`;
 
-// An image of the page as it is; SVG at its resolution for print, on white.
+// Returns the picture as pixels: an image in its own resolution, an <svg> in the resolution for print on white.
 async function pixels(picture) {
   const isImage = picture instanceof HTMLImageElement, image = isImage ? picture : new Image();
-  if (!isImage) image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(written(picture))}`; // blob: breaks the policy of the page
+  if (!isImage) image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(written(picture))}`; // the policy of the page forbids blob: addresses
   await image.decode();
   const canvas = document.createElement("canvas"), scale = isImage ? 1 : SCALE;
   canvas.width = scale * image.naturalWidth;
@@ -31,7 +31,7 @@ const KINDS = {
   CSV: ["text/csv", ({ rows }) => csv(rows())],
 };
 
-// Letters, digits and dots of a title, with hyphens between them; whole words of a long one.
+// The letters, digits and dots of a title, with hyphens between words. Long titles are cut between words.
 function fileName(title) {
   let name = "";
   for (const word of title.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}.]*/gu) || []) {
@@ -42,8 +42,9 @@ function fileName(title) {
   return name.replace(/\.+$/, "") || "chart";
 }
 
-// Adds the menu to an element, and returns it. `name` is read out. `chart()` is called at a choice: {title, picture, rows}, of
-// which `picture()` makes an <svg> or gives an <img> of the page, and `rows()` makes the rows of the CSV file.
+// Adds the menu to an element, and returns the menu. Screen readers read `name`. `chart()` is called at every choice
+// and returns {title, picture, rows}: `picture()` makes an <svg> or returns an <img> of the page, and `rows()` makes
+// the rows of the CSV file.
 export function addSave(parent, name, chart, kinds = Object.keys(KINDS)) {
   const menu = add(parent, "details", "", { class: "save" });
   const head = add(menu, "summary", "Save", { "aria-label": `Save ${name}` });

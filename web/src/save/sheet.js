@@ -1,13 +1,13 @@
 // A picture that opens alone: an <svg> on white with a title, a legend and a drawing; text stays text.
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
-const SIDE = 1.2, LINE = 1.6, ENTRY = 1.7, SWATCH = 2.4, BETWEEN = 1.4, HEAD = 1.15; // sizes of letters
-const LONGEST = 60; // letters of a label
+const SIDE = 1.2, LINE = 1.6, ENTRY = 1.7, SWATCH = 2.4, BETWEEN = 1.4, HEAD = 1.15; // in units of the font size
+const LONGEST = 60; // most letters of a label
 export const COLUMN = 336, FORE = "#1b1f24", SOFT = "#57606a"; // 3.5 inches of 96 pixels
-export const SMALL = 10, PLAIN = 12; // sizes of letters: 7.5 points in a column, and 8.4 over both
+export const SMALL = 10, PLAIN = 12; // font sizes: 7.5 points in one column, and 8.4 points across both columns
 const PAGE = 672; // 7 inches
 
-// An element of SVG; attributes without a value are left out.
+// Makes an element of SVG. Attributes without a value are left out.
 export function svg(name, attributes = {}, ...inner) {
   const made = document.createElementNS(NAMESPACE, name);
   for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== undefined) made.setAttribute(key, value);
@@ -21,7 +21,7 @@ export function widthOf(text, size = PLAIN, weight = 400) {
   return measure.measureText(text).width;
 }
 
-// Words in lines that fit.
+// Breaks a text into lines that fit a width.
 function wrapped(text, width, size, weight) {
   const lines = [];
   for (const word of text.split(/\s+/)) {
@@ -46,7 +46,8 @@ function legendOf(entries, width, top, size) {
   return { made, height: entries.length ? y + line / 2 - top + size / 3 : 0 };
 }
 
-// `legend`: [{label, colour, dash}]; `drawing`: an element of SVG of a width and a height; `size`: of letters. It is at most a page wide.
+// `legend`: [{label, colour, dash}]; `drawing`: an element of SVG, `width` by `height`; `size`: font size. The sheet is
+// at most a page wide.
 export function sheet({ title, legend = [], width, height, size = PLAIN }, drawing) {
   const side = SIDE * size, big = HEAD * size, heads = wrapped(title, width - 2 * side, big, 600);
   const titles = heads.map((line, n) => svg("text", { x: side, y: (1.7 + n * LINE) * size, "font-size": big, "font-weight": 600, fill: FORE }, line));

@@ -1,5 +1,5 @@
 // Rows of numbers as CSV.
-const DIGITS = 12, FLOAT32_DIGITS = 7; // that are significant
+const DIGITS = 12, FLOAT32_DIGITS = 7; // numbers of significant digits
 const RUNS_IN_SPREADSHEETS = /^[=+\-@\t\r]/;
 
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -11,7 +11,8 @@ const cell = (value) => {
 
 export const csv = (rows) => `${rows.map((row) => row.map(cell).join(",")).join("\n")}\n`;
 
-// Columns under their names as rows: numbers of four bytes have the digits that they hold.
+// Columns as rows, with a first row of names. Numbers of four bytes are written with the digits that four bytes
+// resolve.
 export function rowsOf(names, columns) {
   const digits = columns.map((values) => (values instanceof Float32Array ? FLOAT32_DIGITS : DIGITS));
   const number = (value, n) => (typeof value === "number" ? Number(value.toPrecision(digits[n])) : value);

@@ -1,4 +1,4 @@
-// Published studies: what is printed, and beside it what our runs give.
+// Published studies: printed values beside the values of our runs.
 import { html, useEffect, useRef, useState } from "../parts/html.js";
 import { Command } from "../parts/copy.js";
 import { count, plain } from "../parts/numbers.js";
@@ -23,7 +23,7 @@ function useAnswer(path) {
   return state;
 }
 
-// How many of what is printed came out: a bar with a part for every verdict.
+// Number of printed values per verdict, as a bar with a part for every verdict.
 function Tally({ tally, title }) {
   const place = useRef(null);
   const all = ORDER.filter((verdict) => tally[verdict]), total = all.reduce((sum, verdict) => sum + tally[verdict], 0);
@@ -65,7 +65,7 @@ const ours = (row) => {
   return `${plain(row.ours, 3)}${ends}${row.unit ? ` ${row.unit}` : ""}`;
 };
 
-// What `fullpipe paper` drew: small ones side by side; one that is chosen stands large.
+// The figures that `fullpipe paper` has drawn: small figures side by side, and the chosen figure in full size.
 function Figures({ study }) {
   const [large, setLarge] = useState("");
   const address = (name) => `/api/studies/${encodeURIComponent(study.name)}/${encodeURIComponent(name)}`;

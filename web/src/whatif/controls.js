@@ -1,4 +1,4 @@
-// The sliders, and what to do with the result.
+// The sliders, and the buttons for the result.
 import { html } from "../parts/html.js";
 import { edit } from "../editor/page.js";
 import { Command } from "../parts/copy.js";
@@ -16,7 +16,7 @@ const titleOf = (queue) => (queue.name === "drop_tail" ? "Drop tail" : queue.tit
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const ARROWS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
-// The next value in the second significant digit, or by a fiftieth of a linear scale.
+// The next value: a step of the second significant digit or, on a linear scale, of a fiftieth of the scale.
 function nextTo(value, way, { low, high, isLinear }) {
   const unit = isLinear ? (high - low) / 50 : 10 ** (Math.floor(Math.log10(way > 0 ? value : value * (1 - 1e-9))) - 1);
   return clamp(Number(((Math.round(value / unit) + way) * unit).toPrecision(6)), low, high);
@@ -24,7 +24,7 @@ function nextTo(value, way, { low, high, isLinear }) {
 
 const neat = (value) => Number(value.toPrecision(value < 10 ? 2 : 3));
 
-// What cannot be is not taken: the browser says what can be, and the number of before is there again.
+// Rejects an invalid number: the browser shows the permitted values, and the field returns to the previous number.
 function putBack(field, value) {
   field.reportValidity();
   field.value = value;
@@ -60,7 +60,7 @@ function Slider({ label, unit, value, low, high, onChange, isLinear, step, help,
 
 const told = (flow) => (flow ? `${flow.cca} ×${flow.count} from ${plain(flow.start)} s` : "none here");
 
-// `other`: the same entry of the other variant, if there is another variant.
+// `other`: the same entry of the second variant, if there are two variants.
 function Flow({ flow, number, known, count, other }) {
   const whole = (key, low, high) => (event) => {
     const value = Number(event.target.value);
@@ -135,7 +135,7 @@ function Export({ live }) {
   const { begin, problems } = live.state.value;
   const number = Math.min(chosen.value, variants.value.length - 1);
   const report = (question) => postText("/api/report", { scenarios: scenarios(), seed: common.value.seed, question });
-  if (!begin || problems.length) return null; // what is seen is another run than what is set
+  if (!begin || problems.length) return null; // the run on the page has other settings than the sliders
   const of = variants.value.length > 1 ? ` of variant ${letter(number)}` : "";
   return html`<h2>Take it along</h2>
     <${Report} label="Report" name="what-if.html" make=${report}>

@@ -3,10 +3,10 @@ import { html } from "../parts/html.js";
 import { Chart } from "../parts/chart.js";
 import { largest, percentile, range, time } from "../parts/numbers.js";
 
-const START = 20, FAR = 2; // the part of a run that is its start, and how many times above the rest is far
-const SMOOTHED = 3; // long round trips that a point of goodput is the mean of, as in every figure of goodput
+const START = 20, FAR = 2; // the start of a run is 1/START of it; a maximum FAR times above the rest counts as far above
+const SMOOTHED = 3; // a point of goodput is the mean over this many of the longest round trips, as in every figure of goodput
 
-// Trailing means over several samples: single ones are of a few packets. What was not measured has no part in them.
+// Trailing means over several samples, as a single sample has only a few packets. Missing values do not count.
 function smoothed(values, window) {
   if (window < 2) return values;
   const made = new Float32Array(values.length);
@@ -29,7 +29,7 @@ const scaled = (values, factor) => values.map((value) => value * factor);
 const isThere = ({ begin, columns }) => Boolean(begin && columns.time_s?.length);
 const spacingOf = (times) => (times.length > 1 ? times[1] - times[0] : 1);
 
-// Seconds that a point of goodput is the mean of.
+// Seconds over which a point of goodput is the mean.
 export function windowOf(state) {
   if (!isThere(state)) return 0;
   const { begin, columns } = state, spacing = spacingOf(columns.time_s);
@@ -43,13 +43,14 @@ function topOf(values) {
   return whole < FAR * rest ? whole : rest;
 }
 
-// The lines and axes of all figures of a run, goodput as means over some seconds: what a chart needs, by name.
+// The properties of the charts of a run, by name: lines and axes of all figures, with goodput as means over `over`
+// seconds.
 export function figuresOf(state, over) {
   if (!isThere(state)) return null;
   const { begin, columns, isRunning } = state, times = columns.time_s;
   const window = Math.round(over / spacingOf(times)), members = begin.lines.map(() => []);
   begin.flows.forEach((flow, n) => members[flow.line].push(n));
-  const mayHave = (column, line) => (isRunning && line.cca) || column.some(Number.isFinite); // a call has no round trip and no window
+  const mayHave = (column, line) => (isRunning && line.cca) || column.some(Number.isFinite); // calls have no RTT and no window
   const lines = (key, make) => begin.lines.flatMap((line, n) => {
     const known = members[n].map((flow) => columns[`${key}/${flow}`]).filter((column) => mayHave(column, line));
     if (!known.length) return [];
@@ -77,7 +78,7 @@ export function figuresOf(state, over) {
   return made;
 }
 
-// `of`: which variant the figures are of, if there are two.
+// `of`: name of the variant, if there are two variants.
 export function Figures({ figures, tops, begin, of }) {
   const over = figures.find((figure) => figure.over)?.over, areMany = begin.lines.length < begin.flows.length;
   return html`<div class="figures">${figures.map((figure) => html`<${Chart} key=${figure.title} ...${figure}

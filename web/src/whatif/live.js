@@ -1,4 +1,4 @@
-// Runs what the sliders say, and keeps what came of it: one of these per variant.
+// Runs the scenario of the sliders and holds its result. Each variant has one instance.
 import { signal } from "../parts/html.js";
 import { Packets } from "../packets/packets.js";
 import { Refused, bytesOf, columnsOf, events, joined } from "../parts/server.js";
@@ -14,13 +14,13 @@ export class Live {
     this.asked = "";
   }
 
-  // Whether what is shown is the whole run of a scenario and seed: after a change it is still the run before.
+  // Whether the page shows the complete run of this scenario and seed. After a change it still shows the previous run.
   hasEnded(scenario, seed) {
     const { end, isRunning } = this.state.value;
     return Boolean(end) && !isRunning && this.asked === askedOf(scenario, seed);
   }
 
-  // A new run takes the place of the one before, whose picture stays until there is something to draw.
+  // A new run replaces the previous run, whose figures stay until the new run has data to draw.
   async run(scenario, seed) {
     this.stop?.abort();
     const stop = new AbortController();
@@ -37,7 +37,7 @@ export class Live {
       for await (const [name, data] of events("/api/live", { scenario, seed }, stop.signal)) {
         if (name === "begin") {
           begin = JSON.parse(data);
-          if (begin.lanes.length) packets = this.state.value.packets; // until there are others
+          if (begin.lanes.length) packets = this.state.value.packets; // until packets of the new run arrive
         } else if (name === "samples") {
           parts.push(columnsOf(bytesOf(data)));
           if (!isWaiting) {

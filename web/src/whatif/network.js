@@ -1,11 +1,12 @@
-// A network drawn: nodes in columns, data from left to right; links, cells and the routes of flows.
+// A drawing of a network with links, cells and the routes of flows. Nodes are in columns, and data go from left to
+// right.
 import { html } from "../parts/html.js";
 import { rate, time } from "../parts/numbers.js";
 
 const COLUMN = 168, ROW = 46, SIDE = 70, TOP = 34, BESIDE = 4, MOST_LABELS = 8;
 const short = (text) => (text.length > 16 ? `${text.slice(0, 15)}…` : text);
 
-// Both directions of a wire are one line, told by the direction from left to right.
+// Both directions of a wire are one line. Its label describes the direction from left to right.
 function wiresOf({ links, nodes }) {
   const number = Object.fromEntries(nodes.map((node, n) => [node.name, n])), found = new Map();
   for (const link of links) {
@@ -18,7 +19,7 @@ function wiresOf({ links, nodes }) {
   return [...found.values()];
 }
 
-// The rate of a link and, if it varies, when it is that.
+// The rate of a link and, if the rate varies, the time for which it holds.
 export const rated = (link) => (link.rate_bps ? `${rate(link.rate_bps)}${link.holds ? ` ${link.holds}` : ""}` : "no rate");
 const told = (link) => `${link.name}: ${rated(link)}, ${time(link.delay_s)}${link.queue ? `, queue ${link.queue}` : ""}${link.changes ? ", changes over time" : ""}`;
 
@@ -30,7 +31,7 @@ export function Network({ begin }) {
   const x = (n) => SIDE + (nodes[n].x - first) * COLUMN, y = (n) => TOP + (nodes[n].y - low) * ROW;
   const number = Object.fromEntries(nodes.map((node, n) => [node.name, n]));
   const wires = wiresOf(path), narrow = new Set(expected.map((one) => one.link));
-  // Beside the other routes between the same two nodes.
+  // Routes between the same two nodes are drawn side by side.
   const keyOf = (a, b) => [a, b].sort((one, other) => one - other).join(), shared = {};
   routes.forEach(({ nodes: way }, n) => way.slice(1).forEach((node, step) => (shared[keyOf(way[step], node)] ||= []).push(n)));
   const many = (a, b) => shared[keyOf(a, b)]?.length || 0;
@@ -38,7 +39,7 @@ export function Network({ begin }) {
     const flows = shared[keyOf(way[step], node)], by = (flows.indexOf(n) - (flows.length - 1) / 2) * BESIDE;
     return `${step ? "L" : "M"}${x(way[step])} ${y(way[step]) + by}L${x(node)} ${y(node) + by}`;
   }).join("");
-  // Above the middle, where no name of a node is.
+  // The label is above the middle, where there are no names of nodes.
   const middle = (a, b) => {
     const [left, right] = x(a) <= x(b) ? [a, b] : [b, a], part = 0.5;
     return [x(left) + part * (x(right) - x(left)), y(left) + part * (y(right) - y(left)) - Math.max(7, (many(a, b) * BESIDE) / 2 + 4)];

@@ -1,4 +1,4 @@
-// What if: the sliders at the left, what came out at the right, at once.
+// The view "What if": the sliders at the left, the live result at the right.
 import { html, useEffect, useMemo, useRef } from "../parts/html.js";
 import { Results } from "../parts/result.js";
 import { Controls } from "./controls.js";
@@ -7,7 +7,7 @@ import { Difference, useSentence } from "./said.js";
 import { Seeds, ToSeeds } from "./seeds.js";
 import { address, common, fromAddress, letter, scenarioOf, variants } from "./settings.js";
 
-const PAUSE_MS = 40; // between a change and its run: a slider says more than can be drawn
+const PAUSE_MS = 40; // between a change and its run, as a slider reports more changes than can be drawn
 const lives = [new Live(), new Live()];
 
 function useRuns() {
@@ -22,7 +22,7 @@ function useRuns() {
         lives[n].run(scenario, common.value.seed);
       });
       before.current.length = variants.value.length;
-      if (location.hash === shown) history.replaceState(null, "", address()); // else a link was followed
+      if (location.hash === shown) history.replaceState(null, "", address()); // otherwise the user has followed a link
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [variants.value, common.value]);
@@ -34,7 +34,7 @@ export function WhatIf({ known, query }) {
   useMemo(() => fromAddress(query, known), [query]);
   useRuns();
   const states = variants.value.map((_, n) => lives[n].state.value);
-  const areTwo = states.length > 1, seeds = html`<${Seeds} key="seeds" known=${known} begins=${states.map((state) => state.begin)} />`; // the answer of a comparison comes first
+  const areTwo = states.length > 1, seeds = html`<${Seeds} key="seeds" known=${known} begins=${states.map((state) => state.begin)} />`; // with two variants, they come first
   const titles = areTwo ? states.map((_, n) => `Variant ${letter(n)}`) : [""];
   return html`<div class="what-if">
     <div class="at-once" aria-hidden="true">${states.map((state, n) => html`<${AtOnce} key=${n} state=${state} name=${titles[n] && letter(n)} />`)}</div>

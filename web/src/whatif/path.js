@@ -1,16 +1,16 @@
-// The path drawn: senders, the queue before the narrow link, receivers.
+// A drawing of the path: senders, the queue before the bottleneck, receivers.
 import { html, useRef } from "../parts/html.js";
 import { Network, rated } from "./network.js";
 import { few, sum, time } from "../parts/numbers.js";
 import { Save } from "../parts/save.js";
 import { inlined } from "../save/inlined.js";
 
-const MOST = 24, LETTER = 6.2, ROOM = 62; // letters of a name, the width of one, and the room that there is beside a circle
+const MOST = 24, LETTER = 6.2, ROOM = 62; // most letters of a name, width of a letter, and room beside a circle in pixels
 const MOST_LINES = 6, MOST_RATES = 2;
 const name = ({ label }) => (label.length > MOST ? `${label.slice(0, MOST - 1)}…` : label);
 const WIDTH = 560, HEIGHT = 96, MIDDLE = 44;
 
-// A graph by its nodes, and what shares one link as a dumbbell.
+// A graph is drawn with its nodes, and flows that share one link as a dumbbell.
 export function Path(props) {
   const { path } = props.begin;
   if (path.shape === "unknown") return html`<p class="note">This was measured on a path that is not known.</p>`;
@@ -35,7 +35,7 @@ function Dumbbell({ begin, waiting }) {
   const lines = begin.lines.slice(0, MOST_LINES), gap = Math.min(18, 72 / Math.max(lines.length, 1));
   const hidden = sum(begin.lines.slice(MOST_LINES).map((line) => line.flows));
   const y = (n) => MIDDLE + (n - (lines.length - 1) / 2) * gap;
-  const more = Math.max(0, LETTER * Math.max(...lines.map((line) => name(line).length)) - ROOM); // of room, for long names
+  const more = Math.max(0, LETTER * Math.max(...lines.map((line) => name(line).length)) - ROOM); // additional room for long names
   const packets = begin.expected.find((one) => one.link === hop.name)?.buffer_packets;
   const full = packets ? Math.min(1, (waiting || 0) / packets) : 0, queue = packets ? `${few(packets)} packets` : hop.queue;
   const rates = [...new Set(hops.map(rated))].slice(0, MOST_RATES).join(" and "), [shortest, longest] = begin.path.rtts_s;

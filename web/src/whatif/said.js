@@ -1,10 +1,10 @@
-// What came out, in a sentence, and a row per flow.
+// The result in a sentence, and a row per flow.
 import { html, useRef, useState } from "../parts/html.js";
 import { Command } from "../parts/copy.js";
 import { change, count, plain, rate, score, share, sum, time } from "../parts/numbers.js";
 import { swatch } from "../parts/swatch.js";
 
-const EVEN = 0.03; // of the whole: a share that is so near to that of equal flows is called even
+const EVEN = 0.03; // of the whole: a share that differs by less than this from an equal share is called even
 export const goodputs = (end) => end.flows.map((flow) => flow.goodput_bps || 0);
 const isKnown = (value) => value !== null && value !== undefined;
 const dropped = (flow) => (isKnown(flow.dropped_packets) && flow.sent_packets ? flow.dropped_packets / flow.sent_packets : null);
@@ -14,7 +14,7 @@ const meanOf = (flows, valueOf) => {
   return known.length ? sum(known) / known.length : null;
 };
 
-// How the calls of a run fare, in a sentence.
+// The quality of the calls of a run, in a sentence.
 function calling(end) {
   const calls = callsOf(end);
   if (!calls.length) return "";
@@ -24,18 +24,18 @@ function calling(end) {
 
 const MOST_NAMED = 4; // in a sentence
 
-// What came out of one run that has ended, in a sentence. Algorithms are compared, and flows where no algorithm is known.
+// The result of a run that has ended, in a sentence. It compares algorithms or, if no algorithm is known, flows.
 export function sentenceOf({ begin, end }) {
   const carried = end.flows.filter((flow) => flow.protocol === "tcp"), flows = carried.length ? carried : end.flows;
   const link = end.links.find((one) => one.link === begin.links[0]);
-  const whole = end.totals.goodput_bps, calls = callsOf(end).length; // over one time, calls included
+  const whole = end.totals.goodput_bps, calls = callsOf(end).length; // over the same time for all flows, calls included
   const by = {}, counts = {}, nameOf = (flow) => flow.cca || (carried.length ? flow.flow : "");
   for (const flow of flows) {
     by[nameOf(flow)] = (by[nameOf(flow)] || 0) + (flow.share || 0);
     counts[nameOf(flow)] = (counts[nameOf(flow)] || 0) + 1;
   }
   const names = Object.keys(by), most = names.reduce((best, name) => (by[name] > by[best] ? name : best), names[0]);
-  const shared = sum(flows.map((flow) => flow.share || 0)); // 0: never all at once; above 1: both ways
+  const shared = sum(flows.map((flow) => flow.share || 0)); // 0: the flows were never all active at once; above 1: flows in both directions
   const isEven = Math.abs(by[most] / shared - counts[most] / flows.length) < EVEN;
   const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
   const shares = flows.length === 1 ? `the flow carries ${rate(flows[0].goodput_bps)}${calls ? " beside the call" : ""}`
@@ -46,7 +46,7 @@ export function sentenceOf({ begin, end }) {
   return whole ? `In this run ${shares}${waits}${dropped}.${calling(end)}` : "Nothing arrives in this run.";
 }
 
-// How to get more seeds than the one of a run: `Offer`, or a command. What was measured has no seeds.
+// The way from one seed to more seeds: `Offer`, or a command. Measured runs have no seeds.
 function MoreSeeds({ begin, Offer }) {
   if (begin.path.shape === "unknown") return null;
   const command = (begin.command || `fullpipe run scenario.toml --seed ${begin.seed}`).replace(/--seed \d+/, "--seeds 20");
@@ -54,7 +54,7 @@ function MoreSeeds({ begin, Offer }) {
     <${Command} text=${command} label="Command for more seeds" /></details>`}</div>`;
 }
 
-// The sentence of a run; while the next goes on, it stays.
+// The sentence of a run. It stays while the next run goes on.
 export function useSentence({ begin, end }) {
   const last = useRef("");
   if (end) last.current = sentenceOf({ begin, end });
@@ -78,11 +78,11 @@ const OF_ALL = [
 const OF_LOSS = [column("dropped", (value) => share(value, 2), dropped)];
 const OF_SENDERS = [column("retransmitted", count, (flow) => flow.retransmitted_packets)];
 const OF_CALLS = [column("call score (MOS)", score, (flow) => flow.call_score)];
-const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s)]; // of connections the RTT says as much
+const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s)]; // for datagrams only: for connections the RTT column is enough
 
-const MOST_ROWS = 200; // until all are asked for
+const MOST_ROWS = 200; // rows shown until the user asks for all
 
-// How far apart the flows of a line are.
+// The range of goodput of the flows of a line.
 function spread(flows) {
   const known = flows.map((flow) => flow.goodput_bps).filter(isKnown).sort((a, b) => a - b);
   return known.length ? `: goodput ${rate(known[0])} to ${rate(known[known.length - 1])}, mean ${rate(sum(known) / known.length)}` : "";
@@ -91,7 +91,7 @@ function spread(flows) {
 // A long word may be broken in a narrow column.
 const broken = (name) => (name === "retransmitted" ? html`retrans<wbr />mitted` : name);
 
-// Every flow, below the line of the figures that it shares with others.
+// A table of all flows, grouped by the line that they share in the figures.
 export function Flows({ begin, end }) {
   const [isWhole, setIsWhole] = useState(false);
   if (!end) return null;
@@ -120,7 +120,7 @@ export function Flows({ begin, end }) {
 
 const points = (from, to) => `${to > from ? "+" : to < from ? "−" : "±"}${score(Math.abs(to - from))}`; // scores are no ratios
 
-// What B does against A, of one run each.
+// Differences of B from A, from one run each.
 export function Difference({ a, b }) {
   if (!a.end || !b.end) return null;
   const of = (flows, valueOf) => [flows(a.end), flows(b.end)].map((each) => meanOf(each, valueOf));

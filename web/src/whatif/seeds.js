@@ -1,4 +1,4 @@
-// Many seeds: of one variant the mean of every metric, of two a verdict for every metric.
+// Runs of many seeds: the mean of every metric for one variant, a verdict for every metric for two variants.
 import { html, signal, useEffect, useRef, useState } from "../parts/html.js";
 import { Command } from "../parts/copy.js";
 import { FIRST_SEEDS, Keep } from "../parts/keep.js";
@@ -9,22 +9,22 @@ import { common, scenarioOf, variants } from "./settings.js";
 
 const SEEDS = FIRST_SEEDS.length;
 const NOTHING = { done: 0, problems: [], isRunning: false };
-const last = signal({ of: "", result: null }); // stays while another part of the page is seen
+const last = signal({ of: "", result: null }); // the last result, kept while another view is open
 
-// Without capture, which changes no result.
+// The scenarios without packet capture, which never changes results.
 const scenarios = () => variants.value.map((one) => scenarioOf(one, { ...common.value, packets: false }));
 
-// Beside the sentence about a run: leads to the button that runs more.
+// A link beside the sentence about a run. It leads to the button that runs more seeds.
 export function ToSeeds({ seed }) {
   const go = () => {
-    const there = document.querySelector(".seeds .run") || document.querySelector(".seeds h2"); // a result needs no other run
+    const there = document.querySelector(".seeds .run") || document.querySelector(".seeds h2"); // with a result, there is no button to run
     there.scrollIntoView({ block: "center" });
     there.focus({ preventScroll: true });
   };
   return html`One run, seed ${seed}. <button type="button" class="plain" onClick=${go}>More seeds</button>`;
 }
 
-// `begins`: what is known of both variants, or of the only one.
+// `begins`: descriptions of both variants, or of the only variant.
 export function Seeds({ known, begins }) {
   const [state, setState] = useState(NOTHING);
   const stop = useRef(null), of = JSON.stringify(scenarios()), isOne = begins.length === 1;

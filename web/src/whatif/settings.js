@@ -1,4 +1,5 @@
-// What the sliders say: the state of the page. It is in its address, and becomes a scenario.
+// The settings of the sliders: the state of the page. The settings are in the address of the page, and scenarios are
+// made from them.
 import { computed, signal } from "../parts/html.js";
 
 export const FIRST = {
@@ -9,7 +10,7 @@ const COMMON = { duration: 30, seed: 1, packets: false, call: false };
 const CALL = { name: "call", workload: "voip", start_jitter: "20 ms" };
 const POINTS = ["sender", "bottleneck", "receiver"];
 
-// One variant or two; which of them the sliders change; and what is common to both.
+// One or two variants, the variant that the sliders change, and the settings common to both variants.
 export const variants = signal([FIRST]);
 export const chosen = signal(0);
 export const common = signal(COMMON);
@@ -35,7 +36,7 @@ export function removeVariant(number) {
 
 const text = (value, unit) => `${Number(value.toPrecision(6))} ${unit}`;
 
-// What tells it apart from others that are kept: letters, digits, spaces and . + - are what a name may have.
+// A name that distinguishes the run from other stored runs. Names may have letters, digits, spaces and . + -
 const flowsIn = (flows) => flows.map((flow) => `${flow.count > 1 ? flow.count : ""}${flow.cca}${flow.start ? ` from ${flow.start}s` : ""}`).join(" + ");
 export function nameOf(settings, shared) {
   const queue = settings.queue === "drop_tail" ? `${settings.buffer}bdp` : settings.queue;
@@ -44,7 +45,7 @@ export function nameOf(settings, shared) {
   return words.filter(Boolean).join(" ").slice(0, 100);
 }
 
-// As `fullpipe run` takes it.
+// The scenario in the form that `fullpipe run` takes.
 export function scenarioOf(settings, shared) {
   const queue = settings.queue === "drop_tail"
     ? { kind: "drop_tail", size: text(settings.buffer, "bdp") } : { kind: settings.queue };
@@ -66,7 +67,7 @@ export function scenarioOf(settings, shared) {
 export const scenarios = () => variants.value.map((one) => scenarioOf(one, common.value));
 export const fileOf = (number) => (number ? "what-if-b.toml" : "what-if.toml");
 
-// In the address: short enough to be read, and to be sent to a colleague who runs the page, too.
+// The settings in the address: short enough to be read, and to be sent to a colleague who also runs the page.
 const written = (s) =>
   [s.rate / 1e6, s.rtt, s.buffer, s.queue, s.loss, s.ecn ? 1 : 0,
     s.flows.map((flow) => `${flow.cca}*${flow.count}@${flow.start}`).join("-")].join(",");

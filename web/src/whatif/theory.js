@@ -1,4 +1,4 @@
-// What theory expects of every link that holds flows back, and why it expects no more.
+// The expectations of theory for every bottleneck link, and the reasons why theory cannot say more.
 import { html } from "../parts/html.js";
 import { few, rate, share, size, time } from "../parts/numbers.js";
 
