@@ -16,7 +16,7 @@ function Result({ state, title, of, figures, tops, Offer }) {
     <div>${title && html`<h2>${title}</h2>`}<${Sentence} ...${state} Offer=${Offer} /></div>
     <div>${begin && html`<${Path} begin=${begin} waiting=${waiting} /><${Theory} begin=${begin} />`}</div>
     <div>
-    ${begin && !figures && !state.isRunning && !state.problems.length && html`<p class="note">Nothing was sampled over time: the scenario has record.interval = "off".</p>`}
+    ${begin && !figures && !state.isRunning && !state.problems.length && html`<p class="note">There are no samples over time: the scenario has record.interval = "off".</p>`}
     ${figures && html`<${Figures} figures=${figures} tops=${tops} begin=${begin} of=${of} />`}
     </div>
     <div>${begin && state.packets && html`<${Lanes} begin=${begin} packets=${state.packets} more=${state.more} />`}

@@ -102,5 +102,5 @@ export function TakeAlong({ command, files, report }) {
   return html`<${Report} label="Report of the comparison" name=${`${variant}-against-${reference}.html`} make=${report}>
       ${files.map(([name, toml]) => toml && html`<button type="button" onClick=${() => download(name, toml, "application/toml")}>Save ${name}</button>`)}<//>
     ${command ? html`<p class="note">The same comparison in a terminal, where ${files.map(([name]) => name).join(" and ")} were saved:</p><${Command} text=${command} label="Command of the comparison" />`
-      : html`<p class="note">No command says the same: the seeds of these runs are not 1, 2, 3 and so on, two engines made them, or they were read from files.</p>`}`;
+      : html`<p class="note">No command makes this comparison: the seeds of these runs are not 1, 2, 3 and so on, the runs are of two engines, or they were imported from files.</p>`}`;
 }

@@ -75,7 +75,7 @@ export function OneRun({ rest }) {
           <button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button>`}<//>
       ${begin.command && html`<p class="note">The same run in a terminal:</p><${Command} text=${begin.command} label="Command" />`}
       ${[...meta.remarks, ...begin.notes].map((line) => html`<p class="note">${marked(line)}</p>`)}
-      <details><summary>${meta.file ? "The flows as a scenario, of which rate and delay stand for any" : "The scenario as TOML"}</summary><pre tabindex="0"><code>${begin.toml}</code></pre></details>`}
+      <details><summary>${meta.file ? "The flows as a scenario, whose rate and delay are placeholders" : "The scenario as TOML"}</summary><pre tabindex="0"><code>${begin.toml}</code></pre></details>`}
   </div>`;
 }
 

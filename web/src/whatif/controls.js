@@ -100,32 +100,32 @@ export function Controls({ known, lives }) {
     <${Variants} />
     <h2>Path</h2>
     <${Slider} label="Rate" unit="Mbit/s" value=${settings.rate / 1e6} low=${1} high=${1000} onChange=${(value) => change({ rate: value * 1e6 })}
-      help="Of the link that all flows share" other=${other.rate === undefined ? undefined : other.rate / 1e6} />
+      help="Rate of the link that all flows share" other=${other.rate === undefined ? undefined : other.rate / 1e6} />
     <${Slider} label="Round trip" unit="ms" value=${settings.rtt} low=${1} high=${500} onChange=${(rtt) => change({ rtt })}
-      help="There and back while no packet waits" other=${other.rtt} />
+      help="Round-trip time while no packet is queued" other=${other.rtt} />
     <div class=${`slider whole${other.queue !== undefined && other.queue !== settings.queue ? " differs" : ""}`}>
-      <label for="s-queue" title="In front of the link that all flows share. On a path of several links a queue helps only at the narrowest one.">Queue</label>
+      <label for="s-queue" title="Queue of the link that all flows share. On a path of several links, a queue discipline helps only at the bottleneck.">Queue</label>
       <select id="s-queue" value=${settings.queue} onChange=${(event) => change({ queue: event.target.value })}>
         ${known.queues.map((one) => html`<option value=${one.name} selected=${one.name === settings.queue}>${titleOf(one)}</option>`)}
       </select>
       ${other.queue !== undefined && other.queue !== settings.queue && html`<span class="other">the other variant: ${titleOf(known.queues.find((one) => one.name === other.queue))}</span>`}
     </div>
     ${settings.queue === "drop_tail" && html`<${Slider} label="Buffer" unit="BDP" value=${settings.buffer} low=${0.05} high=${20} onChange=${(buffer) => change({ buffer })}
-      help="What may wait, in bandwidth-delay products" other=${other.queue === "drop_tail" ? other.buffer : undefined} />`}
-    ${settings.queue !== "drop_tail" && html`<p class="note">No buffer to set: this queue drops or marks long before it is full.</p>`}
+      help="Size of the buffer in bandwidth-delay products" other=${other.queue === "drop_tail" ? other.buffer : undefined} />`}
+    ${settings.queue !== "drop_tail" && html`<p class="note">The buffer size cannot be set: this queue drops or marks packets long before it is full.</p>`}
     <${Slider} label="Random loss" unit="%" value=${settings.loss} low=${0} high=${5} isLinear onChange=${(loss) => change({ loss })}
-      help="Packets that the link drops at random, besides those that the queue drops" other=${other.loss} />
+      help="Share of packets that the link drops at random, in addition to drops of the queue" other=${other.loss} />
     <label class=${`check${other.ecn !== undefined && other.ecn !== settings.ecn ? " differs" : ""}`}><input type="checkbox" checked=${settings.ecn} onChange=${(event) => change({ ecn: event.target.checked })} /> Flows use ECN</label>
     <h2>Flows</h2>
     ${settings.flows.map((flow, n) => html`<${Flow} key=${n} flow=${flow} number=${n} known=${known} count=${total} other=${other.flows && (other.flows[n] || null)} />`)}
     ${total < 4 && html`<p><button type="button" onClick=${() => change({ flows: [...settings.flows, { cca: "cubic", count: 1, start: 0 }] })}>Add flows</button></p>`}
-    <label class="check" title="One direction of a telephone call (G.711, 50 packets a second), the same way as the data of the flows"><input type="checkbox" checked=${shared.call} onChange=${(event) => share({ call: event.target.checked })} /> A call beside the flows</label>
+    <label class="check" title="One direction of a telephone call (G.711, 50 packets per second), in the direction of the data of the flows"><input type="checkbox" checked=${shared.call} onChange=${(event) => share({ call: event.target.checked })} /> A call beside the flows</label>
     <h2>Run</h2>
     <${Slider} label="Duration" unit="s" value=${shared.duration} low=${2} high=${300} onChange=${(duration) => share({ duration })} help="Simulated time; a sixth of it is warm-up" />
     <label class="seed">Seed <input type="number" min="0" max="1000000000" step="1" value=${shared.seed}
       onChange=${(event) => share({ seed: Math.round(clamp(Number(event.target.value) || 0, 0, 1e9)) })} />
       <button type="button" onClick=${() => share({ seed: shared.seed + 1 })}>Another</button></label>
-    <label class="check" title="At the sender, behind the link and at the receiver"><input type="checkbox" checked=${shared.packets} onChange=${(event) => share({ packets: event.target.checked })} /> Capture packets</label>
+    <label class="check" title="Packets are captured at the sender, behind the link and at the receiver"><input type="checkbox" checked=${shared.packets} onChange=${(event) => share({ packets: event.target.checked })} /> Capture packets</label>
     <${Keep} known=${known} scenarios=${scenarios()} seeds=${[shared.seed]} isSeen=${scenarios().every((scenario, n) => lives[n].hasEnded(scenario, shared.seed))} />
     <${Export} live=${lives[Math.min(chosen.value, variants.value.length - 1)]} />
   </form>`;

@@ -83,7 +83,7 @@ export function Figures({ figures, tops, begin, of }) {
   const over = figures.find((figure) => figure.over)?.over, areMany = begin.lines.length < begin.flows.length;
   return html`<div class="figures">${figures.map((figure) => html`<${Chart} key=${figure.title} ...${figure}
     of=${[of, begin.name, `seed ${begin.seed}`].filter(Boolean).join(", ")} top=${tops[figure.title]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>
-    <p class="note">${areMany && "A line is the mean of the flows of one algorithm; its band reaches from the lowest to the highest of them. "}${
+    <p class="note">${areMany && "A line is the mean of the flows of one algorithm. Its band reaches from the lowest to the highest flow. "}${
       over && `Goodput is the mean over the ${time(over, 2)} before: what waited for a retransmitted packet counts when it is handed on, so it may be more than the link carries. `}Drag over a figure to zoom in, double-click to see everything.${begin.warmup_s > 0 ? " Grey is the warm-up, which numbers leave out." : ""}</p>`;
 }
 

@@ -13,7 +13,7 @@ const WIDTH = 560, HEIGHT = 96, MIDDLE = 44;
 // A graph is drawn with its nodes, and flows that share one link as a dumbbell.
 export function Path(props) {
   const { path } = props.begin;
-  if (path.shape === "unknown") return html`<p class="note">This was measured on a path that is not known.</p>`;
+  if (path.shape === "unknown") return html`<p class="note">The path of this measurement is unknown.</p>`;
   if (path.shape === "dumbbell") return html`<${Drawing} begin=${props.begin}><${Dumbbell} ...${props} /><//>`;
   if (!path.is_whole) return html`<p class="note">The network has too many nodes or links for a drawing.</p>`;
   return html`<${Drawing} begin=${props.begin}><${Network} ...${props} /><//>`;

@@ -67,7 +67,7 @@ export function Sentence({ begin, end, problems, isRunning, columns, Offer }) {
   const reached = columns.time_s?.length ? columns.time_s[columns.time_s.length - 1] : 0;
   return html`<p class="sentence" aria-live="polite">${end || isRunning ? sentence : ""}</p>
     ${begin && html`<${MoreSeeds} begin=${begin} Offer=${Offer} />`}
-    ${isRunning && begin && html`<progress class="reached" max=${begin.duration_s} value=${reached} aria-label="Simulated time that is reached"></progress>`}`;
+    ${isRunning && begin && html`<progress class="reached" max=${begin.duration_s} value=${reached} aria-label="Simulated time so far"></progress>`}`;
 }
 
 const column = (name, shown, valueOf) => ({ name, shown, valueOf });

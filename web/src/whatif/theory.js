@@ -17,7 +17,7 @@ export function Theory({ begin }) {
   const reasons = [...new Set(links.map((link) => link.unknown).filter(Boolean))];
   return html`<div class="theories" role="group" aria-label="What theory expects">
     ${links.map((link) => html`${links.length > 1 && html`<p class="note">${link.link}</p>`}<${OfLink} link=${link} />`)}
-    ${others > 0 && html`<p class="note">${others > 1 ? `and ${others} more links that hold flows back` : "and one more link that holds flows back"}</p>`}
+    ${others > 0 && html`<p class="note">${others > 1 ? `and ${others} more links that limit flows` : "and one more link that limits flows"}</p>`}
     ${reasons.map((reason) => html`<p class="note">${UNKNOWN[reason]}</p>`)}
   </div>`;
 }
@@ -25,13 +25,13 @@ export function Theory({ begin }) {
 function OfLink({ link }) {
   const window = () => `${few(link.window_packets)}${link.full_window_packets ? ` to ${few(link.full_window_packets)}` : ""} packets`;
   const rows = [
-    link.unknown === "cell" && ["Peak rate", rate(link.rate_bps), "Of one station alone, at its best signal"],
+    link.unknown === "cell" && ["Peak rate", rate(link.rate_bps), "Rate of a single station at its best signal"],
     isKnown(link.bdp_bytes) && ["BDP", `${size(link.bdp_bytes)}, ${few(link.bdp_packets)} packets`, "Bandwidth-delay product: rate × the longest round trip"],
     isKnown(link.fair_share_bps) && ["Fair share", rate(link.fair_share_bps), "Payload per flow: max-min fair, without retransmissions and ACKs"],
-    isKnown(link.window_packets) && ["Window per flow", window(), "From a path that is just full to a buffer that overflows"],
-    isKnown(link.full_wait_s) ? ["Full buffer", `${time(link.full_wait_s)} of waiting`, "Behind all that the buffer holds"]
-      : isKnown(link.target_wait_s) && ["Queue aims at", `${time(link.target_wait_s)} of waiting`, "The target of the queue discipline"],
-    isKnown(link.bbr1_share) && ["BBRv1's share", share(link.bbr1_share, 2), "Ware et al., IMC 2019, for flows that last"],
+    isKnown(link.window_packets) && ["Window per flow", window(), "From a full path with an empty buffer to a full buffer"],
+    isKnown(link.full_wait_s) ? ["Full buffer", `${time(link.full_wait_s)} of waiting`, "Queueing delay behind a full buffer"]
+      : isKnown(link.target_wait_s) && ["Queue aims at", `${time(link.target_wait_s)} of waiting`, "Queueing delay at which the queue discipline aims"],
+    isKnown(link.bbr1_share) && ["BBRv1's share", share(link.bbr1_share, 2), "Ware et al., IMC 2019, for long-lived flows"],
   ].filter(Boolean);
   return rows.length > 0 && html`<dl class="theory">
     ${rows.map(([name, value, why]) => html`<div title=${why}><dt>${name}</dt><dd>${value}</dd></div>`)}
