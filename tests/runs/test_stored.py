@@ -241,7 +241,7 @@ def test_columns_of_other_types_are_refused_in_one_line(swept: Scenario, tmp_pat
     first = next(column for column, kind in TABLES[name].schema.items() if kind == pl.Float64)
     strange = run.tables[name].with_columns(pl.lit("x").alias(first))
     Store(tmp_path / "strange").save(fullpipe.Run(run.meta, {**run.tables, name: strange}))
-    told = f"native-1: its table {name} has columns of other types"
+    told = f"native-1: the columns of the table {name} have unexpected types"
     if name == "flows":
         with pytest.warns(UserWarning, match=told):
             assert fullpipe.table(name, out=tmp_path / "strange").is_empty()

@@ -17,7 +17,7 @@ from fullpipe.errors import ResultError
 from fullpipe.lazy import pl
 from fullpipe.runs.schema import DTYPES, TABLES
 
-# Encodes tables as bytes and decodes them: small ones as Arrow IPC streams, large ones as Parquet.
+# Encodes and decodes tables: small tables as Arrow IPC streams, large tables as Parquet.
 #
 # Encoding two rows as Parquet takes half a millisecond, as long as some runs, and an Arrow stream takes a
 # fortieth of that. For many rows, Parquet is smaller. polars is imported when the first frame is made,
@@ -30,7 +30,7 @@ _PARQUET = b"PAR1"
 
 
 class UnreadableError(Exception):
-    """Bytes are not a table."""
+    """Bytes that are not an encoded table."""
 
 
 def is_parquet(data: bytes | memoryview) -> bool:
@@ -47,7 +47,7 @@ def encoded(table: pl.DataFrame) -> memoryview:
     """Encode a table as bytes.
 
     Raises:
-        ResultError: If it cannot be encoded.
+        ResultError: If the table cannot be encoded.
     """
     data = BytesIO()
     try:
@@ -61,10 +61,10 @@ def encoded(table: pl.DataFrame) -> memoryview:
 
 
 def decoded(data: bytes) -> pl.DataFrame:
-    """Decode a table from bytes. Their checksum must have been verified: polars does not validate its input.
+    """Decode a table from bytes with a verified checksum, since polars does not validate its input.
 
     Raises:
-        UnreadableError: If they are not a table.
+        UnreadableError: If the bytes are not a table.
     """
     try:
         if is_parquet(data):
@@ -94,10 +94,10 @@ def checksum(data: bytes | memoryview) -> str:
 
 
 def empty(name: str) -> pl.DataFrame:
-    """Make an empty table, as an object of its own.
+    """Make an empty table as a new object.
 
-    Frames are not shared because threads could deadlock: polars locks a frame while it writes it and waits
-    for the interpreter, which another thread that uses the frame may hold.
+    Frames are not shared because threads could deadlock. polars locks a frame while writing the frame and
+    waits for the interpreter lock. Another thread that uses the frame may hold the interpreter lock.
     """
     return _without_rows(name).clone()
 
@@ -119,7 +119,7 @@ def as_schema(name: str, table: pl.DataFrame) -> pl.DataFrame:
     try:
         return table.select(*schema).cast(schema)
     except pl.exceptions.PolarsError:
-        raise ResultError(f"its table {name} has columns of other types") from None
+        raise ResultError(f"the columns of the table {name} have unexpected types") from None
 
 
 def has_schema(name: str, table: pl.DataFrame, data: bytes | memoryview) -> bool:
@@ -135,20 +135,20 @@ def has_schema(name: str, table: pl.DataFrame, data: bytes | memoryview) -> bool
 def _head(name: str) -> bytes:
     """Return the first bytes of a table's stream: a marker, the length of the schema, and the schema.
 
-    They are encoded from a table that no other thread uses: see `empty`.
+    The bytes are encoded from a table that no other thread uses: see `empty`.
     """
     data = encoded(pl.DataFrame(schema=TABLES[name].schema))
     return bytes(data[: 8 + int.from_bytes(data[4:8], "little")])
 
 
-# Tables of a run as encoded by an engine. They become frames at their first use.
+# Tables of a run as encoded by an engine. A table becomes a frame at its first use.
 
 
 class Encoded(Mapping[str, "pl.DataFrame"]):
-    """Tables with the current columns, each a stream of Arrow IPC. A missing table is empty.
+    """Tables with the current columns, each as an Arrow IPC stream. A missing table is empty.
 
-    In a sweep, most tables are stored or dropped without becoming a frame, which would take longer than
-    writing them. A large table is held as a frame or a stream, never both.
+    In a sweep, most tables are stored or dropped without becoming a frame, because making a frame takes
+    longer than writing the table. A large table is held as a frame or a stream, never both.
     """
 
     def __init__(self, streams: Mapping[str, bytes], names: Collection[str] = tuple(TABLES)) -> None:
@@ -192,7 +192,7 @@ class Encoded(Mapping[str, "pl.DataFrame"]):
         return name not in self._streams and (name not in self._frames or self._frames[name].is_empty())
 
     def apart(self) -> Encoded:
-        """Return the same tables as an object that owns the frames made from now on."""
+        """Return the same tables as a new object, which owns the frames made from now on."""
         part = Encoded(self._streams, self._names)
         part._frames = {name: frame for name, frame in self._frames.items() if name not in self._streams}
         return part
@@ -244,12 +244,13 @@ def no_rows(name: str) -> Mapping[str, list[Any]]:
     return {column: [] for column in TABLES[name].names}
 
 
-# The part of meta.json on tables: position, size and checksum of each, and meta.json's own checksum.
+# The part of meta.json on tables: the position, size and checksum of each table, and the checksum of
+# meta.json.
 
 
 META = "meta.json"
 PACKED_FILE = "tables.arrow"
-"""File with the small tables one after the other, each a stream of Arrow IPC."""
+"""File with the small tables one after the other, each as an Arrow IPC stream."""
 _Size = Annotated[int, Field(ge=0, lt=1 << 62)]
 _Name = Annotated[str, Field(pattern=r"^\w+$")]
 
@@ -268,12 +269,12 @@ class Sums(BaseModel):
     """The members of meta.json besides `Meta`. All are empty in runs of older versions."""
 
     columns: str = ""
-    """Fingerprint of the names and types of all columns; empty if they were not those of the schema."""
+    """Fingerprint of the names and types of all columns; empty if the columns differed from the schema."""
     tables: dict[_Name, Sum] = {}
-    """Size and SHA-256 of every table with rows. A run with other bytes is never read, but executed again. A
-    table that is not listed is empty, or unknown to the version that wrote the run."""
+    """Size and SHA-256 of every table with rows. A run whose bytes differ is executed again and never read. A
+    table that is not listed is empty, or did not exist in the version that wrote the run."""
     sha256: str = ""
-    """SHA-256 of all lines above this one."""
+    """SHA-256 of all lines of meta.json above this line."""
 
     def files(self) -> dict[str, int]:
         """Return the files of tables with their sizes."""
@@ -283,7 +284,7 @@ class Sums(BaseModel):
 
 
 def own_file(name: str) -> str:
-    """Return the file of a table that has its own."""
+    """Return the file name of a table that has a file of its own."""
     return f"{name}.parquet"
 
 

@@ -44,8 +44,9 @@ RUNS: Mapping[str, str] = {
 """Columns of the table of runs, each with the kind of its values.
 
 `point`, `spec` (the scenario) and `files` are JSON. `digest` is the folder of the run below the store
-(`Meta.place`). `content` is `fullpipe.runs.population.content_of` the files. `changed_ns` is the time of
-writing of meta.json, which reveals another run of the same name. The row noted last counts.
+(`Meta.place`). `content` is the result of `fullpipe.runs.population.content_of` for the files. `changed_ns`
+is the time of writing of meta.json; it reveals that another run replaced the run of the same name. If a run
+has several rows, the row with the latest `noted_ns` counts.
 """
 LISTED: Mapping[str, str] = {"digest": "text", "changed_ns": "count", "noted_ns": "count"}
 """Columns of the table of folders of runs, with the last change of each folder when it was listed."""
@@ -58,15 +59,16 @@ FOUND: Mapping[str, str] = {
     "stamp": "text",
     "noted_ns": "count",
 }
-"""Columns of the table with which runs are found without reading them.
+"""Columns of the table by which runs are found without reading the runs.
 
-`folder` is relative to the store, `fingerprint` and `stamp` are those of `Kept`, and `origin` is that of
-`origin_of`. The process that noted a run had written all its bytes, or verified their checksums.
+`folder` is relative to the store. `fingerprint` and `stamp` are the attributes of `Kept`, and `origin` is the
+result of `origin_of`. The process that added a row had written all bytes of the run or verified their
+checksums.
 """
 
 
 def origin_of(digest: str, engine: EngineId, columns: str) -> str:
-    """Return a hash that is equal for a stored run and the run that is looked for.
+    """Return a hash by which a stored run is compared with a requested run.
 
     Args:
         digest: Digest of the scenario as the engine reads it.
@@ -97,7 +99,7 @@ class Entries:
     _packed: dict[str, list[tuple[int, Stream]]] = field(
         default_factory=lambda: {name: [] for name in PACKED}
     )
-    """For each summary table, the numbers of runs with rows and the bytes of their tables."""
+    """For each summary table, the IDs of runs with rows and the bytes of the tables of these runs."""
     _specs: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def add(self, kept: Kept, summaries: Mapping[str, Stream | None], changed_ns: int, noted_ns: int) -> None:
@@ -109,7 +111,7 @@ class Entries:
                 self._packed[name].append((row[ID], data))
 
     def add_found(self, kept: Kept, noted_ns: int) -> None:
-        """Note that a run is intact as long as its files have the stamp."""
+        """Note that a run is intact as long as the stamp of its files is unchanged."""
         self.found.append(
             {
                 ID: kept.number,
@@ -122,7 +124,7 @@ class Entries:
         )
 
     def add_gone(self, row: Mapping[str, Any], noted_ns: int) -> None:
-        """Note that the run of a row no longer exists."""
+        """Note that the run in a row no longer exists."""
         self.rows.append({**row, "noted_ns": noted_ns, "gone": True})
 
     def tables(self) -> dict[str, Stream]:
@@ -169,7 +171,8 @@ class Entries:
 
 
 def found_stream(found: pl.DataFrame) -> bytes:
-    """Encode rows of `FOUND` as a stream, never as Parquet, whose few bytes can be a billion rows."""
+    """Encode rows of `FOUND` as a stream. Parquet is not used: a few bytes of Parquet can hold a billion
+    rows."""
     return _native.stream([(name, kind, found[name].to_list()) for name, kind in FOUND.items()])
 
 
@@ -179,12 +182,12 @@ def _stream(kinds: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> byte
 
 
 def _together(name: str, tables: Sequence[tuple[int, Stream]]) -> Stream:
-    """Concatenate a table of several runs, with the number of the run as first column."""
+    """Concatenate a table of several runs, with the ID of the run as first column."""
     if not tables:
         return _stream({ID: "count", **{column.name: column.kind for column in TABLES[name].columns}}, [])
     try:
         return _native.joined([bytes(data) for _, data in tables], [number for number, _ in tables])
-    except ValueError:  # one is Parquet, or has columns of other types
+    except ValueError:  # a table is Parquet, or has columns of other types
         return _by_frames(name, tables)
 
 

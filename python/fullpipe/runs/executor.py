@@ -1,4 +1,4 @@
-"""Jobs, their execution in processes, and how an interrupt ends it."""
+"""Jobs, their execution in threads, and the interruption of threads."""
 
 import ctypes
 import threading
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run to execute: a scenario without a sweep, a seed, and the name of an engine."""
+    """A run to execute: a scenario without a sweep, a seed, and an engine."""
 
     scenario: Scenario
     seed: int
@@ -66,7 +66,7 @@ def _few(seeds: Iterable[int], points: int) -> list[int]:
     if points * len(chosen) > MAX_JOBS:
         least = "at least " if len(chosen) > MAX_JOBS else ""
         made = f"{least}{points * len(chosen):,} runs, {points:,} points with {least}{len(chosen):,} seeds"
-        raise ScenarioError([f"sweep: {made}, are more than {MAX_JOBS:,}; take fewer of one of the two"])
+        raise ScenarioError([f"sweep: {made}, are more than {MAX_JOBS:,}; use fewer points or fewer seeds"])
     return chosen
 
 
@@ -78,11 +78,11 @@ def by_point(made: Iterable[tuple[Job, T]]) -> list[tuple[Mapping[str, Any], lis
     return list(points.values())
 
 
-# Interruption of threads that run algorithms of users, which can loop for ever.
+# Interruption of threads that run users' algorithms, since such an algorithm can loop forever.
 
 
 _GRACE_S = 0.5
-"""Time for a thread to stop by itself, which it does between two slices of a run."""
+"""Time allowed for a thread to stop by itself. A thread stops by itself between two slices of a run."""
 
 
 class Interruptible:
@@ -108,7 +108,8 @@ class Interruptible:
                 self._threads.discard(me)
 
     def _running(self) -> set[int]:
-        """Return registered threads that still run. Exceptions can prevent threads from unregistering."""
+        """Return the registered threads that still run. An exception can prevent a thread from
+        unregistering."""
         return self._threads & {thread.ident or 0 for thread in threading.enumerate()}
 
     def interrupt(self) -> None:
@@ -119,24 +120,24 @@ class Interruptible:
             if time.monotonic() < end_s:
                 continue
             end_s = time.monotonic() + _GRACE_S
-            with self._lock:  # no thread can unregister now, so that none is interrupted after its run
+            with self._lock:  # no thread can unregister now, so no thread is interrupted after its run
                 for thread in self._running():
                     raised = ctypes.py_object(KeyboardInterrupt)
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
-# Execution of jobs: the protocol of executors, and an executor with threads for one machine.
+# Execution of jobs: the protocol of executors, and an executor that uses threads of one machine.
 #
 # Engines release the interpreter lock, so that threads compute in parallel without copying data.
 # `fullpipe.cluster` has executors for several machines.
 
 
 _AHEAD = 1_000
-"""Most jobs that are submitted and not yet yielded; a sweep can have a million."""
+"""Maximum number of jobs submitted and not yet yielded. A sweep can have a million jobs."""
 _PULSE_S = 0.1
 _NAP_S = 0.02
-"""Sleep of the yielding thread before it waits for a worker. Waking it takes as long as writing a run, and
-several short runs end in that time."""
+"""Sleep of the yielding thread before it waits for a worker. Waking the thread takes as long as writing a
+run, and several short runs end during the sleep."""
 
 State = Literal["running", "stored", "finished", "failed"]
 
@@ -180,7 +181,7 @@ class Outcome:
 
 
 class SweepError(FullpipeError):
-    """Some jobs failed. `outcomes` has the outcomes of all jobs; the others finished."""
+    """Some jobs of a sweep failed. `outcomes` has the outcomes of all jobs, both finished and failed."""
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:
         failed = [outcome for outcome in outcomes if outcome.error]
@@ -201,12 +202,13 @@ class RunSource(Protocol):
 
 
 class Executor(Protocol):
-    """An executor runs jobs, here or on other machines. All runs that it returns are in the store.
+    """An executor runs jobs, on this machine or on others. All runs that an executor returns are in the
+    store.
 
-    Other packages can implement an executor and pass it to `fullpipe.sweep(..., on=...)`. It executes a job
-    with `source.find(job) or source.make(job, None)`. In another process, which receives the job pickled, the
-    source is `fullpipe.sweeps.KeptRuns(Store(root))`. This process then finds the run with
-    `source.find(job)`.
+    Other packages can implement an executor and pass it to `fullpipe.sweep(..., on=...)`. The executor
+    executes a job with `source.find(job) or source.make(job, None)`. In another process, which receives the
+    job pickled, the source is `fullpipe.sweeps.KeptRuns(Store(root))`. The process that called `sweep` then
+    finds the run with `source.find(job)`.
     """
 
     def stream(
@@ -238,7 +240,7 @@ class Threads:
         with ThreadPoolExecutor(workers) as pool:
             try:
                 waiting, begun = iter(enumerate(jobs)), deque[Outcome | Future[Outcome]]()
-                while True:  # no outcome is held longer than needed: its run may be large
+                while True:  # no outcome is held longer than needed, as the run of an outcome may be large
                     for index, job in islice(waiting, _AHEAD - len(begun)):
                         attempt = Attempt(index, job, source, progress, stop, own)
                         # A stored run is found in this thread: submitting takes as long as the lookup.
@@ -270,7 +272,7 @@ def _result(begun: "Outcome | Future[Outcome]") -> Outcome:
         try:
             return begun.result(timeout=_PULSE_S)
         except TimeoutError:
-            if begun.done():  # the job itself raised it
+            if begun.done():  # the job itself raised the TimeoutError
                 raise
 
 
@@ -286,7 +288,7 @@ class Attempt:
     own: Interruptible
 
     def found(self) -> Outcome | None:
-        """Return the outcome if the run is stored, else None. Errors are left to the attempt."""
+        """Return the outcome if the run is stored, else None. Errors are raised by the attempt instead."""
         stored = None
         with suppress(Exception):
             stored = self.source.find(self.job)
@@ -298,7 +300,7 @@ class Attempt:
     def _as_outcome(self, run: Callable[[], Run]) -> Outcome:
         try:
             return Outcome(self.job, run())
-        except (FolderError, DiskFullError):  # no other run could be stored either
+        except (FolderError, DiskFullError):  # the runs of other jobs could not be stored either
             self.stop.set()
             self._tell(0.0, "failed")
             raise

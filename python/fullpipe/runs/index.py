@@ -25,19 +25,20 @@ from fullpipe.runs.writer import Writer
 
 
 _SETTLED_NS = 2_000_000_000
-"""Age from which the date of a folder is reliable. A younger folder can change again without a new date."""
+"""Age from which the modification time of a folder is reliable. A younger folder can change again without a
+new modification time."""
 
 
 @dataclass
 class Look:
-    """Result of a comparison."""
+    """Result of comparing the folders of a store with its index."""
 
     there: list[str] = field(default_factory=list)
     """Digests with a folder."""
     new: Entries = field(default_factory=Entries)
     """Entries that the index lacks."""
     damaged: list[str] = field(default_factory=list)
-    """Mistakes of runs that cannot be read, one line each."""
+    """Errors of runs that cannot be read, one line each."""
 
 
 def look(root: Path, runs: pl.DataFrame, listed: pl.DataFrame) -> Look:
@@ -77,7 +78,7 @@ def _by_digest(runs: pl.DataFrame, digests: dict[str, int]) -> dict[str, dict[st
 
 
 def _compare(folder: Path, said: dict[str, tuple[str, int, int]], found: Look, now_ns: int) -> bool:
-    """Note differences between a folder and the index. Return False if a run in it is damaged."""
+    """Note differences between a folder and the index. Return False if a run in the folder is damaged."""
     dates, is_whole = dict(_finished(folder)), True
     for name, date_ns in dates.items():
         if name not in said or said[name][2] != date_ns:
@@ -98,7 +99,7 @@ def _finished(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
-    """Add a run unless it is damaged or a copy under another name. Return False if it is damaged."""
+    """Add a run unless it is damaged or a copy under another name. Return False if the run is damaged."""
     try:
         kept = Kept.read(folder)
         if kept.has_its_name:
@@ -123,10 +124,9 @@ def _summary(kept: Kept, name: str) -> Stream | None:
 
 
 # The index of a store: its runs and their summaries, so that commands need not open every folder.
-#
-# The folders are decisive. A digest's folder whose modification time is unchanged since it was listed
-# contains the same runs; others are listed again. Whatever the index lacks is read from the runs, and
-# damaged files of the index are ignored.
+# If the index and the folders differ, the folders count. A digest's folder with an unchanged modification
+# time contains the same runs as when it was last listed. All other folders are listed again. Data that the
+# index lacks is read from the runs, and damaged files of the index are ignored.
 
 
 _MANY = 8
@@ -146,7 +146,7 @@ class _Part:
 
     @property
     def is_found(self) -> bool:
-        """Whether it has the table by which runs are found. Files of older versions have none."""
+        """Whether the part has the table by which runs are found. Files of older versions lack this table."""
         return self.segment is not None and "found" in self.segment
 
 
@@ -156,10 +156,10 @@ class Index:
 
     root: Path
     runs: pl.DataFrame
-    """One row per run, with the columns of `entries.RUNS`. Scenarios are in the order in which they were run,
-    and each one's runs are sorted by engine and seed."""
+    """One row per run, with the columns of `entries.RUNS`. Scenarios are in the order in which they were run.
+    The runs of a scenario are sorted by engine and seed."""
     damaged: tuple[str, ...]
-    """Errors of runs that cannot be read, one line each. Those runs are not in the index."""
+    """Errors of runs that cannot be read, one line each. Unreadable runs are not in the index."""
     _parts: Sequence[_Part]
     _ignored: Collection[Path]
 
@@ -216,7 +216,7 @@ def _in_order(root: Path, runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read(root: Path, ignored: set[Path]) -> list[_Part]:
-    """Read the files of the index. Damaged ones are added to `ignored`, and removed if possible."""
+    """Read the files of the index. Damaged files are added to `ignored`, and removed if possible."""
     while True:
         before, parts = set(paths(root)) - ignored, []
         for path in sorted(before):
@@ -224,7 +224,7 @@ def _read(root: Path, ignored: set[Path]) -> list[_Part]:
                 segment = Segment.read(path)
                 parts.append(_part(segment))
             except DamagedError:
-                if not path.exists():  # another process has combined them: start again
+                if not path.exists():  # another process has combined the files: start again
                     break
                 ignored.add(path)
                 with suppress(OSError):
@@ -237,7 +237,8 @@ def _part(segment: Segment) -> _Part:
     """Read the tables of a file.
 
     Raises:
-        DamagedError: If they are damaged, or a row is not a valid run. Rows are later turned into paths.
+        DamagedError: If the tables are damaged, or a row is not a valid run. Rows must be valid because they
+            are later turned into paths.
     """
     runs, listed = segment.table("runs"), segment.table("listed")
     if runs.schema != schema_of(RUNS) or listed.schema != schema_of(LISTED):
@@ -249,7 +250,7 @@ def _part(segment: Segment) -> _Part:
 
 
 def _latest(parts: Sequence[_Part]) -> pl.DataFrame:
-    """Return the latest row of every run, including removed runs, with the number of its part."""
+    """Return the latest row of every run, including removed runs, with the index of the row's part."""
     empty = pl.DataFrame(schema=schema_of(RUNS))
     rows = [part.runs.with_columns(pl.lit(n, pl.Int64).alias(_PART)) for n, part in enumerate(parts)]
     return _last(rows or [empty.with_columns(pl.lit(0, pl.Int64).alias(_PART))], _KEY)
@@ -282,8 +283,8 @@ def _found(parts: Sequence[_Part], gone: pl.DataFrame) -> pl.DataFrame:
 def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
     """Combine parts in small files if there are many files.
 
-    A file that is larger than all smaller ones together stays. So a run is rewritten only as often as the
-    number of runs doubles (O'Neil et al., The log-structured merge-tree, Acta Informatica 33, 1996).
+    A file that is larger than all smaller files together stays. So a run is rewritten only once per doubling
+    of the number of runs (O'Neil et al., The log-structured merge-tree, Acta Informatica 33, 1996).
     """
     sized = [(part.segment.size, n) for n, part in enumerate(parts) if part.segment]
     if len(sized) <= _MANY:

@@ -1,9 +1,9 @@
 """The files of a stored run, and the checksums that detect changes.
 
-Small tables share one file, large ones have a file each, and tables without rows are not written. meta.json
+Small tables share one file, large tables have a file each, and tables without rows are not written. meta.json
 lists the size and the checksum of every table, and its last line is the checksum of the lines above it.
-Tables are parsed only if their checksum is right: polars does not validate its input, so changed bytes could
-become other numbers or end the process.
+A table is parsed only if its checksum is right. polars does not validate its input, so changed bytes could
+give wrong numbers or crash the process.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from fullpipe.runs.schema import SCHEMA_VERSION, TABLES
 
 T = TypeVar("T")
 PACKED = ("flows", "links_summary")
-"""Tables that are also in the index, so that commands on many runs need not open each one."""
+"""Tables that are also in the index, so that commands on many runs need not open each run."""
 _DIGITS = 32
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
-"""Tables that every run has whose meta.json, by an older version, does not list any."""
+"""Tables that a run has if its meta.json was written by an older version, which listed no tables."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Kept:
     meta: Meta
     sums: Sums
     stamp: str = ""
-    """Sizes and times of its files before any was read: see `stamp_of`. Can be empty."""
+    """Sizes and times of the run's files before any file was read: see `stamp_of`. Can be empty."""
 
     @classmethod
     def read(cls, folder: Path) -> Kept:
@@ -74,7 +74,7 @@ class Kept:
             raise NoRunError(f"{folder}: no finished run; there is no {META}") from None
         except OSError as error:
             raise NoRunError(f"{folder}: no finished run; {META}: {error.strerror or error}") from error
-        except ValueError as error:  # no JSON, or not valid
+        except ValueError as error:  # not JSON, or not valid metadata
             raise NoRunError(_damaged(path)) from error
         is_older = not (sums.columns or sums.tables or sums.sha256)
         if not is_older and not is_sealed(data):
@@ -90,7 +90,7 @@ class Kept:
 
     @property
     def has_its_name(self) -> bool:
-        """Whether its folder has the right name. Copies can have another one.
+        """Whether the folder has the name that the metadata give. A copy of a run can have another name.
 
         Older versions stored runs of external algorithms below the digest.
         """
@@ -99,7 +99,7 @@ class Kept:
 
     @property
     def number(self) -> int | None:
-        """Number of the run in the index, computed from its content. None for runs of older versions."""
+        """ID of the run in the index, computed from its content. None for runs of older versions."""
         return number_of(self.sums.sha256) if self.sums.sha256 else None
 
     @property
@@ -118,7 +118,7 @@ class Kept:
 
     @property
     def files(self) -> list[str]:
-        """Names of its files, with meta.json last."""
+        """Names of the run's files, with meta.json last."""
         if self.has_checksums:
             return [*self.sums.files(), META]
         return [*(path.name for path in map(self._own_path, TABLES) if path.exists()), META]
@@ -129,8 +129,8 @@ class Kept:
         return self._streams() is not None
 
     def small(self, names: Collection[str]) -> Encoded | None:
-        """Return the given tables except large ones. None if any table of the run is damaged, or if the run
-        has other columns than the current schema."""
+        """Return the given tables without large tables. None if any table of the run is damaged, or if the
+        columns of the run differ from the current schema."""
         found = self._streams() if self.sums.columns == columns_today() else None
         if found is None:
             return None
@@ -138,7 +138,7 @@ class Kept:
         return Encoded(found, [name for name in names if name not in large])
 
     def _streams(self) -> dict[str, bytes] | None:
-        """Return the bytes of every table. None if one is damaged."""
+        """Return the bytes of every table. None if any table is damaged."""
         found, contents = {}, dict[str, bytes]()
         for name, known in self.sums.tables.items():
             file = file_of(name, known)
@@ -157,7 +157,7 @@ class Kept:
         return self.folder / own_file(name)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Read a table, with the columns of the current schema; those that the run lacks are null.
+        """Read a table, with the columns of the current schema; columns that the run lacks are null.
 
         Tables that were not written are returned empty.
 
@@ -213,7 +213,7 @@ def stamp_of(folder: str, names: Iterable[str]) -> str:
     """Return names, sizes and times of a run's files as text, to notice changes.
 
     The times are those of the last write and of the last change of any kind (`st_ctime`). Programs can set
-    the former but not the latter, so the times of a copied file always differ.
+    the time of the last write but not `st_ctime`, so the times of a copied file always differ.
 
     Raises:
         OSError: If a file does not exist.
@@ -230,7 +230,7 @@ def is_unchanged(folder: str, stamp: str) -> bool:
     """Whether a folder has the files of a stamp, all with unchanged sizes and times."""
     for part in stamp.split(" "):
         name = part.split(":", 1)[0]
-        if "/" in name:  # stores can come from others
+        if "/" in name:  # a store can be untrusted
             return False
         try:
             found = os.stat(f"{folder}/{name}")
@@ -246,7 +246,7 @@ def _stamp(name: str, found: os.stat_result) -> str:
 
 
 def number_of(seal: str) -> int:
-    """Return the number of a run in the index, given the checksum of meta.json."""
+    """Return the ID of a run in the index, given the checksum of meta.json."""
     return int(seal[:15], 16)
 
 
@@ -280,7 +280,8 @@ def _content(path: Path | str) -> bytes:
 
 
 def as_today(name: str, table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with the columns of the current schema. Missing ones are null; others come last."""
+    """Return a table with the columns of the current schema. Missing columns are null; unknown columns come
+    last."""
     there = frozenset(table.columns)
     if there.issuperset(TABLES[name].names):
         return table

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fullpipe.runs.store import Address
 
 _BYTES_A_JOB = 1 << 14
-"""Limit of the index's size per job. Reading this much takes as long as looking up one run."""
+"""Limit of the index's size per job, in bytes. Reading this much takes as long as looking up one run."""
 
 
 class Found(NamedTuple):
@@ -44,9 +44,9 @@ class Listing:
 
     @classmethod
     def read(cls, root: Path, jobs: int) -> Listing | None:
-        """Read the index. None if that would take longer than looking up the jobs.
+        """Read the index. None if reading the index would take longer than looking up the jobs.
 
-        Damaged files and those of older versions are ignored.
+        Damaged files and files of older versions are ignored.
         """
         segments = []
         for path in paths(root):
@@ -61,8 +61,9 @@ class Listing:
         return cls(root, _by_folder(segments))
 
     def run(self, at: Address, job: Job) -> Run | None:
-        """Return the run of a job, if the index has it and sizes and times of its files are unchanged."""
-        for place in dict.fromkeys((at.place, at.digest)):  # as `Store.find` looks
+        """Return the run of a job, if the index has the run and the sizes and times of its files are
+        unchanged."""
+        for place in dict.fromkeys((at.place, at.digest)):  # the same order as in `Store.find`
             name = f"{place}/{at.engine.name}-{job.seed}"
             folder = f"{self._root}/{name}"
             for found in self._found.get(name, ()):  # several if a run was replaced
@@ -74,8 +75,8 @@ class Listing:
 def _by_folder(segments: Iterable[Segment]) -> dict[str, list[Found]]:
     """Read rows from files of the index, by folder.
 
-    polars is not used. Stores can come from others, and data can grow many times larger when polars reads
-    it. Importing polars also takes as long as looking up hundreds of runs.
+    polars is not used for two reasons. A store can be untrusted, and its data can grow many times larger when
+    polars reads them. Importing polars also takes as long as looking up hundreds of runs.
     """
     rows: dict[str, list[Found]] = {}
     for segment in segments:
@@ -96,9 +97,9 @@ def _is_of_kind(values: Sequence[Any], kind: str) -> bool:
 
 
 class ListedRun(Run):
-    """A run whose files are read when they are needed.
+    """A run whose files are read at their first use.
 
-    Damage that leaves sizes and times unchanged is noticed then.
+    Damage that leaves sizes and times of the files unchanged is noticed at the first use.
     """
 
     _path: str
@@ -135,7 +136,7 @@ class ListedRun(Run):
 
     @property
     def files(self) -> Mapping[str, str]:
-        """SHA-256 of every file that the scenario uses. Most use none."""
+        """SHA-256 of every file that the scenario uses. Most scenarios use no file."""
         return self.meta.files if self._at.has_files else {}
 
     @property
@@ -145,7 +146,7 @@ class ListedRun(Run):
 
     @property
     def number(self) -> int | None:
-        """Number in the index, computed from its content."""
+        """ID of the run in the index, computed from the content of the run."""
         return self._found.number
 
     @property
@@ -170,7 +171,7 @@ class ListedRun(Run):
         """Return the run as it is stored.
 
         Raises:
-            NoRunError: If it is damaged, or was deleted.
+            NoRunError: If the run is damaged, or was deleted.
         """
         try:
             kept, at = Kept.read(self.folder), self._at

@@ -26,7 +26,7 @@ _Seconds = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class EngineId(BaseModel):
-    """The engine with the versions of its code and model, on which results depend besides the scenario."""
+    """The engine with the versions of its code and model. Results depend on these and on the scenario."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -34,7 +34,7 @@ class EngineId(BaseModel):
     version: str
     model_version: str
     code: str = ""
-    """Fingerprints of external algorithms. Empty: none are used."""
+    """Fingerprints of external algorithms. Empty: no external algorithm is used."""
 
     @property
     def is_of_a_file(self) -> bool:
@@ -43,13 +43,13 @@ class EngineId(BaseModel):
 
 
 class Meta(BaseModel):
-    """The metadata of a run (meta.json). Two equal runs differ only in it."""
+    """The metadata of a run (meta.json). Equal runs can differ only in their metadata."""
 
     model_config = ConfigDict(frozen=True)
 
     schema_version: int = 0
-    """Version of the tables. It changes whenever a column changes its name, type or meaning; 0 if unknown.
-    New tables and columns do not change it: in older runs, they are empty or null."""
+    """Version of the tables; 0 if unknown. The version changes whenever a column changes its name, type or
+    meaning. New tables and columns do not change the version: in older runs, they are empty or null."""
     scenario: dict[str, Any]
     """The scenario as plain data, spelt as in TOML."""
     digest: Annotated[str, Field(pattern=DIGEST)]
@@ -60,7 +60,7 @@ class Meta(BaseModel):
     """SHA-256 of every file, besides the scenario, that results depend on: source files and shared objects of
     algorithms, and recordings by their paths in the scenario."""
     point: dict[str, Any] = {}
-    """Point of the sweep that made the run: swept paths with their values, and names of variants."""
+    """Point of the sweep to which the run belongs: swept paths with their values, and names of variants."""
     duration_s: _Seconds
     """Simulated time."""
     wall_s: _Seconds
@@ -75,12 +75,12 @@ class Meta(BaseModel):
     """Columns that the engine cannot measure, as "table.column", and tables that it leaves empty. The columns
     are null."""
     otherwise: dict[str, str] = {}
-    """Columns whose meaning differs from the schema's, as "table.column", with their meaning here. They are
-    not compared with other engines."""
+    """Columns whose meaning differs from the schema, as "table.column", with their meaning in this run. These
+    columns are not compared with other engines."""
     remarks: tuple[str, ...] = ()
     """Parts of the scenario that the engine models differently. Comparisons show them."""
     started: str
-    """Start, UTC, ISO 8601."""
+    """Start of the run, UTC, ISO 8601."""
     host: dict[str, str | int | None]
     """The machine."""
     versions: dict[str, str]
@@ -113,7 +113,7 @@ def place_of(digest: str, code: str, files: Mapping[str, str]) -> str:
     """
     if not (code and files):
         return digest
-    import hashlib  # here: most runs depend only on their scenario
+    import hashlib  # imported here, as most runs depend only on their scenario
 
     return hashlib.sha256(" ".join([digest, *sorted(files.values())]).encode()).hexdigest()[: len(digest)]
 

@@ -24,7 +24,7 @@ FILE = ".content"
 ALL = "all"
 NEWEST = "newest"
 CHOICES = (NEWEST, ALL)
-"""Choices of content: the newest, or all, which makes content a factor."""
+"""Choices of content: only the newest content, or all contents, which makes content a factor."""
 _MODEL = "model"
 _SHORT = 8
 _POINT = "\0"
@@ -71,9 +71,10 @@ def source_of(meta: Meta) -> Source:
 
 
 def by_file(digests: Mapping[str, str], point: Mapping[str, Any]) -> dict[str, str]:
-    """Return digests by file name without folders, as the path of a file can be spelt in several ways.
+    """Return digests by file name without folders, since the path of a file can be spelt in several ways.
 
-    Files of a sweep keep their whole paths, as its values can be files of one name in several folders.
+    Files of a sweep keep their whole paths, since two values of a sweep can be files with the same name in
+    different folders.
     """
     swept = json.dumps(dict(point), default=str)
     found: dict[str, list[str]] = {}
@@ -94,7 +95,7 @@ def content_of(digests: Mapping[str, str]) -> str:
     """
     if not digests:
         return ""
-    import hashlib  # here: most runs depend only on their scenario
+    import hashlib  # imported here, as most runs depend only on their scenario
 
     return hashlib.sha256(" ".join(sorted(digests.values())).encode()).hexdigest()[:_SHORT]
 
@@ -102,9 +103,10 @@ def content_of(digests: Mapping[str, str]) -> str:
 def files_of(meta: Meta) -> Mapping[str, str]:
     """Return the digest of every file of a run by its name.
 
-    Runs of versions that did not list files have the fingerprint of their algorithms instead. Algorithms of
-    an interactive session are ignored, as their fingerprint differed in every run. For recordings, the digest
-    of the scenario is used: it distinguishes contents, but not which file changed.
+    Older versions of fullpipe did not list files. For runs of these versions, the fingerprint of the
+    algorithms is used instead. Algorithms of an interactive session are ignored, as their fingerprint
+    differed in every run. For recordings, the digest of the scenario is used: the digest changes with any
+    file, but does not show which file changed.
     """
     if meta.files:
         return meta.files
@@ -161,7 +163,8 @@ def of_runs(metas: Sequence[Meta], roots: Iterable[Path]) -> Population:
 
 
 def read_asked(root: Path) -> dict[Key, tuple[str, datetime]]:
-    """Return the digest of every file that was requested last, and its time. Empty if the note is damaged."""
+    """Return the last requested digest of every file, and the time of the request. Empty if the note is
+    damaged."""
     try:
         tree = json.loads(files.read_regular(root / FILE, most=_MOST_BYTES))
         return {
@@ -177,7 +180,7 @@ _MOST_BYTES = 16_000_000
 
 
 def merge_asked(root: Path, place: Path, other: Path) -> None:
-    """Merge the note of another store into this one. The later entry of a file counts.
+    """Merge the note of another store into the note of this store. The later entry of a file counts.
 
     Raises:
         OSError: If the note cannot be written.

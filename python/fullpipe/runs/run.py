@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 
 _SCENARIOS = 256
 _CONTENT = tuple(name for name in Meta.model_fields if name not in ("point", "scenario"))
-"""Members of meta.json that are equal for a run and the stored run with its content."""
+"""Members of meta.json that a run shares with the stored run of the same content."""
 _UNCHECKED = "an older version stored this run, without checksums: changed bytes would go unnoticed"
 
 
 @lru_cache(_SCENARIOS)
 def _scenario(text: str) -> Scenario:
-    """Return a scenario from JSON. Cached, as it is slow and all seeds share it."""
+    """Parse a scenario from JSON. The result is cached, as parsing is slow and all seeds share the
+    scenario."""
     return Scenario(**json.loads(text))
 
 
@@ -150,13 +151,14 @@ class Run:
 
     @property
     def kept(self) -> Kept | None:
-        """The stored run of the same content. None if not stored, or if more than point and name differ."""
+        """The stored run of the same content. None if the run is not stored, or if its metadata differ from
+        the stored metadata in more than the point and the name."""
         kept = self.tables.kept if isinstance(self.tables, _Tables) else None
         return kept if kept and _is_of_content(self.meta, kept.meta) else None
 
     @property
     def number(self) -> int | None:
-        """Number derived from the content; None if the run is not stored, or has no checksums."""
+        """ID derived from the content; None if the run is not stored, or has no checksums."""
         return self.kept.number if self.kept else None
 
     @property
@@ -171,8 +173,8 @@ class Run:
         return Run(self.meta.model_copy(update={"scenario": scenario}), self.tables, self.folder)
 
     def apart(self) -> Run:
-        """Return this run as an object for measuring. It owns frames of small tables, which take three times
-        their bytes, so that they are freed with it."""
+        """Return this run as a new object for measuring. The new object owns the frames of small tables, so
+        that the frames are freed with the object. A frame takes three times the bytes of its table."""
         if not isinstance(self.tables, _Tables):
             return self
         found = Run(self.meta, self.tables.apart(), self.folder)
@@ -204,7 +206,8 @@ class Run:
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a table as dictionaries; None for values that were not measured.
 
-        It is meant for small tables: it makes no frame, which would take longer than reading a few rows.
+        This method is meant for small tables. It makes no frame, since making a frame takes longer than
+        reading a few rows.
 
         Raises:
             KeyError: If no such table exists.
@@ -214,7 +217,8 @@ class Run:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per flow, from the warm-up to the end; the meaning of a column gives exceptions."""
+        """One row per flow, from the end of the warm-up to the end of the run. The meaning of a column states
+        exceptions."""
         return self.tables["flows"]
 
     @property
@@ -244,7 +248,7 @@ class Run:
 
     @property
     def links_summary(self) -> pl.DataFrame:
-        """One row per link, from the warm-up to the end."""
+        """One row per link, from the end of the warm-up to the end of the run."""
         return self.tables["links_summary"]
 
     @property
@@ -272,7 +276,7 @@ class Run:
         """
         try:
             text = json.dumps(self.meta.scenario)
-            if '"file"' in text:  # the file may have changed or moved since
+            if '"file"' in text:  # the file may have changed or moved since the run
                 with recorded(self.meta.files):
                     return Scenario(**self.meta.scenario)
             return _scenario(text)
@@ -290,7 +294,8 @@ class Run:
         return dict(lazy.method("summary")(self))
 
     def plot(self, *quantities: str, only: list[str] | None = None) -> Any:
-        """Draw quantities over time, such as "goodput", "rtt", "cwnd" and "queue"; all four if none is named.
+        """Draw quantities over time, such as "goodput", "rtt", "cwnd" and "queue". Without names, these four
+        are drawn.
 
         Args:
             quantities: Names in `fullpipe.plots.QUANTITIES`.

@@ -29,7 +29,7 @@ class Column:
     unit: str
     what: str
     span: str = ""
-    """Time span, if not obvious."""
+    """Time span over which the values are measured, if not obvious."""
 
     @property
     def dtype(self) -> pl.DataType:
@@ -69,8 +69,8 @@ def _table(declared: _native.TableSchema) -> Table:
 
 
 SCHEMA_VERSION: int = _native.SCHEMA_VERSION
-"""Version of the tables. It changes with the name, type or meaning of a column, but not for new columns and
-tables."""
+"""Version of the tables. The version changes if the name, type or meaning of a column changes. New columns
+and tables do not change the version."""
 TABLES: Mapping[str, Table] = {declared["name"]: _table(declared) for declared in _native.tables()}
 """The tables of a run by name, each with its columns."""
 

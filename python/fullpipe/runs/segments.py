@@ -24,16 +24,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# Files of a store's index. Each contains a few tables, is written once and never changes.
-#
-# A file begins with a line of JSON that has the positions and the checksums of its tables. Its name is the
-# checksum of that line, so any change in a file is noticed.
+# Files of a store's index. Each file contains a few tables, is written once and never changes.
+# A file begins with a line of JSON that has the positions and the checksums of its tables. The name of the
+# file is the checksum of that line, so any change in a file is noticed.
 
 
 FOLDER = ".index"
 TABLES, VALUES = ".tables-1", ".values-1"
-"""Suffixes of files with tables of runs, and with values computed from them. They include the version of the
-format. Files of other versions are ignored."""
+"""Suffixes of files with tables of runs, and of files with values computed from runs. A suffix includes the
+version of the format. Files of other versions are ignored."""
 _LONGEST_LINE = 1 << 16
 
 
@@ -75,7 +74,7 @@ class Segment:
                 raise DamagedError(path)
             sums, begin = _sums().validate_json(line), len(line)
             if any(begin + (known.offset or 0) + known.bytes > size for known in sums.values()):
-                raise DamagedError(path)  # reading would allocate this much memory
+                raise DamagedError(path)  # reading would allocate as much memory as the line claims
             return cls(path, size, sums, begin)
         except (OSError, ValueError) as error:
             raise DamagedError(path) from error
@@ -91,7 +90,7 @@ class Segment:
         """Read a table.
 
         Raises:
-            DamagedError: If it is damaged.
+            DamagedError: If the table is damaged.
         """
         try:
             return decoded(self.content(name))
@@ -102,7 +101,7 @@ class Segment:
         """Read the bytes of a table.
 
         Raises:
-            DamagedError: If they are damaged.
+            DamagedError: If the bytes are damaged.
         """
         try:
             known = self._sums[name]
@@ -122,10 +121,11 @@ def paths(root: Path, suffix: str = TABLES) -> list[Path]:
 
 
 def add(root: Path, place: Path, tables: Mapping[str, bytes | memoryview], suffix: str = TABLES) -> Segment:
-    """Write a file of encoded tables into a store's index. `place` is a hidden folder of this process there.
+    """Write a file of encoded tables into a store's index. `place` is a hidden folder of this process in the
+    store.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     sums, offset = {}, 0
     for name, data in tables.items():
@@ -144,11 +144,10 @@ def _name(line: bytes, suffix: str) -> str:
     return checksum(line)[:32] + suffix
 
 
-# The order of the scenarios of a store, which is that of the sweeps and commands that ran them.
-#
-# Runs contain their point, but not its position in the sweep, so a file in the store lists their digests in
-# order. If two commands ran the same scenarios, the later one's order counts. Without the file, as in older
-# stores, runs are sorted by the text of their scenarios.
+# The order of the scenarios of a store: the order in which sweeps and commands ran them.
+# A run contains its point, but not the position of the point in the sweep. So a file in the store lists the
+# digests of the scenarios in order. If two commands ran the same scenarios, the order of the later command
+# counts. Without the file, as in older stores, runs are sorted by the text of their scenarios.
 
 
 FILE = ".order"
@@ -175,7 +174,8 @@ def write(root: Path, place: Path, digests: Iterable[str]) -> None:
 
 
 def merged(before: Sequence[str], named: Sequence[str]) -> list[str]:
-    """Merge two orders. Digests in `named` get its order; digests only in `before` keep their positions.
+    """Merge two orders. Digests in `named` get the order of `named`; digests only in `before` keep their
+    positions.
 
     A new digest follows the digest that precedes it in `named`.
 
@@ -198,7 +198,8 @@ def merged(before: Sequence[str], named: Sequence[str]) -> list[str]:
 
 
 def places(root: Path, others: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Return the position of every digest: known ones first, then others sorted by their texts.
+    """Return the position of every digest: digests with a known order first, then other digests sorted by
+    text.
 
     Numbers in texts are compared as numbers.
     """

@@ -1,5 +1,5 @@
-"""Time spans of flows. Rates of several flows are computed over one common span, never added over different
-spans."""
+"""Time spans of flows. The rate of several flows together is computed over one common span: rates over
+different spans are never added."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def together_bps(rates_bps: Sequence[float | None], spans: Sequence[Span | None]
 
     Args:
         rates_bps: The mean rate of every flow over its own span.
-        spans: These spans.
+        spans: The span of every flow.
 
     Returns:
-        None if no rate is known, or if a span is not known and spans may differ.
+        None if no rate is known, or if a span is unknown, so that spans may differ.
 
     >>> together_bps([19e6, 19e6], [(0.0, 5.0), (5.0, 10.0)])
     19000000.0
@@ -51,13 +51,13 @@ def together_bps(rates_bps: Sequence[float | None], spans: Sequence[Span | None]
 def rows_together_bps(rows: Sequence[Mapping[str, Any]], column: str, warmup_s: float) -> float | None:
     """Return `together_bps` of rows of the table of flows.
 
-    Pings and probes do not set the span of other flows: they often begin before these, to measure the idle
-    path. What they deliver outside the span does not count.
+    Pings and probes do not extend the common span, as they often begin before the other flows to measure the
+    idle path. Bytes that pings and probes deliver outside the span do not count.
 
     Args:
         rows: The rows.
         column: The rates, each a mean over the span of its flow after the warm-up.
-        warmup_s: The time that is left out.
+        warmup_s: Duration of the warm-up, which is left out.
     """
     rates_bps, spans = [row[column] for row in rows], [span_of(row, warmup_s) for row in rows]
     others = [
@@ -75,14 +75,14 @@ def rows_together_bps(rows: Sequence[Mapping[str, Any]], column: str, warmup_s: 
 
 
 def is_echo(row: Mapping[str, Any]) -> bool:
-    """Return whether a row of the table of flows is of pings or probes: datagrams that have round trips."""
+    """Whether a row of the table of flows is of pings or probes, which are datagrams with round trips."""
     return row.get("cca") is None and row.get("rtt_min_s") is not None
 
 
 def _added(numbers: Sequence[float]) -> float:
     """Return a sum in the order in which polars adds a column: in blocks of 128.
 
-    `sum` has another order from Python 3.12 on.
+    From Python 3.12 on, `sum` compensates for rounding, so its result can differ.
     """
     if len(numbers) < _BLOCK:
         return reduce(add, numbers, 0.0)

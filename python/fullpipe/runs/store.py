@@ -1,4 +1,4 @@
-"""Runs on disk, in `<root>/<digest>/<engine>-<seed>/`. A folder of that name is always a finished run."""
+"""Runs on disk, in `<root>/<digest>/<engine>-<seed>/`. A folder with such a name is always a finished run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Merged:
 
 @dataclass(frozen=True)
 class Address:
-    """The place in a store of a scenario's runs by an engine, and what distinguishes them from others."""
+    """Properties by which the runs of a scenario by an engine are found in a store."""
 
     scenario: Scenario
     engine: EngineId
@@ -71,8 +71,8 @@ class Address:
 class Store:
     """A folder of runs, found by scenario, engine and seed.
 
-    Runs are written in a hidden folder and renamed when they are complete, so partial ones are never found.
-    Whatever a killed process leaves there is removed when the next run is stored.
+    Runs are written in a hidden folder and renamed when they are complete, so partial runs are never found.
+    Files that a killed process leaves in the hidden folder are removed when the next run is stored.
     """
 
     root: Path
@@ -100,18 +100,18 @@ class Store:
             scenario: The scenario.
             engine: The engine and its versions.
             seed: The seed.
-            digest: Digest of the part of the scenario that the engine reads. None means all of it.
+            digest: Digest of the part of the scenario that the engine reads. None: the whole scenario.
             named: The scenario as plain data, if already computed.
             place: Folder of the runs if it is not the digest: see `meta.place_of`. Runs by older versions are
                 also found below the digest.
 
         Returns:
-            The run, or None if there is none.
+            The run, or None if no such run is stored.
         """
         digest = digest or scenario.digest
         for folder in dict.fromkeys((place or digest, digest)):
             if not os.access(f"{self.root}/{folder}/{engine.name}-{seed}/{META}", os.F_OK):
-                continue  # the usual case, and much quicker than an exception
+                continue  # the usual case; this check is much quicker than an exception
             if found := finished(self.folder(folder, engine.name, seed), digest, engine, seed):
                 return found.named(named or scenario.to_dict())
         return None
@@ -121,7 +121,7 @@ class Store:
         """Return this store in a context that synchronizes all saved runs with the disk at its end.
 
         Outside of a context, every `save` synchronizes its run. A killed process loses no saved runs, but a
-        power failure loses those that are not yet synchronized.
+        power failure loses saved runs that are not yet synchronized.
         """
         writer = Writer(self.root)
         try:
@@ -153,14 +153,14 @@ class Store:
     def save(self, run: Run) -> Run:
         """Store a run. It replaces a run of the same scenario and seed by another version of the engine.
 
-        If the store already has an equal run, that one stays.
+        If the store already has an equal run, the stored run stays.
 
         Returns:
-            The stored run. If another process has just replaced it, the given run.
+            The stored run, or the given run if another process has just replaced the stored run.
 
         Raises:
             DiskFullError: If the disk is full.
-            ResultError: If it cannot be written.
+            ResultError: If the run cannot be written.
         """
         final = self.folder(run.meta.place, run.meta.engine.name, run.meta.seed)
         try:
@@ -169,7 +169,7 @@ class Store:
         except OSError as error:
             reason = error.strerror or error
             raise self._full(error) or ResultError(f"{final}: cannot be written: {reason}") from error
-        summaries = only(run.tables, SUMMARIES)  # others are read again if needed
+        summaries = only(run.tables, SUMMARIES)  # other tables are read again if needed
         if written:
             return Run.from_kept(written, summaries)
         try:
@@ -181,7 +181,7 @@ class Store:
         """Delete runs of this store.
 
         Raises:
-            FolderError: If one cannot be deleted, or is not a run of this store.
+            FolderError: If a folder cannot be deleted, or is not a run of this store.
         """
         folders = list(folders)
         for folder in folders:
@@ -194,7 +194,7 @@ class Store:
             raise FolderError(f"{self.root}: cannot be written: {error.strerror or error}") from error
 
     def merge(self, other: Store) -> Merged:
-        """Copy the runs of another store into this one, byte for byte. Runs that this one already has stay.
+        """Copy the runs of another store into this store, byte for byte. Runs already in this store stay.
 
         Raises:
             NoRunError: If the other store is not a folder.
@@ -209,7 +209,7 @@ class Store:
                 try:
                     kept = Kept.read(folder)
                     if not kept.has_its_name:
-                        raise NoRunError(f"{folder}: holds a run that has another name")
+                        raise NoRunError(f"{folder}: the name of the folder does not fit the run in it")
                     if not kept.is_whole:
                         raise NoRunError(f"{folder}: damaged")
                     merged.count(batch._bring(kept))
@@ -223,7 +223,7 @@ class Store:
         return merged
 
     def _bring(self, kept: Kept) -> bool:
-        """Copy a run of another store unless this one has it, and return whether it was copied."""
+        """Copy a run of another store unless this store has the run. Return whether it was copied."""
         name, seed = kept.meta.engine.name, kept.meta.seed
         final, older = (self.folder(place, name, seed) for place in (kept.meta.place, kept.meta.digest))
         for folder in dict.fromkeys((final, older)):
@@ -245,7 +245,7 @@ class Store:
         Raises:
             NoRunError: If the folder cannot be read.
         """
-        from fullpipe.runs.index import up_to_date  # here because finding runs does not need polars
+        from fullpipe.runs.index import up_to_date  # imported here, as finding runs does not need polars
 
         try:
             return up_to_date(self.root)
@@ -256,18 +256,19 @@ class Store:
         """Return the runs that can be found without reading them. None if looking up the jobs is quicker."""
         if jobs <= FEW:
             return None
-        from fullpipe.runs.listed import Listing  # here because most sweeps are short
+        from fullpipe.runs.listed import Listing  # imported here, as most sweeps are short
 
         return Listing.read(self.root, jobs)
 
     def enlist(self, run: Run) -> None:
-        """Add a run that `find` has read to the index at the end of the batch, to find it without reading."""
+        """Add a run that `find` has read to the index at the end of the batch. Later, the run is found
+        without reading."""
         if self._writer and isinstance(kept := getattr(run.tables, "kept", None), Kept):
             self._writer.enlist(kept, run.tables)
 
     def __iter__(self) -> Iterator[Run]:
-        """Iterate over all finished runs: scenarios in the order in which they were run, and each one's runs
-        by engine and seed. Checksums of tables are verified when they are read."""
+        """Iterate over all finished runs: scenarios in the order in which they were run, and the runs of a
+        scenario by engine and seed. The checksum of a table is verified when the table is read."""
         known = dict.fromkeys(segments.read(self.root))
         folders = self._folders()
         others = {folder.parent.name: folder for folder in folders if folder.parent.name not in known}
@@ -306,7 +307,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Writer]:
-        """Return the writer of the batch, or a temporary one."""
+        """Return the writer of the batch, or a temporary writer outside of a batch."""
         if self._writer:
             yield self._writer
             return

@@ -1,7 +1,7 @@
 """Cache of values computed from runs, in the index of their store, for later commands.
 
-A file has values of many runs, computed by one version of the code. Runs are identified by numbers computed
-from their content, so values of another run or of other code are never found. Damaged files are ignored.
+A file has values of many runs, computed by one version of the code. Runs are identified by IDs computed from
+their content. So values of another run or of other code are never found. Damaged files are ignored.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ LABELS = pl.Schema(
 _SHAPES = pl.Schema({"shape": pl.Int64(), **LABELS})
 _RUNS = pl.Schema({"id": pl.Int64(), "shape": pl.Int64(), "values": pl.List(pl.Float64())})
 _MANY = 8
-"""Number of files of a question beyond which they are merged."""
+"""Number of files of a question beyond which the files are merged."""
 _MOST = 64
-"""Most files of a store; the oldest are removed."""
+"""Maximum number of files of cached values in a store. Beyond this limit, the oldest files are removed."""
 _BYTES_A_RUN = 1 << 16
-"""Most bytes that are read per run: reading more would take as long as computing a few values."""
+"""Maximum bytes read per run. Reading more bytes would take as long as computing a few values."""
 _SOURCES = ("algorithms", "analysis", "runs", "scenario")
-"""Folders of this package on which values depend, besides its top-level modules; see the layers in
-pyproject.toml."""
+"""Folders of this package on which values depend. Values also depend on the top-level modules; see the layers
+in pyproject.toml."""
 _PACKAGES = ("fullpipe", "numpy", "polars", "scipy")
 _PACKAGE = Path(__file__).parents[1]
 _UNSURE_NS = 1_000_000_000
-"""Largest delay of the clocks of file systems."""
+"""Largest delay with which a file system records times, in nanoseconds."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Question:
     """The values requested of every run.
 
     Args:
-        metrics: Names of measures. None: all.
+        metrics: Names of metrics. None: all metrics.
         links: Names of links. None: all links of a run that forwarded or dropped packets.
     """
 
@@ -63,7 +63,8 @@ class Question:
         return json.dumps([code, *names]).encode()
 
     def is_answered_by(self, text: bytes, code: str) -> bool:
-        """Whether the values of another question, computed by this code, include those of this one."""
+        """Whether the values of another question, computed by this code, include the values of this
+        question."""
         with suppress(ValueError, TypeError, RecursionError):
             by, metrics, links = json.loads(text)
             is_same = by == code and links == (None if self.links is None else sorted(self.links))
@@ -78,11 +79,11 @@ class Packed:
     runs: pl.DataFrame
     """The columns `id`, `shape` and `values`, which is a list."""
     shapes: pl.DataFrame
-    """The column `shape` and those of `LABELS`: a row per value of a run of this shape, in order."""
+    """The column `shape` and the columns of `LABELS`: a row per value of a run of this shape, in order."""
 
     @classmethod
     def from_runs(cls, runs: Sequence[tuple[int, Sequence[tuple[tuple[Any, ...], float | None]]]]) -> Packed:
-        """Pack the values of runs, each with its number: pairs of labels and a value."""
+        """Pack the values of runs. Each run has an ID and pairs of labels and a value."""
         shapes: dict[tuple[tuple[Any, ...], ...], int] = {}
         labels = (tuple(each for each, _ in of_run) for _, of_run in runs)
         numbers = [shapes.setdefault(of_run, len(shapes)) for of_run in labels]
@@ -98,7 +99,7 @@ class Packed:
             runs: The column `id` of the wanted runs, and other columns to repeat in every row.
 
         Returns:
-            The other columns, those of `LABELS` and `value`, in the order of the runs.
+            The other columns, the columns of `LABELS`, and `value`, in the order of the runs.
         """
         wanted = runs.join(self.runs, on="id", how="inner", maintain_order="left").drop("id")
         wanted = wanted.filter(pl.col("values").list.len() > 0)
@@ -117,7 +118,7 @@ class Packed:
 
 
 def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[Packed]:
-    """Yield cached values of runs. No run is in two of the parts."""
+    """Yield cached values of runs in parts. Each run is in one part at most."""
     left, files = pl.Series("id", numbers, dtype=pl.Int64).unique(), paths(root, VALUES)
     ours = code() if files else None
     for path in files:
@@ -155,7 +156,8 @@ def write(root: Path, question: Question, packed: Packed) -> None:
 
 
 def _make_room(root: Path, asked: bytes, code: str) -> list[Segment]:
-    """Remove files of other code and the oldest files beyond the limit. Return those of the same question."""
+    """Remove files of other code and the oldest files beyond the limit. Return the files of the same
+    question."""
     same, others = list[Segment](), list[Segment]()
     for path in paths(root, VALUES):
         try:
@@ -207,9 +209,9 @@ def _together(parts: Sequence[Packed]) -> Packed:
 
 
 def code() -> str | None:
-    """Return a hash of the code that computes values: versions, and sizes and times of its files.
+    """Return a hash of the code that computes values: versions, and sizes and times of the source files.
 
-    None if a file has changed since this process loaded the package, which may run the earlier code.
+    None if a file has changed since this process loaded the package, as the process may run the earlier code.
     """
     folders = [_PACKAGE, *(_PACKAGE / name for name in _SOURCES)]
     files = sorted(file for folder in folders for file in _files(folder, is_deep=folder != _PACKAGE))

@@ -54,7 +54,7 @@ _OF_RUN = ("seed", "wall_s", "cpu_s", "data_packets", "packet_hops", "started")
 _SHARED = tuple(name for name in Meta.model_fields if name not in _OF_RUN)
 """Members of meta.json that are equal for all runs of a scenario."""
 _last: list[tuple[object, str]] = [(None, "")]
-"""The last content of these members and its JSON, in one tuple, so that threads replace both at once."""
+"""The last content of the shared members and its JSON, in one tuple, so that threads replace both at once."""
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",\n", ": ")).encode
 
@@ -105,7 +105,7 @@ def _text(meta: Meta, columns: str, sums: Mapping[str, Sum]) -> bytes:
 
 
 def _of_table(known: Sum) -> str:
-    """Return the JSON of a table's numbers and checksum, without an encoder."""
+    """Return the JSON of a table's size, checksum and position, without an encoder."""
     offset = "" if known.offset is None else f',\n"offset": {known.offset}'
     return f'{{"bytes": {known.bytes},\n"sha256": "{known.sha256}"{offset}}}'
 
@@ -113,8 +113,8 @@ def _of_table(known: Sum) -> str:
 def _shared(values: Mapping[str, object]) -> str:
     """Return the JSON of the members that runs of a scenario share, without its last brace.
 
-    It is cached for the runs of a point. The cache compares pickled values, as dictionaries are mutable;
-    pickling takes a tenth of the time of JSON.
+    The JSON is cached for the runs of a point. The cache compares pickled values, as dictionaries are
+    mutable. Pickling takes a tenth of the time of encoding as JSON.
     """
     shared = {name: values[name] for name in _SHARED}
     content = values["engine"], pickle.dumps({**shared, "engine": None})
@@ -125,7 +125,7 @@ def _shared(values: Mapping[str, object]) -> str:
     return text
 
 
-# Writes finished runs into a store, and synchronizes many with the disk at once.
+# Writes finished runs into a store, and synchronizes many runs with the disk at once.
 
 
 _RACES = 10
@@ -133,7 +133,7 @@ _WRITING = ".writing"
 """Folder for runs that are being written."""
 FEW = 8
 """Up to this many runs are synchronized one by one, since synchronizing the whole disk takes long if other
-programs write much. They are added to the index when it is next read."""
+programs write much. These runs are added to the index when the index is next read."""
 _MOST = 10_000
 """Maximum number of runs that wait to be added to the index."""
 SUMMARIES = (*PACKED, "transfers")
@@ -144,8 +144,9 @@ Tables = Mapping[str, "pl.DataFrame"]
 class Writer:
     """Writes the runs of a process into a store, and synchronizes them with the disk when closed.
 
-    Runs are written in one hidden folder, and each is renamed when it is complete. The folder is reused, as
-    Linux file systems, for a while after a removal, search for new inodes among the removed ones.
+    Runs are written in one hidden folder, and each run is renamed when it is complete. The hidden folder is
+    reused, because removing a folder slows later writes: for a while after a removal, Linux file systems
+    search for new inodes among the removed ones.
     """
 
     def __init__(self, root: Path) -> None:
@@ -185,17 +186,17 @@ class Writer:
             return
         folder = self._root / digest
         if folder.is_symlink():
-            raise ResultError(f"{folder}: is a link; remove it, or make a link of {self._root} itself")
+            raise ResultError(f"{folder}: is a symbolic link; remove it, or link {self._root} instead")
         self._prepared.add(digest)
 
     def write(self, run: Run, final: Path) -> Kept | None:
-        """Write a run under its final name, unless the store already has an equal one.
+        """Write a run under its final name, unless the store already has an equal run.
 
         Returns:
-            The stored run, or None if an equal one already existed.
+            The stored run, or None if the store already had an equal run.
 
         Raises:
-            OSError: If it cannot be written.
+            OSError: If the run cannot be written.
             ResultError: If a table cannot be encoded, or other processes keep writing the same run.
         """
         with self._draft() as complete:
@@ -206,8 +207,8 @@ class Writer:
         """Copy a run of another store; otherwise like `write`.
 
         Raises:
-            OSError: If it cannot be copied.
-            ResultError: If it is damaged, or other processes keep writing the same run.
+            OSError: If the run cannot be copied.
+            ResultError: If the run is damaged, or other processes keep writing the same run.
         """
         tables = {name: kept.table(name) for name in PACKED}
         with self._draft() as complete:
@@ -217,14 +218,14 @@ class Writer:
             return self._publish(complete, replace(kept, folder=final), tables)
 
     def remove(self, folder: Path) -> None:
-        """Remove a run. It is renamed first, so that no half-removed run is found.
+        """Remove a run. The folder is renamed first, so that no partly removed run is found.
 
         Raises:
-            OSError: If it cannot be removed.
+            OSError: If the run cannot be removed.
         """
         with suppress(FileNotFoundError):
             os.rename(folder, self._new_place())
-        with suppress(OSError):  # there are other runs of that digest
+        with suppress(OSError):  # fails if the digest has other runs
             folder.parent.rmdir()
 
     def _new_place(self) -> str:
@@ -232,12 +233,12 @@ class Writer:
 
     @contextmanager
     def _draft(self) -> Iterator[str]:
-        """Make a folder to write a run in. After an exception, it is removed."""
+        """Make a folder to write a run in. After an exception, the folder is removed."""
         complete = self._new_place()
         try:
             try:
                 os.mkdir(complete)
-            except FileNotFoundError:  # after a day without runs, another machine may have removed it
+            except FileNotFoundError:  # after a day without runs, another machine may have removed the folder
                 self._place = None
                 complete = self._new_place()
                 os.mkdir(complete)
@@ -258,7 +259,7 @@ class Writer:
         return kept
 
     def enlist(self, kept: Kept, tables: Tables) -> None:
-        """Add a run to the index that was found and whose checksums were all verified."""
+        """Add a found run, whose checksums were all verified, to the index."""
         summaries = _streams(tables)
         with self._lock:
             self._found += 1
@@ -267,7 +268,7 @@ class Writer:
     def _enlist(self, kept: Kept, summaries: Mapping[str, Stream | None] | None) -> None:
         noted_ns = time.time_ns()
         if summaries is not None:
-            with suppress(OSError):  # for runs of older versions, their file is read
+            with suppress(OSError):  # for runs of older versions, the file of the table is read
                 self._made.add(kept, summaries, changed_ns(kept.stamp), noted_ns)
         if kept.has_checksums:
             self._made.add_found(kept, noted_ns)
@@ -291,7 +292,7 @@ class Writer:
                 _make_durable(self._root, few)
 
     def _note(self) -> None:
-        """Add the new runs to the index. If this fails, they are later read from their folders."""
+        """Add the new runs to the index. If this fails, later commands read the runs from their folders."""
         noted, self._made = self._made, Entries()
         with suppress(OSError, ResultError):
             if noted.rows:
@@ -299,7 +300,8 @@ class Writer:
 
 
 def _streams(tables: Tables) -> Mapping[str, Stream | None] | None:
-    """Encode tables for the index. None if one cannot be encoded; the index then reads them from the run."""
+    """Encode tables for the index. None if a table cannot be encoded; the index then reads the tables from
+    the run."""
     with suppress(ResultError):
         return {name: stream(tables, name) for name in PACKED}
     return None
@@ -307,7 +309,7 @@ def _streams(tables: Tables) -> Mapping[str, Stream | None] | None:
 
 def _make_durable(root: Path, folders: Sequence[Path]) -> None:
     for folder in folders:
-        with suppress(FileNotFoundError):  # another process may have removed it
+        with suppress(FileNotFoundError):  # another process may have removed the folder
             for path in (*folder.iterdir(), folder, folder.parent, root):
                 files.sync(path)
 
@@ -315,7 +317,8 @@ def _make_durable(root: Path, folders: Sequence[Path]) -> None:
 def finished(folder: Path, digest: str, engine: EngineId, seed: int) -> Run | None:
     """Load the run in a folder, with its summaries in memory.
 
-    None if it is damaged, or has another digest, engine or seed: the folder can be a copy.
+    None if the run is damaged, or if its digest, engine or seed differ from the given ones, as in a copied
+    folder.
     """
     try:
         kept = Kept.read(folder)
@@ -327,10 +330,11 @@ def finished(folder: Path, digest: str, engine: EngineId, seed: int) -> Run | No
 
 
 def publish(complete: str, final: Path, meta: Meta) -> bool:
-    """Rename a complete folder to its final name, unless an equal run has it. Any other content is replaced.
+    """Rename a complete folder to its final name, unless an equal run has this name. Any other content is
+    replaced.
 
     Returns:
-        Whether it was renamed.
+        Whether the folder was renamed.
 
     Raises:
         ResultError: If other processes keep writing the same run.
@@ -351,11 +355,11 @@ def publish(complete: str, final: Path, meta: Meta) -> bool:
             return False
         outdated = Path(complete).with_name(f"outdated-{uuid4().hex}")
         with suppress(FileNotFoundError):  # another process may have been quicker
-            if files.exchange(Path(complete), final):  # may replace an equal one that was written since
+            if files.exchange(Path(complete), final):  # an equal run may have been written since the check
                 shutil.rmtree(complete, ignore_errors=True)
                 return True
             final.rename(outdated)
-            if finished(outdated, *looked_for):  # written since the check: restore it
+            if finished(outdated, *looked_for):  # an equal run was written meanwhile: restore it
                 with suppress(OSError):
                     outdated.rename(final)
             shutil.rmtree(outdated, ignore_errors=True)

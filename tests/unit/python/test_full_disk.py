@@ -173,7 +173,7 @@ def test_a_folder_of_runs_that_is_a_link_is_refused_before_anything_runs(
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / small.digest).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ResultError, match=rf"{small.digest}: is a link; remove it"):
+    with pytest.raises(ResultError, match=rf"{small.digest}: is a symbolic link; remove it"):
         fullpipe.run(small, out=tmp_path / "runs")
     assert (made, list((tmp_path / "elsewhere").iterdir())) == ([], [])
 
