@@ -146,7 +146,7 @@ def test_a_chunk_over_which_workers_die_is_tried_run_by_run(
 ) -> None:
     monkeypatch.setattr("fullpipe.cluster.dask.chunk_runs", lambda *_: 4)
     deadly = Deadly(5)
-    with pytest.raises(sweeps.SweepError, match=r"1 of 10 runs failed; .*every worker that ran it ended"):
+    with pytest.raises(sweeps.SweepError, match=r"1 of 10 runs failed; .*every worker that executed"):
         sweep(small, range(1, 6), out=tmp_path, on=on(deadly, tmp_path))
     assert sorted(deadly.chunks) == [1, 1, 1, 1, 2, 4, 4]
     assert len(list(Store(tmp_path))) == 9

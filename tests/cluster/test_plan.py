@@ -75,14 +75,14 @@ def test_another_version_of_fullpipe_is_refused(small: Scenario) -> None:
 def test_another_version_of_an_engine_is_refused(small: Scenario, what: str) -> None:
     plan = Plan.for_jobs(jobs(small))
     other = plan.engines[0].model_copy(update={what: "other"})
-    with pytest.raises(VersionError, match=r"planned with native .*other.*; here is native"):
+    with pytest.raises(VersionError, match=r"planned with native .*other.*; this machine has native"):
         plan.model_copy(update={"engines": (other,)}).check()
 
 
 def test_a_digest_that_the_worker_does_not_find_is_refused(small: Scenario) -> None:
     plan = Plan.for_jobs(jobs(small))
     other = plan.points[1].model_copy(update={"digest": "0" * 16})
-    with pytest.raises(VersionError, match=f"the scenario {'0' * 16} is {plan.points[1].digest} here"):
+    with pytest.raises(VersionError, match=f"the scenario {'0' * 16} has the digest {plan.points[1].digest}"):
         sent(plan.model_copy(update={"points": (plan.points[0], other)})).job(1)
 
 
@@ -102,7 +102,7 @@ def test_algorithms_in_python_need_permission(
     classes.import_class(kind)
     plan = Plan.for_jobs(jobs(small.with_values({"flows.0.cca": kind})))
     monkeypatch.delitem(classes._known, kind)
-    with pytest.raises(VersionError, match=f"runs {kind}, which needs --allow-python here, too"):
+    with pytest.raises(VersionError, match=f"runs {kind}, which also needs --allow-python on this machine"):
         sent(plan).check()
     sent(plan).check(allow_python=True)
 

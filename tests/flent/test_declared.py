@@ -206,7 +206,7 @@ def test_tests_are_listed(fullpipe: Cli) -> None:
         (("rrul", "--streams", "3"), "goes with tcp_nup and tcp_ndown"),
         (("rrul", "--cca", ","), "name one algorithm or more"),
         (("rrul", "--cca", "cubicc"), "cubicc"),
-        (("rrul", "--path", "parking-lot"), "is a graph; give one with a dumbbell"),
+        (("rrul", "--path", "parking-lot"), "is a graph; name a scenario with a dumbbell"),
         (("rrul", "--path", "nowhere"), "nowhere"),
         (("rrul", "--length", "0 s"), "more than 0 s"),
         (("rrul", "--length", "5"), "unit"),

@@ -1,7 +1,7 @@
 """Classes by names such as "python:mine:Reno".
 
 A scenario holds only the name. A class becomes known when it is passed to a scenario, or when `import_class`
-imports its module. The latter needs the user's permission, so that a scenario file from elsewhere runs no
+imports its module. `import_class` needs the user's permission, so that a scenario file from elsewhere runs no
 code.
 """
 
@@ -31,7 +31,7 @@ DIGITS = 16
 
 _known: dict[str, type[Controller]] = {}
 _brought: dict[str, list[str]] = {}
-"""Modules that the import of a module of algorithms imported, by that module."""
+"""For each imported module of algorithms, the modules that its import imported."""
 _sources: WeakKeyDictionary[type, Source] = WeakKeyDictionary()
 
 
@@ -43,23 +43,23 @@ def is_name(text: str) -> bool:
 def name(cls: type[Controller]) -> str:
     """Register a class, and return its name for scenarios, files and sweeps.
 
-    A class that is defined again replaces the earlier one.
+    A class that is defined again replaces the earlier class.
 
     Raises:
-        ScenarioError: If it is no subclass of `Controller`.
+        ScenarioError: If the class is not a subclass of `Controller`.
     """
-    from fullpipe.algorithms.controller import Controller  # here, as below: most scenarios name no class
+    from fullpipe.algorithms.controller import Controller  # imported here, as most scenarios name no class
 
     if not (isinstance(cls, type) and issubclass(cls, Controller) and cls is not Controller):
         raise ScenarioError([f"{cls!r} is no subclass of fullpipe.algorithms.Controller"])
     text = f"{PREFIX}{cls.__module__}:{cls.__qualname__}"
     _known[text] = cls
-    fingerprint(text)  # of the source as it is now, not as it may be edited later
+    fingerprint(text)  # computed now, before the source may be edited
     return text
 
 
 def find(kind: str) -> type[Controller] | None:
-    """Return the class of a name if it is known. Imports nothing."""
+    """Return the class of a name if the class is known. Imports nothing."""
     return _known.get(kind)
 
 
@@ -87,7 +87,7 @@ def import_class(kind: str) -> None:
         raise ScenarioError([f"{kind}: is no subclass of fullpipe.algorithms.Controller"])
     _brought.setdefault(module, [each for each in sys.modules if each not in before])
     name(found)
-    _known[kind] = found  # also under a name that another module gave it
+    _known[kind] = found  # the class may be known under a name in another module as well
     fingerprint(kind)
 
 
@@ -100,13 +100,13 @@ def factory(kind: str) -> Factory:
 
 
 def fingerprint(kind: str) -> str:
-    """Digest of the code of a class, on which results depend.
+    """Digest of the code of a class. Results depend on the code.
 
-    It covers the source files of the class and its bases, as they were when the class became known, and the
-    modules beside them that they import. A class without a file, such as one of an interactive session, has a
-    new digest every time, so that no stored run is taken for its result.
+    The digest covers the source files of the class and its bases, as they were when the class became known.
+    It also covers imported modules in the same folders. A class without a file, such as a class of an
+    interactive session, has a new digest every time, so that no stored run is taken for its result.
     """
-    from uuid import uuid4  # here, as below: most scenarios name no class
+    from uuid import uuid4  # imported here, as most scenarios name no class
 
     return _source(kind).fingerprint or uuid4().hex[:DIGITS]
 
@@ -114,7 +114,7 @@ def fingerprint(kind: str) -> str:
 def digests(kind: str) -> dict[str, str]:
     """Return the SHA-256 of every source file of a class by its path below the folder of its modules.
 
-    A class without a file has one entry, its name, with a digest that is constant while the class exists.
+    A class without a file has one entry: its name, with a digest that is constant while the class exists.
     """
     return dict(_source(kind).digests)
 

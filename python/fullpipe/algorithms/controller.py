@@ -20,14 +20,14 @@ _ALIKE = 0.8
 class Controller:
     """Computes the window and the rate of a flow, like the Rust trait `CongestionControl`.
 
-    Define the methods that you need and set the attributes `cwnd`, `ssthresh`, `pacing_bps` and so on. They
-    are read after every call. Before a call, `cwnd` and `ssthresh` are updated if the transport or the law
-    has changed them. Windows and counts are in packets, times in seconds, rates in bits of payload per
-    second.
+    Define the methods that you need and set the attributes `cwnd`, `ssthresh`, `pacing_bps` and so on. The
+    attributes are read after every call. Before a call, `cwnd` and `ssthresh` are updated if the transport or
+    the law has changed them. Windows and counts are in packets, times in seconds, rates in bits of payload
+    per second.
 
-    `on_ack` is called once per round trip with the sum of its ACKs, which costs little. In between, the
-    window follows the law that the class declares with `slow_start` and `increase`. With `per_ack = True`,
-    `on_ack` is called for every ACK, which costs about a microsecond each.
+    By default, `on_ack` is called once per round trip with the sum of the ACKs in the round trip. Between two
+    calls, the window follows the law that the class declares with `slow_start` and `increase`. With `per_ack
+    = True`, `on_ack` is called for every ACK, which costs about a microsecond per ACK.
 
     Annotated attributes of a subclass are its parameters, with their defaults:
 
@@ -49,7 +49,7 @@ class Controller:
     needs_pacing: ClassVar[bool] = False
     """Pace the flow, at `pacing_bps` or at the transport's rate."""
     watches_sends: ClassVar[bool] = False
-    """Call `on_send` for every burst, not only for those that end an idle time."""
+    """Call `on_send` for every burst, not only for bursts that end an idle time."""
     ecn: ClassVar[Literal["classic", "every_mark", "l4s"]] = "classic"
     """ECN mode. "classic": a mark is like a loss, once per round. "every_mark": every mark is echoed, as for
     DCTCP. "l4s": marks are counted and packets sent as ECT(1), as for Prague."""
@@ -57,28 +57,31 @@ class Controller:
     """Attributes to record as variables, and their units."""
 
     cwnd: float = 10
-    """Window in packets, at least 1; the transport rounds it down."""
+    """Congestion window in packets, at least 1; the transport rounds the window down."""
     ssthresh: float = math.inf
-    """Slow-start threshold in packets, to which the transport reduces. Less than 2 counts as 2."""
+    """Slow-start threshold in packets. The transport reduces the window to this threshold. Values below 2
+    count as 2."""
     slow_start: float = 0.0
     """Growth of the window per acknowledged packet while it is below `ssthresh`, in packets."""
     increase: float = 0.0
     """Growth of the window per window of acknowledged packets from `ssthresh` on, in packets."""
     pacing_bps: float | None = None
-    """Pacing rate; None leaves it to the transport."""
+    """Pacing rate; None: the transport chooses the rate."""
     wakeup_s: float | None = None
-    """Time at which to call `on_wakeup`; it is cleared when the call is made."""
+    """Time at which to call `on_wakeup`. The call resets this attribute to None."""
     hide_samples: bool = False
     """Mark packets sent from now on as application-limited, as BBR does in ProbeRTT."""
     reduce: bool = False
-    """Ask the transport to begin an episode ("delay") and to reduce; set it to False in `on_congestion`."""
+    """Ask the transport to begin an episode ("delay") and to reduce the window; reset to False in
+    `on_congestion`."""
     state: str | None = None
     """Name of the state for traces; None: slow start or congestion avoidance, by the window."""
     rng: Random
-    """Random numbers of this flow, from the seed of the run: draw from no other."""
+    """Random number generator of this flow, seeded by the run. Use no other random generator."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse methods whose names are close to a hook, or begin with `on_`: they would never be called.
+        """Refuse methods whose names resemble a hook or begin with `on_`, since such methods would never be
+        called.
 
         Raises:
             TypeError: If there is such a method.
@@ -94,10 +97,10 @@ class Controller:
                 raise TypeError(f"{cls.__name__}.{name}: no such method is ever called{hint}")
 
     def __init__(self, rng: Random, **params: Any) -> None:
-        """Set the parameters. A subclass with its own `__init__` calls this one first.
+        """Set the parameters. A subclass with its own `__init__` must call this `__init__` first.
 
         Raises:
-            ValueError: If a parameter is unknown, or has another type than its default.
+            ValueError: If a parameter is unknown, or differs in type from its default.
         """
         self.rng = rng
         known = parameters(type(self))
@@ -115,25 +118,27 @@ class Controller:
         """A round trip is over, or with `per_ack` an ACK arrived. The law has already been applied."""
 
     def on_lost(self, lost: LostPacket, path: Path) -> None:
-        """A packet was marked lost. The calls for the episode that it may begin and for its ACK follow."""
+        """A packet was marked lost. Calls of `on_congestion`, if an episode begins, and of `on_ack`
+        follow."""
 
     def on_congestion(self, episode: Episode, path: Path) -> None:
-        """An episode begins: set `ssthresh`. The transport moves the window there, or to 1 on a timeout."""
+        """An episode begins: set `ssthresh`. The transport then reduces the window to `ssthresh`, or to 1 on
+        a timeout."""
 
     def on_undo(self, undo: Undo, path: Path) -> None:
-        """The episode was spurious. Unless overridden, window and threshold are restored."""
+        """The episode was spurious. Unless this method is overridden, window and threshold are restored."""
 
     def on_recovery_exit(self, path: Path) -> None:
         """All data that was in flight when the episode began has been delivered."""
 
     def on_send(self, sent: Sent, path: Path) -> None:
-        """A burst is about to be sent: one that ends an idle time, or with `watches_sends` any."""
+        """A burst that ends an idle time is about to be sent, or any burst with `watches_sends`."""
 
     def on_wakeup(self, path: Path) -> None:
         """The time `wakeup_s` has come."""
 
     def _events(self) -> list[str]:
-        """Return the methods that the subclass defines: the others are never called."""
+        """Return the methods that the subclass defines. Other methods are never called."""
         return [name for name in _hooks() if getattr(type(self), name) is not getattr(Controller, name)]
 
 
@@ -159,7 +164,7 @@ def _alike(default: object, value: object) -> bool:
     return default is None or isinstance(value, type(default))
 
 
-# The conformance kit for classes, without a network; the registry's algorithms pass the same checks.
+# Conformance checks of classes, without a network. The algorithms of the registry pass the same checks.
 
 
 _LONGEST = 600
@@ -172,7 +177,7 @@ _REMEDIES = {
     "undo restores the window and the threshold": "set cwnd and ssthresh in on_undo to undo.prior_cwnd and "
     "undo.prior_ssthresh at least, or leave on_undo out",
 }
-"""Remedies by invariant, for those that a class can break."""
+"""Remedies by invariant, for the invariants that a class can break."""
 
 
 def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: Any) -> list[str]:
@@ -181,7 +186,7 @@ def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: A
     Args:
         cls: The algorithm.
         cases: Number of sequences of events.
-        seed: The same seed gives the same events.
+        seed: Seed of the events. Equal seeds give equal events.
         params: Parameters of the algorithm.
 
     Returns:
@@ -189,7 +194,7 @@ def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: A
         if one is known. The list is empty if all sequences pass.
 
     Raises:
-        TypeError: If `cls` is no subclass of `Controller`, or has no such parameter.
+        TypeError: If `cls` is not a subclass of `Controller`, or a parameter in `params` is unknown.
         ValueError: If `cases` is below 1.
     """
     _check(cls, params)
@@ -213,7 +218,7 @@ def _check(cls: type[Controller], params: dict[str, Any]) -> None:
 
 
 def _finding(factory: Callable[[], Controller], script: bytes) -> str | None:
-    """Run one sequence of events, and return a line about its failure; None if it passes."""
+    """Run one sequence of events, and return a line about its failure; None if the sequence passes."""
     try:
         broken = _judge(factory, script)
     except ControllerError as error:
@@ -226,7 +231,7 @@ def _finding(factory: Callable[[], Controller], script: bytes) -> str | None:
 
 
 def _raised(error: BaseException | None) -> str:
-    """Return an exception with its place on one line; without a place if it is not from the class's code."""
+    """Return an exception on one line, with its line and file if the class's code raised it."""
     text = " ".join(str(error).split())
     if error is None or error.__traceback__ is None:
         return text

@@ -1,4 +1,4 @@
-"""Prints the C header of algorithms in shared objects: `python -m fullpipe.algorithms.header`."""
+"""Print the C header of algorithms in shared objects: `python -m fullpipe.algorithms.header`."""
 
 import sys
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 
 # Algorithms in shared objects, by names such as "library:build/libmine.so:mine".
-#
-# A scenario holds only the name. A file is loaded only if the user allows it, so that a scenario from
+# A scenario holds only the name. A file is loaded only with the user's permission, so that a scenario from
 # elsewhere runs no code. The header `fullpipe_congestion.h` declares the functions that a library exports.
 
 
@@ -26,26 +25,26 @@ _DIGITS = 16
 _folders: list[Path] = [Path()]
 _allowed: dict[str, Path] = {}
 _seen: dict[Path, str] = {}
-"""Digests of libraries when they were first read."""
+"""Digests of libraries at the time when they were first read."""
 
 
 def is_library(text: str) -> bool:
-    """Whether a text has the form of an algorithm of a library: "library:PATH:NAME"."""
+    """Whether a text has the form of a name of an algorithm in a library: "library:PATH:NAME"."""
     return _NAME.fullmatch(text) is not None
 
 
 def find_library(kind: str) -> Path | None:
-    """Return the file of a name if it is allowed."""
+    """Return the file of a library algorithm by its name, or None if the file is not allowed."""
     return _allowed.get(kind)
 
 
 def allow_library(kind: str) -> None:
-    """Allow to load the file of "library:PATH:NAME", which runs its code.
+    """Allow the file of "library:PATH:NAME" to be loaded. Loading the file runs its code.
 
     Relative paths are searched in the folders of `look_in` and in the working directory.
 
     Raises:
-        ScenarioError: If there is no such file.
+        ScenarioError: If the file does not exist.
     """
     if kind in _allowed:
         return
@@ -54,34 +53,34 @@ def allow_library(kind: str) -> None:
     found = next((folder / path for folder in _folders if (folder / path).is_file()), None)
     if found is None:
         places = ", ".join(dict.fromkeys(str(folder.resolve()) for folder in _folders))
-        raise ScenarioError([f"{kind}: there is no file {path} in {places}; write its full path"])
+        raise ScenarioError([f"{kind}: there is no file {path} in {places}; write the full path of the file"])
     _allowed[kind] = found.resolve()
 
 
 def library_fingerprint(kind: str) -> str:
-    """Return a digest of the file, on which results depend.
+    """Return a digest of the library file. Results depend on the file.
 
     Raises:
-        ScenarioError: If the file has changed since this process first read it: a loaded library is not
+        ScenarioError: If the file has changed since this process first read it, as a loaded library is not
             replaced.
     """
     return library_digest(kind)[:_DIGITS]
 
 
 def library_digest(kind: str) -> str:
-    """Return the SHA-256 of the file; raises ScenarioError like `fingerprint`."""
-    import hashlib  # here: most scenarios name no library
+    """Return the SHA-256 of the library file; raises ScenarioError like `library_fingerprint`."""
+    import hashlib  # imported here, as most scenarios name no library
 
     path = _allowed[kind]
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if _seen.setdefault(path, found) != found:
-        raise ScenarioError([f"{path}: has changed since it was loaded; start Python again to use it"])
+        raise ScenarioError([f"{path}: has changed since it was loaded; restart Python to use the new file"])
     return found
 
 
 def look_for_libraries_in(*folders: Path) -> None:
-    """Search these folders for files first, in their order."""
+    """Search these folders for library files first, in the given order."""
     _folders[:0] = [folder.resolve() for folder in folders if folder.resolve() not in _folders]
 
 
@@ -89,12 +88,12 @@ def look_for_libraries_in(*folders: Path) -> None:
 
 
 def is_own(kind: str) -> bool:
-    """Whether a name has the prefix of such an algorithm."""
+    """Whether a name has the prefix of an algorithm outside the registry."""
     return kind.startswith((classes.PREFIX, PREFIX))
 
 
 def check_name(kind: str) -> None:
-    """Raise ValueError unless a name is well formed."""
+    """Raise ValueError unless the name of an algorithm outside the registry is well formed."""
     if classes.is_name(kind) or is_library(kind):
         return
     what, example = "a class", "python:my_module:MyClass"
@@ -104,7 +103,8 @@ def check_name(kind: str) -> None:
 
 
 def title(kind: str) -> str:
-    """Return the short name for the names of flows; other names are unchanged."""
+    """Return the short name of an algorithm, from which flows are named. Names in the registry are
+    unchanged."""
     return kind.rpartition(":")[2].rpartition(".")[2] if is_own(kind) else kind
 
 
@@ -114,10 +114,10 @@ def is_known(kind: str) -> bool:
 
 
 def permit(kind: str) -> None:
-    """Import the class, or allow the file: this runs the code of others.
+    """Import the class, or allow the file. This runs the code of the algorithm.
 
     Raises:
-        ScenarioError: If the class cannot be imported, or there is no such file.
+        ScenarioError: If the class cannot be imported, or the file does not exist.
     """
     if kind.startswith(PREFIX):
         allow_library(kind)
@@ -126,18 +126,20 @@ def permit(kind: str) -> None:
 
 
 def maker(kind: str) -> Factory | str:
-    """Return the source from which the simulator makes it: a factory, or the path of a shared object."""
+    """Return what the simulator creates the algorithm from: a factory (Python class), or the path of a shared
+    object."""
     path = find_library(kind)
     return classes.factory(kind) if path is None else str(path)
 
 
 def fingerprint(kind: str) -> str:
-    """Return a digest of the code, on which results depend."""
+    """Return a digest of the algorithm's code. Results depend on the code."""
     return classes.fingerprint(kind) if find_library(kind) is None else library_fingerprint(kind)
 
 
 def names_in(tree: object) -> list[str]:
-    """Return the texts of a scenario, as plain data, that name such algorithms, each once."""
+    """Return the names of algorithms outside the registry in a scenario, given as plain data. Each name is
+    returned once."""
     if isinstance(tree, str):
         return [tree] if is_own(tree) else []
     parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list | tuple) else ()
@@ -158,6 +160,6 @@ def paths(kind: str) -> dict[str, Path]:
 
 
 def look_in(*folders: Path) -> None:
-    """Search these folders for modules and files first, in their order."""
+    """Search these folders for modules and library files first, in the given order."""
     classes.look_in(*folders)
     look_for_libraries_in(*folders)

@@ -18,20 +18,20 @@ from uuid import uuid4
 from fullpipe.algorithms.classes import DIGITS, looked_in
 from fullpipe.parser import PARSER
 
-# Modules of users, compiled from their source each time that a process imports them.
-#
-# Python accepts stored bytecode if the size of the source file and the second of its last write are the
-# same (PEP 552). A parameter that is edited twice within a second can keep both. The old law would then
-# run, and its results would be stored for the new source.
+# Modules of users. Every process that imports such a module compiles it from source.
+# Python accepts stored bytecode if the size of the source file and the second of its last write are unchanged
+# (PEP 552). Two edits within a second can leave both unchanged. The old code would then run, and its results
+# would be stored for the new source.
 
 
 _STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 INSTALLED = ("site-packages", "dist-packages")
-"""Folders of installed packages; a run stores the versions of those that fullpipe uses in `versions`."""
+"""Folders of installed packages. A run stores the versions of the packages that fullpipe uses in
+`versions`."""
 
 
 def is_own(module: str, path: Path) -> bool:
-    """Whether a source file is the user's own: not installed, not of Python, and not of fullpipe."""
+    """Whether a source file belongs to the user: not to an installed package, Python or fullpipe."""
     is_ours = module.partition(".")[0] == "fullpipe"
     return not (is_ours or set(INSTALLED) & set(path.parts) or path.is_relative_to(_STANDARD))
 
@@ -46,7 +46,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder:
-    """Finds modules like Python, and compiles those of users."""
+    """Finds modules as Python does, and compiles modules of users from source."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -59,7 +59,7 @@ class _Finder:
 
 @contextmanager
 def from_source() -> Iterator[None]:
-    """Compile modules of users from their source files if they are imported within this context."""
+    """Within this context, compile imported modules of users from their source files."""
     finder = _Finder()
     place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
     sys.meta_path.insert(place, finder)
@@ -69,7 +69,8 @@ def from_source() -> Iterator[None]:
         sys.meta_path.remove(finder)
 
 
-# Source files of a class: its modules, those of its bases, and the modules beside them that they import.
+# Source files of a class: the module of the class, the modules of its bases, and imported modules in the same
+# folders.
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,9 @@ class Source:
     """Source files of a class as they were when it became known."""
 
     fingerprint: str
-    """Digest of all files; empty without files."""
+    """Digest of all source files; empty for a class without a file."""
     digests: Mapping[str, str]
-    """SHA-256 of every file by its path below the folder of its modules."""
+    """SHA-256 of every source file by its path below the folder of its modules."""
     paths: Mapping[str, Path]
 
 
@@ -87,9 +88,9 @@ def source_of(kind: str, bases: Sequence[type], brought: Sequence[str] = ()) -> 
     """Return the source files of a class.
 
     Args:
-        kind: Its name, such as "python:mine:Reno".
-        bases: The class and its bases that are not ours.
-        brought: All modules that their import imported.
+        kind: Name of the class, such as "python:mine:Reno".
+        bases: The class and those of its bases that are not part of fullpipe.
+        brought: All modules that the import of the class imported.
     """
     try:
         found = [(base, Path(inspect.getfile(base)).resolve()) for base in bases]
@@ -127,7 +128,7 @@ def _imported(files: Mapping[Path, Path], roots: Sequence[Path]) -> Iterator[tup
 
     Args:
         files: Files, each with the folder in which its modules are found.
-        roots: These folders; modules are also searched in those of `classes.look_in`.
+        roots: The folders of all files. Modules are also searched in the folders given to `classes.look_in`.
     """
     places = list(dict.fromkeys([*roots, *looked_in()]))
     waiting, seen = list(files.items()), set(files)
@@ -151,7 +152,7 @@ def _loaded(modules: Sequence[str]) -> Iterator[tuple[str, Path]]:
 
 
 def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Yield the files that may hold a module, each with its folder; installed packages are left out."""
+    """Yield the files that may hold a module, each with its folder. Installed packages are left out."""
     if name.split("/", maxsplit=1)[0] == "fullpipe":
         return
     for place in places:

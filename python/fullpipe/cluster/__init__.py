@@ -1,4 +1,4 @@
-"""Executors that run sweeps on many machines, which share a store."""
+"""Executors that run sweeps on many machines with a shared store."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +29,8 @@ def executor(
             that can access the store. "dask": processes of this machine. "dask://HOST:PORT": workers of that
             Dask scheduler. "slurm": SLURM jobs.
         root: The folder of the store.
-        workers: Maximum number of simultaneous runs. Running Dask schedulers use all of their workers.
+        workers: Maximum number of simultaneous runs. A Dask scheduler that is already running uses all of its
+            workers.
         cca_timeout_s: Maximum duration of one call into an algorithm written in Python.
         allow_python: Let Dask workers import the classes of `python:module:Class`.
 
@@ -46,7 +47,7 @@ def executor(
     if root is None:
         raise FolderError(f"{on}: runs of other processes are found in a store; name its folder")
     if on == "files":
-        from fullpipe.cluster.connect import Files  # here, as below, since threads do not need it
+        from fullpipe.cluster.connect import Files  # imported here, as threads need no connections
 
         return Files(root, workers, cca_timeout_s)
     from fullpipe.cluster.connect import connection

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from fullpipe import files
 from fullpipe.errors import EngineError, FullpipeError, ScenarioError
 
-# Errors of runs as plain data, with kind and message, to pass them between processes.
+# Errors of runs as plain data with kind and message, for transfer between processes.
 
 
 Told = dict[str, str]
@@ -38,24 +38,25 @@ def error_told(data: Any) -> FullpipeError:
     return ScenarioError(message.split("\n")) if kind == "ScenarioError" else EngineError(message)
 
 
-# Sizes of chunks: large enough that claims cost little, small enough that all workers finish together.
+# Sizes of chunks. Chunks are large enough that claims cost little, and small enough that all workers finish
+# together.
 
 
 SHORTEST_S = 1.0
-"""Minimum duration of a chunk, unless it is a single run."""
+"""Minimum duration of a chunk of several runs."""
 LONGEST_S = 10.0
-"""Maximum duration of a chunk, unless it is a single run."""
+"""Maximum duration of a chunk of several runs."""
 SHARE_S = 0.01
-"""Minimum duration per worker, since one scheduler or file server serves the chunks of all workers."""
+"""Minimum duration of a chunk per worker of the sweep, as one scheduler or file server serves all workers."""
 FIRST_CHUNKS = 128
-"""Number of chunks at the start of a sweep, so that many processes can claim one at once."""
+"""Number of chunks at the start of a sweep, so that many processes can claim a chunk at the same time."""
 
 
 def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
     """Return the size of the next chunk, by guided self-scheduling (Polychronopoulos and Kuck 1987).
 
-    It is half of a worker's share of the remaining runs, within the bounds above, so that chunks become short
-    towards the end.
+    The size is half of a worker's share of the remaining runs, within the bounds above, so that chunks become
+    short towards the end.
 
     >>> [chunk_runs(None, 1000, 2), chunk_runs(0.01, 1000, 2), chunk_runs(0.01, 100_000, 2)]
     [1, 250, 1000]
@@ -86,7 +87,7 @@ class Owner:
 
     host: str
     kernel: str
-    """Hash of the running kernel and the PID namespace. Processes with the same value see each other."""
+    """Hash of the running kernel and the PID namespace. Processes with the same hash see each other."""
     pid: int
 
     @classmethod
@@ -97,13 +98,13 @@ class Owner:
 
     @classmethod
     def read(cls, text: str) -> "Owner | None":
-        """Parse the text that `str` returns. None if it is not valid."""
+        """Parse the text that `str` returns. None if the text is not valid."""
         found = _WRITTEN.fullmatch(text)
         return cls(found[1], found[2], int(found[3])) if found else None
 
     @property
     def is_dead(self) -> bool:
-        """Whether it has certainly ended. Only processes of this machine can be checked."""
+        """Whether the process has certainly ended. Only processes of this machine can be checked."""
         if self.kernel != _namespace():
             return False
         try:
@@ -128,11 +129,10 @@ def _namespace() -> str:
 
 
 # Leases of chunks, timed by the clock of the file system.
-#
-# The clocks of machines differ, so none of them is read. A claim is renewed by setting the time of its file
-# to the file system's current time. To measure its age, another file is touched in the same way and the two
-# times are compared. Files are opened before their time is read, since otherwise NFS would not ask its
-# server.
+# The clocks of machines differ, so no machine's clock is read. A claim is renewed by setting the time of its
+# file to the file system's current time. To measure the age of a claim, a second file is touched in the same
+# way, and the times of the two files are compared. A file is opened before its time is read, since otherwise
+# NFS would return a cached time instead of asking its server.
 
 
 LEASE_S = 30.0
@@ -159,11 +159,11 @@ class Clock(Protocol):
         """
 
     def passed_s(self) -> float:
-        """Return a time of this process that never decreases, for deciding when to check again."""
+        """Return a monotonic time of this process, by which checks are scheduled."""
 
 
 class FileSystemClock:
-    """The clock of the file system of a folder. `name` is this process's file in it."""
+    """The clock of the file system of a folder. `name` is this process's file in the folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._ours = folder / name
@@ -179,7 +179,7 @@ class FileSystemClock:
         return _changed_s(self._ours) - touched_s
 
     def passed_s(self) -> float:
-        """Return a time that never decreases."""
+        """Return a monotonic time."""
         return time.monotonic()
 
 
@@ -195,13 +195,14 @@ def _changed_s(path: Path) -> float:
 #
 # A chunk is a range of jobs. It is an empty file named after the range, in the folder of its state:
 #
-# open/0000100-0000200 can be claimed claimed/0000100-0000150@node7-1a2b3c4d-812 held by a process, until
-# its lease runs out
+#     open/0000100-0000200                         can be claimed
+#     claimed/0000100-0000150@node7-1a2b3c4d-812   held by a process until the lease runs out
 #
-# It is removed when each of its jobs is in the store or has failed, so jobs that are in no chunk are
-# finished. A process that needs fewer jobs first adds the rest as a new chunk, and then shortens its claim.
-# If it is killed between the two, its claim overlaps the new chunk, and the next owner takes only the jobs
-# before it. So no job is lost, and none is held by two processes.
+# The file is removed when each job of the chunk is in the store or has failed. So jobs that are in no chunk
+# are finished. A process that needs only a part of a chunk first adds the remaining jobs as a new chunk, and
+# then shortens its claim. If the process is killed between the two steps, its claim overlaps the new chunk.
+# The next owner then takes only the jobs before the new chunk. So no job is lost, and no job is held by two
+# processes.
 
 
 _NAME = re.compile(r"(\d{7,9})-(\d{7,9})(?:@(.+))?", re.ASCII)
@@ -226,14 +227,14 @@ class Range:
 
 @dataclass(frozen=True)
 class Claim:
-    """A chunk that a process holds."""
+    """A chunk that is held by a process."""
 
     range: Range
     owner: Owner
 
     @property
     def name(self) -> str:
-        """Name of its file."""
+        """Name of the claim's file."""
         return f"{self.range}@{self.owner}"
 
 
@@ -247,7 +248,8 @@ class Chunks:
         self._lock = RLock()
         self._held = set[Claim]()
         self._ask_at_s: dict[str, float] | None = None
-        """Times at which to check the age of others' claims, by name. None before the first check."""
+        """Times at which to check the age of other processes' claims, by name. None before the first
+        check."""
 
     def open(self) -> list[Range]:
         """Return the free chunks in order."""
@@ -259,7 +261,8 @@ class Chunks:
         return [Claim(found, owner) for found, owner in sorted(owners, key=lambda o: o[0]) if owner]
 
     def pending(self) -> list[Range]:
-        """Return all free and claimed chunks. Claims are listed twice, so that none is missed in a move."""
+        """Return all free and claimed chunks. Claims are listed twice, so that no chunk is missed while it is
+        moved."""
         held = [claim.range for claim in self.claimed()]
         return sorted({*held, *self.open(), *(claim.range for claim in self.claimed())})
 
@@ -269,7 +272,8 @@ class Chunks:
             os.close(os.open(self.folder / "open" / str(chunk), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
     def claim(self) -> Claim | None:
-        """Claim one of the first free chunks, chosen at random to avoid conflicts. None if there is none."""
+        """Claim one of the first free chunks, chosen at random to avoid conflicts. None if no chunk is
+        free."""
         free = self.open()
         near = free[: 1 + 2 * len(self.claimed())] if free else []
         random.shuffle(near)
@@ -280,7 +284,8 @@ class Chunks:
         return None
 
     def take_over(self) -> Claim | None:
-        """Take over a chunk whose owner has ended or not renewed its lease. None if there is none."""
+        """Take over a chunk whose owner has ended or not renewed its lease. None if there is no such
+        chunk."""
         with self._lock:
             others = [claim for claim in self.claimed() if claim not in self._held]
             soonest_s = 0.0 if self._ask_at_s is None else self._clock.passed_s() + LEASE_S
@@ -296,7 +301,7 @@ class Chunks:
         return None
 
     def age_s(self, claim: Claim) -> float | None:
-        """Return the time since a claim was renewed. None if it no longer exists."""
+        """Return the time since a claim was renewed. None if the claim no longer exists."""
         with suppress(FileNotFoundError):
             return self._clock.age_s(self.folder / "claimed" / claim.name)
         return None
@@ -325,7 +330,9 @@ class Chunks:
             rest = Range(stop, claim.range.stop)
             self.add(rest)
             kept = Claim(Range(claim.range.start, stop), self.owner)
-            if not self._move(claim, f"claimed/{kept.name}"):  # taken over meanwhile, with the rest
+            if not self._move(
+                claim, f"claimed/{kept.name}"
+            ):  # another process took the chunk over, with the released jobs
                 (self.folder / "open" / str(rest)).unlink(missing_ok=True)
                 return claim
             self._held.add(kept)
@@ -350,7 +357,8 @@ class Chunks:
             return False
 
     def _take(self, path: Path, chunk: Range) -> Claim | None:
-        """Rename a file to a claim of this process. Its time is set before, so that it is not expired."""
+        """Rename a file to a claim of this process. The time of the file is set before, so that the claim is
+        not expired."""
         mine = Claim(chunk, self.owner)
         final = self.folder / "claimed" / mine.name
         with self._lock:
@@ -375,7 +383,7 @@ class Chunks:
         return False
 
     def _not_given_back(self, chunk: Range) -> Range:
-        """Return the part of a dead process's claim before the jobs that it had released."""
+        """Return the part of a dead process's claim before the jobs that the process had released."""
         given_back = [r.start for r in self.pending() if chunk.start < r.start < chunk.stop]
         return Range(chunk.start, min(given_back, default=chunk.stop))
 

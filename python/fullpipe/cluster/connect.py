@@ -89,7 +89,7 @@ class _Watch:
         self._folder, self._root, self._todo, self._source, self._crew = folder, root, todo, source, crew
         self._known, self._progress = known, progress
         self._is_over = bytes(len(todo))
-        """Flag of every job that is no longer in a chunk."""
+        """For every job, whether it is no longer in a chunk."""
         self._look_at_s = 0.0
 
     def outcome(self, index: int) -> Outcome:
@@ -103,11 +103,11 @@ class _Watch:
             if time.monotonic() >= self._look_at_s:
                 self._look(index)
             else:
-                time.sleep(_PULSE_S)  # short, since signals do not end a wait once polars is in use
+                time.sleep(_PULSE_S)  # short, since signals do not end a wait after polars was used
         return self._known.pop(index)
 
     def _look(self, first: int) -> None:
-        import numpy as np  # here, since other executors do not need it
+        import numpy as np  # imported here, as other executors do not need it
 
         over = np.ones(len(self._todo), dtype=bool)
         for chunk in self._folder.chunks.pending():
@@ -122,7 +122,8 @@ class _Watch:
         self._look_at_s = time.monotonic() + _LOOK_S
 
     def _read(self, index: int) -> Outcome | None:
-        """Return the outcome of a job by another process. None if another command has opened it again."""
+        """Return the outcome of a job by another process. None if another command has put the job into a
+        chunk again."""
         job = self._todo[index]
         failure = self._folder.failure(index)
         if failure:
@@ -133,7 +134,7 @@ class _Watch:
         return made if made.error is None or self._is_over[index] else None
 
 
-# Clients of Dask clusters, which are started on this machine, already running, or started as SLURM jobs.
+# Clients of Dask clusters. A cluster is started on this machine, already running, or started as SLURM jobs.
 #
 # Other settings of a cluster, such as the account and the queue of SLURM jobs, are in Dask's configuration.
 
@@ -144,13 +145,13 @@ _UNDISTURBED = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 _ANSWERS = "10s"
 """Maximum time for a scheduler to answer."""
 _DEATHS = 10
-"""Number of workers that may die while running a chunk before its runs are tried one by one. Workers can also
-die at the end of their walltime."""
+"""Number of workers that may die while running a chunk before the runs of the chunk are tried one by one.
+Workers can also die at the end of their walltime."""
 _FILL_S = 5.0
 """Interval at which missing workers are requested."""
 _LIFETIME, _STAGGER = 55 / 60, 4 / 60
-"""Fractions of a SLURM job's walltime after which its worker ends by itself, and by which workers differ.
-Workers finish their current runs and are replaced (dask-jobqueue, "Handling walltime")."""
+"""Fraction of a SLURM job's walltime after which its worker ends by itself, and the fraction by which workers
+differ. Workers finish their current runs and are replaced (dask-jobqueue, "Handling walltime")."""
 
 
 def connection(on: str, workers: int) -> Connect | None:
@@ -228,7 +229,7 @@ def _local(workers: int) -> tuple[Any, Callable[[], None]]:
 
 
 def _forget_dead(workers: dict[Any, Any]) -> None:
-    """Remove workers that were killed during their start, which Dask would count as workers forever."""
+    """Remove workers that were killed during their start, since Dask would count them as workers forever."""
     for name, worker in list(workers.items()):
         if worker.status.name in ("closed", "failed"):
             del workers[name]
@@ -236,7 +237,9 @@ def _forget_dead(workers: dict[Any, Any]) -> None:
 
 def _slurm(workers: int) -> tuple[Any, Callable[[], None]]:
     if shutil.which("sbatch") is None:
-        raise ClusterError("slurm: there is no sbatch on this machine; use one that has it, or --on files")
+        raise ClusterError(
+            "slurm: there is no sbatch on this machine; use a machine with sbatch, or --on files"
+        )
     cluster = slurm_cluster()
     return cluster, partial(cluster.scale, jobs=ceil(workers / _cores()))
 
@@ -272,7 +275,7 @@ def walltime(text: str) -> int:
     [1800, 1800, 1800, 129600]
 
     Raises:
-        ClusterError: If it is not a time.
+        ClusterError: If the text is not a time.
     """
     days, dash, rest = text.rpartition("-")
     try:

@@ -1,4 +1,4 @@
-"""Workers that share a folder: what each claims, runs and writes."""
+"""Workers that share a folder: they claim chunks, run jobs and write runs."""
 
 import shutil
 import time
@@ -16,18 +16,19 @@ from fullpipe.runs import Run, Store
 from fullpipe.runs.executor import Attempt, Interruptible, Job, Outcome, Progress, RunSource
 from fullpipe.sweeps import KeptRuns
 
-# Runs that are made in a local folder and copied into the shared store when they are complete.
+# Runs made in a local folder and copied into the shared store when complete.
 
 
 @dataclass(frozen=True)
 class ScratchRuns:
-    """Finds runs in a shared store, and makes missing ones in a local store before copying them there."""
+    """Finds runs in a shared store. Missing runs are made in a local store and then copied to the shared
+    store."""
 
     shared: KeptRuns
     local: KeptRuns
 
     def find(self, job: Job) -> Run | None:
-        """Find the run of a job in the shared store, or in the local one if it was not copied yet."""
+        """Find the run of a job in the shared store, or in the local store if the run was not copied yet."""
         found = self.shared.find(job)
         if found:
             return found
@@ -39,7 +40,7 @@ class ScratchRuns:
         return self._publish(self.local.make(job, progress))
 
     def _publish(self, run: Run) -> Run:
-        """Copy a run into the shared store and remove the local one."""
+        """Copy a run into the shared store and remove the local run."""
         assert self.shared.store
         shared = self.shared.store.save(run)
         if run.folder:
@@ -53,9 +54,9 @@ class ScratchRuns:
 _IDLE_S = 0.5
 """Interval at which idle threads look for work."""
 _SURE_S = 1.0
-"""A renewed claim is certain for this long, so it is not renewed more often."""
+"""Minimum time between two renewals of a claim. A renewed claim cannot be lost within this time."""
 _TOO_LONG = 2.0
-"""If a chunk takes longer than planned by this factor, its remaining jobs are released."""
+"""If a chunk takes longer than planned by this factor, the remaining jobs of the chunk are released."""
 
 
 class _StoppedError(Exception):
@@ -70,8 +71,8 @@ class Crew:
         job: Returns a job by its index. A VersionError stops the crew.
         source: Finds, makes and stores runs.
         workers: Number of threads.
-        progress: Called at every step.
-        heard: Called with the outcome of every job that was tried here.
+        progress: Called at every step of a run.
+        heard: Called with the outcome of every job that this process tried.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Crew:
 
     def _renew(self) -> None:
         while not self._stop.wait(RENEW_S):
-            with suppress(OSError):  # it may work the next time
+            with suppress(OSError):  # the next renewal may succeed
                 self._chunks.renew_all()
 
     def _labour(self, number: int) -> None:
@@ -139,7 +140,7 @@ class Crew:
             self._stop.set()
 
     def _next(self, run_s: float | None) -> Claim | None:
-        """Claim or take over a chunk of the right size. None if there is none."""
+        """Claim or take over a chunk of the right size. None if there is no chunk."""
         left = sum(chunk.runs for chunk in self._chunks.open())
         claim = self._chunks.claim() if left else self._chunks.take_over()
         if claim is None:
@@ -155,7 +156,7 @@ class Crew:
             while index < claim.range.stop:
                 if time.monotonic() - renewed_s > _SURE_S:
                     if not self._chunks.renew(claim):
-                        break  # another process has it, as this one was suspended for longer than the lease
+                        break  # the lease expired while this process was suspended; another has the chunk
                     renewed_s = time.monotonic()
                 self._try(index)
                 index += 1
@@ -179,7 +180,7 @@ class Crew:
         self._heard(index, outcome)
 
 
-# The worker of `fullpipe work`: runs jobs of all sweeps of a store until none are left.
+# The worker of `fullpipe work`: runs jobs of all sweeps of a store until no jobs are left.
 
 
 _PULSE_S = 0.1
@@ -226,7 +227,7 @@ class Worker:
     say: Callable[[str], None] = print
 
     def work(self, counts: Counts) -> None:
-        """Work until no jobs are left and none have come for `wait_s`.
+        """Work until no jobs have been left for `wait_s`.
 
         Raises:
             FolderError: If the store or the scratch folder cannot be written.

@@ -50,20 +50,19 @@ def _read(plan: bytes, allow_python: bool) -> Plan:
     return read
 
 
-# Runs a sweep on a Dask cluster, which is local, already running, or started as SLURM jobs.
-#
-# Workers receive the plan once, and then ranges of jobs. They return the errors of failed jobs. The runs
+# Runs a sweep on a Dask cluster. The cluster is local, already running, or started as SLURM jobs.
+# Workers receive the plan once, and then ranges of jobs. Workers return the errors of failed jobs. The runs
 # are in the store, a folder with the same path on all machines. If a worker dies, its chunk is given to
-# another one, which finds the finished runs in the store.
+# another worker, which finds the finished runs in the store.
 
 
 Connect = Callable[[], AbstractContextManager[Any]]
 """Makes the client of a cluster, a `distributed.Client`."""
 _PULSE_S = 0.2
 _AHEAD = 2
-"""Number of chunks given out per thread of a worker: one that runs, and one that waits."""
+"""Number of chunks given out per thread of a worker: a running chunk and a waiting chunk."""
 _COMPUTED_AGAIN = ("lost", "pending")
-"""States of a task whose worker ended before the result was read. The scheduler runs it again."""
+"""States of a task whose worker ended before the result was read. The scheduler runs the task again."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Dask:
     """Runs jobs on a Dask cluster.
 
     Args:
-        client: Makes a client of the cluster, which is closed at the end.
+        client: Makes a client of the cluster. The client is closed at the end.
         root: The folder of the store, which every worker must be able to access.
         cca_timeout_s: Maximum duration of one call into an algorithm written in Python.
         allow_python: Let workers import the classes of `python:module:Class`.
@@ -110,7 +109,7 @@ class Dask:
 
 
 class _Sweep:
-    """The chunks of a sweep on a cluster: those given out, and the remaining jobs."""
+    """The chunks of a sweep that were given out to a cluster, and the remaining jobs."""
 
     def __init__(self, how: Dask, root: Path, todo: list[Job], missing: list[int]) -> None:
         self._how, self._root, self._left = how, root, deque(missing)
@@ -118,7 +117,7 @@ class _Sweep:
         self._done: SimpleQueue[Any] = SimpleQueue()
         self._out = dict[Any, list[int]]()
         self._again = deque[list[int]]()
-        """Runs to try one by one, since workers died while running their chunk."""
+        """Runs to try one by one, because workers died while running the chunk of these runs."""
         self._run_s: float | None = None
         self._stack = ExitStack()
 
@@ -150,7 +149,7 @@ class _Sweep:
         if type(error).__name__ != "KilledWorker":
             raise _lost(error)
         if len(indices) == 1:
-            return [(indices[0], EngineError(f"every worker that ran it ended: {error}"))]
+            return [(indices[0], EngineError(f"every worker that executed this run ended: {error}"))]
         self._again.extend([index] for index in indices)
         return []
 

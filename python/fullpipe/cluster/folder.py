@@ -1,4 +1,4 @@
-"""The folder that machines share, and the progress in it."""
+"""The folder that machines share, and the progress of the sweeps in the folder."""
 
 import errno
 import json
@@ -30,9 +30,11 @@ from fullpipe.runs.executor import Job, Outcome, Progress, RunSource, Update
 
 # A sweep in a shared folder: its plan, the remaining chunks, and the failed runs.
 #
-# <store>/.work/<sweep>/plan.json jobs, and the versions to run them with chunks/ ranges of unfinished jobs:
-# open, claimed planning/ one chunk of the same kind, held while chunks are made failed/ a file per failed
-# run clock/ a file per process, to read the file system's clock
+# <store>/.work/<sweep>/plan.json     jobs, and the versions to run them with
+#                       chunks/       ranges of unfinished jobs: open, claimed
+#                       planning/     the chunk that a process holds while it makes the chunks of the sweep
+#                       failed/       a file per failed run
+#                       clock/        a file per process, by which the file system's clock is read
 
 
 WORK = ".work"
@@ -40,12 +42,12 @@ WORK = ".work"
 _PLAN = "plan.json"
 _PAUSE_S = 0.2
 _MOST_BYTES = 65_536
-"""Maximum size of a failed run's message."""
+"""Maximum size of the stored error message of a failed run, in bytes."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed run: its index among the jobs, and its error."""
+    """A failed run: the index of its job, and its error."""
 
     index: int
     error: FullpipeError
@@ -61,7 +63,7 @@ class SweepFolder:
 
     @property
     def is_there(self) -> bool:
-        """Whether the folder still exists. The command removes it at the end."""
+        """Whether the folder still exists. The command that began the sweep removes the folder at the end."""
         return (self.path / _PLAN).exists()
 
     def plan(self) -> Plan:
@@ -85,7 +87,7 @@ class SweepFolder:
         self._failure(index).unlink(missing_ok=True)
 
     def failure(self, index: int) -> Failure | None:
-        """Read the error of a run. None if it has not failed."""
+        """Read the error of a run. None if the run has not failed."""
         try:
             with self._failure(index).open("rb") as file:
                 data = json.loads(file.read(_MOST_BYTES))
@@ -105,7 +107,7 @@ class SweepFolder:
         return cls(root / WORK / plan.id)
 
     def open_again(self, missing: Sequence[int], runs: int) -> None:
-        """Make chunks of missing jobs that are in no chunk, such as those that failed before."""
+        """Make chunks of missing jobs that are in no chunk, such as jobs that failed before."""
         with self._planning():
             free = pieces(missing, _first_runs(runs), self.chunks.pending())
             for index in self._failed():
@@ -120,17 +122,18 @@ class SweepFolder:
         if self.is_there:
             with suppress(OSError), files.hidden(work) as place:
                 self.path.rename(place / "over")
-        with suppress(OSError):  # other sweeps are in it
+        with suppress(OSError):  # fails if the folder has other sweeps
             work.rmdir()
 
     def leave(self) -> None:
-        """Remove this process's file for the clock."""
+        """Remove the file by which this process reads the file system's clock."""
         with suppress(OSError):
             (self.path / "clock" / str(self._owner)).unlink()
 
     @contextmanager
     def _planning(self) -> Iterator[None]:
-        """Wait until no other process makes chunks. A killed process's turn is taken over like a chunk."""
+        """Wait until no other process makes chunks. If a process is killed while making chunks, another
+        process takes over like for a chunk."""
         turn = self._chunks("planning")
         held: Claim | None = None
         while held is None and self.is_there:
@@ -155,15 +158,15 @@ class SweepFolder:
 
 
 def begin(root: Path, plan: Plan, missing: Sequence[int]) -> SweepFolder:
-    """Make the folder of a plan in a store, unless it exists, with every missing job in a chunk.
+    """Make the folder of a plan in a store, unless the folder exists, with every missing job in a chunk.
 
     Raises:
-        FolderError: If it cannot be written.
+        FolderError: If the folder cannot be written.
     """
     folder = SweepFolder.of_plan(root, plan)
     try:
         while True:
-            with suppress(FileNotFoundError):  # another command has just finished and removed it
+            with suppress(FileNotFoundError):  # another command has just finished and removed the sweep
                 _make_unless_there(folder.path, plan, missing)
                 folder.open_again(missing, plan.runs)
                 return folder
@@ -246,7 +249,7 @@ def stored(todo: Sequence[Job], source: RunSource, progress: Progress | None) ->
 
 
 def made_elsewhere(job: Job, source: RunSource, root: Path) -> Outcome:
-    """Find a run that another process has stored. NFS may hide it until its folders are listed again."""
+    """Find a run that another process has stored. NFS may hide the run until its folders are listed again."""
     for pause_s in _PAUSES_S:
         time.sleep(pause_s)
         run = source.find(job)
@@ -255,16 +258,16 @@ def made_elsewhere(job: Job, source: RunSource, root: Path) -> Outcome:
         for folder in (root, root / engines.place_of(engines.engine(job.engine), job.scenario)):
             with suppress(OSError):
                 os.listdir(folder)
-    told = f"made, but not in {root}: workers must see the same folder; the same command makes it again"
+    told = f"made, but not in {root}: workers must see the same folder; the same command makes the run again"
     return Outcome(job, ResultError(told))
 
 
-# Progress of the sweeps of a store, as read from its folder.
+# Progress of the sweeps of a store, as read from the store's folder.
 
 
 @dataclass(frozen=True)
 class Held:
-    """A chunk that a process holds, and the time since it was renewed."""
+    """A chunk that a process holds, and the time since the claim was renewed."""
 
     claim: Claim
     age_s: float
@@ -289,7 +292,7 @@ class Status:
 
     @property
     def finished(self) -> int:
-        """Number of stored runs, which are those that are in no chunk and have not failed."""
+        """Number of stored runs. A run is stored if its job is in no chunk and has not failed."""
         return max(0, self.runs - self.open_runs - self.held_runs - len(self.failed))
 
     def to_dict(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from fullpipe.sweeps import Job
 
 
 def patch(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return the patch that turns one tree into another. Lists are replaced as a whole. No value may be None.
+    """Return the patch that turns `before` into `after`. Lists are replaced as a whole. No value may be None.
 
     >>> patch({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": 5, "c": 2}, "e": [1]})
     {'d': None, 'a': {'b': 5}, 'e': [1]}
@@ -62,7 +62,7 @@ def patched(tree: Any, changed: dict[str, Any]) -> dict[str, Any]:
 
 _DIGITS = 16
 _KEPT = 64
-"""Maximum number of scenarios in memory. A point's jobs are consecutive, so few are needed."""
+"""Maximum number of scenarios in memory. A point's jobs are consecutive, so few scenarios are needed."""
 
 
 class _Frozen(BaseModel):
@@ -75,9 +75,9 @@ class Point(_Frozen):
     at: dict[str, Any]
     """The swept paths and their values."""
     differs: dict[str, Any]
-    """Merge patch (RFC 7396) from the plan's scenario to this one."""
+    """Merge patch (RFC 7396) from the plan's scenario to the scenario of this point."""
     digest: str
-    """Digest of the scenario. Workers compute it as well and compare."""
+    """Digest of the scenario. Workers compute the digest as well and compare the two digests."""
     engine: Annotated[int, Field(strict=True, ge=0)]
     """Index of the engine in the plan's engines."""
     seeds: tuple[Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)], ...]
@@ -89,14 +89,14 @@ class Plan(_Frozen):
     fullpipe: str
     engines: tuple[EngineId, ...]
     scenario: dict[str, Any]
-    """The first scenario, as plain data."""
+    """Scenario of the first point, as plain data."""
     points: tuple[Point, ...]
     cca_timeout_s: Annotated[float, Field(allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
     def _has_the_engines(self) -> Self:
         if any(point.engine >= len(self.engines) for point in self.points):
-            raise ValueError("a point is of an engine that the plan does not have")
+            raise ValueError("the engine index of a point is not in the plan")
         return self
 
     @classmethod
@@ -131,13 +131,15 @@ class Plan(_Frozen):
         """Read a plan that `to_json` wrote.
 
         Raises:
-            VersionError: If it is not a plan, or is from an incompatible version.
+            VersionError: If the data are not a plan, or are from an incompatible version.
         """
         try:
             return cls.model_validate_json(data)
         except ValidationError:
             told = "not a plan that this version of fullpipe can read"
-            raise VersionError(f"{where}: {told}; use the version that wrote it, or remove it") from None
+            raise VersionError(
+                f"{where}: {told}; use the version of fullpipe that wrote the plan, or remove the file"
+            ) from None
 
     def to_json(self) -> bytes:
         """Return the plan as JSON."""
@@ -145,13 +147,14 @@ class Plan(_Frozen):
 
     @property
     def id(self) -> str:
-        """Identifies the jobs and versions by 16 hexadecimal digits, so equal commands share a sweep."""
+        """ID of the jobs and versions, 16 hexadecimal digits. Equal commands have equal IDs and share a
+        sweep."""
         content = self.model_copy(update={"cca_timeout_s": None}).to_json()
         return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
     @cached_property
     def _ends(self) -> Sequence[int]:
-        """Number of jobs up to the last one of every point."""
+        """Number of jobs up to and including the last job of every point."""
         return list(accumulate(len(point.seeds) for point in self.points))
 
     @property
@@ -168,7 +171,7 @@ class Plan(_Frozen):
         """Make a job from the plan, by its index.
 
         Raises:
-            VersionError: If the scenario, the engine or an algorithm differs from the plan here.
+            VersionError: If the scenario, the engine or an algorithm on this machine differs from the plan.
         """
         place = bisect_right(self._ends, index)
         point = self.points[place]
@@ -181,7 +184,8 @@ class Plan(_Frozen):
         """Check that this version can run the plan.
 
         Raises:
-            VersionError: If Fullpipe, the scenario, an engine or an algorithm has another version here.
+            VersionError: If Fullpipe, the scenario, an engine or an algorithm has another version on this
+                machine.
         """
         here = version("fullpipe")
         if self.fullpipe != here:
@@ -209,18 +213,24 @@ class Plan(_Frozen):
             scenario = Scenario(**patched(self.scenario, point.differs))
         except (ScenarioError, TypeError) as error:
             first = str(error).partition("\n")[0]
-            raise VersionError(f"sweep {self.id}: its scenario cannot be read here: {first}") from error
+            raise VersionError(
+                f"sweep {self.id}: its scenario cannot be read on this machine: {first}"
+            ) from error
         for kind in own_algorithms(scenario.flows):
             if allow_python:
                 own.permit(kind)
             elif not own.is_known(kind):
-                raise VersionError(f"sweep {self.id}: runs {kind}, which needs --allow-python here, too")
+                raise VersionError(
+                    f"sweep {self.id}: runs {kind}, which also needs --allow-python on this machine"
+                )
         if scenario.digest != point.digest:
-            told = f"the scenario {point.digest} is {scenario.digest} here"
+            told = f"the scenario {point.digest} has the digest {scenario.digest} on this machine"
             raise VersionError(f"sweep {self.id}: {told}; its files or versions differ")
         found, planned = _identity(Job(scenario, 0, engine)), self.engines[point.engine]
         if found != planned:
-            raise VersionError(f"sweep {self.id}: planned with {_shown(planned)}; here is {_shown(found)}")
+            raise VersionError(
+                f"sweep {self.id}: planned with {_shown(planned)}; this machine has {_shown(found)}"
+            )
         return scenario
 
 

@@ -28,7 +28,7 @@ __all__ = [
     "scenario_names",
 ]
 
-# Lazy: the registry (`catalogue`) is often used without the models.
+# Imports are lazy, as the registry (`catalogue`) is often used without the models.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

@@ -23,18 +23,20 @@ _WANTED = {
     "choice": "text in quotes",
 }
 FORMER_KEYS = {"ack_filter": "thin", "aggregation": "batch", "reordering": "detour"}
-"""Former keys of impairments, by the present ones. Files may have either; digests have the former."""
+"""Former keys of impairments, by their present keys. Files may have either key; digests have the former
+key."""
 _SUFFIXES = {"ns": "_ns", "ms": "_ms", "s": "_s", "bit/s": "_bps", "Mbit/s": "_mbps", "bytes": "_bytes"}
-"""Last words of names in the registry, by unit. Scenario files leave them out and write the unit instead."""
+"""Last words of names in the registry, by unit. Scenario files omit the last word and write the unit with the
+value."""
 
 
 def is_same_parameter(key: str, other: str) -> bool:
-    """Whether two keys differ by a unit only, as `target` and `target_ms` do."""
+    """Whether two keys differ only by a unit, like `target` and `target_ms`."""
     return any(key == other + unit or other == key + unit for unit in _SUFFIXES.values())
 
 
 def is_former(key: str, present: str) -> bool:
-    """Whether a key is the former one of an impairment."""
+    """Whether a key is the former key of an impairment."""
     return FORMER_KEYS.get(present) == key
 
 
@@ -64,7 +66,7 @@ class Param:
     label: str = ""
     """Short name in figures and tables. Empty: the key."""
     example: Any = None
-    """A usual value, of a parameter without a default."""
+    """A usual value, for a parameter without a default."""
 
     @property
     def key(self) -> str:
@@ -85,13 +87,13 @@ class Param:
         """Return a value as scenario files write it; empty for None."""
         if value is None or not self.has_quantity:
             return "" if value is None else str(value)
-        from fullpipe.scenario.quantities import text_of  # here: most commands write no quantity
+        from fullpipe.scenario.quantities import text_of  # imported here, as most commands write no quantity
 
         return text_of(self.unit, value)
 
     @property
     def written_range(self) -> str:
-        """The least and the most value as scenario files write them; empty if there is no range."""
+        """The smallest and the largest value as scenario files write them; empty without a range."""
         if self.min is None or self.max is None:
             return ""
         low, high = (
@@ -133,7 +135,8 @@ class Entry:
     aliases: tuple[str, ...]
     params: Mapping[str, Param]
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Named sets of parameter values, the default set first. Parameters not in a set have their default."""
+    """Named sets of parameter values, the default set first. A parameter that is not in a set has its
+    default."""
 
     @cached_property
     def keys(self) -> dict[str, Param]:

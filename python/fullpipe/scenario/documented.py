@@ -1,4 +1,5 @@
-"""Docstrings below fields and constants. Pydantic could read those of fields, but would on every import."""
+"""Docstrings below fields and constants. Pydantic is not used, as it would read the docstrings on every
+import."""
 
 from __future__ import annotations
 

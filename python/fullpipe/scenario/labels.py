@@ -33,7 +33,7 @@ class Labels:
 
     Args:
         given: Labels by path, or by path and value: "flows.0.cca" or "flows.0.cca.bbr3". A path can be
-            shortened to its end, and "*" matches every number in it.
+            shortened to its last parts, and "*" matches every index in the path.
         scenarios: Scenarios as plain data, for their labels and the names of their flows and links.
 
     >>> labels = Labels({"flows.0.cca.bbr3": "BBRv3"})
@@ -54,7 +54,8 @@ class Labels:
         return list(self._given.values())
 
     def names(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the label of every path. Equal labels get their owner added, or become the full path.
+        """Return the label of every path. If labels are equal, their owners are added, or the full paths are
+        used.
 
         >>> Labels().names(["flows.0.cca", "flows.1.cca", "topology.bottleneck.delay"])["flows.0.cca"]
         'algorithm of flows.0'
@@ -64,7 +65,8 @@ class Labels:
         return told_apart(found, told_apart(owned))
 
     def owned_names(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the labels of `names`, with the owner of an algorithm if other named flows have one, too.
+        """Return the labels of `names`, with the owner of an algorithm if other named flows have an
+        algorithm, too.
 
         >>> flows = [{"name": "mine", "cca": "bbr3"}, {"name": "beside", "cca": "cubic"}]
         >>> Labels(scenarios=[{"flows": flows}]).owned_names(["flows.0.cca"])
@@ -80,7 +82,7 @@ class Labels:
         return found
 
     def name(self, path: str) -> str:
-        """Return the label of a path without its unit. Linked paths have the label of the first.
+        """Return the label of a path without its unit. Linked paths have the label of the first path.
 
         >>> Labels(scenarios=[{"flows": [{"cca": "cubic"}]}]).name("flows.0.count")
         'CUBIC flows'
@@ -117,7 +119,7 @@ class Labels:
     def at(self, path: str, value: Any, name: str = "") -> str:
         """Return the user's label of a value, or the label of its path followed by the value.
 
-        `name` replaces the label of the path, for paths that must be distinguished.
+        `name` replaces the label of the path if paths must be distinguished.
         """
         return self.given(path, value) or f"{name or self.name(path)} {self.value(path, value)}"
 
@@ -167,7 +169,7 @@ class Labels:
     def _algorithm(self, entry: str) -> str:
         """Return the title of the algorithm of an entry of `flows`.
 
-        Empty if scenarios differ in it, or another entry has the same algorithm.
+        Empty if scenarios differ in the algorithm, or another entry has the same algorithm.
         """
         if not entry.isdecimal() or not self._flows:
             return ""
@@ -177,7 +179,7 @@ class Labels:
 
     @staticmethod
     def _called(lists: Sequence[Sequence[Tree]], entry: str) -> str:
-        """Return the name of an entry of lists, or "" if scenarios differ in it."""
+        """Return the name of an entry of lists, or "" if scenarios differ in the name."""
         if not entry.isdecimal():
             return ""
         names = {str(each[int(entry)].get("name", "")) for each in lists if len(each) > int(entry)}
@@ -196,7 +198,7 @@ class Labels:
 
 
 def told_apart(names: Mapping[str, str], otherwise: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the name of every path. A shared name is replaced by that in `otherwise`, or by the path."""
+    """Return the name of every path. A shared name is replaced by the name in `otherwise`, or by the path."""
     given = list(names.values())
     apart = otherwise or {}
     return {path: name if given.count(name) == 1 else apart.get(path, path) for path, name in names.items()}
@@ -204,7 +206,7 @@ def told_apart(names: Mapping[str, str], otherwise: Mapping[str, str] | None = N
 
 @cache
 def title_of(path: str) -> str:
-    """Return the title of the field at a path, or the path's last word if there is none.
+    """Return the title of the field at a path, or the path's last word if the field has no title.
 
     >>> title_of("topology.bottleneck.delay"), title_of("topology.bottleneck.queue.size"), title_of("queue")
     ('one-way delay', 'buffer', 'queue')
@@ -233,12 +235,12 @@ def algorithm_title(kind: str) -> str:
 
 
 def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
-    """Return why a key of `[labels]` matches nothing in any scenario, or None if it can match.
+    """Return why a key of `[labels]` matches nothing in any scenario, or None if the key can match.
 
     Args:
         key: A path, or a path and a value.
-        axes: The keys of the sweep, including the names of axes with variants. Empty, as for a single point:
-            any first word can be the name of such an axis.
+        axes: The keys of the sweep, including the names of axes with variants. If empty, as for a single
+            point, any first word can be the name of an axis with variants.
     """
     words = key.split(".")
     if words[0] in axes or (not axes and not any(_called(ScenarioModel, words[0]))):
@@ -260,7 +262,7 @@ def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
 
 
 def _fields(path: str) -> tuple[list[FieldInfo], bool]:
-    """Return the fields at a path, and whether the path leads beyond all fields."""
+    """Return the fields at a path, and whether the path continues below the last field."""
     found: list[type[BaseModel]] = [ScenarioModel]
     fields: list[FieldInfo] = []
     for word in _first(path).split("."):

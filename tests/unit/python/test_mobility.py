@@ -115,7 +115,7 @@ PHONE = {
 def test_a_move_that_names_one_medium_alone_has_a_line(at: str) -> None:
     flow = {"cca": "cubic", "from": "core", "to": "phone"}
     move = {"at": at, "node": "phone", "to": "lte"}
-    with pytest.raises(ScenarioError, match=r"^mobility\[0\]: .*; name the medium that it leaves, too"):
+    with pytest.raises(ScenarioError, match=r"^mobility\[0\]: .*; add an earlier move"):
         Scenario(name="x", duration="9 s", topology=PHONE, mobility=[move], flows=[flow])
     left = {"at": "0 s", "node": "phone", "to": "wifi"}
     moves = [left, {**move, "at": "2 s"}]
@@ -175,7 +175,7 @@ def test_moves_survive_toml() -> None:
 
 def test_a_move_after_the_end_has_a_note() -> None:
     notes = without_wire(("70 s", "mast-b")).notes()
-    assert notes == ["mobility[0].at: 70 s is not before the end, 60 s: it never happens"]
+    assert notes == ["mobility[0].at: 70 s is not before the end, 60 s: this change never happens"]
 
 
 @pytest.mark.parametrize(

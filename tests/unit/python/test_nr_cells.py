@@ -207,7 +207,7 @@ def test_cells_survive_toml() -> None:
                 ]
             },
             {},
-            "cells[0].gaps: the interruptions take all of the time",
+            "cells[0].gaps: the interruptions last all of the time",
         ),
         ({"background": {"load": 0}}, {}, "cells[0].background.load: must be at least 0.001, got 0"),
     ],

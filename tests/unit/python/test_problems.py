@@ -149,7 +149,7 @@ CASES = [
     (
         "sweep",
         {QUEUE: [{"packets": 5}], f"{QUEUE}.packets": [7]},
-        f'sweep: "{QUEUE}" contains "{QUEUE}.packets"; sweep one of them',
+        f'sweep: "{QUEUE}" contains "{QUEUE}.packets"; sweep only one of the two paths',
     ),
     (
         "sweep",

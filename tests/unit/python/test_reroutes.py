@@ -126,7 +126,7 @@ def test_a_mistake_at_a_moved_link_is_named(fast: dict[str, Any], line: str) -> 
         ),
         (
             {"reroutes": [{"at": "1 s", "via": []}], "alternate": {"every": "1 s", "via": [["slow"]]}},
-            "flows[0].alternate: there are reroutes as well; leave out one of them",
+            "flows[0].alternate: there are reroutes as well; leave out either alternate or reroutes",
         ),
         (
             {"reroutes": [{"at": "1 s", "via": [], "ways": "up"}]},

@@ -238,7 +238,9 @@ def test_a_trace_that_ends_before_the_run_is_refused_unless_it_repeats(tmp_path:
     from fullpipe.engines import engine
 
     once = SCENARIO.replace('"cell.up"', '"cell.up", repeat = false')
-    with pytest.raises(ScenarioError, match=r"bottleneck.trace: is over after 9.999 s, before the run, 10 s"):
+    with pytest.raises(
+        ScenarioError, match=r"bottleneck.trace: ends after 9.999 s, before the end of the run, 10 s"
+    ):
         scenario(tmp_path, b"1\n9999\n", once)
     assert not engine("native").check(scenario(tmp_path, b"1\n9999\n", once.replace("10 s", "9 s")))
 

@@ -32,7 +32,7 @@ from fullpipe.scenario.read.dotted import Axis, Step, Sweep
 def problems_of(scenario: ScenarioModel) -> list[str]:
     """Return all inconsistencies between the parts of a scenario, without its sweep.
 
-    Each part by itself is already validated.
+    Each part has already been validated by itself.
     """
     lines = [
         *time_problems(scenario),
@@ -46,7 +46,9 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
         *too_many_reroutes(scenario),
     ]
     if lines:
-        from fullpipe.scenario.read.problems import first_lines  # here: most scenarios are right
+        from fullpipe.scenario.read.problems import (
+            first_lines,
+        )  # imported here, as most scenarios have no mistakes
 
         return first_lines(lines, len(lines))
     try:
@@ -66,7 +68,7 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
 
 
 def _of_rare_parts(scenario: ScenarioModel) -> Iterator[str]:
-    """Check labels, mobility and route controllers. Their checks are imported only if a scenario has them."""
+    """Check labels, mobility and route controllers. A check is imported only if the scenario has the part."""
     if scenario.labels:
         from fullpipe.scenario.labels import problem_of
 
@@ -101,7 +103,7 @@ def _of_names(scenario: ScenarioModel, network: Network) -> Iterator[str]:
 
 def _of_capture(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     if scenario.record.variables and not scenario.record.interval_s:
-        yield 'record.variables: they are sampled; give an interval, as in interval = "100 ms"'
+        yield 'record.variables: variables are sampled; add record.interval, as in interval = "100 ms"'
     points = dict.fromkeys(("sender", "receiver", *(hop.name for hop in network.hops)))
     for i, point in enumerate(scenario.record.packets or ()):
         if point not in points:
@@ -163,7 +165,7 @@ def _place(key: str, axis: Axis, i: int, step: Step) -> str:
 
 
 def _line(line: str, step: Step) -> str:
-    """Return the text of a mistake, without the path if the step has only this one."""
+    """Return the text of a mistake, without the path if the step has only one path."""
     [only, *others] = step.values or [""]
     return line if others else line.removeprefix(f"{dotted.normal(only)}: ")
 
@@ -192,7 +194,7 @@ def _path_problems(swept: Iterable[str]) -> Iterator[str]:
             twice = "is given twice" if spelt[spelling] == path else f"and {shown(path)} are the same path"
             yield f"sweep: {shown(spelt[spelling])} {twice}; write it once"
         spelt.setdefault(spelling, path)
-    # A path with a "*" overlaps paths that differ from it only in numbers of entries.
+    # A path with a "*" overlaps paths that differ from it only in entry indices.
     of_every = {dotted.of_every(path): path for path in spelt if dotted.EVERY in path.split(".")}
     alike = {dotted.of_every(path): path for path in spelt}
     for path, written in spelt.items():
@@ -203,7 +205,7 @@ def _path_problems(swept: Iterable[str]) -> Iterator[str]:
             holder = spelt.get(place) if i < len(parts) else None
             holder = holder or (meeting if meeting != path else None)
             if holder is not None:
-                yield f"sweep: {shown(holder)} contains {shown(written)}; sweep one of them"
+                yield f"sweep: {shown(holder)} contains {shown(written)}; sweep only one of the two paths"
 
 
 def _repeated(first: str, written: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario.model.flows import Flow
 
 
-# Checks of hosts: their nodes exist.
+# Checks of hosts: the nodes of hosts exist.
 
 
 def host_problems(scenario: ScenarioModel) -> Iterator[str]:
@@ -40,7 +40,7 @@ def host_problems(scenario: ScenarioModel) -> Iterator[str]:
 
 
 def twice(where: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield every name that an earlier entry has."""
+    """Yield every name that an earlier entry already has."""
     seen: set[str] = set()
     for i, name in enumerate(names):
         if name in seen:
@@ -48,7 +48,7 @@ def twice(where: str, names: Iterable[str]) -> Iterator[str]:
         seen.add(name)
 
 
-# Checks of cells: their nodes exist, and the stations that flows name exist.
+# Checks of cells: the nodes of cells and the stations named by flows exist.
 
 
 def cell_problems(scenario: ScenarioModel) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _in_dumbbell(scenario: ScenarioModel, cells: Sequence[Cell], topology: Dumbb
     if name is None and cells:
         yield (
             f"cells: a dumbbell has one in place of its bottleneck, as in bottleneck = {{ cell = "
-            f'{shown(cells[0].name)} }}; others need topology.kind = "graph"'
+            f'{shown(cells[0].name)} }}; several cells need topology.kind = "graph"'
         )
     if name is not None and topology.reverse is not None:
         yield "topology.reverse: a cell carries both directions; leave it out"

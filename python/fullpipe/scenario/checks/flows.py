@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _BUCKET = "tbf"
-"""The shaper whose rate `changes` can set. By default it has no limit."""
+"""The shaper whose rate `changes` can set. By default, its backlog has no limit."""
 
 
 def shaping_notes(network: Network) -> Iterator[str]:
@@ -53,7 +53,8 @@ def _left_out(hop: Hop, queue: Discipline) -> Iterator[str]:
 
 
 def _hidden(link: Link) -> Iterator[str]:
-    """Yield changes to a rate above the other one of the link: the device's, or the shaper's above it."""
+    """Yield rate changes without effect: changes above the rate of the device below a shaper, or of the
+    shaper above a wire."""
     queue = link.queue
     if not isinstance(queue, Discipline):
         return
@@ -154,7 +155,9 @@ def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:
             yield f'size: {workload.kind} has no end of its own; give it a stop, as in stop = "30 s"'
     if flow.application is not None:
         yield f"application: {workload.kind} defines when it sends; leave it out"
-    from fullpipe.scenario.model.workloads.writers import Writer  # here: already imported by now
+    from fullpipe.scenario.model.workloads.writers import (
+        Writer,
+    )  # imported here, as most flows have no workload
 
     if isinstance(workload, Writer):
         yield from _of_writer(workload, tcp)
@@ -170,10 +173,13 @@ def _of_writer(writer: Writer, tcp: Tcp) -> Iterator[str]:
 
 
 def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Yield entries of `flows` with too many transfers, or with a load but no rate that it is relative to."""
+    """Yield entries of `flows` with too many transfers, or with a load but no rate to which the load
+    relates."""
     if all(flow.workload is None for flow in scenario.flows):
         return
-    from fullpipe.scenario.model.workloads.transfers import MAX_ARRIVALS  # here: most flows have none
+    from fullpipe.scenario.model.workloads.transfers import (
+        MAX_ARRIVALS,
+    )  # imported here, as most flows have no transfers
     from fullpipe.scenario.network.context import flow_context
 
     names = flow_names(scenario.flows)
@@ -192,7 +198,7 @@ def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]
         if span_s / between_s > MAX_ARRIVALS:
             yield (
                 f"flows[{i}].workload: {span_s / between_s:,.0f} arrivals are more than {MAX_ARRIVALS:,}; "
-                "let them come less often, or make them larger"
+                "lengthen the interval, or lower the load"
             )
 
 
@@ -233,7 +239,7 @@ def notes_of(scenario: ScenarioModel) -> list[str]:
     at their defaults, queues that starve uploads, and loads above 1."""
     end_s = scenario.duration_s
     lines: list[str] = []
-    network = resolve(scenario, each=1)  # flows of an entry are alike, as are the links at their hosts
+    network = resolve(scenario, each=1)  # flows of an entry, and the links at their hosts, are alike
     for link in network.links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
     lines += shaping_notes(network)
@@ -252,14 +258,18 @@ def notes_of(scenario: ScenarioModel) -> list[str]:
 def _is_overloaded(flow: Flow) -> bool:
     if flow.workload is None:
         return False
-    from fullpipe.scenario.model.workloads.transfers import Poisson  # here: most flows have no workload
+    from fullpipe.scenario.model.workloads.transfers import (
+        Poisson,
+    )  # imported here, as most flows have no workload
 
     return isinstance(flow.workload, Poisson) and flow.workload.load is not None and flow.workload.load > 1
 
 
 def _of_cells_and_moves(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     if scenario.cells:
-        from fullpipe.scenario.checks.mobility import grant_notes  # here, as below: most scenarios have none
+        from fullpipe.scenario.checks.mobility import (
+            grant_notes,
+        )  # imported here, as most scenarios have no grants
 
         yield from grant_notes(scenario, network)
     if scenario.mobility:
@@ -272,4 +282,4 @@ def _of_cells_and_moves(scenario: ScenarioModel, network: Network) -> Iterator[s
 def _late(path: str, times_s: Iterable[float], end_s: float) -> Iterator[str]:
     for n, at_s in enumerate(times_s):
         if at_s >= end_s:
-            yield f"{path}[{n}].at: {at_s:g} s is not before the end, {end_s:g} s: it never happens"
+            yield f"{path}[{n}].at: {at_s:g} s is not before the end, {end_s:g} s: this change never happens"

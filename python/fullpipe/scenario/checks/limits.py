@@ -28,24 +28,27 @@ if TYPE_CHECKING:
 
 
 MAX_STEPS = 1_000_000
-"""Most steps of all links together."""
+"""Maximum number of steps of all links together."""
 MAX_REROUTES = 200_000
 MAX_MOVED = 100_000_000
-"""Largest product of moves, hops of the graph and end nodes of flows; each needs a shortest path."""
+"""Largest product of the numbers of moves, hops of the graph and end nodes of flows. Each move needs a
+shortest-path search over all hops from every end node."""
 MAX_ROWS = _native.MAX_ROWS
-"""Most rows of a sampled table."""
+"""Maximum number of rows of a sampled table."""
 MAX_CAPTURED = 20_000_000
-"""Most captured packets of a run, counted once per capture point. Each takes about 150 B."""
+"""Maximum number of captured packets of a run, counted once per capture point. Each captured packet takes
+about 150 B of memory."""
 MAX_QUEUE_VARIABLES = 4
-"""Most variables that a queue publishes."""
+"""Maximum number of variables that a queue publishes."""
 PORT_VARIABLES = 2
-"""Variables of a port of a medium, without those of its queue."""
+"""Number of variables of a port of a medium, without the variables of its queue."""
 MAX_VARIABLES = 24
 """Upper bound of the variables of a connection, states included, for all algorithms of the registry."""
 OWN_VARIABLES = 3
-"""Variables of an algorithm written in Python besides those it traces: window, threshold and state."""
+"""Number of variables of an algorithm written in Python besides its traced attributes: window, threshold and
+state."""
 MAX_WORK = 10_000_000
-"""Most work for checking all points of a sweep, in units of `work_of`."""
+"""Maximum work for checking all points of a sweep, in units of `work_of`."""
 
 
 def links_of(topology: Dumbbell | Graph) -> Iterator[tuple[str, LinkModel]]:
@@ -64,7 +67,7 @@ def too_many_steps(scenario: ScenarioModel) -> Iterator[str]:
     if total > MAX_STEPS:
         most, where = max(counts)
         makes = f"makes {most:,.0f} steps" if most > MAX_STEPS else f"makes most of {total:,.0f} steps"
-        yield f"{where}: {makes}, more than {MAX_STEPS:,}; let it change less often, or shorten the run"
+        yield f"{where}: {makes}, more than {MAX_STEPS:,}; use fewer changes, or shorten the run"
 
 
 def too_many_reroutes(scenario: ScenarioModel) -> Iterator[str]:
@@ -104,7 +107,7 @@ def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
 
 
 def check_grown(packets: int, variables: int, at_s: float) -> None:
-    """Stop a run that has captured or observed too much, which is known only while it runs.
+    """Stop a run that has captured or observed too much. The amounts are known only during the run.
 
     Raises:
         ScenarioError: If there are more than `MAX_CAPTURED` packets or `MAX_ROWS` variables.
@@ -133,7 +136,8 @@ def _described_hops(scenario: ScenarioModel) -> int:
 
 
 def _reroutes(scenario: ScenarioModel) -> int:
-    """Count changes of routes: those of every flow, and for every flow those of every link and node."""
+    """Count changes of routes: the changes of every flow, and, once per flow, the changes of every link and
+    node."""
     graph = scenario.topology
     if not isinstance(graph, Graph):
         return 0
@@ -147,7 +151,7 @@ def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
     changing = [(where, link) for where, link in links_of(scenario.topology) if link.is_changing]
     if not changing:
         return
-    from fullpipe.scenario.network.timeline import step_counts  # here: most links stay as they are
+    from fullpipe.scenario.network.timeline import step_counts  # imported here, as most links do not change
 
     for where, link in changing:
         yield from ((n, f"{where}.{part}") for part, n in step_counts(link, scenario.duration_s))
@@ -221,8 +225,8 @@ def _too_short(link: Link, duration_s: float) -> Iterator[str]:
     left_s = link.trace.deliveries.period_s - link.trace.offset_s
     if left_s < duration_s:
         yield (
-            f"{link.where}.trace: is over after {left_s:g} s, before the run, {duration_s:g} s, so nothing "
-            "is sent any more; let it repeat, or shorten the run"
+            f"{link.where}.trace: ends after {left_s:g} s, before the end of the run, {duration_s:g} s, so "
+            "nothing is sent any more; write repeat = true, or shorten the run"
         )
 
 
@@ -253,7 +257,7 @@ def named_states(link: LinkModel | Link) -> Iterator[tuple[str, State]]:
     yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
     if not link.shapes:
         return
-    from fullpipe.scenario.model.link.changes import states_of  # here: most links have none
+    from fullpipe.scenario.model.link.changes import states_of  # imported here, as most links do not change
 
     for i, shape in enumerate(link.shapes):
         yield from ((f"shapes[{i}].{place}", state) for place, state in states_of(shape))

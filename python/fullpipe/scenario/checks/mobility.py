@@ -25,7 +25,8 @@ _TARGETS: Mapping[str, tuple[str, Callable[[float], float]]] = {
     "fq_codel": ("target_ms", lambda target_ms: target_ms),
     "cake": ("rtt_ms", lambda rtt_ms: rtt_ms / _RTTS_OF_CAKE),
 }
-"""The parameter from which a queue derives its target delay, and the function from it to the target in ms."""
+"""The parameter from which a queue derives its target delay, and the function from the parameter's value to
+the target in ms."""
 
 
 def grant_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
@@ -46,12 +47,13 @@ def _too_short(cell: Cellular, port: Port) -> Iterator[str]:
     if target_ms < least_ms:
         enough = most_ms / target_of(1.0)
         yield (
-            f"{port.where}.queue: {queue.kind} drops what keeps waiting for more than {target_ms:g} ms, and "
-            f"a grant takes {least_ms:g} to {most_ms:g} ms: uploads starve; write {name} = {enough:g} or more"
+            f"{port.where}.queue: {queue.kind} drops packets if the queueing delay stays above {target_ms:g} "
+            f"ms, and a grant takes {least_ms:g} to {most_ms:g} ms: uploads starve; write {name} = {enough:g} or "
+            "more"
         )
 
 
-# Checks of mobility: its nodes and media exist, and moves change routes of flows.
+# Checks of mobility: moving nodes and their media exist, and moves change routes of flows.
 
 
 def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:
@@ -90,7 +92,8 @@ def idle_mobility_problems(scenario: ScenarioModel, network: Network) -> Iterato
     working = {move.node for move in scenario.mobility or () if move not in idle.values()}
     for i, move in idle.items():
         if move.node not in working:
-            yield f'{_told(i, move)}; name the medium that it leaves, too, as in at = "0 s"'
+            remedy = 'add an earlier move to the medium that the node leaves, as in at = "0 s"'
+            yield f"{_told(i, move)}; {remedy}"
             working.add(move.node)
 
 

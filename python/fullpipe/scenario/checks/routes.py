@@ -9,7 +9,7 @@ from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.parts import Network, RoutedFlow
 
-# Check of lists that must be in the order of time.
+# Check of lists that must be in chronological order.
 
 
 def in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:
@@ -43,7 +43,7 @@ def reroute_problems(moving: Moving, places: Collection[str], duration_s: float)
     ]
     yield from place_problems(vias, places)
     if moving.reroutes and moving.alternate:
-        yield "alternate: there are reroutes as well; leave out one of them"
+        yield "alternate: there are reroutes as well; leave out either alternate or reroutes"
     times = [reroute.at_s for reroute in moving.reroutes or ()]
     if times != sorted(times):
         yield "reroutes: not in the order of time; sort them by at"
@@ -59,7 +59,7 @@ def place_problems(vias: Iterable[tuple[str, Sequence[str]]], places: Collection
                 yield f"{key}: unknown node or link {shown(place)}{suggestion(place, islice(places, 20))}"
 
 
-# Checks of routes: they have a delay, cross no link twice, and a rate or a window limits the flow.
+# Checks of routes: a route has a delay and crosses no link twice, and a rate or a window limits its flow.
 
 
 def route_problems(network: Network) -> Iterator[str]:
@@ -81,7 +81,8 @@ def route_problems(network: Network) -> Iterator[str]:
             yield f"flows: {shown(routed.name)} would cross a link twice; change its via"
             return
         if _is_boundless(network, routed):
-            yield f"flows: nothing limits {shown(routed.name)}; give a link on its route a rate, or it a size"
+            remedy = "give a link on its route a rate, or give the flow a size"
+            yield f"flows: nothing limits {shown(routed.name)}; {remedy}"
             return
 
 
@@ -92,7 +93,7 @@ def _crosses_air(network: Network, routed: RoutedFlow) -> bool:
 
 
 def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
-    """Whether nothing limits the rate of a flow. The native engine's check of plans has the same rule.
+    """Whether nothing limits the rate of a flow. The native engine checks plans by the same rule.
 
     Loss is not a limit, as some algorithms ignore it, nor is a slow route of ACKs.
     """

@@ -202,7 +202,7 @@ def with_streams(test: FlentTest, count: int) -> FlentTest:
 
 DEFAULT = "ethernet-100m"
 LINES = ("cable", "dsl", "fibre", "home-lte", "5g", "starlink-like", "home-wifi")
-"""Scenarios with paths of homes. Each gives the sources of its numbers."""
+"""Scenarios with paths of homes. Each scenario gives the sources of its values."""
 PRESETS = (DEFAULT, "wifi-p4-host", *LINES)
 """Scenarios with paths of homes and testbeds."""
 _KEPT = ("topology", "hosts", "cells", "tcp")
@@ -246,7 +246,8 @@ def path_of(scenario: Scenario, qdisc: Mapping[str, Any] | None = None) -> TestP
     """
     topology = scenario.topology
     if not isinstance(topology, Dumbbell):
-        raise ScenarioError([f'path "{scenario.name}": is a graph; give one with a dumbbell'])
+        told = "the topology of this scenario is a graph; name a scenario with a dumbbell"
+        raise ScenarioError([f'path "{scenario.name}": {told}'])
     tree = scenario.to_dict()
     parts = {key: tree[key] for key in _KEPT if key in tree}
     station = next((flow.station for flow in scenario.flows if flow.station), None)
@@ -290,7 +291,7 @@ _FLOOD = {"kind": "udp", "rate": "100 Mbit/s", "size": "1470 B"}
 
 
 _PROGRAMS = {"torrent": "ledbat"}
-"""Algorithms of programs after which series are named: RFC 6817 is BitTorrent's."""
+"""Algorithms of the programs after which series are named. BitTorrent uses LEDBAT (RFC 6817)."""
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from itertools import chain, cycle, islice
 from typing import Any
 
-# Names of Flent's series and of the flows that they belong to.
+# Names of Flent's series and of the corresponding flows.
 
 
 _PLAIN = re.compile(r"[^\w.+ -]+", re.ASCII)
 _LONGEST = 100
 COMPUTED = re.compile(r" (avg|sum|fairness)$|^TCP totals$|^VoIP::induced_delay$")
-"""Series that Flent computes from others."""
+"""Series that Flent computes from other series."""
 _CLASS = re.compile(r"(BK)\d*|\(?(CS[1-7])(_BK)?\)?|(EF)|(PRIO)|(Torrent)(::\d+)?")
 """Words for classes other than best effort."""
 _MEANT: Mapping[str, int | str] = {"BK": "cs1", "Torrent": "cs1", "PRIO": 0x10 >> 2}
@@ -43,7 +43,7 @@ def mark_of(series: str) -> int | str | None:
     return _MEANT.get(word, word.lower())
 
 
-# The description of a Flent test, and families of tests that differ only in numbers.
+# The description of a Flent test, and families of tests that differ only in the number of streams or servers.
 
 
 ICMP = "Ping (ms) ICMP"
@@ -60,11 +60,11 @@ class Span:
     """The start and duration of a stream, in delays (`-D` of Flent) and lengths (`-l`) of a test."""
 
     begins: int
-    """Delays before the start."""
+    """Number of delays before the start."""
     lengths: int = 1
-    """Lengths in the duration."""
+    """Number of lengths in the duration."""
     delays: int = 0
-    """Delays in the duration."""
+    """Number of delays in the duration."""
 
 
 _MIDDLE = Span(1)
@@ -85,9 +85,9 @@ class FlentTest:
     spans: Mapping[str, Span] = field(default_factory=dict)
     """Spans of streams that differ from `_MIDDLE`."""
     delays: int = 2
-    """Delays in the duration of the test, besides one length."""
+    """Number of delays in the duration of the test, besides one length."""
     summed: str = ""
-    """First word of the streams in Flent's sum. Empty: all streams."""
+    """First word of the names of the streams in Flent's sum. Empty: all streams."""
 
     def begin_s(self, series: str) -> float:
         """Return the start of a stream."""
@@ -109,7 +109,7 @@ class FlentTest:
 
     @property
     def warmup_s(self) -> float:
-        """Time until the streams begin; 0 if they begin at different times."""
+        """Time until the streams begin; 0 if streams begin at different times."""
         return DELAY_S if self.delays and not self.spans else 0.0
 
     def _span(self, series: str) -> Span:
@@ -117,12 +117,12 @@ class FlentTest:
 
 
 def server(number: int) -> str:
-    """Return the name of a server, counted from 1, in a test with several."""
+    """Return the name of a server, counted from 1, in a test with several servers."""
     return f"server{number}"
 
 
 def extra_rtt_ms(number: int) -> float:
-    """Return the default RTT to a server beyond that to the nearest."""
+    """Return the default RTT to a server minus the RTT to the nearest server."""
     return _FAR_MS[number % len(_FAR_MS)]
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 
-# Files named in the scenario of a finished run. Their recorded digests are used; the files are not read.
+# Files named in the scenario of a finished run. The digests recorded in the run are used; the files are not
+# read.
 
 
 _recorded: ContextVar[Mapping[str, str]] = ContextVar("recorded")
@@ -62,7 +63,8 @@ class Model(BaseModel):
 
     if not TYPE_CHECKING:
         model_fields = _Fields()
-        """The fields, with real types for the placeholders of `later`. Reading it imports all types."""
+        """The fields, with real types for the placeholders of `later`. Reading this property imports all
+        types."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -93,7 +95,8 @@ def fields_by_key(model: type[BaseModel]) -> Mapping[str, str]:
 def laid_under(values: object, preset: Mapping[str, object], make: ModelWrapValidatorHandler[_Made]) -> _Made:
     """Return a model whose missing keys are filled from a preset. A null in `values` counts as missing.
 
-    Fields filled from the preset stay unset (`model_fields_set`), so that another preset can replace them.
+    Fields filled from the preset count as unset (`model_fields_set`), so that another preset can replace
+    them.
     """
     if not isinstance(values, Mapping):
         return make(values)
@@ -125,7 +128,7 @@ class ProblemsError(ValueError):
 
 
 class WithinError(ValueError):
-    """Mistakes within one value: pairs of a key and what is wrong. An empty key means the whole value."""
+    """Mistakes within one value: pairs of a key and a message. An empty key means the whole value."""
 
     def __init__(self, *problems: tuple[str, str]) -> None:
         super().__init__("; ".join(f"{key}: {problem}" if key else problem for key, problem in problems))
@@ -139,11 +142,11 @@ Delay = Annotated[Seconds, Field(le=3_600)]
 
 
 class Unit(NamedTuple):
-    """The unit in which messages and figures show a plain number; an annotation of its type."""
+    """The unit in which messages and figures show a plain number; an annotation of the number's type."""
 
     name: str = ""
     scale: float = 1.0
-    """Factor from the stored value to the shown one."""
+    """Factor from the stored value to the shown value."""
 
     def text(self, value: float) -> str:
         """Format a value with its unit.

@@ -15,7 +15,7 @@ _KEPT = 8
 
 
 class Content(Generic[T]):
-    """Parsed files of one kind. The eight used last stay in memory."""
+    """Parsed files of one kind. The last eight used files stay in memory."""
 
     def __init__(self, parse: Callable[[bytes, str], T]) -> None:
         self._parse = parse
@@ -38,7 +38,7 @@ class Content(Generic[T]):
         """Return the parsed content of a file that had this digest.
 
         Raises:
-            TraceError: If the file's content has changed since.
+            TraceError: If the file's content has changed since the scenario was read.
         """
         if digest not in self._kept and self._read(file) != digest:
             raise TraceError(file, "has changed since the scenario was read; read the scenario again")

@@ -18,7 +18,7 @@ from fullpipe.scenario.model.routing import Alternation, RerouteModel
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.quantities import BitsPerSecond, Bytes, OrWritten, Seconds
 
-# Differentiated services code points: numbers, or their names in RFCs and `tc`.
+# Differentiated services code points: values, or the names of values in RFCs and `tc`.
 
 
 NAMES = {
@@ -54,14 +54,15 @@ else:
 
 MAX_FLOWS = 100_000
 MAX_GROUPS = 10_000
-"""Entries of `flows`. Each may describe many flows with `count`."""
+"""Maximum number of entries of `flows`. An entry may describe many flows with `count`."""
 
 
 class Cca(Chosen):
     """A congestion control algorithm and the parameters that differ from its defaults.
 
-    Write "bbr1", or { kind = "bbr1", parameter = value }. Your own algorithm is "python:module:Class", or
-    "library:PATH:NAME" in a shared object. From Python you can also pass the class itself.
+    Write "bbr1", or { kind = "bbr1", parameter = value }. For your own algorithm, write
+    "python:module:Class", or "library:PATH:NAME" for a shared object. From Python you can also pass the class
+    itself.
     """
 
     own_names = "^(python|library):.+$"
@@ -116,7 +117,7 @@ def _own_entry(name: str) -> catalogue.Entry | None:
     cls = classes.find(name)
     if cls is None:
         return None
-    from fullpipe.algorithms.controller import parameters  # here: most scenarios name no class
+    from fullpipe.algorithms.controller import parameters  # imported here, as most scenarios name no class
 
     params = {key: catalogue.Param(key, default, "", "") for key, default in parameters(cls).items()}
     return catalogue.Entry(name, title="", source="", aliases=(), params=params)
@@ -148,7 +149,7 @@ class Flow(Model):
     start_s: Seconds = Field(0.0, alias="start", title="start")
     """Time at which the flow starts to send."""
     start_jitter_s: Seconds = Field(0.0, alias="start_jitter")
-    """Random delay of the start: uniform in [start, start + start_jitter), drawn from the seed."""
+    """Upper bound of the random delay of the start: uniform in [start, start + start_jitter), from the seed."""
     stop_s: Seconds | None = Field(None, alias="stop")
     """Time at which the application stops writing data. Left out: never."""
     size_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(
@@ -204,7 +205,9 @@ class Flow(Model):
         """The workload if it sends datagrams, else None."""
         if self.workload is None:
             return None
-        from fullpipe.scenario.model.workloads.datagrams import Datagrams  # here: already imported by now
+        from fullpipe.scenario.model.workloads.datagrams import (
+            Datagrams,
+        )  # imported here, as most flows have no workload
 
         return self.workload if isinstance(self.workload, Datagrams) else None
 
@@ -213,21 +216,23 @@ class Flow(Model):
         """Whether the workload consists of transfers."""
         if self.workload is None:
             return False
-        from fullpipe.scenario.model.workloads.transfers import Transfers  # here, as above
+        from fullpipe.scenario.model.workloads.transfers import (
+            Transfers,
+        )  # imported here, as most flows have no workload
 
         return isinstance(self.workload, Transfers)
 
     @model_validator(mode="after")
     def _one_direction(self) -> Self:
         if self.direction is not None and self.upload is not None:
-            raise WithinError(("upload", "direction is given as well; leave out one of the two"))
+            raise WithinError(("upload", "direction is given as well; leave out either upload or direction"))
         return self
 
 
 def flow_names(flows: Sequence[Flow]) -> list[list[str]]:
     """Return the name of every single flow, one list per entry of `flows`.
 
-    An explicit name of a single flow stays as it is. Names shared by several flows, and names taken from an
+    An explicit name of a single flow is unchanged. Names shared by several flows, and names taken from an
     algorithm, are numbered from 1 across the whole scenario.
     """
     numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
@@ -237,8 +242,9 @@ def flow_names(flows: Sequence[Flow]) -> list[list[str]]:
 def flow_streams(flows: Sequence[Flow]) -> list[list[str]]:
     """Return the random number stream of every single flow, one list per entry of `flows`.
 
-    A stream is "<entry>/<number>": the entry's `stream`, or "#" and its place in `flows`, then the number of
-    the flow in the entry. Both count from 0. Scenario names contain neither # nor /, so streams are unique.
+    A stream is "<entry>/<index>". <entry> is the entry's `stream`, or "#" and the entry's index in `flows`.
+    <index> is the index of the flow in the entry. Indices count from 0. Scenario names contain neither # nor
+    /, so streams are unique.
     """
     entries = [flow.stream or f"#{place}" for place, flow in enumerate(flows)]
     return [

@@ -50,7 +50,7 @@ class Later:
             try:
                 return _built(model).model_validate(value)
             except ValidationError:
-                pass  # the message of the whole type names the kind
+                pass  # the error of the whole type names the kind
         return _adapter(*cls.home).validate_python(value)
 
 
@@ -90,7 +90,7 @@ def _type(module: str, name: str) -> Any:
 
 @cache
 def _adapter(module: str, name: str) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter  # here: a value of a known kind needs none
+    from pydantic import TypeAdapter  # imported here, as a value of a known kind needs no adapter
 
     with _building:
         return TypeAdapter(_type(module, name))
@@ -98,7 +98,7 @@ def _adapter(module: str, name: str) -> TypeAdapter[Any]:
 
 @cache
 def _kinds(module: str, name: str) -> dict[str, type[BaseModel]]:
-    """Models of a discriminated union by kind. Empty for a single model."""
+    """Return the models of a discriminated union by kind. Empty for a single model."""
     models = [model for model in models_in(_type(module, name)) if "kind" in declared(model)]
     if len(models) < 2:
         return {}

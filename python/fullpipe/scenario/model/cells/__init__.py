@@ -1,4 +1,5 @@
-"""Cells: media shared by several nodes. One file and one model per kind; `Cell` is any of them."""
+"""Cells: media shared by several nodes. Each kind of cell has a file and a model; `Cell` is the union of all
+kinds."""
 
 from typing import Annotated
 

@@ -63,8 +63,8 @@ Decibels = Annotated[
 class ChangingSnr(Model):
     """A signal-to-noise ratio that varies: normally distributed in dB, with a new value every millisecond.
 
-    Its correlation decays exponentially over time, as that of shadowing does over distance (Gudmundson,
-    1991). Traffic does not affect it.
+    The correlation of the ratio decays exponentially over time, as the correlation of shadowing does over
+    distance (Gudmundson, 1991). Traffic does not affect the ratio.
     """
 
     mean_db: Decibels = Field(alias="mean", examples=["25 dB"])
@@ -81,14 +81,14 @@ class ChangingSnr(Model):
 
 
 def _table(value: object) -> object:
-    """Accept a single ratio for a constant one."""
+    """Accept a single value as a constant ratio."""
     if value is None or isinstance(value, dict | ChangingSnr):
         return value
     return {"mean": _text(_decibels(value))}
 
 
 Snr = Annotated[ChangingSnr | None, BeforeValidator(_table), OrWritten(Decibels)]
-"""A signal-to-noise ratio: `"30 dB"`, or a table if it varies."""
+"""A signal-to-noise ratio: `"30 dB"`, or a table if the ratio varies."""
 
 
 # The base class of cells: a hub, stations, and ports between them, each with a queue.
@@ -115,7 +115,7 @@ class CellPort(NamedTuple):
     """The nodes that the port reaches."""
     queue: Queue | None
     limit_bps: int | None
-    """Rate of the port if it is the only one to send. None: unknown."""
+    """Rate of the port while no other port sends. None: unknown."""
     place: str
     """The part of the cell that describes the queue, for messages. Empty: the cell itself."""
 
@@ -191,9 +191,10 @@ SHARED = catalogue.family("media")["shared"]
 class Shared(CellModel):
     """A half-duplex channel: one port, of a station or of the hub, sends at a time.
 
-    When a packet reaches an idle port, the port requests a turn, which it can get after the grant delay. A
-    port that still has packets at the end of its turn can get the next one at once. Ports take turns in
-    order. Each of N ports that always have data gets 8 B / (N (8 B / rate + overhead)) in turns of B bytes.
+    When a packet reaches an idle port, the port requests a turn. The port can get a turn after the grant
+    delay. A port that still has packets at the end of its turn can get the next turn at once. Ports take
+    turns in order. If N ports always have data, each port gets a rate of 8 B / (N (8 B / rate + overhead))
+    with turns of B bytes.
     """
 
     kind: Literal["shared"] = Field(examples=["shared"])

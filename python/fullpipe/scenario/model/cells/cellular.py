@@ -86,7 +86,7 @@ class Blockage(Model):
     lasting_s: Annotated[Seconds, Field(ge=1e-3, le=1e6)] = Field(alias="lasting", examples=["500 ms"])
     """Mean duration of a blockage."""
     free_s: Annotated[Seconds, Field(ge=1e-3, le=1e6)] = Field(alias="free", examples=["4 s"])
-    """Mean time without blockage. The run begins without one."""
+    """Mean time without blockage. The run begins without a blockage."""
 
     @property
     def numbers(self) -> list[float]:
@@ -105,8 +105,8 @@ class User(Station):
     """Probability that a transport block is not decoded, independent for each transmission, in both
     directions and in addition to errors from noise."""
     snr: Snr = Field(None, examples=["18 dB"])
-    """Signal-to-noise ratio at both ends: a value, or a table if it varies. Left out: so high that noise
-    causes no errors."""
+    """Signal-to-noise ratio at both ends: a value, or a table if the ratio varies. Left out: so high that
+    noise causes no errors."""
 
     blockage: Blockage | None = Field(
         None, examples=['{ depth = "25 dB", lasting = "500 ms", free = "4 s" }']
@@ -115,7 +115,7 @@ class User(Station):
     handovers: Annotated[tuple[Gap, ...], Field(max_length=1_000)] = Field(
         (), examples=['[{ at = "20 s", gap = "50 ms" }]']
     )
-    """Handovers of the user to another cell, assumed equal to this one. Left out: none."""
+    """Handovers of the user to another cell, assumed equal to this cell. Left out: none."""
 
     @model_validator(mode="after")
     def _has_a_ratio_if_blocked(self) -> Self:
@@ -159,7 +159,7 @@ class Rlc(Model):
 
     mode: Literal["am", "um"] = "am"
     """"am" (acknowledged mode): the block is retransmitted after a status report. "um" (unacknowledged mode):
-    it is lost."""
+    the block is lost."""
     retransmission_s: Annotated[Seconds, Field(le=10)] = Field(
         0.04, alias="retransmission", examples=["40 ms"]
     )
@@ -194,10 +194,10 @@ class Drx(Model):
 
 
 class Satellites(Model):
-    """Satellites between the base station and its users, one at a time.
+    """Satellites between the base station and its users. At any time, one satellite is in use.
 
-    Each adds a propagation delay, drawn from the seed uniformly between `low` and `high`. It is the same in
-    both directions and for all users.
+    Each satellite adds a propagation delay, drawn from the seed uniformly between `low` and `high`. The delay
+    is the same in both directions and for all users.
     """
 
     at_s: Seconds = Field(alias="at", examples=["12 s"])
@@ -224,13 +224,13 @@ class Satellites(Model):
 class Background(Model):
     """Background users, which compete for resource blocks with the users of the cell.
 
-    Each competes while it has data to send, at the highest rate of the cell.
+    A background user competes while it has data to send, at the highest rate of the cell.
     """
 
     users: Annotated[int, Field(strict=True, ge=0, le=1_000)] = 0
     """Number of background users."""
     load: Annotated[float, Field(ge=0.001, le=1)] = 0.5
-    """Share of the time in which each of them has data to send."""
+    """Share of the time in which a background user has data to send."""
     burst_s: Annotated[Seconds, Field(ge=1e-3, le=1_000)] = Field(0.1, alias="burst", examples=["100 ms"])
     """Mean duration of a burst. Bursts and the times between them are exponentially distributed."""
 
@@ -259,7 +259,8 @@ class Cellular(CellModel):
     )
     """The users of the cell."""
     queue: Queue = Field(DropTail(bytes="1.5 MB"), examples=['{ bytes = "1.5 MB" }'])
-    """RLC buffer. Each direction of each user has its own, with these settings unless the user has others."""
+    """RLC buffer. Each direction of each user has a buffer with these settings, unless the user sets another
+    queue."""
     pattern: Pattern = Field("FDD", examples=["DDDSU"])
     """Slots of time division duplex: D is downlink, U is uplink, S is split as in `special`. "FDD": every
     slot has both directions, on two carriers."""
@@ -273,7 +274,8 @@ class Cellular(CellModel):
     fairness_slots: Annotated[int, Field(strict=True, ge=1, le=10**6)] = 100
     """Slots over which proportional fairness averages the rate of a user."""
     processing_s: Annotated[Seconds, Field(le=1)] | None = Field(None, alias="processing", examples=["1 ms"])
-    """Time from the end of a slot until its data is decoded. Left out: the default of the cell's kind."""
+    """Time from the end of a slot until the data of the slot is decoded. Left out: the default of the cell's
+    kind."""
     delay_s: Delay = Field(0.0, alias="delay", examples=["1 ms"])
     """Propagation delay between the base station and any user."""
     uplink: Uplink = Uplink()
@@ -295,7 +297,7 @@ class Cellular(CellModel):
     satellites: Satellites | None = Field(
         None, examples=['{ at = "12 s", every = "15 s", low = "3.7 ms", high = "7.5 ms" }']
     )
-    """Satellites on the path to the users; their delay adds to `delay`. Left out: none."""
+    """Satellites on the path to the users. The delay of the satellite adds to `delay`. Left out: none."""
 
     @property
     @abstractmethod
@@ -410,7 +412,8 @@ class Cellular(CellModel):
             gaps = (*self.gaps, *user.handovers)
             if sum(gap.gap_s / gap.every_s for gap in gaps if gap.every_s) >= 1:
                 where = f"users[{i}].handovers" if user.handovers else "gaps"
-                raise WithinError((where, "the interruptions take all of the time; make them shorter"))
+                told = "the interruptions last all of the time; shorten gap, or lengthen every"
+                raise WithinError((where, told))
         return self
 
 

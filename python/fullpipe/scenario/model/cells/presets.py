@@ -92,7 +92,7 @@ class Nr(Cellular):
         "nr-100mhz": {"width": "100 MHz", "spacing": "30 kHz", "pattern": "DDDSU", "layers": 4},
         # A part of the bands above 24 GHz.
         "nr-mmwave": {"width": "400 MHz", "spacing": "120 kHz", "pattern": "DDDSU", "layers": 2},
-        # A satellite in low orbit; another one takes over every 15 s. The carrier is our choice.
+        # A satellite in low orbit; another satellite takes over every 15 s. The carrier is our choice.
         "starlink-like": {
             "width": "50 MHz",
             "spacing": "15 kHz",

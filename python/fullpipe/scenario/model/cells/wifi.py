@@ -87,8 +87,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "guard_interval": "800 ns",
         "queue": "mac80211",
     },
-    # 144.4 Mbit/s behind a drop-tail queue of 1,000 packets, as in firmware of ath10k before its queues were
-    # limited (1,056 to 1,424 descriptors, drivers/net/wireless/ath/ath10k/hw.h).
+    # 144.4 Mbit/s with a drop-tail queue of 1,000 packets in front, as in firmware of ath10k before its
+    # queues were limited (1,056 to 1,424 descriptors, drivers/net/wireless/ath/ath10k/hw.h).
     "old-11n": {
         "standard": "802.11n",
         "band": "2.4 GHz",
@@ -113,7 +113,7 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "queue": {"kind": "drop_tail", "packets": 500},
     },
     # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz. A queue below the
-    # sender that held 7 to 10 MB without a drop.
+    # sender held 7 to 10 MB without a drop.
     "p4-host": {
         "standard": "802.11n",
         "band": "2.4 GHz",
@@ -133,7 +133,7 @@ Streams = Annotated[int, Field(strict=True, ge=1, le=MOST_STREAMS)]
 
 _HIGHEST_MCS = 11
 _HT_MCS, _HT_STREAMS = 8, 4
-"""802.11n numbers the MCS of one stream from 0 to 7, those of two streams from 8 to 15, and so on (Tables
+"""802.11n numbers the MCS of one stream from 0 to 7, the MCS of two streams from 8 to 15, and so on (Tables
 19-27 to 19-30). Later standards, and scenarios, give the number of streams separately."""
 
 
@@ -165,7 +165,7 @@ class WifiStation(Station):
     rate: Annotated[Rate, short_for("law")] = Field(Rate(law="ideal"), examples=["{ mcs = 9 }"])
     """MCS selection in both directions: `{ mcs = 9 }`, "ideal" or "minstrel"."""
     streams: Streams | None = None
-    """Spatial streams in both directions. Left out: those of the cell."""
+    """Spatial streams in both directions. Left out: the streams of the cell."""
     errors: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Probability that an MPDU (a data frame of an aggregate) is lost, independent for each MPDU, in both
     directions."""
@@ -182,8 +182,8 @@ class WifiStation(Station):
 class Wifi(CellModel):
     """An access point and its stations on one channel.
 
-    They contend by enhanced distributed channel access (EDCA, IEEE 802.11, 10.23.2) in the best-effort
-    category, and send aggregates that are acknowledged by block ACKs.
+    The access point and the stations contend by enhanced distributed channel access (EDCA, IEEE 802.11,
+    10.23.2) in the best-effort category. They send aggregates that are acknowledged by block ACKs.
 
     Each station has two ports: the access point's port to it, whose name ends in `-down`, and its own port to
     the access point, in `-up`.
@@ -210,7 +210,7 @@ class Wifi(CellModel):
     standard: Literal["802.11n", "802.11ac", "802.11ax"] = "802.11ax"
     """Standard: Wi-Fi 4, 5 or 6."""
     band: Literal["2.4 GHz", "5 GHz"] = "5 GHz"
-    """Frequency band. It determines the times between frames."""
+    """Frequency band. The band determines the times between frames."""
     width: Literal["20 MHz", "40 MHz", "80 MHz", "160 MHz"] | None = None
     """Channel width. Left out: "20 MHz" for 802.11n and in the 2.4 GHz band, otherwise "80 MHz"."""
     streams: Streams = 2
@@ -238,8 +238,8 @@ class Wifi(CellModel):
     control_rate_bps: BitsPerSecond = Field(24_000_000, alias="control_rate", examples=["24 Mbit/s"])
     """Rate of control frames: ACK, block ACK, RTS and CTS."""
     retries: Annotated[int, Field(strict=True, ge=0, le=255)] = 30
-    """Retransmissions of a data frame before it is dropped; 0: no limit. The default is that of ath9k
-    (`ATH_MAX_SW_RETRIES`)."""
+    """Retransmissions of a data frame before the frame is dropped; 0: no limit. The default is the limit of
+    ath9k (`ATH_MAX_SW_RETRIES`)."""
 
     @property
     def width_mhz(self) -> int:
