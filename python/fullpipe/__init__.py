@@ -83,7 +83,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name on first use, so that programs that only read a scenario do not wait for polars."""
+    """Import a name at its first use, so that programs that only read a scenario do not import polars."""
     if name == "__version__":
         from fullpipe._native import VERSION
 

@@ -33,14 +33,15 @@ def run(
         scenario: A scenario without a sweep; `sweep` runs sweeps and many seeds.
         seed: The same scenario and seed give the same tables, byte for byte.
         engine: Name of the engine.
-        out: Folder of the store, such as "runs"; a stored run is re-used. Left out: the run stays in memory.
+        out: Folder of the store, such as "runs". A run already in the store is re-used. Left out: the run
+            stays in memory.
         progress: Called with the simulated time reached, in seconds.
-        allow_python: Import the modules of algorithms written as "python:module:Class", and load the shared
-            objects of "library:PATH:NAME", which runs their code. A class that was passed to the scenario
-            itself needs no permission.
+        allow_python: Allow algorithms written as "python:module:Class" or "library:PATH:NAME". This imports
+            the module or loads the shared object, and so runs its code. A class that was passed to the
+            scenario as an object needs no permission.
         cca_timeout_s: Longest real time of one call into an algorithm written in Python. Left out: no limit.
-        threads: Number of threads of the native engine, which are used if flows interact through links only.
-            Never changes results.
+        threads: Number of threads of the native engine. Several threads are used only if flows interact
+            through links only. Never changes results.
 
     Raises:
         ValueError: If `threads` is not from 1 to 64.
@@ -48,9 +49,9 @@ def run(
             cannot be imported.
         FolderError: If `out` cannot be written.
         DiskFullError: If the disk is full.
-        ResultError: If this run cannot be written there.
+        ResultError: If this run cannot be written to `out`.
         EngineError: If the engine cannot run the scenario, or fails.
-        ControllerError: If an algorithm of yours fails.
+        ControllerError: If your algorithm fails.
     """
     if not isinstance(scenario, Scenario):
         raise ScenarioError([_no_scenario(scenario)])
@@ -102,17 +103,17 @@ def sweep(
         progress: Called at every step of every run.
         allow_python: See `run`.
         cca_timeout_s: See `run`.
-        on: Workers: "local" for threads of this process; "files" for these and every `fullpipe work` with
-            access to the folder `out`; "dask", "dask://HOST:PORT" or "slurm" for workers of Dask with access
-            to it; or your own executor.
+        on: Workers: "local" for threads of this process; "files" for threads of this process and of every
+            `fullpipe work` with access to the folder `out`; "dask", "dask://HOST:PORT" or "slurm" for workers
+            of Dask with access to the folder `out`; or your own executor.
 
     Raises:
         ScenarioError: If a point or a seed is wrong, or there are more than a million runs.
-        EngineError: If the engine cannot run one of the points: nothing is run then.
+        EngineError: If the engine cannot run one of the points. In this case, no point is run.
         FolderError: If `out` cannot be written.
         DiskFullError: If the disk is full.
         UnknownNameError: If `on` is unknown.
-        SweepError: If any run failed, after all others have finished.
+        SweepError: If any run failed, after all other runs have finished.
     """
     if not isinstance(scenario, Scenario):
         raise ScenarioError([_no_scenario(scenario)])
@@ -137,7 +138,8 @@ def run_all(
     cca_timeout_s: float | None = None,
     on: str | sweeps.Executor = "local",
 ) -> list[Run]:
-    """Run jobs, and return runs in their order. If an engine refuses one, nothing is run. See `sweep`."""
+    """Run jobs, and return the runs in the order of the jobs. If an engine refuses a job, no job is run. See
+    `sweep`."""
     points = points_of(todo)
     for job in points if allow_python else ():
         import_algorithms(job.scenario)
@@ -148,7 +150,7 @@ def run_all(
     store = _store(out)
     if isinstance(on, str):
         root = store.root if store else None
-        from fullpipe import cluster  # here: a single run needs none
+        from fullpipe import cluster  # imported here, as a single run needs no cluster
 
         on = cluster.executor(
             on, root=root, workers=workers, cca_timeout_s=cca_timeout_s, allow_python=allow_python
@@ -158,12 +160,13 @@ def run_all(
 
 def _store(out: str | Path | None) -> Store | None:
     if out is not None and not str(out):
-        raise FolderError('out: is empty; write "." for this folder')
+        raise FolderError('out: is empty; write "." for the working directory')
     return Store(Path(out)) if out is not None else None
 
 
 def import_algorithms(scenario: Scenario) -> None:
-    """Import the classes and allow the libraries that a scenario names: this runs their code.
+    """Import the classes and allow the libraries that a scenario names. This runs the code of the classes and
+    libraries.
 
     Raises:
         ScenarioError: If a class cannot be imported, or there is no such library.
@@ -177,7 +180,7 @@ def refusals(engine: Engine, scenario: Scenario) -> list[str]:
     problems = engine.check(scenario)
     if not problems:
         return []
-    from fullpipe.engines.lacks import as_written  # here: most scenarios run
+    from fullpipe.engines.lacks import as_written  # imported here, as most engines refuse nothing
 
     return list(dict.fromkeys(str(as_written(problem, scenario)) for problem in problems))
 
@@ -194,6 +197,6 @@ def load(folder: str | Path) -> Run:
     """Load a finished run from its folder.
 
     Raises:
-        NoRunError: If the folder does not hold a finished run.
+        NoRunError: If the folder does not contain a finished run.
     """
     return Run.load(folder)

@@ -1,4 +1,4 @@
-"""Commit from which this version was built. Versions show it; digests leave it out."""
+"""Commit from which this version was built. Version texts show the commit; digests exclude it."""
 
 from contextlib import suppress
 from functools import cache
@@ -10,26 +10,26 @@ _DIGITS = 40
 
 @cache
 def commit() -> str:
-    """Return the commit of the clone that holds this package, or the one that the build noted.
+    """Return the commit of the clone that holds this package, or the commit that the build noted.
 
-    Empty if neither is known, as in a package of a release, whose version is its tag.
+    Empty if no commit is known, as in the package of a release, whose version is its tag.
     """
     found = _head(_CLONE) if (_CLONE / "crates" / "python").is_dir() else ""
     if found:
         return found
-    from fullpipe import _native  # here: a clone needs none of it
+    from fullpipe import _native  # imported here, as a clone needs no extension
 
     return str(getattr(_native, "COMMIT", ""))
 
 
 def with_commit(version: str) -> str:
-    """Return a version with the commit, if it is known: "0.1.0 (commit 4a0414dc...)"."""
+    """Return a version, followed by the commit if it is known: "0.1.0 (commit 4a0414dc...)"."""
     found = commit()
     return f"{version} (commit {found})" if found else version
 
 
 def _head(clone: Path) -> str:
-    """Return what HEAD of a clone points to; see gitrepository-layout(5)."""
+    """Return the commit to which HEAD of a clone points; see gitrepository-layout(5)."""
     with suppress(OSError, ValueError):
         git = clone / ".git"
         if git.is_file():  # a worktree: the file has the path of the repository

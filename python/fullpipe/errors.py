@@ -17,7 +17,7 @@ _GAP = " ... "
 class FullpipeError(Exception):
     """Base of every error that fullpipe raises on purpose.
 
-    Its text is safe to print: it is short, and control characters in quoted text are escaped.
+    The text of the error is safe to print: it is short, and control characters in quoted text are escaped.
     """
 
     def __init__(self, message: str = "") -> None:
@@ -61,9 +61,9 @@ class InstallOptionError(EngineError):
 
 
 class ControllerError(EngineError):
-    """An algorithm written in Python failed; the message has its class, flow, method and time.
+    """An algorithm written in Python failed. The message has the class, flow, method and time.
 
-    `__cause__` is the exception that it raised; `time_s` is the simulated time.
+    `__cause__` is the exception that the algorithm raised; `time_s` is the simulated time.
     """
 
     def __init__(self, message: str, controller: str, flow: str, event: str, time_s: float) -> None:
@@ -79,7 +79,7 @@ class ResultError(FullpipeError):
 
 
 class NoRunError(ResultError):
-    """A folder does not hold a finished run."""
+    """A folder does not contain a finished run."""
 
 
 class FolderError(ResultError):
@@ -91,7 +91,7 @@ class DiskFullError(ResultError):
 
 
 class ClusterError(FullpipeError):
-    """A cluster cannot be used: there is none at the address, or this machine lacks a requirement."""
+    """A cluster cannot be used: no cluster answers at the address, or this machine lacks a requirement."""
 
 
 class VersionError(ClusterError):
@@ -143,7 +143,8 @@ def _repr(value: object) -> str:
 
 
 def _readable(lines: Sequence[str]) -> list[str]:
-    """Return lines that are safe to print and shortened; of too many lines, the first ones and the last."""
+    """Return lines that are shortened and safe to print. If there are too many lines, the middle lines are
+    left out."""
     if len(lines) > _MOST_LINES:
         rest = len(lines) - _MOST_LINES + 1
         lines = [*lines[: _MOST_LINES - 11], f"... and {rest} more ...", *lines[-10:]]
@@ -173,7 +174,7 @@ def _suggestion(name: str, known: tuple[str, ...]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Join names with commas; of too many names, only the first ones."""
+    """Join names with commas. If there are too many names, only the first names are listed."""
     lengths = list(accumulate(len(name) + 2 for name in names))
     first = max(1, bisect_right(lengths, _LONGEST_LIST))
     rest = len(names) - first

@@ -1,8 +1,8 @@
 """Atomic writes of files: data is written in a hidden folder, flushed to disk, and renamed.
 
-A killed process leaves its hidden folder behind, and the next writer in the same folder removes it. A running
-writer holds a lock on its hidden folder. Only processes on the same kernel reliably see that lock, so hidden
-folders of other machines are removed after a day: no writer takes that long.
+A killed process leaves its hidden folder behind, and the next writer in the same folder removes the hidden
+folder. A running writer holds a lock on its hidden folder. Only processes on the same kernel reliably see
+this lock. So hidden folders of other machines are removed after a day, since no writer takes a day.
 """
 
 import errno
@@ -49,7 +49,7 @@ def make_folder(folder: Path) -> None:
     """Make a folder unless it exists.
 
     Raises:
-        ResultError: If it cannot be made, for example because it is a file.
+        ResultError: If the folder cannot be made, for example because a file has its name.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def drafted(path: Path) -> Iterator[Path]:
     """Yield a draft of a file, which replaces the file when the context ends without an error.
 
     At any time, also after a crash, either the whole old or the whole new file exists. Missing folders are
-    made. Symlinks are followed. Access rights stay the same.
+    made. Symlinks are followed. Access rights are preserved.
 
     Raises:
         OSError: If it cannot be written.
@@ -94,7 +94,7 @@ def drafted(path: Path) -> Iterator[Path]:
     final = Path(os.path.realpath(path))
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:  # it is a file
+    except FileExistsError:  # the folder's name belongs to a file
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
     remove_leftovers(final.parent)
     with hidden(final.parent) as folder:
@@ -113,7 +113,8 @@ _only_in: ContextVar[Path | None] = ContextVar("only_in", default=None)
 def inputs_only_in(folder: Path) -> Iterator[None]:
     """Restrict the input files of scenarios to one folder within this context.
 
-    It applies to this thread and to threads that it starts with its context. Use it for untrusted scenarios.
+    The restriction applies to this thread and to threads that it starts with its context. Use this context
+    for untrusted scenarios.
     """
     token = _only_in.set(folder.resolve())
     try:
@@ -134,7 +135,7 @@ def check_input(path: Path) -> None:
 
 
 def open_regular(path: "Path | str") -> FileIO:
-    """Open a file for reading, without waiting for a pipe, to which data may never be written.
+    """Open a file for reading. A pipe is refused without waiting for data.
 
     Raises:
         OSError: If it cannot be read, or is no regular file.
@@ -149,7 +150,7 @@ def open_regular(path: "Path | str") -> FileIO:
 def read_regular(path: "Path | str", offset: int = 0, most: int | None = None) -> bytes:
     """Read at most `most` bytes of a regular file from `offset` on, with few system calls.
 
-    Does not wait for a pipe, like `open_regular`.
+    A pipe is refused without waiting for data, as by `open_regular`.
 
     Raises:
         OSError: If it cannot be read, or is no regular file.
@@ -164,7 +165,7 @@ def read_regular(path: "Path | str", offset: int = 0, most: int | None = None) -
         while len(content) < size and (
             more := os.pread(descriptor, size - len(content), offset + len(content))
         ):
-            content += more  # a call reads 2 GB at most
+            content += more  # a single call reads 2 GB at most
         return content
     finally:
         os.close(descriptor)
@@ -193,7 +194,7 @@ def sync(path: Path) -> None:
 
 def sync_disk(path: Path) -> None:
     """Wait until all data written to the file system of a path is on disk."""
-    import ctypes  # here, as below: most commands do not need it
+    import ctypes  # imported here, as most commands do not need ctypes
 
     syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
     if syncfs is None:  # not on macOS
@@ -208,7 +209,7 @@ def exchange(one: Path, other: Path) -> bool:
     """Swap two paths in one step. Return False if the system or the file system cannot do so.
 
     Raises:
-        OSError: If it fails for another reason.
+        OSError: If the swap fails for another reason.
     """
     import ctypes
 
@@ -234,7 +235,8 @@ def _opened(path: Path) -> Iterator[int]:
 
 @contextmanager
 def hidden(folder: Path) -> Iterator[Path]:
-    """Yield a new hidden folder inside a folder, for drafts; it is removed when the context ends."""
+    """Yield a new hidden folder inside a folder, for drafts. The hidden folder is removed when the context
+    ends."""
     place, lock = _new(folder)
     try:
         yield place
@@ -246,7 +248,7 @@ def hidden(folder: Path) -> Iterator[Path]:
 def remove_leftovers(folder: Path) -> None:
     """Remove the hidden folders in a folder whose writing processes have ended."""
     for place in folder.glob(f"{HIDDEN}*"):
-        with suppress(OSError):  # it was removed meanwhile, or belongs to another user
+        with suppress(OSError):  # another process removed it, or it belongs to another user
             lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
                 if _is_abandoned(place, lock):
@@ -288,7 +290,8 @@ def _locked(descriptor: int) -> bool | None:
 
 @cache
 def kernel() -> str:
-    """Return an identifier of the running kernel: its processes see each other's locks everywhere."""
+    """Return an ID of the running kernel. Processes on the same kernel see each other's locks in every file
+    system."""
     try:
         return (
             Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip().replace("-", "")[:16]

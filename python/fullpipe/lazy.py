@@ -1,4 +1,4 @@
-"""Start-up: lazy imports and accessors, and no garbage collection before the command."""
+"""Start-up: lazy imports, lazy methods of runs, and no garbage collection before the command."""
 
 import gc
 import time
@@ -14,8 +14,8 @@ __all__ = ["LOADED_NS", "names", "pl"]
 
 
 LOADED_NS = time.time_ns()
-"""Time at which this process began to load the package, ns since 1970. Files may have changed since then, so
-that a module that is imported later may be of another version."""
+"""Time at which this process began to load the package, ns since 1970. If a file changed after this time, a
+module imported later may be of another version."""
 
 
 def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -23,7 +23,7 @@ def names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any],
 
     Args:
         package: Name of the package.
-        homes: The module within it that has each name.
+        homes: For each name, the module within the package that defines it.
     """
 
     def get(name: str) -> Any:
@@ -53,13 +53,12 @@ class _Library:
 if TYPE_CHECKING:
     import polars as pl
 else:
-    pl = _Library("polars")  # its import takes longer than a short run
+    pl = _Library("polars")  # importing polars takes longer than a short run
 
 
 # Methods of a run from packages above it: `Run.summary` from the metrics, `Run.plot` from the plots.
-#
-# The package of runs must not depend on packages that are built on it. So the top level of the package
-# registers the sources of these methods, and the first call of a method imports its source.
+# The package `runs` must not depend on packages that are built on it. So the top level of fullpipe registers
+# the sources of these methods, and the first call of a method imports its source.
 
 
 _SOURCES: dict[str, Callable[[], Callable[..., Any]]] = {}
@@ -74,21 +73,22 @@ def method(name: str) -> Callable[..., Any]:
     """Return the function that implements the method `name` of a run.
 
     Raises:
-        KeyError: If none was registered.
+        KeyError: If no method of this name was registered.
     """
     return _SOURCES[name]()
 
 
-# Turns the garbage collector off while a command imports: imports leave no garbage.
+# Turns the garbage collector off while a command imports modules, since imports leave no garbage.
 
 
 def pause_collection() -> None:
-    """Collect nothing until `resume`."""
+    """Turn the garbage collector off until `resume`."""
     gc.disable()
 
 
 def resume_collection() -> None:
-    """Collect again what is made from now on, unless nothing was paused. What was imported stays."""
+    """Turn the garbage collector on again if it was turned off. Objects made by imports are never
+    collected."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()

@@ -8,22 +8,22 @@ from itertools import cycle
 from typing import Any, NamedTuple
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-"""Okabe and Ito's palette in the order of its use, without its yellow, which is lost on paper."""
+"""Okabe and Ito's palette in the order of use, without yellow, which is hard to see on paper."""
 STROKES = ((), (7, 3), (8, 3, 2, 3), (16, 3), (8, 3, 2, 3, 2, 3), (12, 3, 5, 3), (2, 2))
-"""Lengths of strokes and of gaps in turn, in pixels of a screen."""
+"""Lengths of strokes and gaps, alternating, in screen pixels."""
 _PER_WIDTH = 2.0
-"""Pixels of a stroke that are one width of a line in print."""
+"""Screen pixels of a stroke that correspond to one line width in print."""
 Dash = str | tuple[float, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = tuple(
     (0.0, tuple(length / _PER_WIDTH for length in stroke)) if stroke else "-" for stroke in STROKES
 )
-"""The same strokes as matplotlib has them."""
+"""The same strokes in matplotlib's format."""
 HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++")
 """Hatches of areas, in the order of `DASHES`."""
 MARKERS = "os^DvPX"
-"""Shapes of points, as matplotlib calls them."""
+"""Marker shapes by their names in matplotlib."""
 FILLS = ("full", "open", "left", "top")
-"""Coloured parts of points in turn; the rest is white."""
+"""Coloured parts of markers, used in turn. The rest of a marker is white."""
 
 _ALGORITHMS = (
     *("cubic", "bbr1", "bbr3", "reno", "bbr2", "prague", "dctcp"),
@@ -31,16 +31,16 @@ _ALGORITHMS = (
     *("htcp", "illinois", "westwood", "bic", "scalable", "yeah", "ledbat_plus_plus"),
     *("highspeed", "hybla", "veno", "nv", "cdg", "lp", "compound"),
 )
-"""Each has a colour, dashes and a marker of its own, the same in every figure."""
+"""Algorithms with their own colour, dashes and marker, which are the same in every figure."""
 _TURN = 3
-"""Steps by which dashes move on from colour to colour in every round of colours.
+"""Number of steps by which dashes shift from one colour to the next in every round of colours.
 
 With 3 steps, algorithms that share dashes differ in luma by 0.12 or more within two rounds of seven, so that
-they are told apart in grey. Markers of no two algorithms are alike."""
+they can be distinguished in grey. All algorithms have different markers."""
 
 
 _SHADES = (0.0, 0.45, -0.4, 0.65)
-"""Shades of the labels of an algorithm in turn: towards white, or towards black if negative."""
+"""Shades of an algorithm's labels, used in turn. Positive: mixed with white; negative: mixed with black."""
 
 
 class Look(NamedTuple):
@@ -76,7 +76,7 @@ class Look(NamedTuple):
 
 
 def look_of(label: str, number: int) -> Look:
-    """The look of a label: that of its algorithm if it begins with one, else by its number.
+    """The look of a label: the algorithm's look if the label begins with an algorithm, else a look by index.
 
     >>> look_of("bbr3", 0) == look_of("bbr3-1", 5)
     True
@@ -86,15 +86,16 @@ def look_of(label: str, number: int) -> Look:
 
 
 def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) -> dict[str, Look]:
-    """The look of every label of a figure. No two are alike while there are enough.
+    """The look of every label of a figure. All looks differ unless there are more labels than looks.
 
-    Colour, dashes and marker are those of the algorithm, in every figure. Several labels of one algorithm
-    differ in shade, dashes and marker. Labels without an algorithm have colours that no algorithm of the
-    figure has.
+    A label has the colour, dashes and marker of its algorithm, in every figure. Several labels of one
+    algorithm differ in shade, dashes and marker. Labels without an algorithm have colours that no algorithm
+    of the figure has.
 
     Args:
         labels: In the order of the legend.
-        algorithms: The algorithm of each label, by its name; a label that begins with one needs none.
+        algorithms: The algorithm of each label, by label. A label that begins with an algorithm's name needs
+            no entry.
 
     >>> found = looks(["mine", "cubic-1", "bottleneck"], {"mine": "cubic"})
     >>> [found[label].color for label in ("mine", "cubic-1", "bottleneck")]
@@ -113,7 +114,8 @@ def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) ->
 
 
 def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look]:
-    """Looks without these colours. In every round of colours, those without these dashes are first."""
+    """Looks without the given colours. In every round of colours, looks without the given dashes come
+    first."""
     every = range(len(COLOURS) * len(DASHES))
     places = [place for place in every if place % len(COLOURS) not in colours] or list(every)
     places.sort(key=lambda place: (place // len(COLOURS), _look(place).linestyle in dashes))
@@ -121,12 +123,12 @@ def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look
 
 
 def _place_of(label: str) -> int | None:
-    """The place of the algorithm that a label begins with."""
+    """Index of the algorithm whose name begins a label, or None."""
     return next((n for n, name in enumerate(_ALGORITHMS) if re.match(rf"{name}(?![\w+])", label)), None)
 
 
 def _look(place: int, number: int = 0) -> Look:
-    """The look of a place in the order of algorithms, for the first of its labels or for a later one."""
+    """The look of an algorithm by its index, for the first label of the algorithm or for a later label."""
     rounds, colour = divmod(place, len(COLOURS))
     dash = (place + _TURN * rounds + number + number // len(_SHADES)) % len(DASHES)
     fill = FILLS[(rounds + number) % len(FILLS)]

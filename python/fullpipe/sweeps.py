@@ -56,13 +56,13 @@ is made, so the cache must hold more addresses than jobs are in between."""
 
 @dataclass(frozen=True)
 class KeptRuns:
-    """Source of runs: makes them on the engines that jobs name, and stores them if there is a store."""
+    """Source of runs: makes runs on the engines that jobs name, and stores the runs if there is a store."""
 
     store: Store | None = None
     cca_timeout_s: float | None = None
     threads: int = 1
     listing: Listing | None = None
-    """List of the store, by which runs are found without reading them."""
+    """List of the store, by which runs are found without reading the runs."""
     _addresses: OrderedDict[tuple[str, int], Address] = field(
         default_factory=OrderedDict, init=False, repr=False
     )
@@ -124,13 +124,13 @@ def stream(
         workers: Number of parallel runs. Never changes results.
         store: Store of finished runs; None keeps them in memory.
         progress: Called at every step.
-        cca_timeout_s: Longest real time of one call into an algorithm written in Python. Beyond it, the run
-            fails with a ControllerError, and others go on. None: no limit.
+        cca_timeout_s: Longest real time of one call into an algorithm written in Python. Beyond this time,
+            the run fails with a ControllerError, and other runs continue. None: no limit.
         executor: Executor of the jobs, such as one of `fullpipe.cluster`; left out: as many threads as
             `workers`.
         threads: Number of threads of each run in this process. Never changes results.
-        check: Read every stored run, and make a run again if a byte changed although its files have the same
-            sizes and times. Otherwise such a run is an error when it is read.
+        check: Read every stored run, and make a run again if a byte changed while sizes and times of its
+            files did not. With false, such a change is an error when the run is read.
 
     Raises:
         ValueError: If `threads` is out of range.
@@ -168,7 +168,7 @@ def run(
     """Run jobs and return the runs in the order of the jobs; see `stream`.
 
     Raises:
-        SweepError: If any job failed, after all others have finished.
+        SweepError: If any job failed, after all other jobs have finished.
     """
     outcomes = list(
         stream(
@@ -216,9 +216,9 @@ def until(
     """Run every point of a scenario with more and more seeds until all targets are reached.
 
     All points have the same seeds. Intervals are checked after a pilot of 20 seeds, and then whenever 10
-    seeds or 10 % have been added, whichever is more. Seeds end when all intervals are narrow enough at two
-    checks in a row. One check is not enough: an interval can be narrow by chance, for example if the pilot
-    has no rare run.
+    seeds or 10 % have been added, whichever is more. No more seeds are added when all intervals are narrow
+    enough at two checks in a row. One check is not enough: an interval can be narrow by chance, for example
+    if the pilot has no rare run.
 
     Source: Law and Kelton 1982, "Confidence intervals for steady-state simulations II: a survey of sequential
     procedures", on the coverage of such intervals and the size of the pilot.
@@ -226,12 +226,12 @@ def until(
     Args:
         scenario: The scenario.
         targets: See `fullpipe.analysis.precision.read_targets`.
-        make: Runs jobs. It is called once per check; if a job fails, no more jobs are made.
+        make: Runs jobs. This function is called once per check. If a job fails, no more jobs are made.
         engine: Name of the engine.
         most: Largest number of seeds; left out: `fullpipe.analysis.precision.MOST`.
 
     Raises:
-        ScenarioError: If no run has the metric of a target, or only some have it.
+        ScenarioError: If the metric of a target is missing in some or all runs.
     """
     from fullpipe.analysis import precision
     from fullpipe.analysis.metrics import busy_links
