@@ -186,7 +186,7 @@ class Writer:
             return
         folder = self._root / digest
         if folder.is_symlink():
-            raise ResultError(f"{folder}: is a symbolic link; remove it, or link {self._root} instead")
+            raise ResultError(f"{folder}: is a symbolic link; remove it, or make {self._root} a link")
         self._prepared.add(digest)
 
     def write(self, run: Run, final: Path) -> Kept | None:

@@ -33,21 +33,23 @@ class Dimension(NamedTuple):
     noun: str
     example: str
     units: Mapping[str, int]
-    """Sizes of units in base units, largest first. Values print in the first unit that divides them."""
+    """Sizes of units in base units, largest first. A value is printed in the first unit that divides the
+    value."""
     limit: int
     """Largest accepted value, in base units."""
     zero: str
     only_read: frozenset[str] = frozenset()
     misspellings: Mapping[str, str] = MappingProxyType({})
     in_bytes: Mapping[str, str] = MappingProxyType({})
-    """Units of bytes that people write for units of bits, with the unit that eight times the number has."""
+    """Byte units that people write instead of bit units, each with the bit unit for eight times the
+    number."""
 
     def parse(self, value: object) -> int:
-        """Turn text such as "20 ms" into base units, rounded to a whole number of them.
+        """Convert text such as "20 ms" to a whole number of base units, by rounding.
 
         Raises:
             ValueError: If the unit is missing or unknown, or the number is missing, negative, too large, or
-                so small that it would be rounded to 0.
+                so small that it rounds to 0.
         """
         number, unit = split(value, self.noun, self.example)
         scale = self._scale(number, unit)
@@ -151,17 +153,17 @@ _OF_UNITS = {
     "Mbit/s": (RATE, 1_000_000),
     "bytes": (SIZE, 1),
 }
-"""The dimension of a unit, and its base units."""
+"""The dimension of each unit, and the number of base units in the unit."""
 
 
 def number_in(unit: str, value: object) -> float:
-    """The number of units in a text: a whole one, if the unit is a base unit.
+    """Return the number of units in a text; a whole number if the unit is a base unit.
 
     >>> number_in("ms", "1 s")
     1000.0
 
     Raises:
-        ValueError: If the text is no quantity of this dimension.
+        ValueError: If the text is not a quantity of this dimension.
     """
     dimension, scale = _OF_UNITS[unit]
     found = dimension.parse(value)
@@ -169,7 +171,7 @@ def number_in(unit: str, value: object) -> float:
 
 
 def text_of(unit: str, number: float) -> str:
-    """A number of units as text with the unit that suits it.
+    """Return a number of units as text, in the unit that suits the number.
 
     >>> text_of("ms", 0.5)
     '500 us'
@@ -179,7 +181,8 @@ def text_of(unit: str, number: float) -> str:
 
 
 def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
-    """Return values as numbers with their unit, quantities in the unit of the first; None if that fails.
+    """Return values as numbers and their unit. Quantities are converted to the unit of the first. None if
+    this fails.
 
     >>> as_numbers(["10 Mbit/s", "1 Gbit/s"])
     ([10.0, 1000.0], 'Mbit/s')
@@ -288,7 +291,7 @@ def _written(dimension: Dimension, write: Callable[[Any], str]) -> Written:
 
 
 class OrWritten(NamedTuple):
-    """Annotation of a type: another type that files can write, which is converted to it."""
+    """Annotation of a type: a second type that files can write, which is converted to the annotated type."""
 
     type: Any
 
@@ -349,7 +352,7 @@ DrainSeconds = Annotated[
     _text(_seconds_text),
     _written(DURATION, _seconds_text),
 ]
-"""A size as the time in which it drains, such as "50 ms", held in seconds; None for anything but a time."""
+"""A size as the time in which the queue drains, such as "50 ms", held in seconds; None for any other size."""
 
 
 # The range of seeds.

@@ -19,11 +19,12 @@ def _small(_: object) -> int:
 class Remembered(Generic[T]):
     """A function of a scenario that caches its last 64 values.
 
-    Scenarios are compared by identity, as comparing two takes as long as most functions.
+    Scenarios are compared by identity, as comparing two scenarios by value takes as long as most functions.
 
     Args:
         function: The function to cache.
-        size: Size of a value in bytes, for large values. Oldest values are evicted beyond 100 MB in total.
+        size: Returns the size of a value in bytes, for large values. Beyond 100 MB in total, the oldest
+            values are evicted.
     """
 
     def __init__(self, function: Callable[[Scenario], T], size: Callable[[T], int] = _small) -> None:

@@ -27,7 +27,7 @@ _DIGEST_DIGITS = 16
 class Scenario(ScenarioModel):
     """An experiment: topology, transport, flows and duration.
 
-    Quantities are text with a unit, here as in TOML:
+    In Python as in TOML, quantities are text with a unit:
 
     >>> scenario = Scenario(
     ...     name="one flow",
@@ -49,7 +49,9 @@ class Scenario(ScenarioModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            from fullpipe.scenario.read.problems import problems  # here: most scenarios are right
+            from fullpipe.scenario.read.problems import (
+                problems,
+            )  # imported here, as most scenarios have no mistakes
 
             raise ScenarioError(problems(error, type(self))) from None
 
@@ -64,7 +66,7 @@ class Scenario(ScenarioModel):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """Read a scenario from a TOML file of at most 1 MB. Relative paths in it start at its folder.
+        """Read a scenario from a TOML file of at most 1 MB. Relative paths start at the folder of the file.
 
         Raises:
             ScenarioError: If the file cannot be read or does not hold a scenario.
@@ -84,12 +86,13 @@ class Scenario(ScenarioModel):
 
     def to_toml(self) -> str:
         """Return the scenario as TOML, without unset keys: `from_toml(to_toml(s)) == s`."""
-        import tomli_w  # here: most scenarios are never written
+        import tomli_w  # imported here, as most scenarios are never written
 
         return re.sub(r"[^\n -~]", _escaped, tomli_w.dumps(self.to_dict()))
 
     def with_values(self, values: Mapping[str, Any]) -> Self:
-        """Return this scenario with other values at dotted paths; a new value ends the sweep of its path.
+        """Return this scenario with other values at dotted paths. A new value removes the path from the
+        sweep.
 
         Several paths separated by commas get the same value, as in `[sweep]`.
 
@@ -132,15 +135,15 @@ class Scenario(ScenarioModel):
     def digest(self) -> str:
         """Digest of the simulated values: the first 16 hexadecimal digits of a SHA-256 over base units.
 
-        Name, sweep and labels do not enter it. The spelling of a quantity does not matter: "1 Gbit/s" equals
-        "1000 Mbit/s".
+        The digest does not cover name, sweep and labels. The spelling of a quantity does not matter: "1
+        Gbit/s" equals "1000 Mbit/s".
         """
         return self.digest_without(())
 
     def digest_without(self, keys: Iterable[str]) -> str:
-        """Return the digest without some keys, for an engine that does not read them.
+        """Return the digest without some keys, for an engine that does not read these keys.
 
-        Switches added in later versions enter only if they are on, so that older digests stay valid.
+        Switches added in later versions are included only if they are on, so that older digests stay valid.
         """
         flows = tuple(flow.model_copy(update=self._settled(flow)) for flow in self.flows)
         record = self.record.model_copy(update={"in_order": self.record.in_order or None})
@@ -158,7 +161,7 @@ class Scenario(ScenarioModel):
 
     def notes(self) -> list[str]:
         """Return notes on valid but probably unintended settings, such as a change after the run's end."""
-        from fullpipe.scenario.checks.flows import notes_of  # here: only commands print them
+        from fullpipe.scenario.checks.flows import notes_of  # imported here, as only commands print notes
 
         return notes_of(self)
 
@@ -170,7 +173,7 @@ class Scenario(ScenarioModel):
             return value
         for key, axis in value.items():
             if files.holds_none(axis):
-                raise ValueError(f"{shown(key)}: None is no value; write what is meant by it")
+                raise ValueError(f"{shown(key)}: None is not a value; write a value, or leave out the key")
         return _spelt(value)
 
     @field_validator("flows", mode="before")
@@ -182,7 +185,7 @@ class Scenario(ScenarioModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if are_recorded():  # checked when it was run
+        if are_recorded():  # the scenario was checked before its run
             return self
         lines = problems_of(self) or self._of_sweep()
         if lines:
@@ -193,7 +196,7 @@ class Scenario(ScenarioModel):
         """Return the mistakes in the points of the sweep, up to a readable number of lines."""
         if not self.sweep:
             return []
-        from fullpipe.scenario.checks import sweep_problems  # here: most scenarios have no sweep
+        from fullpipe.scenario.checks import sweep_problems  # imported here, as most scenarios have no sweep
         from fullpipe.scenario.read.problems import MOST_LINES
 
         base = self.model_copy(update={"sweep": {}})
@@ -206,7 +209,8 @@ def _canonical(tree: Any) -> str:
 
 @cache
 def _read_once(cls: type[_S], text: str) -> _S:
-    """Read a scenario that ships with fullpipe once, as studies use the same ones hundreds of times."""
+    """Read a scenario that ships with fullpipe. The result is cached, as studies use a scenario hundreds of
+    times."""
     return cls(**dotted.resolved(files.parse_toml(text), files.folder_of_names()))
 
 

@@ -28,8 +28,8 @@ class Definitions(Types):
     """Definitions by name, created at the first reference.
 
     Args:
-        whole: Definitions of whole tables, if these are for tables that override a base and can omit any key.
-            Items of lists use `whole`, as a list replaces the list of the base.
+        whole: Definitions of whole tables, given if this object defines tables that override a base and can
+            omit any key. Items of lists use `whole`, as a list replaces the list of the base.
     """
 
     def __init__(self, whole: Definitions | None = None) -> None:
@@ -77,7 +77,7 @@ class Definitions(Types):
         }
 
     def _name(self, cls: type[BaseModel]) -> str:
-        """Return the name of a model. A second model of that name gets its module's name as prefix."""
+        """Return the name of a model. A second model with the same name gets its module's name as prefix."""
         name = cls.__name__
         if self._models.setdefault(name, cls) is not cls:
             name = f"{cls.__module__.rpartition('.')[2].title()}{name}"
@@ -191,7 +191,7 @@ def _value(example: object) -> object:
     return None if "..." in example else tomllib.loads(f"x = {example}")["x"]
 
 
-# The JSON Schema of scenario files (draft 7), for editors: every key with type, range, default and meaning.
+# The JSON Schema of scenario files (draft 7), for editors. Each key has a type, range, default and meaning.
 #
 # `Scenario` checks rules that a schema cannot express, such as that a link's end exists. So it may refuse
 # files that the schema accepts. A file that the schema refuses is no scenario, except for the case of
@@ -202,12 +202,12 @@ TITLE = "Scenario file of fullpipe"
 _BASE = {
     BASE: {
         "type": "string",
-        "description": "Name or file of a scenario that this one extends.",
+        "description": "Name or file of the scenario that this scenario extends.",
         "examples": ["single-cubic"],
     },
     SET: {
         "type": "object",
-        "description": "Paths and the values that replace those of the base.",
+        "description": "Paths in the base scenario and the values that replace the base's values.",
         "examples": [{"flows.0.cca": "bbr3"}],
     },
 }

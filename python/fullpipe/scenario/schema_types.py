@@ -18,7 +18,7 @@ from fullpipe.scenario.quantities import OrWritten, Written
 
 Schema = dict[str, Any]
 QUANTITY = "x-quantity"
-"""Keyword for the kind of quantity of a text with a unit. Validators ignore it."""
+"""Keyword for the kind of quantity of a text with a unit. Validators ignore this keyword."""
 _PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean"}
 _NUMBER = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 _KEYWORDS = {
@@ -31,7 +31,7 @@ _WORDS = {"gt": "more than", "ge": "at least", "lt": "less than", "le": "at most
 
 
 class Types(ABC):
-    """Schemas of types. Subclasses add those of models."""
+    """Schemas of types. Subclasses add the schemas of models."""
 
     @abstractmethod
     def model(self, cls: type[BaseModel]) -> Schema:
@@ -82,7 +82,7 @@ class Types(ABC):
 
 
 class _Tag:
-    """A discriminator given by the name of a key."""
+    """A discriminator: the name of the key that selects a model."""
 
     def __init__(self, discriminator: str) -> None:
         self.discriminator = discriminator

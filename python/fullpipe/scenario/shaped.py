@@ -46,7 +46,7 @@ def scenario_of(router: Router, line: Scenario | None = None) -> Scenario:
         flows.append({"name": "upload", "cca": "cubic", **ends})
     if not flows:
         raise ScenarioError(
-            ["tc: nothing has a rate, so that nothing limits a flow; add the line, as in --line dsl"]
+            ["tc: no queue has a rate, so nothing limits a flow; add the line, as in --line dsl"]
         )
     return Scenario(
         name="shaped",

@@ -116,7 +116,7 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
 @pytest.mark.parametrize(
     ("link", "message"),
     [
-        ({"changes": [{"at": "1 s"}]}, r"changes\[0\]: changes nothing; give one of rate"),
+        ({"changes": [{"at": "1 s"}]}, r"changes\[0\]: changes nothing; give at least one of rate"),
         ({"shapes": [{"kind": "spline"}]}, r'shapes\[0\].kind: unknown value "spline"; did you mean "spike"'),
         ({"shapes": [{"at": "1 s"}]}, r"shapes\[0\].kind: missing; there is ramp, spike"),
         (
@@ -127,12 +127,12 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
         (
             {"shapes": [{"kind": "wave", "at": "0 s", "period": "1 s", "step": "1 ms",
                          "low": {"rate": "1 bit/s"}, "high": {"delay": "2 s"}}]},
-            r"shapes\[0\]: low and high are not of the same quantities",
+            r"shapes\[0\]: low and high set different quantities",
         ),
         (
             {"shapes": [{"kind": "spike", "at": "0 s", "lasts": "1 s", "every": "1 s",
                          "to": {"delay": "2 s"}}]},
-            r"shapes\[0\]: every: the next spike would begin before",
+            r"shapes\[0\]: every: a spike would begin before",
         ),
         (
             {"shapes": [{"kind": "cycle", "at": "0 s", "every": "1 ns",

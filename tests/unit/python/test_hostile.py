@@ -243,7 +243,7 @@ def test_an_interval_that_would_be_rounded_to_nothing(fullpipe: Callable[..., An
 
 @pytest.mark.parametrize("value", [None, {"kind": "codel", "limit": None}, [None]])
 def test_a_sweep_holds_no_none(small: Scenario, value: object) -> None:
-    with pytest.raises(ScenarioError, match="None is no value; write what is meant by it"):
+    with pytest.raises(ScenarioError, match="None is not a value; write a value"):
         small.with_values({"sweep": {"topology.bottleneck.queue": [value]}})
 
 

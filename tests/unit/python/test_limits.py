@@ -45,7 +45,9 @@ def csv(folder: Path, rows: str) -> dict[str, Any]:
 @pytest.mark.usefixtures("no_steps")
 def test_a_recording_that_begins_again_too_often(small: Scenario, tmp_path: Path) -> None:
     trace = csv(tmp_path, "time_s,rate_bps\n0,1000000\n1e-9,2000000\n")
-    with pytest.raises(ScenarioError, match=r"trace: makes 2,000,000,000 steps, more than 1,000,000; let it"):
+    with pytest.raises(
+        ScenarioError, match=r"trace: makes 2,000,000,000 steps, more than 1,000,000; use fewer changes"
+    ):
         small.with_values({"topology.bottleneck.trace": trace})
 
 
@@ -113,7 +115,9 @@ def test_routes_that_change_too_often(
 def test_routes_that_are_too_long(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fullpipe.scenario.network.graph.MAX_CROSSED", 19)
     flow = {"cca": "cubic", "from": "a", "to": "c", "count": 10}
-    with pytest.raises(ScenarioError, match="flows: their routes have 20 links, more than 19 in all"):
+    with pytest.raises(
+        ScenarioError, match="flows: the routes of all flows have 20 links, more than 19 in all"
+    ):
         small.with_values({"topology": TRIANGLE, "flows": [flow]})
 
 

@@ -96,7 +96,7 @@ def with_wire(delay: str) -> dict[str, Any]:
 
 def test_a_node_whose_moves_move_nothing_has_a_line() -> None:
     """Its wire is shorter than either cell, and no move says that it leaves it."""
-    told = r'^mobility\[0\]: "handset" moves to "mast-b", and no flow changes its route; name the medium'
+    told = r'^mobility\[0\]: "handset" moves to "mast-b", and no flow changes its route; add an earlier'
     with pytest.raises(ScenarioError, match=told):
         scenario(("20 s", "mast-b"), ("30 s", "mast-a"))
 

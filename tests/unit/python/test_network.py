@@ -165,7 +165,7 @@ def test_routes_are_those_of_the_library_for_rust() -> None:
 
 
 def test_no_route_is_an_error() -> None:
-    with pytest.raises(NoRouteError, match='no link leads from "b" to "a"'):
+    with pytest.raises(NoRouteError, match='no path of links leads from "b" to "a"'):
         Router([Edge("a", "b", 1, 0, "a-b")]).route(["b", "a"])
 
 

@@ -119,7 +119,7 @@ def test_files_are_found_beside_the_file_that_names_them(tmp_path: Path) -> None
         ("base = 5", "base: expected a file or the name of a scenario, got 5"),
         ('base = "nothing.toml"', "{folder}/nothing.toml: no such file"),
         ('base = "home.toml"\nset = 5', "set: expected paths and their values, got 5"),
-        ('base = "home.toml"\n[set]\n"flows.7.cca" = "reno"', "flows.7.cca: there is no number 7"),
+        ('base = "home.toml"\n[set]\n"flows.7.cca" = "reno"', "flows.7.cca: there is no entry 7"),
     ],
 )
 def test_a_wrong_base_is_refused(tmp_path: Path, text: str, line: str) -> None:

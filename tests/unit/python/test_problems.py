@@ -196,7 +196,7 @@ def test_what_is_missing_is_named_with_an_example() -> None:
     [
         ({"from": "a", "to": "d"}, 'flows[0].to: unknown node "d"; there is a, b, c'),
         ({"from": "a", "to": "a"}, 'flows[0].to: "a" is where the flow starts'),
-        ({"from": "a", "to": "c"}, 'flows[0]: no link leads from "a" to "c", directly or not'),
+        ({"from": "a", "to": "c"}, 'flows[0]: no path of links leads from "a" to "c"'),
         ({"from": "a", "to": "b", "via": ["x"]}, 'flows[0].via: unknown node or link "x"; there is a, b, c'),
         ({"from": "a", "to": "b", "access": {}}, 'flows[0].access: only with topology.kind = "dumbbell"'),
     ],

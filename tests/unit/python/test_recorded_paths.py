@@ -28,7 +28,7 @@ LIGHT = b"".join(b"%d 20 0 5 10 15\n" % at for at in range(0, 1001, 100))
     ("data", "message"),
     [
         (b"", "t: is empty"),
-        (LIGHT[: len(LIGHT) // 2], "t:6: is cut off: the last line has no end"),
+        (LIGHT[: len(LIGHT) // 2], "t:6: is truncated: the last line has no line break"),
         (b"0 20 0\n5\n", 't:2: "5" is not a time, a delay and offsets'),
         (b"0 20 0\n\n", 't:2: "" is not a time'),
         (b"0 nan 0\n", 't:1: "0 nan 0" is not a time'),
@@ -36,8 +36,8 @@ LIGHT = b"".join(b"%d 20 0 5 10 15\n" % at for at in range(0, 1001, 100))
         (b"0 20  0\n", 't:1: "0 20  0" is not a time'),
         (b"0 20 0\r\n9 20 0\r\n", "t:1: "),
         (b"9 20 0\n5 20 0\n", "t:2: 5 is before the line above it"),
-        (b"0 20 0 7 6\n5 20 0\n", "t:1: offset 6 is before the one to its left"),
-        (b"0 20 0\n8 2 1 0\n", "t:2: offset 0 is before"),
+        (b"0 20 0 7 6\n5 20 0\n", "t:1: offset 6 is smaller than the offset to its left"),
+        (b"0 20 0\n8 2 1 0\n", "t:2: offset 0 is smaller than"),
         (b"0 20 0\n", "t:1: lasts no time"),
         (b"0 20 0\n3600000 20 0\n", "t:2: 3600000 comes an hour or more after"),
         (b"0 20 0\n10 9999999999 0\n", "t:2: a delay of 9999999999 ms is more than an hour"),
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_trains_names_path_and_file(
 def test_a_half_of_what_was_recorded_together_is_refused(folder: Path, name: str) -> None:
     whole = (folder / name).read_bytes()
     (folder / name).write_bytes(whole[: whole.index(b"\n", len(whole) // 2) + 1])
-    with pytest.raises(ScenarioError, match="so the shorter one is cut off") as error:
+    with pytest.raises(ScenarioError, match="so the shorter recording is cut off") as error:
         scenario(folder)
     assert len(error.value.problems) == 1
 
@@ -171,7 +171,7 @@ def test_a_half_of_what_was_recorded_together_is_refused(folder: Path, name: str
             b"1\n3600002\n",
             "topology.bottleneck.trace: heavy:2: 3600002 comes an hour or more after the line above it",
         ),
-        ("light", LIGHT[: len(LIGHT) // 2], "topology.bottleneck.trace.light: light:6: is cut off: "),
+        ("light", LIGHT[: len(LIGHT) // 2], "topology.bottleneck.trace.light: light:6: is truncated: "),
         ("heavy", HEAVY[: len(HEAVY) // 2], "topology.bottleneck.trace: heavy:"),
     ],
     ids=["a gap of an hour", "trains cut in half", "opportunities cut in half"],
@@ -291,9 +291,9 @@ def test_a_public_recording_is_fetched_with_its_licence_and_checked(published: P
     [
         ("made/two.up", None, "with a network, the same command fetches it"),
         ("made/two.up", b"1\n3\n", "is not the file with the id"),
-        ("made/one.up", b"1\n2", "3 bytes are not the 4 that it had"),
+        ("made/one.up", b"1\n2", "got 3 bytes instead of the listed 4 bytes"),
         ("made/one.up", b"1\n2\n3\n", "longer than 4 bytes"),
-        ("made", None, "made: has 2 files; name one, such as made/one.up"),
+        ("made", None, "made: has 2 files; name a file, such as made/one.up"),
         (
             "other",
             None,

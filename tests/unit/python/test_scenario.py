@@ -101,8 +101,8 @@ def test_a_parameter_of_an_algorithm_turns_its_name_into_a_table(small: Scenario
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("flows.1.cca", "flows.1.cca: there is no number 1; the list has 1, counted from 0"),
-        ("flows.cca", 'flows.cca: "cca" is not a number; entries have numbers, as in flows.0.cca'),
+        ("flows.1.cca", "flows.1.cca: there is no entry 1; the list has 1, counted from 0"),
+        ("flows.cca", 'flows.cca: "cca" is not a number; write the index of the entry, as in flows.0.cca'),
         ("name.x", 'name.x: "name" is a single value and has no parts'),
         ("", '"": not a path; write it as in topology.bottleneck.rate'),
         ("tcp.msss", 'tcp.msss: unknown key; did you mean "mss"?'),

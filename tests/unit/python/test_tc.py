@@ -350,7 +350,9 @@ def test_an_overhead_is_never_octal() -> None:
 
 
 def test_a_rate_in_percent_says_what_to_write() -> None:
-    with pytest.raises(ValueError, match=r'"50%" is of the speed of a device; write a rate such as 10mbit'):
+    with pytest.raises(
+        ValueError, match=r'"50%" is relative to the speed of a device; write a rate such as 10mbit'
+    ):
         units.rate("50%")
 
 

@@ -113,7 +113,7 @@ def test_a_router_without_a_rate_either_way_needs_a_line(fullpipe: Cli) -> None:
     Path("fair.sh").write_text("tc qdisc add dev eth0 root fq_codel\ntc qdisc add dev ifb0 root fq_codel\n")
     done = fullpipe("import-tc", "fair.sh")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "nothing has a rate, so that nothing limits a flow; add the line, as in --line dsl" in done.stderr
+    assert "no queue has a rate, so nothing limits a flow; add the line, as in --line dsl" in done.stderr
 
 
 def test_a_delay_of_the_router_is_that_of_the_path() -> None:
@@ -287,5 +287,5 @@ def test_what_changes_packets_elsewhere_is_named() -> None:
 
 
 def test_an_empty_router_has_no_scenario() -> None:
-    with pytest.raises(ScenarioError, match="nothing has a rate"):
+    with pytest.raises(ScenarioError, match="no queue has a rate"):
         scenario_of(Router())

@@ -133,5 +133,7 @@ def test_a_name_that_no_message_could_quote_is_not_repeated_for_every_line() -> 
 
 
 def test_a_table_that_is_there_twice_is_named_as_a_file_writes_it() -> None:
-    with pytest.raises(ValueError, match=r"^\[flows\] is there twice; write \[\[flows\]\] for each .*line 3"):
+    with pytest.raises(
+        ValueError, match=r"^\[flows\] is written twice; write \[\[flows\]\] for each .*line 3"
+    ):
         files.parsed('[flows]\ncca = "cubic"\n[flows]\ncca = "reno"\n')

@@ -293,11 +293,11 @@ def test_a_long_trace_is_quick(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("read", "line", "message"),
     [
-        (parse_mahimahi, b"1\n", "lines are more than 10,000,000; cut it into parts"),
+        (parse_mahimahi, b"1\n", "lines are more than 10,000,000; split the file"),
         (parse_steps, b"1,2\n", "the column"),
         (parse_steps, b"1,", "is empty"),
-        (losses, b"1", "lost packets are more than 5,000,000; cut it into parts"),
-        (losses, b"11\n", "lost packets are more than 5,000,000; cut it into parts"),
+        (losses, b"1", "lost packets are more than 5,000,000; split the file"),
+        (losses, b"11\n", "lost packets are more than 5,000,000; split the file"),
     ],
 )
 def test_the_largest_file_is_refused_in_little_memory(
@@ -316,7 +316,7 @@ def test_rows_are_counted_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -
     assert steps_module.MAX_ROWS == 1_000_000
     monkeypatch.setattr(steps_module, "MAX_ROWS", 10_000)
     rows = b"".join(b"%d,1\n" % n for n in range(10_000))
-    with pytest.raises(TraceError, match="has more than 10,000 rows; cut it into parts"):
+    with pytest.raises(TraceError, match="has more than 10,000 rows; split the file"):
         parse_steps(b"time_s,rate_bps\n" + rows + b"no number,1\n")
 
 

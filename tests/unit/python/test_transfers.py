@@ -117,7 +117,7 @@ def test_objects_of_a_page_are_drawn_between_their_bounds() -> None:
         ),
         ({"kind": "poisson", "interval": "1 us", "sizes": "1 kB"}, ""),
         ({"kind": "poisson", "interval": "1 ns", "sizes": "1 kB"}, "arrivals are more than 10,000,000"),
-        ({**WEB, "objects": [5, 2]}, "objects: 2 is less than 5; write the smaller first"),
+        ({**WEB, "objects": [5, 2]}, "objects: 2 is less than 5; write the smaller number first"),
         ({**WEB, "objects": 0}, "must be at least 1"),
         ({**VIDEO, "bitrates": ["2 Mbit/s", "1 Mbit/s"]}, "they must rise"),
         ({**VIDEO, "chunk": "40 s"}, "chunk: 40 s do not fit into the buffer, 30.0 s"),

@@ -198,7 +198,7 @@ def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]
         if span_s / between_s > MAX_ARRIVALS:
             yield (
                 f"flows[{i}].workload: {span_s / between_s:,.0f} arrivals are more than {MAX_ARRIVALS:,}; "
-                "lengthen the interval, or lower the load"
+                "lengthen the interval, lower the load, or make transfers larger"
             )
 
 

@@ -48,8 +48,8 @@ def _too_short(cell: Cellular, port: Port) -> Iterator[str]:
         enough = most_ms / target_of(1.0)
         yield (
             f"{port.where}.queue: {queue.kind} drops packets if the queueing delay stays above {target_ms:g} "
-            f"ms, and a grant takes {least_ms:g} to {most_ms:g} ms: uploads starve; write {name} = {enough:g} or "
-            "more"
+            f"ms, and a grant takes {least_ms:g} to {most_ms:g} ms: uploads starve; write "
+            f"{name} = {enough:g} or more"
         )
 
 

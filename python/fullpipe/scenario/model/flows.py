@@ -149,7 +149,8 @@ class Flow(Model):
     start_s: Seconds = Field(0.0, alias="start", title="start")
     """Time at which the flow starts to send."""
     start_jitter_s: Seconds = Field(0.0, alias="start_jitter")
-    """Upper bound of the random delay of the start: uniform in [start, start + start_jitter), from the seed."""
+    """Upper bound of the random delay of the start. The start is drawn uniformly from
+    [start, start + start_jitter), by the seed."""
     stop_s: Seconds | None = Field(None, alias="stop")
     """Time at which the application stops writing data. Left out: never."""
     size_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(

@@ -22,7 +22,7 @@ from fullpipe.scenario.quantities import (
     to_nanoseconds,
 )
 
-# Fields of models that the simulator declares, each with type, unit, range, default and documentation.
+# Fields of models that the simulator declares. Each field has a type, unit, range, default and documentation.
 #
 # A parameter with a unit is text with a unit in a file ("200 ms"). A model holds it as a number in base
 # units, in a field with the unit as its last word (`min_rto_s`).
@@ -30,9 +30,9 @@ from fullpipe.scenario.quantities import (
 
 _M = TypeVar("_M", bound=Model)
 _SUFFIX = {"bytes": "bytes", "ns": "s", "bit/s": "bps"}
-"""The last word of a field, by the unit of its parameter."""
+"""The last word of a field's name, by the unit of its parameter."""
 _SWITCHED: Mapping[str, bool] = {"off": False, "on": True}
-"""Names of choices that a file writes as false and true."""
+"""Names of choices that scenario files write as false and true."""
 _NUMBERS: Mapping[str, Any] = {"whole": int, "number": float}
 _MOST_IN_FILES = 2**63 - 1
 """Largest whole number of TOML."""
@@ -41,7 +41,7 @@ _MOST_IN_FILES = 2**63 - 1
 def registered(entry: catalogue.Entry) -> Callable[[type[_M]], type[_M]]:
     """Add the parameters of an entry of the registry to a model, as fields.
 
-    A field that the model declares keeps its type, and takes the documentation of the registry.
+    A field that the model declares itself keeps its type, and takes the documentation of the registry.
     """
 
     def added(cls: type[_M]) -> type[_M]:
@@ -69,7 +69,7 @@ def model_of(entry: catalogue.Entry, base: type[_M], **first: Any) -> type[_M]:
 
 
 def model_name(entry: catalogue.Entry) -> str:
-    """The name of the model of an entry: `GilbertElliott` for "gilbert_elliott"."""
+    """Return the name of the model of an entry: `GilbertElliott` for "gilbert_elliott"."""
     return entry.name.title().replace("_", "")
 
 
@@ -78,19 +78,20 @@ def _made(name: str, base: type[_M], doc: str | None, fields: Mapping[str, Any])
 
 
 def field_name(param: catalogue.Param) -> str:
-    """The field of a parameter: its key, and the unit in which the model holds it."""
+    """Return the field name of a parameter: the key, followed by the unit in which the model holds the
+    value."""
     unit = _SUFFIX.get(param.unit)
     return f"{param.key}_{unit}" if unit else param.key
 
 
 def values_of(model: Model, entry: catalogue.Entry) -> Iterator[tuple[str, Any]]:
-    """The parameters of a model by their names in the registry, with their values in its units."""
+    """Yield the parameters of a model by their names in the registry, with values in the registry's units."""
     for param in entry.params.values():
         yield param.name, in_registry(param, getattr(model, field_name(param)))
 
 
 def in_registry(param: catalogue.Param, value: Any) -> Any:
-    """A value of a field in the unit and the spelling of the registry."""
+    """Return a value of a field in the unit and the spelling of the registry."""
     if value is not None and param.unit == "ns":
         return to_nanoseconds(value)
     if isinstance(value, bool) and param.kind == "choice":
@@ -99,14 +100,15 @@ def in_registry(param: catalogue.Param, value: Any) -> Any:
 
 
 def in_plan(model: Model, entry: catalogue.Entry) -> Iterator[tuple[str, Any]]:
-    """The parameters that differ from the defaults of the simulator, with their values in its units."""
+    """Yield the parameters that differ from the simulator's defaults, with values in the simulator's
+    units."""
     for name, value in values_of(model, entry):
         if value is not None and value != entry.params[name].default:
             yield name, value
 
 
 def field_of(param: catalogue.Param, former: Sequence[str] = ()) -> tuple[Any, Any]:
-    """The type and the declaration of a field, which is read from its `former` keys, too."""
+    """Return the type and the declaration of a field. The field can also be read from its `former` keys."""
     kind = type_of(param)
     alias = param.key if field_name(param) != param.key else None
     field = Field(
@@ -137,7 +139,7 @@ def _default(param: catalogue.Param) -> Any:
 
 
 def type_of(param: catalogue.Param) -> Any:
-    """The type of a parameter's values in a model, with its range."""
+    """Return the type of a parameter's values in a model, with the range of the values."""
     if param.kind == "switch":
         return Switch
     if param.kind == "choice":
@@ -157,9 +159,9 @@ def type_of(param: catalogue.Param) -> Any:
 
 
 def _bounds(param: catalogue.Param, scale: int) -> dict[str, Any]:
-    """The range of a parameter in units of `scale`. The least time above nothing reads "more than 0".
+    """Return the range of a parameter in units of `scale`. A minimum of 1 ns becomes "more than 0".
 
-    The range of all texts with this unit is left out.
+    A bound that already holds for all texts with this unit is left out.
     """
     bounds: dict[str, Any] = {}
     if param.min is not None and (param.min or param.unit not in _SUFFIX):
@@ -175,7 +177,7 @@ def _scaled(bound: float, scale: int) -> float:
 
 
 def _choice(names: tuple[str, ...]) -> Any:
-    """One of several names, of which "on" and "off" are written as true and false."""
+    """Return the type of a choice of names. Files write the names "on" and "off" as true and false."""
     texts = tuple(name for name in names if name not in _SWITCHED)
     if len(texts) == len(names):
         return Literal[texts]
@@ -193,7 +195,8 @@ def _choice(names: tuple[str, ...]) -> Any:
 
 
 class Chosen(Model):
-    """An entry of a catalogue, by name, with parameters. A subclass gives the catalogue and the spelling."""
+    """An entry of a catalogue, by name, with parameters. A subclass defines the catalogue and the
+    spelling."""
 
     kind: str
     """Name in the catalogue. An alias is replaced by the name of its entry."""
@@ -262,7 +265,7 @@ def _numbers(entry: catalogue.Entry, given: Mapping[str, object]) -> dict[str, o
             text = f'unknown parameter "{key}" of {entry.name}{suggestion(key, keys)}'
             problems.append(("", text))
         elif param.name in params:
-            problems.append((key, f"the same parameter as {param.key}; write one of them"))
+            problems.append((key, f"the same parameter as {param.key}; write one of the two"))
         else:
             value, problem = _number(param, key, written)
             params[param.name] = value
@@ -273,7 +276,8 @@ def _numbers(entry: catalogue.Entry, given: Mapping[str, object]) -> dict[str, o
 
 
 def _number(param: catalogue.Param, key: str, value: object) -> tuple[object, str | None]:
-    """Return a value as the registry has it, and what is wrong with it. Text and the bare key have a unit."""
+    """Return a value in the unit of the registry, and an error message or None. Text and the bare key have a
+    unit."""
     is_number = key == param.name and (param.key != param.name or not isinstance(value, str))
     if not param.has_quantity or is_number:
         problem = param.problem(value)

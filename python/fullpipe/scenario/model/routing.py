@@ -8,14 +8,14 @@ from pydantic import Field
 from fullpipe.scenario.model.base import Model, Name
 from fullpipe.scenario.quantities import Seconds
 
-# Routes that change during a run: of a flow, or of all packets that cross a link.
+# Changes of routes during a run: of the route of a flow, or of the path of all packets that cross a link.
 
 
 Ways = Literal["both", "data", "acks"]
 
 
 class RerouteModel(Model):
-    """A new route from a time on. Packets already past the fork finish on the old route."""
+    """A new route from a time on. Packets that have already passed the fork stay on the old route."""
 
     at_s: Seconds = Field(alias="at", examples=["10 s"])
     """Time of the change."""
@@ -27,20 +27,21 @@ class RerouteModel(Model):
 
 
 class Alternation(Model):
-    """Routes that alternate. The first takes effect after one period, the second after two, and so on."""
+    """Routes that alternate. The first route takes effect after one period, the second after two periods, and
+    so on."""
 
     every_s: Annotated[Seconds, Field(gt=0)] = Field(alias="every", examples=["3 s"])
     """Time between changes."""
     vias: Annotated[tuple[tuple[Name, ...], ...], Field(min_length=1)] = Field(
         alias="via", examples=['[["slow"], ["fast"]]']
     )
-    """Nodes and links that data passes, one list per route. After the last route the first one follows."""
+    """Nodes and links that data passes, one list per route. After the last route, the first route follows."""
     ways: Ways = "both"
     """Packets whose route changes: data, ACKs, or both."""
 
 
 class Moving(Protocol):
-    """A flow or a link of a graph. It has reroutes, an alternation, or neither."""
+    """A flow or a link of a graph, with reroutes, an alternation, or neither."""
 
     @property
     def reroutes(self) -> tuple[RerouteModel, ...] | None:
@@ -75,8 +76,8 @@ Policy = Literal["periodic", "least_loaded"]
 class RouteController(Model):
     """A controller that periodically reads link counters, chooses a route per flow, and updates routers.
 
-    The routers of a route are updated one after the other, the last one first, `delay` apart. So no packet
-    reaches a router without an entry for it. Packets in flight follow the entry that each router has when
+    The routers of a route are updated one after the other, the last router first, `delay` apart. So no packet
+    reaches a router without an entry for its flow. Packets in flight follow the entry that a router has when
     they arrive.
     """
 
@@ -85,8 +86,8 @@ class RouteController(Model):
     policy: Policy
     """"periodic": every flow takes the next route in the list. "least_loaded": each flow in turn takes the
     route whose busiest link transmitted least in the last period. Links common to all routes do not count. A
-    flow that moves takes an equal share of its busiest link's load with it. It stays if no other route is
-    better."""
+    flow that changes its route takes an equal share of its busiest link's load with it. A flow keeps its
+    route if no other route is better."""
     delay_s: Annotated[Seconds, Field(gt=0)] = Field(0.005, alias="delay", examples=["5 ms"])
     """Time from a decision to the update of the first router, and from each router to the next."""
     vias: Annotated[tuple[tuple[Name, ...], ...], Field(min_length=1)] = Field(
@@ -106,9 +107,10 @@ class Move(Model):
     """A node attaches to a medium at a time; all of its flows then use that medium.
 
     The media of a moving node are the cells in which it is a station and the links that its moves name. The
-    node uses one of them at a time. Before its first move, it uses all of them except the one it moves to.
-    Other links of the node are unaffected. To make the node leave a link, name that link in an earlier move,
-    for example one with at = "0 s". Packets already on the old medium arrive over it unless `gap` is set.
+    node uses one medium at a time. Before its first move, the node uses all of its media except the target of
+    the move. Other links of the node are unaffected. To make the node leave a link, name that link in an
+    earlier move, for example one with at = "0 s". Packets already on the old medium arrive over it unless
+    `gap` is set.
     """
 
     at_s: Seconds = Field(alias="at", examples=["20 s"])
@@ -116,9 +118,10 @@ class Move(Model):
     node: Name = Field(examples=["handset"])
     """The node that moves."""
     to: Name = Field(examples=["mast-b"])
-    """A cell in which the node is a station, or a link that begins or ends at it, in both directions."""
+    """A cell in which the node is a station, or a link that begins or ends at the node, in both
+    directions."""
     gap_s: Annotated[Seconds, Field(gt=0)] | None = Field(None, alias="gap", examples=["50 ms"])
     """Handover time between two LTE or NR cells, in which the node neither sends nor receives. Waiting
     packets of both directions, and packets that still reach the old cell, are forwarded to the new one.
-    Packets on the new route wait for them, so that order is preserved. Left out: no gap; packets in the old
-    cell arrive there."""
+    Packets on the new route wait for the forwarded packets, so that order is preserved. Left out: no gap;
+    packets in the old cell are delivered there."""

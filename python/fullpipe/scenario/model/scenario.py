@@ -33,7 +33,7 @@ MAX_CONTROLLERS = 100
 MOST_LETTERS = 100
 """Longest label, in characters."""
 ENGINE_OPTIONS = frozenset({"ns3"})
-"""Keys that only the engine of that name reads. They do not enter the run digests of other engines."""
+"""Keys that only the engine of the same name reads. The run digests of other engines exclude these keys."""
 
 
 def _axis(value: object) -> object:
@@ -79,11 +79,12 @@ class ScenarioModel(Model):
     duration_s: Annotated[Seconds, Field(gt=0)] = Field(alias="duration", examples=["30 s"])
     """Simulated time of the run."""
     warmup_s: Seconds = Field(0.0, alias="warmup")
-    """Start of the run that summaries exclude: they cover warmup to duration. Samples cover the whole run."""
+    """Initial part of the run that summaries exclude. Summaries cover `warmup` to `duration`; samples cover
+    the whole run."""
     topology: Topology = Field(examples=['{ kind = "dumbbell", ... }'])
     """The network: a dumbbell or a graph."""
     tcp: Tcp = Tcp.model_construct()
-    """The transport of all flows. A flow can override it."""
+    """The transport of all flows. A flow can override the transport."""
     hosts: Annotated[tuple[Host, ...], Field(min_length=1, max_length=MAX_HOSTS)] | None = Field(
         None, examples=['[{ name = "laptop", nic = { rate = "1 Gbit/s" } }]']
     )
@@ -108,12 +109,12 @@ class ScenarioModel(Model):
     """Options of the ns3 engine. Left out: its defaults."""
     sweep: dict[str, Axis] = Field(default_factory=dict)
     """Axes of the sweep; every combination of their values is run. An axis is a path, or several paths
-    separated by commas, with a list of values. It can also be any word with a table of named variants, each
-    of which sets paths to values."""
+    separated by commas, with a list of values. An axis can also be any word with a table of named variants.
+    Each variant sets paths to values."""
 
     labels: dict[str, Words] = Field(default_factory=dict)
     """Labels in figures, tables and reports for paths, such as "flows.1.count", and for their values, such as
-    "flows.0.cca.bbr3". `*` matches every number in a path. Labels never change results."""
+    "flows.0.cca.bbr3". `*` matches every index in a path. Labels never change results."""
 
     def places(self) -> Collection[str]:
         """Return the names that a route may contain, in order: nodes and links of a graph, and for each

@@ -26,7 +26,8 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "send_memory_most": "4 MiB",
     },
     # ns-3 (TcpSocketBase, TcpPrrRecovery): loss detection by duplicate ACKs, RTO of at least 1 s, its own
-    # PRR, no undo, no offloads. A sender whose application writes whole segments is never app-limited.
+    # PRR, no undo, no offloads. A sender whose application writes whole segments is never
+    # application-limited.
     "ns3-like": {
         "loss_detection": "dupack",
         "min_rto": "1 s",
@@ -109,7 +110,7 @@ class Tcp(Model):
     def overridden_by(self, other: "Tcp | None") -> "Tcp":
         """Return this transport with the fields that `other` sets.
 
-        A host preset in `other` also resets the fields that this transport's preset has set.
+        A host preset in `other` also resets the fields that the preset of this transport has set.
         """
         if other is None:
             return self

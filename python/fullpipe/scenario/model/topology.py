@@ -27,7 +27,7 @@ class Nic(Model):
 
 
 class Host(Model):
-    """A host with options: a node of a graph, or one that a flow of a dumbbell names in `hosts`."""
+    """A host with options: a node of a graph, or a host that a flow of a dumbbell names in `hosts`."""
 
     name: Name = Field(examples=["laptop"])
     """Name of the host."""
@@ -35,16 +35,17 @@ class Host(Model):
     """Network interface that all flows of the host share. Left out: flows do not queue behind each other at
     the host."""
     terminated: Switch | None = Field(None, examples=[True])
-    """Whether the host, a node of a graph, terminates TCP, as a proxy or a NAT in user space does. A flow
-    through it is split into two connections: the described one, which ends here, and one from here to the
-    receiver, which is named after both. Datagrams are forwarded."""
+    """Whether the host, a node of a graph, terminates TCP like a proxy or a NAT in user space. A flow through
+    the host is split into two connections. The first is the described flow and ends at the host. The second
+    goes from the host to the receiver, and its name contains the names of the flow and the host. Datagrams
+    are forwarded."""
     proxy_buffer_bytes: Annotated[Bytes, Field(ge=9_000)] | None = Field(
         None, alias="proxy_buffer", examples=["256 KiB"]
     )
     """Buffer of a terminating host for each flow: payload received in order on the first connection and not
     yet acknowledged on the second. The free part is the advertised window. Left out: 256 KiB."""
     proxy_cca: Cca | None = Field(None, examples=["cubic"])
-    """Congestion control of the connections that a terminating host opens. Left out: that of the flow."""
+    """Congestion control of the connections that a terminating host opens. Left out: the flow's algorithm."""
 
     @model_validator(mode="after")
     def _ends_tcp(self) -> Self:
@@ -91,9 +92,9 @@ class Dumbbell(Model):
     reverse: Bottleneck | None = None
     """The reverse direction: ACKs of downloads, data of uploads. Left out: rate, delay and queue of the
     bottleneck, without its loss, changes and impairments. If the bottleneck has a trace or frames instead of
-    a rate: its delay only."""
+    a rate, only its delay is used."""
     access: Access = Access.model_construct()
-    """Both access links of all flows. A flow can override it."""
+    """Both access links of all flows. A flow can override this setting."""
 
     @property
     def backward(self) -> Bottleneck:
@@ -116,8 +117,9 @@ class GraphLink(LinkModel):
     duplex: Switch = False
     """Also create the opposite link, with a queue of its own; its name ends in "-reverse"."""
     reroutes: tuple[RerouteModel, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
-    """Changes of the route between the two ends of this link at given times, in the order of time. They move
-    all packets that would cross this link. Reroutes of links on the new route do not apply to them."""
+    """Changes of the route between the two ends of this link at given times, in the order of time. A change
+    moves all packets that would cross this link. Reroutes of links on the new route do not apply to these
+    packets."""
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], []] }'])
     """Routes between the two ends of this link that alternate periodically."""
 
@@ -128,7 +130,7 @@ class GraphLink(LinkModel):
 
 
 class Graph(Model):
-    """Nodes and links. Flows take the shortest path by delay, through the nodes and links in their `via`."""
+    """Nodes and links. A flow takes the shortest path by delay, through the nodes and links in its `via`."""
 
     kind: Literal["graph"]
     nodes: Annotated[tuple[Name, ...], Field(min_length=2, max_length=100_000)] = Field(
@@ -174,17 +176,18 @@ class Graph(Model):
 Topology = Annotated[Dumbbell | Graph, Field(discriminator="kind")]
 
 
-# Options of the ns3 engine; all others ignore them.
+# Options of the ns3 engine. Other engines ignore these options.
 
 
 class Ns3(Model):
-    """Settings of ns-3's TCP stack that have no counterpart elsewhere. Engines other than ns3 ignore them."""
+    """Settings of ns-3's TCP stack that other engines lack. Engines other than ns3 ignore these settings."""
 
     algorithms: Literal["ns3", "ns3-only", "fullpipe"] = "ns3"
-    """Implementation of the congestion control. "ns3": ns-3's, or fullpipe's if ns-3 has none of that name.
-    "ns3-only": ns-3's, otherwise an error. "fullpipe": always fullpipe's, on ns-3's stack."""
+    """Implementation of the congestion control. "ns3": ns-3's algorithm, or fullpipe's if ns-3 lacks the
+    algorithm. "ns3-only": ns-3's algorithm, otherwise an error. "fullpipe": always fullpipe's algorithm, on
+    ns-3's stack."""
     recovery: Literal["prr", "classic"] = "prr"
     """Window reduction in recovery: proportional rate reduction ("prr"), or at once ("classic"). BBR and
-    fullpipe's algorithms ignore it."""
+    fullpipe's algorithms ignore this setting."""
     sack: Switch = True
     """Selective acknowledgements."""

@@ -44,9 +44,10 @@ BOTTLENECK = "bottleneck"
 
 
 def from_dumbbell(scenario: ScenarioModel, topology: Dumbbell, each: int | None) -> Network:
-    """Return two routers with the bottleneck (link 0) and its reverse (link 1) between them, and the hosts.
+    """Return two routers, the bottleneck (link 0) and its reverse (link 1) between the routers, and the
+    hosts.
 
-    An access link without rate, delay and queue is omitted: its host is attached to the router directly.
+    An access link without rate, delay and queue is omitted. Its host is then attached to the router directly.
     """
     layout = _Layout(scenario, topology)
     flows = [routed for entry in entries(scenario, each) for routed in layout.flows(entry)]
@@ -113,7 +114,7 @@ class _Layout:
             yield self._nics[host]
 
     def _behind(self, host: str) -> str:
-        """Return the node where the other links of a host begin."""
+        """Return the node where all links of a host except its network interface begin."""
         return self.links[self._nics[host]].target if host in self._nics else host
 
     def _access(
@@ -137,14 +138,17 @@ def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:
         each: Largest number of flows per entry, as flows of an entry are alike. None: all flows.
 
     Raises:
-        ProblemsError: If a flow has no route, or a size is relative to a link that has no rate or no flow.
+        ProblemsError: If a flow has no route, or a size is relative to a link without a rate or without a
+            flow.
     """
     topology = scenario.topology
     if isinstance(topology, Dumbbell):
         name = topology.bottleneck.cell
         cell = next((cell for cell in scenario.cells or () if cell.name == name), None)
         if cell is not None:
-            from fullpipe.scenario.network.around_cell import from_cell  # here, as below: most have none
+            from fullpipe.scenario.network.around_cell import (
+                from_cell,
+            )  # imported here, as most scenarios have no cell
 
             return sized(from_cell(scenario, topology, cell, each))
         return sized(from_dumbbell(scenario, topology, each))

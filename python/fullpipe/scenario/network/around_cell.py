@@ -19,7 +19,7 @@ def media_of(cells: Iterable[Cell], behind: Callable[[str], str]) -> list[Medium
 
     Args:
         cells: The cells of the scenario.
-        behind: Returns the node behind a node's network interface, or the node itself if it has none.
+        behind: Returns the node behind a node's network interface, or the node itself if it has no interface.
     """
     return [_medium(f"cells[{i}]", cell, behind) for i, cell in enumerate(cells)]
 
@@ -96,7 +96,7 @@ class _Layout:
         self.nodes |= {name: Node(name, "host") for name in stations}
 
     def behind(self, host: str) -> str:
-        """Return the node where the other links of a host begin."""
+        """Return the node where all links of a host except its network interface begin."""
         return self.links[self.nics[host][0]].target if host in self.nics else host
 
     def wired(self, entry: Entry, single: Single) -> _Wired:

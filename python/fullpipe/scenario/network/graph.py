@@ -32,7 +32,8 @@ from fullpipe.scenario.network.routes import (
 )
 
 MAX_CROSSED = 5_000_000
-"""Most hops of all routes of all flows of a graph, counted for every change."""
+"""Maximum number of hops of all routes of all flows of a graph. The hops are counted again for every change
+of a route."""
 
 
 def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Network:
@@ -80,7 +81,7 @@ class _Layout:
         self.edges += edges_of(scenario.cells or (), self.media, len(self.links))
 
     def _behind(self, node: str) -> str:
-        """Return the node behind a node's network interface, or the node itself if it has none."""
+        """Return the node behind a node's network interface, or the node itself if it has no interface."""
         return self.nics[node].target if node in self.nics else node
 
 
@@ -126,5 +127,5 @@ class _Finder:
         times = 1 + self._changes + reroute_count(flow, self._scenario.duration_s) + ways
         self._crossed += flow.count * times * (len(forward) + len(reverse))
         if self._crossed > MAX_CROSSED:
-            crossed = f"their routes have {self._crossed:,} links"
+            crossed = f"the routes of all flows have {self._crossed:,} links"
             raise ProblemsError(f"flows: {crossed}, more than {MAX_CROSSED:,} in all")

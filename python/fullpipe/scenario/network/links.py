@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario.network.timeline import Step
 
 
-# The entries of `flows` and their single flows.
+# The entries of `flows` and the single flows of each entry.
 
 
 class Single(NamedTuple):
@@ -72,7 +72,7 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
 
 
 def _steps(described: LinkModel, duration_s: float, where: str) -> "list[Step]":
-    from fullpipe.scenario.network.timeline import timeline  # here: most links do not change
+    from fullpipe.scenario.network.timeline import timeline  # imported here, as most links do not change
 
     return timeline(described, _known(described), duration_s, where)
 
@@ -112,7 +112,7 @@ def sized(network: Network) -> Network:
     """Return a network whose queue limits are in packets or bytes.
 
     Raises:
-        ProblemsError: If a size is relative to a link that has no rate or no flow.
+        ProblemsError: If a size is relative to a link without a rate or without a flow.
     """
     hops = network.hops
     relative = {i for i, hop in enumerate(hops) if hop.queue and hop.queue.is_relative}
@@ -162,7 +162,7 @@ def _absolute(hop: Hop, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
     if queue is None or hop.limit_bps is None:
         what = "BDP" if queue and queue.size_bdp else "time in which a queue drains"
         raise ProblemsError(
-            f"{where}: a link of unlimited rate has no {what}; give it a rate, or use packets = 100"
+            f"{where}: a link of unlimited rate has no {what}; give the link a rate, or use packets = 100"
         )
     segment_bytes = max((flow.segment_bytes for flow in crossing), default=_SEGMENT_BYTES)
     if queue.size_s is not None:

@@ -1,4 +1,4 @@
-"""Mobile hosts with their hand-overs, and proxies that terminate connections."""
+"""Mobile hosts with their handovers, and proxies that terminate connections."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,10 +32,11 @@ def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
 def connections(
     routed: RoutedFlow, hosts: Mapping[str, Relayed], hops: Sequence[Hop]
 ) -> Iterator[RoutedFlow]:
-    """Yield the connections of a flow from its sender on: one, and one more per terminating host.
+    """Yield the connections of a flow in order from its sender: one connection, and one more per terminating
+    host.
 
     Raises:
-        ProblemsError: If the flow cannot be terminated at a host that it passes.
+        ProblemsError: If the flow cannot be terminated at a host on its route.
     """
     first = next((host for host in _passed(routed.forward, hops) if host in hosts), None)
     if routed.flow.datagrams or first is None:
@@ -44,8 +45,8 @@ def connections(
     relayed = hosts[first]
     _check(routed, relayed, first)
     if first not in _passed(routed.reverse, hops):
-        told = f"ACKs of {shown(routed.name)} do not pass {shown(first)}, as its data does"
-        raise ProblemsError(f"{relayed.where}: {told}; give it links both ways")
+        told = f"ACKs of {shown(routed.name)} do not pass {shown(first)}, while its data does"
+        raise ProblemsError(f"{relayed.where}: {told}; give the host links in both directions")
     to, onward = _cut(routed.forward, first, hops)
     back, home = _cut(routed.reverse, first, hops)
     yield replace(routed, target=first, forward=to, reverse=home, shares_hosts=True)
@@ -70,7 +71,7 @@ def connections(
 def _check(routed: RoutedFlow, relayed: Relayed, host: str) -> None:
     who = f"{shown(routed.name)} passes {shown(host)}"
     if routed.flow.is_of_transfers:
-        raise ProblemsError(f"{relayed.where}: {who}, which passes on streams alone; use workload bulk")
+        raise ProblemsError(f"{relayed.where}: {who}, which forwards only streams; use workload bulk")
     if routed.later:
         raise ProblemsError(f"{relayed.where}: {who} and its routes change; leave out one of the two")
 
@@ -123,7 +124,7 @@ def left_by(scenario: ScenarioModel, number: int) -> str | None:
 
 
 def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachment]:
-    """Return the routers from time 0 and from every time at which nodes move, in the order of time."""
+    """Return the routers at time 0 and after every move of a node, in the order of time."""
     media = media_of_nodes(scenario)
     cells = {cell.name for cell in scenario.cells or ()}
     places = {edge.name: place for place, edge in enumerate(edges)}
@@ -153,7 +154,7 @@ def mobile_reroutes(flow: Flow, found: Sequence[Attachment], duration_s: float) 
     """Yield every change of a flow's routes in the order of time: its own reroutes, and moves of nodes.
 
     Raises:
-        NoRouteError: If no such route exists.
+        NoRouteError: If a route after a change does not exist.
     """
     reroutes = list(reroutes_of(flow, duration_s))
     data, acks = flow.via, flow.via
@@ -189,11 +190,12 @@ GAPS = "user_gaps_ns"
 
 
 def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) -> Iterator[HandOver]:
-    """Yield the handovers of both ports of a user, each to the port of the same direction in the new cell.
+    """Yield the handovers of both ports of a user. A port hands over to the port of the same direction in the
+    new cell.
 
     Args:
         scenario: A scenario whose moves with a gap are between cells.
-        media: The media of all its cells.
+        media: The media of all cells of the scenario.
         first: Index of the first port as a hop.
     """
     for number, move in enumerate(scenario.mobility or ()):
@@ -205,7 +207,7 @@ def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) 
 
 
 def with_gaps(scenario: ScenarioModel, media: Sequence[Medium]) -> Iterator[Medium]:
-    """Yield the media with the gaps of users that move to them."""
+    """Yield the media with the gaps of users that move to them during the run."""
     for cell, medium in zip(scenario.cells or (), media, strict=True):
         coming = [move for move in scenario.mobility or () if move.gap_s is not None and move.to == cell.name]
         if not coming:

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 
 def nics_of(hosts: Iterable[Host], taken: Container[str]) -> dict[str, Link]:
-    """Return the NIC of every host with one: a link without delay to a node where its other links begin.
+    """Return the NIC of every host with a NIC. A NIC is a link without delay to a node where the host's other
+    links begin.
 
     Args:
         hosts: The hosts of the scenario.
-        taken: Names that are not available for that node.
+        taken: Names that are not available for the node behind a NIC.
     """
     return {host.name: _nic(f"hosts[{i}].nic", host, taken) for i, host in enumerate(hosts) if host.nic}
 

@@ -78,7 +78,7 @@ class Link:
 
     @property
     def limit_bps(self) -> int | None:
-        """Lowest of the rates of the link, its frames, its trace and its shaper; None: unlimited."""
+        """Lowest rate among the link, its frames, its trace and its shaper; None: unlimited."""
         frames = None if self.frames is None else self.frames.mean_bps
         trace = None if self.trace is None else self.trace.mean_bps
         return _least(self.rate_bps, frames, trace, _shaped_bps(self.queue))
@@ -111,13 +111,13 @@ class Port:
 
     @property
     def limit_bps(self) -> int | None:
-        """The lower of the rates of the medium and of the port's shaper; None: unknown."""
+        """The lower rate of the medium and the port's shaper; None: unknown."""
         return _least(self.rate_bps, _shaped_bps(self.queue))
 
 
 @dataclass(frozen=True)
 class Medium:
-    """A medium: ports of which one transmits at a time."""
+    """A medium: a set of ports. One port transmits at a time."""
 
     name: str
     kind: str
@@ -147,9 +147,9 @@ class HandOver(NamedTuple):
     at_s: float
     gap_s: float
     source: int
-    """Index of the old port as a hop."""
+    """Hop index of the old port."""
     target: int
-    """Index of the new port as a hop."""
+    """Hop index of the new port."""
 
 
 class Reroute(NamedTuple):
@@ -168,21 +168,21 @@ class Way(NamedTuple):
 
 
 class Steering(NamedTuple):
-    """The index of the controller that chooses the route of a flow, and the routes that it chooses from."""
+    """The index of the controller that chooses the route of a flow, and the possible routes."""
 
     controller: int
     ways: tuple[Way, ...]
 
 
 class Relayed(NamedTuple):
-    """A host that terminates a connection and sends its data on over another one."""
+    """A host that terminates a connection and forwards the data over another connection."""
 
     buffer_bytes: int
     """Buffer for payload between the two connections."""
     where: str
     """The part of the scenario that terminates the connection, for messages."""
     cca: Cca | None = None
-    """Algorithm of the second connection. None: that of the first."""
+    """Algorithm of the second connection. None: the algorithm of the first connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,8 @@ class RoutedFlow:
     flow: Flow
     tcp: Tcp
     source: str
-    """The node that sends data. If the route's first link starts at another node, the two are at the same
-    place; likewise for the end of a link and the start of the next one."""
+    """The node that sends data. If the route's first link starts at another node, the two nodes are at the
+    same place. The same holds for the end of a link and the start of the next link."""
     target: str
     """The node that receives data."""
     forward: Route

@@ -20,13 +20,13 @@ BACKWARD = "-reverse"
 
 @dataclass(frozen=True)
 class Edge:
-    """A link, or a port of a medium together with one node that it reaches."""
+    """A link, or a port of a medium together with a node that the port reaches."""
 
     source: str
     target: str
     delay_ns: int
     hop: int
-    """Index of the link or port as a hop."""
+    """Hop index of the link or port."""
     name: str
     """Name of the edge in `via`."""
 
@@ -54,7 +54,7 @@ class Router:
     def route(self, stops: Sequence[str]) -> tuple[int, ...]:
         """Return the hops from the first stop to the last through all stops in order.
 
-        The first and the last stop are nodes; the others can also be links or ports.
+        The first and the last stop are nodes; stops in between can also be links or ports.
 
         Raises:
             NoRouteError: If two stops are not connected in that direction.
@@ -94,7 +94,7 @@ class Router:
         if (source, target) not in self._routes:
             steps = self._from(source)
             if target != source and target not in steps:
-                raise NoRouteError(f'no link leads from "{source}" to "{target}", directly or not')
+                raise NoRouteError(f'no path of links leads from "{source}" to "{target}"')
             hops: list[int] = []
             here = target
             while here != source:
@@ -133,7 +133,7 @@ def _is_before(one: _Step, other: _Step, steps: Mapping[str, _Step]) -> bool:
     return one[1] < other[1]
 
 
-# Changes of the routes of flows: their own reroutes, and those of the links that they cross.
+# Changes of the routes of flows: the reroutes of flows, and the reroutes of links that flows cross.
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def replacements(
         duration_s: Duration of the run.
 
     Raises:
-        ProblemsError: If the ends of a link are not connected by one of its reroutes.
+        ProblemsError: If a reroute of a link does not connect the ends of the link.
     """
     found = []
     for i, (link, number) in enumerate(described):
@@ -173,7 +173,8 @@ def replacements(
 
 
 def _instead(both: Sequence[Link], number: int, router: Router, reroute: RerouteModel) -> Iterator[Route]:
-    """Yield the route that replaces a link, and the one that replaces its opposite if it is duplex."""
+    """Yield the route that replaces a link, and for a duplex link the route that replaces the opposite
+    direction."""
     there, *again = both
     yield router.route([there.source, *reroute.via, there.target]) if reroute.via else (number,)
     for back in again:
@@ -183,7 +184,8 @@ def _instead(both: Sequence[Link], number: int, router: Router, reroute: Reroute
 def fixed_reroutes(
     flow: Flow, router: Router, replaced: Sequence[Replacement], duration_s: float
 ) -> Iterator[Reroute]:
-    """Yield every change of a flow's routes in the order of time. At equal times, its own reroutes are first.
+    """Yield every change of a flow's routes in the order of time. At equal times, the flow's own reroutes are
+    first.
 
     Raises:
         NoRouteError: If no such route exists.

@@ -49,7 +49,7 @@ def timeline(link: LinkModel, first: Values, duration_s: float, where: str) -> l
 
     Args:
         link: The link.
-        first: Its initial values, as far as they are known.
+        first: Initial values of the link, as far as they are known.
         duration_s: Duration of the run.
         where: The link's place in the scenario, for messages.
 
@@ -120,11 +120,14 @@ class _History:
                 self._values.setdefault(key, []).append(value)
 
     def at(self, key: str, time_ns: int, where: str) -> Any:
-        """Return a value at a time, including steps at that time. Raises ProblemsError if it is unknown."""
+        """Return a value at a time, including steps at that time. Raises ProblemsError if the value is
+        unknown."""
         n = bisect_right(self._times.get(key, []), time_ns)
         if n == 0:
             name = {"rate_bps": "rate", "delay_ns": "delay", "limit": "limit of the queue"}.get(key, key)
-            raise ProblemsError(f"{where}: the {name} is not known at this time; set it in changes before")
+            raise ProblemsError(
+                f"{where}: the {name} is not known at this time; set the {name} in an earlier change"
+            )
         return self._values[key][n - 1]
 
 
@@ -193,13 +196,14 @@ def _wave(wave: Wave, where: str) -> Iterator[Step]:
     step = period // 2 if wave.step_s is None else to_nanoseconds(wave.step_s)
     low, high, form = values_of(wave.low), values_of(wave.high), _WAVES[wave.shape]
     if low.keys() != high.keys():
-        raise ProblemsError(f"{where}: low and high are not of the same quantities")
+        raise ProblemsError(f"{where}: low and high set different quantities; write the same keys in both")
     for n in count():
         yield begin + n * step, _between(low, high, form(n * step % period / period), where)
 
 
 def _until(steps: Iterator[Step], end_ns: int, grace: int = 10_000) -> Iterator[Step]:
-    """Yield the steps before the end of the run and, if it ends in an outage, those until the outage ends."""
+    """Yield the steps before the end of the run. If the run ends in an outage, steps until the end of the
+    outage follow."""
     late = 0
     outage = False
     for at, values in steps:

@@ -11,18 +11,18 @@ from fullpipe.errors import ScenarioError, brief, shown, suggestion
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.read import files
 
-# Dotted paths into scenario data, such as `topology.bottleneck.queue.packets` and `flows.0.cca`.
+# Dotted paths in scenario data, such as `topology.bottleneck.queue.packets` and `flows.0.cca`.
 
 
 Tree = dict[str, Any]
 MAX_PARTS = 50
-"""Most parts of a path; a scenario has about eight levels."""
+"""Maximum number of parts of a path. A scenario has about eight levels."""
 EVERY = "*"
 """Part of a path that matches every entry of a list."""
 _SHORT = {"cca": "kind", "queue": "kind", "workload": "kind", "trace": "file"}
-"""Keys whose table can be written as text, and the key of the table that the text sets."""
+"""Keys whose table can be written as text. Each value is the key in the table that the text sets."""
 _DIGITS = 9
-"""Most digits of an entry's number."""
+"""Maximum number of digits of an entry's index."""
 
 
 def normal(path: str) -> str:
@@ -41,7 +41,7 @@ def covers(path: str, other: str) -> bool:
 
 
 def of_every(path: str) -> str:
-    """Return a path with `*` in place of every number of an entry.
+    """Return a path with `*` in place of every index of an entry.
 
     >>> of_every("flows.0.cca")
     'flows.*.cca'
@@ -78,7 +78,7 @@ def replaced(tree: Tree, path: str, value: object) -> Tree:
 
 
 def replaces(tree: Tree, path: str, other: str) -> bool:
-    """Whether a value at `path` takes the place of one at `other`, which may be another spelling.
+    """Whether a value at `path` replaces a value at `other`. The two paths may be two spellings of a key.
 
     >>> replaces({"queue": "codel"}, "queue.target", "queue.target_ms")
     True
@@ -103,7 +103,7 @@ def other_spellings(node: Any, key: Any) -> list[str]:
     kind = node.get("kind")
     if kind is None:
         return [other for other in node if catalogue.is_former(other, key) or catalogue.is_former(key, other)]
-    if not isinstance(kind, str) or ":" in kind:  # your own algorithm may have target and target_s
+    if not isinstance(kind, str) or ":" in kind:  # a user's algorithm may have both target and target_s
         return []
     return [other for other in node if catalogue.is_same_parameter(other, key)]
 
@@ -131,9 +131,9 @@ def _step(node: Any, key: Any, path: str) -> Any:
 def _index(node: list[Any], part: str, path: str) -> int:
     if not part.isdecimal():
         where = f'{brief(path)}: "{brief(part)}"'
-        raise ScenarioError([f"{where} is not a number; entries have numbers, as in flows.0.cca"])
+        raise ScenarioError([f"{where} is not a number; write the index of the entry, as in flows.0.cca"])
     if len(part) > _DIGITS or int(part) >= len(node):
-        missing = f"{brief(path)}: there is no number {brief(part)}"
+        missing = f"{brief(path)}: there is no entry {brief(part)}"
         raise ScenarioError([f"{missing}; the list has {len(node)}, counted from 0"])
     return int(part)
 
@@ -212,7 +212,7 @@ def points(sweep: Sweep) -> Iterator[Step]:
 
 
 def paths(sweep: Sweep) -> list[str]:
-    """Return every swept path, once per axis that has it."""
+    """Return every swept path, once per axis with this path."""
     return [path for key, axis in sweep.items() for path in _paths(key, axis)]
 
 
@@ -247,11 +247,12 @@ def _check_pinned(path: str, swept: str, variants: str | None) -> None:
     if variants and (covers(path, swept) or covers(swept, path)):
         raise ScenarioError([f"{path}: the variants of {variants} set {swept}; choose one of them instead"])
     if covers(swept, path) and not covers(path, swept):
-        raise ScenarioError([f"{path}: the scenario sweeps {swept} as a whole; set that instead"])
+        raise ScenarioError([f"{path}: the scenario sweeps {swept} as a whole; set {swept} instead"])
 
 
 def _without(key: str, axis: Sequence[Any], path: str) -> "dict[str, Axis] | Sequence[Any]":
-    """Return an axis without a path. It is empty without other paths, and unchanged if it lacks the path."""
+    """Return an axis without a path. The result is empty if the axis has no other paths, and unchanged if the
+    axis lacks the path."""
     linked = paths_of(key)
     kept = [swept for swept in linked if not covers(path, swept)]
     if len(kept) == len(linked):
@@ -261,14 +262,14 @@ def _without(key: str, axis: Sequence[Any], path: str) -> "dict[str, Axis] | Seq
     return {", ".join(kept): [row[0] for row in distinct] if len(kept) == 1 else distinct} if kept else {}
 
 
-# Scenario files that extend another one: `base`, tables that override it, and paths in `set`.
+# Scenario files that extend another file: `base`, tables that override the base, and paths in `set`.
 
 
 BASE, SET, LABELS = "base", "set", "labels"
 MOST_BASES = 10
 """Longest chain of files that extend one another."""
 _WHOLE = frozenset({"sweep"})
-"""Tables that replace those of the base as a whole."""
+"""Tables that replace the table of the base as a whole."""
 
 
 def resolved(tree: dict[str, Any], folder: Path, depth: int = 0) -> dict[str, Any]:
@@ -277,7 +278,7 @@ def resolved(tree: dict[str, Any], folder: Path, depth: int = 0) -> dict[str, An
     Args:
         tree: The content of a file.
         folder: The folder of the file and of the files that it names.
-        depth: Number of files that led to this one.
+        depth: Number of files in the chain before this file.
 
     Raises:
         ScenarioError: If a base cannot be read, does not exist, or is nested too deeply; or a path is wrong.
@@ -299,7 +300,7 @@ def _base(name: object, folder: Path, depth: int) -> dict[str, Any]:
     if not isinstance(name, str):
         raise ScenarioError([f"base: expected a file or the name of a scenario, got {shown(name)}"])
     if depth >= MOST_BASES:
-        many = f"more than {MOST_BASES} files in a row, or a circle of them"
+        many = f"more than {MOST_BASES} files in a row, or the files form a cycle"
         raise ScenarioError([f"base: {shown(name)} comes after {many}"])
     if name in files.scenario_names():
         return resolved(files.parse_toml(files.named_text(name)), files.folder_of_names(), depth + 1)
@@ -308,11 +309,12 @@ def _base(name: object, folder: Path, depth: int) -> dict[str, Any]:
 
 
 def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge tables key by key. A table with a `kind`, and any other value, replaces that of the base."""
+    """Merge tables key by key. A table with a `kind`, and any value that is not a table, replaces the value
+    of the base."""
     made = dict(base)
     for key, value in own.items():
         for other in other_spellings(made, key):
-            if other not in own:  # else it is written twice in one file, which is refused
+            if other not in own:  # two spellings of a key in one file are refused
                 made[key] = made.pop(other)
         before = made.get(key)
         is_whole = key in _WHOLE or not isinstance(value, Mapping) or "kind" in value

@@ -12,12 +12,13 @@ from fullpipe.errors import ScenarioError, UnknownNameError, brief
 from fullpipe.files import check_input
 
 # Parsing of TOML in time linear in the length of the text.
-#
-# `tomllib` needs quadratic time in the parts of a dotted key, so the length of keys is checked first.
+# The time of `tomllib` grows quadratically with the parts of a dotted key, so the length of keys is checked
+# first.
 
 
 MAX_DEPTH = 50
-"""Deepest nesting of tables and lists, and most parts of a key. A scenario has about eight levels."""
+"""Maximum nesting of tables and lists, and maximum number of parts of a key. A scenario has about eight
+levels."""
 
 _PART = r"""(?:[\w-]+|"[^"\\\n]*(?:\\.[^"\\\n]*)*"?|'[^'\n]*'?)"""
 _WORDS = rf'''
@@ -53,12 +54,13 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def _with_brackets(message: str) -> str:
-    """Return a message of the parser with a table as a file writes it, and the cure for one written twice."""
+    """Return a message of the parser with the name of a table as a file writes it, and a remedy for repeated
+    tables."""
     found = re.match(r"Cannot declare (\(.*\)) twice(.*)", message)
     if not found:
         return message
     name = ".".join(re.findall(r"'([^']*)'", found[1]))
-    return f"[{name}] is there twice; write [[{name}]] for each entry of a list{found[2]}"
+    return f"[{name}] is written twice; write [[{name}]] for each entry of a list{found[2]}"
 
 
 def value_of(text: str) -> Any:
@@ -83,17 +85,17 @@ def _check_keys(text: str) -> None:
             raise TooDeepError
 
 
-# Reading of scenario files. Files that cannot be a scenario are refused early.
+# Reading of scenario files. Files that cannot be scenarios are refused early.
 
 
 MAX_FILE_BYTES = 1_000_000
 MAX_BITS = 1_024
-"""Longest whole number. Python refuses to print much longer ones."""
+"""Longest whole number. Python refuses to print much longer numbers."""
 _SUFFIX = ".toml"
 _HARMLESS = frozenset({bool, float, type(None)})
 """Types whose values `check_plain` never refuses."""
 _FILES = ("file", "trace", "light")
-"""Keys whose text names a file."""
+"""Keys whose values name a file."""
 
 
 def read_text(path: Path) -> str:
@@ -160,7 +162,9 @@ def check_plain(data: object, where: str = "") -> None:
         if isinstance(item, str):
             _check_text(item, where)
         elif isinstance(item, int) and item.bit_length() > MAX_BITS:
-            raise ScenarioError([f"{where}a number of {item.bit_length():,} bits is too large"])
+            raise ScenarioError(
+                [f"{where}a number of {item.bit_length():,} bits is too large; write a smaller number"]
+            )
         elif isinstance(item, dict | list | tuple | Mapping):
             if depth >= MAX_DEPTH:
                 raise ScenarioError([f"{where}{TooDeepError()}"])
@@ -187,7 +191,7 @@ def _check_text(text: str, where: str) -> None:
 def located(tree: Any, folder: Path) -> Any:
     """Return scenario data with file names made relative to the scenario's folder.
 
-    A plain name without a file there can be a recording that ships with fullpipe.
+    A plain name that is not a file in this folder can be a recording that ships with fullpipe.
     """
     if isinstance(tree, list):
         return [located(item, folder) for item in tree]

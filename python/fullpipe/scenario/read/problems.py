@@ -38,7 +38,7 @@ _BOUNDS = {
 
 @dataclass(frozen=True)
 class _Place:
-    """The place of a mistake: its path as written, its field if there is one, and the keys of its table."""
+    """The place of a mistake: the path as written, the field if there is one, and the keys of the table."""
 
     path: str
     field: FieldInfo | None
@@ -52,7 +52,8 @@ def problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
 
 
 def first_lines(lines: Iterable[str], count: int) -> list[str]:
-    """Return the first of about `count` lines without repetition, and a line that counts the others."""
+    """Return the first of about `count` lines without repetition, and a line with the number of omitted
+    lines."""
     first = list(dict.fromkeys(islice(lines, MOST_LINES)))
     return first if count <= MOST_LINES else [*first, f"and {count - MOST_LINES} more"]
 
@@ -63,7 +64,7 @@ def _lines(details: ErrorDetails, model: type[BaseModel]) -> Iterator[str]:
         yield from context["error"].lines
         return
     if details["type"] == "too_short" and len(details["input"]) >= context["min_length"]:
-        return  # the items themselves are wrong and have lines of their own
+        return  # the items themselves are wrong, and each item has its own line
     place = _place(model, details["loc"])
     if details["type"].startswith("union_tag"):
         yield f"{place.path}.kind: {_tag(context, place)}"
@@ -111,7 +112,7 @@ def _bound(bound: float, value: object) -> str:
 
 
 def _tag(context: Mapping[str, Any], place: _Place) -> str:
-    """Return the message for a wrong or missing `kind`. Pydantic lists the kinds only for a wrong one."""
+    """Return the message for a wrong or missing `kind`. Pydantic lists the kinds only for a wrong `kind`."""
     if "tag" in context:
         wrong = shown(context["tag"])
         return f"unknown value {wrong}{suggestion(str(context['tag']), _quoted(context['expected_tags']))}"

@@ -10,7 +10,7 @@ from fullpipe.scenario.tc.units import rate
 
 _NO_QUEUE = ("ingress", "clsact", "noqueue")
 _COUNTED = ("overhead", "mpu", "linklayer")
-"""Words of a class that change the counted sizes of packets."""
+"""Words of a class that change how the sizes of packets are counted."""
 _SOME_PACKETS = frozenset(("match", "flower", "fw", "basic", "bpf", "route"))
 """Words of filters that select packets."""
 _ALL_PACKETS = re.compile(r"match (u32 0 0|ip (src|dst) 0\.0\.0\.0/0|ip protocol 0 0(x00)?)\b")
@@ -24,10 +24,11 @@ class Assembly:
         self.notes: list[str] = []
         self._devices: dict[str, Device] = {}
         self._policers: dict[str, tuple[str, Shaper]] = {}
-        """Policers with the names of their devices, by direction."""
+        """Policers by direction, with the names of their devices."""
 
     def add_qdisc(self, number: int, name: str, line: Line, changes: bool = False) -> None:
-        """Add a queue discipline of a device. With `changes`, classes and qdiscs below it remain."""
+        """Add a queue discipline of a device. With `changes`, classes and qdiscs below the queue discipline
+        remain."""
         if line.kind in _NO_QUEUE:
             return
         device = self._device(name)
@@ -80,7 +81,7 @@ class Assembly:
         self._policers["up" if leaves else "down"] = (name, Shaper(queue(line)[0]))
 
     def router(self) -> Router:
-        """Return the router that all lines set up.
+        """Return the router that the collected lines set up.
 
         Raises:
             ScenarioError: If a line is not understood, or the device towards the line is ambiguous.
@@ -103,7 +104,7 @@ class Assembly:
         return router
 
     def _shape(self, router: Router) -> str:
-        """Set the shapers of the router. Return a note on the roles of devices that are assumed."""
+        """Set the shapers of the router. Return a note on assumed roles of devices."""
         there = [device for device in self._devices.values() if device.qdiscs]
         for device in self._devices.values():
             target = self._devices.get(device.redirects_to)
@@ -141,7 +142,7 @@ class Assembly:
 
 
 def after(words: Sequence[str], word: str) -> str:
-    """Return the word after another one, or ""."""
+    """Return the word after a given word, or ""."""
     at = words.index(word) + 1 if word in words else len(words)
     return words[at] if at < len(words) else ""
 

@@ -1,4 +1,4 @@
-"""Devices of a router, with the queues that `tc` gave them."""
+"""Devices of a router, with the queues that `tc` sets up."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,9 +26,9 @@ class Shaper:
     queue: Mapping[str, Any] = field(default_factory=dict)
     """Table of the queue. Empty: no packet ever waits."""
     rate_bps: int | None = None
-    """Rate at which the queue is served. None: the queue shapes by itself, or nothing limits the rate."""
+    """Rate at which the queue is served. None: the queue itself shapes, or the rate is unlimited."""
     wire: Mapping[str, Any] = field(default_factory=dict)
-    """Delay, jitter, loss and the like behind the queue, as keys of a link."""
+    """Delay, jitter, loss and other impairments behind the queue, as keys of a link."""
 
     @property
     def link(self) -> Table:
@@ -42,7 +42,7 @@ class Shaper:
 
 @dataclass
 class Router:
-    """The shapers of a configuration. None: the direction has none."""
+    """The shapers of a configuration. None: the direction has no shaper."""
 
     up: Shaper | None = None
     down: Shaper | None = None
@@ -66,7 +66,7 @@ Id = tuple[int, int]
 
 @contextmanager
 def at_line(number: int) -> Iterator[None]:
-    """Prefix errors with the number of their line. 0: no prefix."""
+    """Within this context, prefix errors with a line number. 0: no prefix."""
     try:
         yield
     except FullpipeError as error:
@@ -77,7 +77,7 @@ def at_line(number: int) -> Iterator[None]:
 
 
 def link_of(line: Line) -> Router:
-    """Return the link that one line makes of a device, as `up` of a router.
+    """Return the link that a single line sets up, as `up` of a router.
 
     Raises:
         ScenarioError: If an option is unknown, malformed or not modelled.
@@ -100,13 +100,13 @@ class Class:
 
 @dataclass
 class Device:
-    """A device with the lines that set it up."""
+    """A device with the lines that configure it."""
 
     name: str
     qdiscs: dict[Id | None, tuple[int, Line]] = field(default_factory=dict)
     """Queue disciplines with their line numbers, by parent class. None: the root of the device."""
     classes: dict[Id, Class] = field(default_factory=dict)
-    """Classes of HTB by their ids."""
+    """Classes of HTB by their IDs."""
     redirects_to: str = ""
 
     @property
@@ -137,7 +137,8 @@ class Device:
 
         Args:
             notes: Receives notes on options without a counterpart.
-            origin: The device that packets come from or go to. Its name tells whether frames are Ethernet.
+            origin: The device that packets come from or go to. The name of the device shows whether frames
+                are Ethernet.
 
         Raises:
             ScenarioError: If a line is not understood or not modelled.
@@ -166,7 +167,8 @@ class _Tree:
         self._depth = 0
 
     def shaper(self, number: int, line: Line, rate_bps: int | None = None) -> Shaper:
-        """Return the shaper of a queue discipline and those below it. `rate_bps` limits it from above."""
+        """Return the shaper of a queue discipline and of the queue disciplines below it. `rate_bps` is the
+        rate of a shaper above."""
         with at_line(number):
             self._depth += 1
             if self._depth > _MOST_DEEP:
@@ -181,7 +183,7 @@ class _Tree:
                     found = self._mq(line, below)
                 case "netem":
                     found = self._netem(line, below, rate_bps)
-                case "cake_mq":  # its child queues are its own
+                case "cake_mq":  # the child queues are created by cake_mq itself
                     found = Shaper(self._queue(line), rate_bps)
                 case "tbf" if [child.kind for _, child in below] == ["netem"]:
                     found = self._tbf_above_netem(line, below[0], rate_bps)
@@ -226,7 +228,7 @@ class _Tree:
         return Shaper({"kind": "drop_tail", "packets": TX_QUEUE_PACKETS}, able_bps)
 
     def _mq(self, line: Line, below: list[tuple[int, Line]]) -> Shaper:
-        """Return one of the queues of mq, which has one per transmit queue of the device."""
+        """Return one of the queues of mq. mq has one queue per transmit queue of the device."""
         if not below:
             return Shaper(self._queue(line))
         if len({(child.kind, child.options) for _, child in below}) > 1:
@@ -259,7 +261,8 @@ class _Tree:
         return Shaper({"kind": "drop_tail", "packets": netem.limit}, rate_bps, wire)
 
     def _tbf_above_netem(self, line: Line, below: tuple[int, Line], above_bps: int | None) -> Shaper:
-        """Return a tbf whose queue and limit netem replaces (Linux `tbf_change`, `tbf_graft`)."""
+        """Return a tbf with netem below it, which replaces the queue and the limit of tbf (Linux
+        `tbf_change`, `tbf_graft`)."""
         table = self._queue(line)
         number, child = below
         with at_line(number):
@@ -283,10 +286,10 @@ class _Tree:
 
 
 def id_of(text: str) -> Id:
-    """Parse a handle or class id, whose numbers are hexadecimal: "1:" and "1:0" are equal.
+    """Parse a handle or class ID with hexadecimal numbers. "1:" and "1:0" are equal.
 
     Raises:
-        ScenarioError: If the text is neither a handle nor a class id.
+        ScenarioError: If the text is neither a handle nor a class ID.
     """
     major, _, minor = text.partition(":")
     try:

@@ -20,7 +20,7 @@ _OPTIONS = (
     *("limit", "latency", "delay", "loss", "drop", "seed", "ecn", "reorder", "corrupt", "gap"),
     *("duplicate", "distribution", "rate", "slot", "packetoverhead", "cellsize", "celloverhead"),
 )
-"""Options in the order of `netem_parse_opt`, whose `matches` accepts the beginning of a word."""
+"""Options in the order of `netem_parse_opt`. Its function `matches` also accepts the beginning of a word."""
 _PRINTED = ("p13", "p31", "p32", "p23", "p14", "p", "r", "1-h", "1-k")
 """Names that `netem_print_opt` prints before the probabilities of a loss model."""
 _MOST_U32 = 2**32 - 1
@@ -61,13 +61,15 @@ class Netem:
 
     @property
     def half_ns(self) -> int:
-        """Half the range of the jitter. A uniform one reaches sqrt(3) standard deviations, in whole us."""
+        """Half the range of the jitter, rounded to whole us. A uniform jitter ranges over +- sqrt(3) standard
+        deviations."""
         if self.distribution == "uniform":
             return self.jitter_ns
         return round(math.sqrt(3) * self.jitter_ns / _MICROSECOND) * _MICROSECOND
 
     def _delays(self) -> tuple[int, Table | None]:
-        """Return the smallest delay and the spread above it. `tabledist` draws from delay +- jitter."""
+        """Return the smallest delay and the spread above this delay. `tabledist` draws from delay +-
+        jitter."""
         half_ns = self.half_ns
         least_ns = max(0, self.delay_ns - half_ns)
         if not half_ns:
@@ -77,7 +79,8 @@ class Netem:
         return least_ns, jitter if self.rate_bps else {**jitter, "reorder": True}
 
     def _loss(self) -> Table | None:
-        """Return the loss, corrupted packets included: the receiver drops them for their checksum."""
+        """Return the loss, including corrupted packets, since the receiver drops packets with a wrong
+        checksum."""
         rest = 1 - self.corrupt
         if self.loss is None:
             return {"kind": "bernoulli", "probability": self.corrupt} if self.corrupt else None
@@ -90,10 +93,10 @@ class Netem:
 
     @property
     def reordered_every(self) -> int:
-        """Mean number of packets from one that skips the delay to the next.
+        """Mean number of packets from one packet that skips the delay to the next such packet.
 
-        After such a packet, gap - 1 packets never skip the delay. Each later packet does with probability
-        `reorder` (`netem_enqueue`).
+        After a packet that skips the delay, gap - 1 packets never skip the delay. Each later packet skips the
+        delay with probability `reorder` (`netem_enqueue`).
         """
         return round(max(1, self.gap) - 1 + 1 / self.reorder)
 
@@ -121,7 +124,7 @@ def netem_of(words: Iterable[str]) -> Netem:
 
 
 def _approximations(found: Netem) -> list[str]:
-    """Return notes on options that a link only approximates."""
+    """Return notes on options that a link can only approximate."""
     notes = []
     jitter = DURATION.format(found.jitter_ns)
     if found.distribution != "uniform":
@@ -236,7 +239,7 @@ class _Reader:
     def _slot(self) -> None:
         if self._words and self._words[0] == "distribution":
             self._words.popleft()
-            if not self._is_number():  # `netem_print_opt` omits its name
+            if not self._is_number():  # `netem_print_opt` omits the name of the model
                 self._value("slot distribution", str)
             self._value("slot", nanoseconds)
         self._value("slot", nanoseconds)

@@ -45,11 +45,13 @@ class Qdisc:
     flags: Mapping[str, Table] = field(default_factory=dict)
     """Words without a value: the parameters that they set. Empty: the behaviour is built in."""
     not_modelled: Mapping[str, str] = field(default_factory=dict)
-    """Words without a counterpart: what to do instead."""
+    """Words without a counterpart, each with advice on what to do instead."""
     usual: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Words and values without effect here, such as defaults that `tc qdisc show` prints."""
+    """Words and values without effect in the scenario's queue, such as defaults that `tc qdisc show`
+    prints."""
     needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Options that `tc` requires, each with the parameters of which one must be set."""
+    """Options that `tc` requires, each with a set of parameters. At least one parameter of each set must be
+    set."""
     defaults: Table = field(default_factory=dict)
     finish: Callable[[Table], Table] = _as_it_is
     """Computes parameters that depend on several options."""
@@ -95,7 +97,7 @@ _BUCKET_NEEDS = {"rate": ("rate_bps",), "burst": ("burst_bytes",)}
 
 
 def _tbf(found: Table) -> Table:
-    """Convert a latency to a limit: a burst, plus the bytes that can be sent in that time."""
+    """Convert a latency to a limit: the burst, plus the bytes that can be sent in the latency."""
     if "peak_bps" in found and "mtu_bytes" not in found:
         raise ValueError("peakrate needs mtu (minburst), too")
     latency_us = found.pop("latency_us", None)
@@ -184,7 +186,7 @@ ELSEWHERE = {
         "packets have no classes by filters; write the queue of the class that counts",
     ),
 }
-"""Queue disciplines of Linux without a counterpart: what to write instead."""
+"""Queue disciplines of Linux without a counterpart, each with advice on what to write instead."""
 
 QDISCS: dict[str, Qdisc] = {
     "pfifo": Qdisc(

@@ -3,7 +3,7 @@
 >>> queue_of("tc qdisc add dev eth0 root tbf rate 20mbit burst 1600 limit 100k")
 {'kind': 'tbf', 'rate_bps': 20000000, 'burst_bytes': 1600, 'limit_bytes': 102400}
 
-Options left out have the kernel's defaults, which are also those of the queues here.
+Options left out have the kernel's defaults. The queues of fullpipe have the same defaults.
 """
 
 import re
@@ -43,7 +43,7 @@ class Line:
     """Parent class. Empty: the root of the device."""
     handle: str = ""
     stab: tuple[str, ...] = ()
-    """Words after `stab`, which define how sizes of packets are counted."""
+    """Words after `stab`. They define how sizes of packets are counted."""
 
     @property
     def stab_left_out(self) -> str:
@@ -108,7 +108,7 @@ def queue_of(line: str) -> Table:
 
 
 def read(line: str) -> Line:
-    """Parse a line of `tc`, without its options.
+    """Parse a line of `tc`. Options are not parsed.
 
     Raises:
         ScenarioError: If the line has another form.
@@ -197,7 +197,8 @@ def _parameters(kind: str, qdisc: Qdisc, options: Sequence[str]) -> Table:
 
 
 def _takes(words: deque[str], usual: str) -> bool:
-    """Consume the values of an option if they are the usual ones. Older versions print "10s" as "10.0s"."""
+    """Consume the values of an option if these are the usual values. Older versions of tc print "10s" as
+    "10.0s"."""
     values = usual.split()
     there = [re.sub(r"\.0(?=[a-z])", "", word) for word in islice(words, len(values))]
     if there != values:
@@ -218,10 +219,10 @@ def _set(found: Table, key: str, value: Any) -> None:
 
 
 def _counted(cake: Table, stab: Sequence[str], has_ethernet: bool) -> Table:
-    """Return the parameters of a CAKE that a size table (`stab`) gives.
+    """Return the parameters that a size table (`stab`) gives to a CAKE.
 
-    CAKE takes the size of packets from the table (Linux `cake_overhead`, `qdisc_calculate_pkt_len`). That
-    size includes the header of the device, while CAKE's own overhead counts from the IP header.
+    CAKE takes the size of packets from the table (Linux `cake_overhead`, `qdisc_calculate_pkt_len`). A size
+    from the table includes the header of the device, while CAKE's own overhead counts from the IP header.
     """
     if cake.keys() & {"overhead", "mpu", "framing"}:
         raise ValueError("stab together with an overhead of CAKE is not modelled; give one of them")

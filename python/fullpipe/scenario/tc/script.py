@@ -12,10 +12,10 @@ from fullpipe.scenario.tc.qdiscs import ADDED, MAX_LINE, line_of
 
 # Parsing of the output of `tc qdisc show`, `tc class show` and `tc filter show`, with or without `-s`.
 #
-# qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 18Mbit diffserv3 triple-isolate nonat nowash rtt 100ms
-# noatm Sent 12054 bytes 117 pkt (dropped 0, overlimits 0 requeues 0)
+#     qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 18Mbit diffserv3 triple-isolate nonat nowash noatm
+#      Sent 12054 bytes 117 pkt (dropped 0, overlimits 0 requeues 0)
 #
-# Lines that begin with none of the three words are statistics or shell prompts and are skipped.
+# Lines that begin with none of "qdisc", "class" and "filter" are statistics or shell prompts and are skipped.
 
 
 _UNNAMED = "this device"
@@ -24,7 +24,7 @@ _POLICED = re.compile(r"police 0x[0-9a-f]+ rate (\S+) burst (\S+)")
 
 
 def is_printed(lines: Iterable[str]) -> bool:
-    """Whether one of the lines is output of `tc qdisc show`."""
+    """Whether any line is output of `tc qdisc show`."""
     return any(qdiscs.is_printed(line.split(maxsplit=3)) for line in lines)
 
 
@@ -43,7 +43,8 @@ def read(lines: Iterable[str], assembly: Assembly) -> None:
 
 
 def _read(number: int, words: Sequence[str], name: str, assembly: Assembly) -> str:
-    """Add a line and return the name of its device. Lines lack it if `tc` was called for one device."""
+    """Add a line and return the name of its device. Lines lack the name if `tc` was called for a single
+    device."""
     first, text = words[0] if words else "", " ".join(words)
     if qdiscs.is_printed(words):
         found = qdiscs.printed(words)
@@ -64,9 +65,11 @@ def _read(number: int, words: Sequence[str], name: str, assembly: Assembly) -> s
 
 # Parsing of a script that sets up a router: the queues of its devices and redirections.
 #
-# IF=eth0 tc qdisc replace dev $IF root cake bandwidth 9mbit tc qdisc add dev $IF handle ffff: ingress tc
-# filter add dev $IF parent ffff: matchall action mirred egress redirect dev ifb0 tc qdisc replace dev ifb0
-# root cake bandwidth 90mbit ingress
+#     IF=eth0
+#     tc qdisc replace dev $IF root cake bandwidth 9mbit
+#     tc qdisc add dev $IF handle ffff: ingress
+#     tc filter add dev $IF parent ffff: matchall action mirred egress redirect dev ifb0
+#     tc qdisc replace dev ifb0 root cake bandwidth 90mbit ingress
 #
 # The script is never run. Variables with plain values are expanded; control flow is refused.
 
@@ -158,7 +161,7 @@ class _Script:
                 self._variables[found[1]] = self._plain(found[2])
             return
         while _ASSIGNMENT.fullmatch(words[0]):
-            words = words[1:]  # an environment variable of this command
+            words = words[1:]  # skips an environment variable of this command
         first = words[0]
         if first in _IGNORED:
             self._has_ended |= first == "exit" and operator == ""
@@ -244,7 +247,8 @@ class _Script:
 
 
 def _commands(line: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the commands of a line, each with the operator before it unless that is ";" or "&"."""
+    """Yield the commands of a line. Each command has the operator before it, unless the operator is ";" or
+    "&"."""
     if "<<" in line:
         raise ScenarioError(["tc: a text within the script is not read; write its lines as lines of tc"])
     lexer = shlex.shlex(_REDIRECTION.sub(" ", line), posix=True, punctuation_chars=_OPERATORS)

@@ -1,7 +1,7 @@
 """Conversion of a section of OpenWrt's `/etc/config/sqm` to the queues that sqm-scripts set up.
 
-Sources: openwrt.org, "SQM configuration /etc/config/sqm", and the scripts, whose files and functions are
-named below.
+Sources: openwrt.org, "SQM configuration /etc/config/sqm", and the source of sqm-scripts. Comments name the
+files and functions of sqm-scripts.
 """
 
 import re
@@ -37,12 +37,12 @@ _DEFAULTS: Mapping[str, str] = {
     "squash_ingress": "1",
     "autorate": "0",
 }
-"""Values of missing or empty options (defaults.sh; it has no default of `script`)."""
+"""Values of missing or empty options (defaults.sh, which has no default of `script`)."""
 _NO_EFFECT = (
     *("debug_logging", "verbosity", "tcMTU", "tcTSIZE"),
     *("qdisc_advanced", "qdisc_really_really_advanced", "linklayer_advanced"),
 )
-"""Options for logs, for the router's web page and for the size of tables of `tc`."""
+"""Options for logs, for the router's web page and for the size of `tc` size tables."""
 _LEFT_OUT: Mapping[str, str] = {
     "use_mq": "the queues of one processor each",
     "shaper_burst": "the burst of HTB",
@@ -126,7 +126,7 @@ def router_of(text: str) -> Router:
 
 
 def _enabled(sections: Sequence[_Section]) -> _Section:
-    """Return the section that is not disabled. sqm-scripts require enabled '1' (`start_sqm_section`)."""
+    """Return the only section that is not disabled. sqm-scripts require enabled '1' (`start_sqm_section`)."""
     enabled = [one for one in sections if one["enabled"] not in ("0", "off", "false", "no", "disabled")]
     if len(enabled) == 1:
         return enabled[0]
@@ -190,19 +190,21 @@ def _made(line: Line, notes: list[str]) -> Shaper:
 
 
 def _is_cake(section: _Section) -> bool:
-    """Whether CAKE shapes, by the name of the script or in cake_egress() of simplest.qos."""
+    """Whether CAKE shapes, according to the name of the script or cake_egress() of simplest.qos."""
     script = section["script"]
     return script in _CAKE or (section["qdisc"] == "cake" and script == "simplest.qos")
 
 
 def _has_classes(section: _Section, direction: _Direction) -> bool:
-    """Whether a direction has the three classes of simple.qos. Downloads have one if DSCPs are ignored."""
+    """Whether a direction has the three classes of simple.qos. Downloads have one class if DSCPs are
+    ignored."""
     is_simple = section["script"] == "simple.qos"
     return is_simple and (direction is _UP or section["squash_ingress"] != "1")
 
 
 def _cake_words(section: _Section, direction: _Direction) -> list[str]:
-    """Return the words for CAKE's classes and other options; later words win (egress, ingress of scripts)."""
+    """Return the words for CAKE's classes and other options (egress, ingress of scripts). If two words
+    conflict, the later word counts."""
     ignores = direction is _DOWN and section["squash_ingress"] == "1"
     words = ["diffserv3" if section["script"] == "layer_cake.qos" and not ignores else "besteffort"]
     if direction is _DOWN and section["squash_dscp"] == "1" and section["script"] in _CAKE:
@@ -249,7 +251,8 @@ def _leaf(section: _Section) -> str:
 
 
 def _leaf_words(section: _Section, direction: _Direction, qdisc: str) -> tuple[str, ...]:
-    """Return options of that queue in the scripts' order (`get_limit` to `get_quantum` of functions.sh)."""
+    """Return options of the queue below a shaper in the scripts' order (`get_limit` to `get_quantum` of
+    functions.sh)."""
     i = direction.letter
     has_quantum = qdisc == "fq_codel" and _has_classes(section, direction)
     return (
@@ -262,7 +265,8 @@ def _leaf_words(section: _Section, direction: _Direction, qdisc: str) -> tuple[s
 
 
 def _target(text: str, qdisc: str, kbit: int) -> list[str]:
-    """Return target and interval as `get_target` of functions.sh: by leading digits and trailing letters."""
+    """Return target and interval like `get_target` of functions.sh, which reads leading digits and trailing
+    letters."""
     number, unit = re.match("[0-9]+", text), re.search("[A-Za-z]+$", text)
     if number and unit and unit[0] in _TIMES:
         return ["target", f"{number[0]}{unit[0]}"]
@@ -331,7 +335,7 @@ def _of_layer(layer: str, how: str) -> list[str]:
 
 
 def _of_target(section: _Section, direction: _Direction) -> str:
-    """Return a note on a computed or invalid target, or "" if the section gives a time."""
+    """Return a note on a computed or invalid target, or "" if the section gives a valid time."""
     key, qdisc = f"{direction.letter}target", _leaf(section)
     text, kbit = section[key], section[direction.rate]
     if _is_auto(text):

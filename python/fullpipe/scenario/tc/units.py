@@ -44,7 +44,7 @@ for _unit, _length_ns in (("s", 10**9), ("ms", 10**6), ("us", 1000), ("ns", 1)):
 def rate(text: str) -> int:
     """Parse a rate into bit/s, rounded down to whole bytes per second as in `get_rate64`."""
     if text.endswith("%"):
-        raise ValueError(f"{shown(text)} is of the speed of a device; write a rate such as 10mbit")
+        raise ValueError(f"{shown(text)} is relative to the speed of a device; write a rate such as 10mbit")
     return _read(text, "rate", _RATES) // 8 * 8
 
 
@@ -59,12 +59,12 @@ def burst(text: str) -> int:
 
 
 def nanoseconds(text: str) -> int:
-    """Parse a time into nanoseconds, also the unit of a bare number (`get_time64`)."""
+    """Parse a time into nanoseconds. A bare number is in nanoseconds, too (`get_time64`)."""
     return _read(text, "time", _NANOSECONDS)
 
 
 def microseconds(text: str) -> int:
-    """Parse a time into whole microseconds, also the unit of a bare number (`get_time`)."""
+    """Parse a time into whole microseconds. A bare number is in microseconds, too (`get_time`)."""
     return _read(text, "time", _MICROSECONDS)
 
 
@@ -121,7 +121,8 @@ def probability(text: str) -> float:
 
 
 def or_default(read: Callable[[str], _Number]) -> Callable[[str], _Number | None]:
-    """Return a parser that gives None for 0: `tc` does not send it, so that the kernel's default holds."""
+    """Return a parser that gives None for 0. `tc` does not send a 0 to the kernel, so the kernel's default
+    holds."""
     return lambda text: read(text) or None
 
 

@@ -38,7 +38,7 @@ __all__ = [
     "write_steps",
 ]
 
-# Lazy: packet-delivery traces and trains import numpy, which most scenarios do not need.
+# Imports are lazy, as packet-delivery traces and trains import numpy, which most scenarios do not need.
 _MAHIMAHI = ("Mahimahi", "from_deliveries", "from_rates", "parse_mahimahi", "read_mahimahi", "to_rates",
              "write_mahimahi")  # fmt: skip
 __getattr__, __dir__ = lazy.names(

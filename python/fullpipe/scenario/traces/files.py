@@ -1,4 +1,4 @@
-"""Reading and writing of trace files as bytes, with one error for each way in which a file can be wrong."""
+"""Reading and writing of trace files as bytes, with an error for each kind of invalid file."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ OPPORTUNITY_BYTES = 1504
 LONGEST_S = 1_000_000
 """Longest trace: about 11 days."""
 LONGEST_GAP_MS = 3_600_000
-"""Gap between two lines that is refused. The longest pause of Mahimahi's own traces is 78 s; an hour means
-two recordings in one file."""
+"""Smallest refused gap between two lines. The longest pause in Mahimahi's own traces is 78 s; a gap of an
+hour means that the file has two recordings."""
 
 
 class TraceError(ScenarioError):
@@ -40,7 +40,7 @@ def read_bytes(path: str | Path) -> bytes:
     except (OSError, ValueError) as error:
         raise TraceError(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > MAX_FILE_BYTES:
-        raise TraceError(str(path), f"larger than {MAX_FILE_BYTES // 1_000_000} MB; cut it into parts")
+        raise TraceError(str(path), f"larger than {MAX_FILE_BYTES // 1_000_000} MB; split the file")
     return data
 
 

@@ -30,11 +30,7 @@ from fullpipe.scenario.traces.files import (
 #
 # A file has one line per delivery opportunity: the time in milliseconds from the beginning, at which one
 # packet of the largest size, 1504 bytes, can leave. Lines do not decrease; two equal lines are two
-# opportunities. The last line is also the length of the trace, after which it repeats.
-#
-# >>> trace = parse_mahimahi(b"0\n3\n3\n10\n")
-# >>> trace.times_ms.tolist(), trace.period_s, round(trace.mean_bps / 1e6, 4)
-# ([0, 3, 3, 10], 0.01, 4.8128)
+# opportunities. The last line is also the length of the trace, after which the trace repeats.
 
 
 _DIGITS = 10
@@ -59,7 +55,7 @@ class Mahimahi:
 
     @property
     def period_s(self) -> float:
-        """Length of the trace in seconds: its last line."""
+        """Length of the trace in seconds, given by its last line."""
         return float(self.times_ms[-1]) / 1e3
 
     @property
@@ -79,12 +75,20 @@ def read_mahimahi(path: str | Path) -> Mahimahi:
 
 
 def parse_mahimahi(data: bytes, where: str = "trace") -> Mahimahi:
-    """Parse the content of a packet-delivery trace; `where` names it in errors. Raises as `read_mahimahi`."""
+    r"""Parse the content of a packet-delivery trace; `where` names the trace in errors.
+
+    >>> trace = parse_mahimahi(b"0\n3\n3\n10\n")
+    >>> trace.times_ms.tolist(), trace.period_s, round(trace.mean_bps / 1e6, 4)
+    ([0, 3, 3, 10], 0.01, 4.8128)
+
+    Raises:
+        TraceError: As `read_mahimahi`.
+    """
     if not data.strip():
         raise TraceError(where, "is empty; a trace has a line per delivery opportunity")
     lines = data.count(b"\n")
     if lines > _MOST_OPPORTUNITIES:
-        raise TraceError(where, f"{lines:,} lines are more than {_MOST_OPPORTUNITIES:,}; cut it into parts")
+        raise TraceError(where, f"{lines:,} lines are more than {_MOST_OPPORTUNITIES:,}; split the file")
     if not _are_numbers(data):
         raise _bad_line(data, where)
     times = np.fromstring(data, dtype=np.int64, sep="\n")
@@ -108,12 +112,12 @@ def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mah
     """Return the packet-delivery trace of a rate that changes in steps.
 
     An opportunity comes in the millisecond in which the integral of the rate completes another 1504 bytes.
-    So the trace is never ahead of the rate, nor a whole opportunity behind it.
+    So the trace never delivers more than the rate, and lags behind the rate by less than one opportunity.
 
     Args:
         time_s: Start times of the rates, in order; the first is 0.
         rate_bps: Rates in bits per second.
-        duration_s: End of the last rate. The trace ends at the last opportunity before it.
+        duration_s: End of the last rate. The trace ends at the last opportunity before this time.
 
     Raises:
         TraceError: If times and rates do not form steps, or make no opportunity or too many.
@@ -171,7 +175,7 @@ def to_rates(trace: Mahimahi, interval_s: float = 0.1) -> tuple[NDArray[np.float
 
     Returns:
         The start of each interval in seconds, and the trace's rate in it in bits per second. An opportunity
-        at the end of an interval belongs to it; one at 0 belongs to the first.
+        at the end of an interval belongs to that interval; an opportunity at 0 belongs to the first interval.
 
     Raises:
         TraceError: If the interval is shorter than a millisecond.
@@ -230,7 +234,7 @@ def _bad_line(data: bytes, where: str) -> TraceError:
     return TraceError(where, f"{what}{tail}", n + 1)
 
 
-# Public recordings with their licences and addresses. None of them ships with fullpipe.
+# Public recordings with their licences and addresses. No public recording ships with fullpipe.
 
 
 RAW = "https://raw.githubusercontent.com"
@@ -249,7 +253,7 @@ class Fetchable:
     path: str
     """Path below `RAW`."""
     id: str
-    """Blob id in git: SHA-1 of a header with the size, and the content."""
+    """Blob ID in git: SHA-1 of a header (with the size) followed by the content."""
     size_bytes: int | None
     """Size of the file. None: unknown."""
 
@@ -298,7 +302,7 @@ def choose(name: str) -> tuple[PublicSet, Fetchable]:
         if one.name == name and not one.files:
             raise TraceError(name, f"has no file to fetch alone; it is at {one.page}, licence: {one.licence}")
         if one.name == name:
-            raise TraceError(name, f"has {len(one.files)} files; name one, such as {one.files[0].name}")
+            raise TraceError(name, f"has {len(one.files)} files; name a file, such as {one.files[0].name}")
         for file in one.files:
             if file.name == name:
                 return one, file
@@ -317,10 +321,10 @@ def fetch(file: Fetchable) -> bytes:
     data = b"".join(_chunks(url, limit))
     if file.size_bytes is not None and len(data) != file.size_bytes:
         raise TraceError(
-            url, f"{len(data):,} bytes are not the {file.size_bytes:,} that it had; nothing is kept"
+            url, f"got {len(data):,} bytes instead of the listed {file.size_bytes:,} bytes; nothing is stored"
         )
     if hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() != file.id:
-        raise TraceError(url, f"is not the file with the id {file.id} of git; nothing is kept")
+        raise TraceError(url, f"is not the file with the id {file.id} of git; nothing is stored")
     return data
 
 
@@ -336,4 +340,4 @@ def _chunks(url: str, limit: int) -> Iterator[bytes]:
         reason = " ".join(str(getattr(error, "reason", None) or error).split())
         raise TraceError(url, f"{reason}; with a network, the same command fetches it") from error
     if come > limit:
-        raise TraceError(url, f"longer than {limit:,} bytes; nothing is kept")
+        raise TraceError(url, f"longer than {limit:,} bytes; nothing is stored")

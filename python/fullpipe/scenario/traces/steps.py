@@ -1,7 +1,7 @@
-"""Rate, delay and loss over time, as CSV. Each row holds until the next.
+"""Rate, delay and loss over time, as CSV. Each row holds until the next row.
 
 The first line names the columns: `time_s`, and one or more of `rate_bps`, `delay_s` and `loss`. Times do not
-decrease. An empty cell means that its value does not change.
+decrease. An empty cell means that the value of its column does not change.
 
 >>> steps = parse_steps(b"time_s,rate_bps,loss\\n0,2000000,0\\n1.5,0,\\n2,8000000,0.01\\n")
 >>> steps.rate_bps
@@ -28,7 +28,8 @@ _COLUMNS = {"rate_bps": 1e15, "delay_s": 3_600.0, "loss": 1.0}
 
 @dataclass(frozen=True)
 class Steps:
-    """Values of a link over time. A missing column is None; so is a cell whose value does not change."""
+    """Values of a link over time. None means a missing column, or a cell whose value does not
+    change."""
 
     time_s: tuple[float, ...]
     rate_bps: tuple[int | None, ...] | None = None
@@ -47,7 +48,8 @@ def read_steps(path: str | Path) -> Steps:
 
 
 def parse_steps(data: bytes, where: str = "trace") -> Steps:
-    """Parse the content of a CSV file; `where` names it in errors. Raises as `read_steps`."""
+    """Parse the content of a CSV file; `where` names the file in errors. Raises TraceError as `read_steps`
+    does."""
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -99,7 +101,7 @@ def _rows(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
             if row:
                 count += 1
                 if count > MAX_ROWS:
-                    raise TraceError(where, f"has more than {MAX_ROWS:,} rows; cut it into parts")
+                    raise TraceError(where, f"has more than {MAX_ROWS:,} rows; split the file")
                 yield reader.line_num, row
     except csv.Error as error:
         raise TraceError(where, f"not CSV: {error}", reader.line_num) from None

@@ -1,8 +1,8 @@
 """Packet trains of CellReplay (Sentosa et al., NSDI 2025), sent into an idle path.
 
 A file has one line per train, in whole milliseconds: its send time, the one-way delay of its first packet,
-and the arrival of each packet relative to the first, which is included (0). It belongs to a packet-delivery
-trace of the same path, recorded at the same time under constant load.
+and the arrival of each packet relative to the first packet, whose own arrival (0) is included. The file
+belongs to a packet-delivery trace of the same path, recorded at the same time under constant load.
 
 >>> trains = parse_trains(b"0 21 0 1 5\\n100 25 0 0 4\\n200 21 0\\n")
 >>> len(trains.times_ms), trains.period_s, trains.lines()[1]
@@ -70,12 +70,13 @@ def read_trains(path: str | Path) -> Trains:
 
 
 def parse_trains(data: bytes, where: str = "trains") -> Trains:
-    """Parse the content of a file of packet trains; `where` names it in errors. Raises as `read_trains`."""
+    """Parse the content of a file of packet trains; `where` names the file in errors. Raises TraceError as
+    `read_trains` does."""
     if not data.strip():
         raise TraceError(where, "is empty; packet trains have a line each")
     count = data.count(b" ") + data.count(b"\n")
     if count > _MOST_NUMBERS:
-        raise TraceError(where, f"{count:,} numbers are more than {_MOST_NUMBERS:,}; cut it into parts")
+        raise TraceError(where, f"{count:,} numbers are more than {_MOST_NUMBERS:,}; split the file")
     _check_lines(data, where)
     letters = np.frombuffer(data, dtype=np.uint8)
     separators = np.flatnonzero(letters <= ord(" "))
@@ -93,7 +94,7 @@ def _check_lines(data: bytes, where: str) -> None:
     line = data.count(b"\n", 0, good) + 1
     text, end, _ = data[good : good + 1_000].partition(b"\n")
     if not end and _LINES.fullmatch(text + b"\n"):
-        raise TraceError(where, "is cut off: the last line has no end", line)
+        raise TraceError(where, "is truncated: the last line has no line break", line)
     shown = brief(text.decode("utf-8", "backslashreplace"))
     raise TraceError(where, f'"{shown}" is not a time, a delay and offsets in whole milliseconds', line)
 
@@ -123,4 +124,4 @@ def _check_numbers(trains: Trains, where: str) -> None:
     if len(inside):
         n = int(inside[0])
         line = int(np.searchsorted(trains.ends, n, side="right")) + 1
-        raise TraceError(where, f"offset {trains.numbers[n]} is before the one to its left", line)
+        raise TraceError(where, f"offset {trains.numbers[n]} is smaller than the offset to its left", line)

@@ -23,7 +23,7 @@ Rate = Annotated[BitsPerSecond, Field(gt=0)]
 
 
 class Access(Model):
-    """The link between a host and the next router; the same in both directions, apart from `queue`."""
+    """The link between a host and the next router. Both directions are equal, apart from `queue`."""
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Gbit/s"])
     """Link rate. Left out: unlimited."""
@@ -31,8 +31,8 @@ class Access(Model):
     """Propagation delay, one way."""
 
     queue: Queue | None = Field(None, examples=['{ kind = "fq_codel" }'])
-    """Queue of packets that leave the host: data at the sender, ACKs at the receiver. Left out: without a
-    limit. The queue on the router's side never has a limit."""
+    """Queue of packets that leave the host: data at the sender, ACKs at the receiver. Left out: a queue
+    without a limit. The queue on the router's side never has a limit."""
 
     def overridden_by(self, other: "Access | None") -> "Access":
         """Return this link with the fields that `other` sets explicitly."""
@@ -64,9 +64,9 @@ class _Wire(Model):
         None,
         examples=['[{ kind = "ramp", at = "5 s", over = "9 s", step = "1 s", to = { rate = "1 Mbit/s" } }]'],
     )
-    """Patterns of many changes: ramps, spikes, cycles, waves and Markov channels. If two set the same
-    quantity, the later change holds. At the same time, the entry further down the list holds, and spikes
-    override all others."""
+    """Patterns of many changes: ramps, spikes, cycles, waves and Markov channels. If two patterns set the
+    same quantity, the later change holds. If two changes have the same time, the entry further down the list
+    holds. Spikes override all other changes."""
     trace: Annotated[Trace, OrWritten(str)] | None = Field(None, examples=['{ file = "cell.up" }'])
     """A recording that replaces the rate, or rate, delay and loss. Left out: none."""
     frames: Frames | None = Field(None, examples=['{ every = "5 ms", size = "64 KiB" }'])
@@ -95,7 +95,7 @@ class LinkModel(Impairments, _Wire):
         if len(given) > 1:
             raise ValueError(f"{given[0]}: replaces the rate; leave out {given[1]}")
         if self.device_queue and self.rate_bps is None:
-            raise ValueError("device_queue: a device has a rate; add rate, or leave it out")
+            raise ValueError("device_queue: a device has a rate; add rate, or leave out device_queue")
         if sum(shape.kind == "wander" for shape in self.shapes or ()) > 1:
             raise ValueError("shapes: a link has one Markov channel (wander) at most")
         return self

@@ -21,11 +21,12 @@ class State(Model):
     """Values of a link. Keys left out keep their value. For no loss, write a probability of 0."""
 
     rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["10 Mbit/s"])
-    """Link rate. It also applies to the rest of the packet in transmission. "0 bit/s" is an outage, which
-    must end. On a link without a rate whose queue is tbf, this is the rate of tbf, whose tokens remain."""
+    """Link rate. The new rate also applies to the rest of the packet in transmission. "0 bit/s" is an outage,
+    which must end. On a link without a rate whose queue is tbf, this is the rate of tbf; the tokens in its
+    bucket remain."""
     delay_s: Delay | None = Field(None, alias="delay", examples=["50 ms"])
-    """Propagation delay of packets that leave from then on. If it is shorter than before, they overtake
-    earlier packets."""
+    """Propagation delay of packets that leave after the change. If the delay becomes shorter, these packets
+    overtake earlier packets."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.05 }'])
     """Loss on the wire."""
     packets: Packets | None = Field(None, examples=[50])
@@ -40,7 +41,7 @@ class State(Model):
     def _something(self) -> Self:
         values = (self.rate_bps, self.delay_s, self.loss, self.packets, self.limit_bytes)
         if all(value is None for value in values):
-            raise ValueError("changes nothing; give one of rate, delay, loss, packets and bytes")
+            raise ValueError("changes nothing; give at least one of rate, delay, loss, packets and bytes")
         return self
 
 
@@ -76,7 +77,7 @@ class Spike(_At):
     @model_validator(mode="after")
     def _ends_before_the_next(self) -> Self:
         if self.every_s is not None and self.every_s <= self.lasts_s:
-            raise ValueError("every: the next spike would begin before this one ends; lengthen it")
+            raise ValueError("every: a spike would begin before the previous spike ends; lengthen every")
         return self
 
 
@@ -97,23 +98,23 @@ class Wave(_At):
 
     kind: Literal["wave"]
     shape: Literal["sine", "triangle", "sawtooth", "square"] = "sine"
-    """Waveform. A sine begins halfway and rises, a triangle and a sawtooth begin at `low`, a square begins at
-    `high`."""
+    """Waveform. A sine begins halfway between `low` and `high` and rises. A triangle and a sawtooth begin at
+    `low`, a square begins at `high`."""
     period_s: _Positive = Field(alias="period", examples=["10 s"])
     """Duration of one wave."""
     step_s: _Positive | None = Field(None, alias="step", examples=["100 ms"])
-    """Time between two steps. Required except for a square, which takes none."""
+    """Time between two steps. Required, except for a square, which does not accept `step`."""
     low: State = Field(examples=['{ rate = "10 Mbit/s" }'])
     """Lowest state."""
     high: State = Field(examples=['{ rate = "30 Mbit/s" }'])
-    """Highest state. It has the same keys as `low`."""
+    """Highest state, with the same keys as `low`."""
 
     @model_validator(mode="after")
     def _has_steps(self) -> Self:
         if (self.step_s is None) != (self.shape == "square"):
             raise ValueError('step: needed, as in step = "100 ms", unless the shape is square')
         if to_nanoseconds(self.period_s) < 2:
-            raise ValueError("period: at least 2 ns, one for each half")
+            raise ValueError("period: at least 2 ns, 1 ns for each half")
         return self
 
 
@@ -129,7 +130,7 @@ class MarkovChannel(_At):
     states: Annotated[tuple[State, ...], Field(min_length=2, max_length=10_000)] = Field(
         examples=['[{ rate = "10 Mbit/s" }, { rate = "30 Mbit/s" }]']
     )
-    """The states. The link begins in the first."""
+    """The states. The link begins in the first state."""
     neighbours: Switch = False
     """Move only to the previous or next state in the list, as in a random walk. Otherwise any other state can
     follow."""

@@ -1,7 +1,7 @@
 """Impairments of a link other than loss: one key for every impairment of the registry.
 
-The simulator declares them (`crates/network/src/impairments`). A key has a table of parameters, or the value
-of the only one.
+The simulator declares the impairments (`crates/network/src/impairments`). The value of a key is a table of
+parameters, or the bare value if the impairment has only one parameter.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ class _Key:
         self._param = replace(
             first, name=entry.name, required=False, default=None, doc=f"{first.doc} {_ABSENT}"
         )
-        """The only parameter, under this key."""
+        """The only parameter of an impairment with a bare value, under the impairment's key."""
         self.field = entry.name if self.table else field_name(self._param)
 
     def declaration(self) -> tuple[Any, Any]:
@@ -74,7 +74,7 @@ _KEYS = [_Key(entry) for entry in catalogue.family("impairments").values()]
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> type[Impairment]:
-        """Make the model of an impairment, when its first value is read."""
+        """Make the model of an impairment when the first value of the impairment is read."""
         entry = next((key.entry for key in _KEYS if name and key.table == name), None)
         if entry is None:
             raise AttributeError(f"module {__name__} has no attribute {name}")
@@ -98,7 +98,7 @@ class Given(NamedTuple):
     """An impairment that a link has."""
 
     name: str
-    """Name in the registry, which is the key in scenarios."""
+    """Name in the registry, equal to the key in scenarios."""
     params: dict[str, Any]
     """Parameters as in the plan, with times in nanoseconds."""
 
@@ -112,7 +112,7 @@ def given(impairments: Impairments) -> Iterator[Given]:
 
 
 _DIGEST_NAMES = {key.field: key.field.replace(key.entry.name, old) for key in _KEYS for old in key.former}
-"""Former names of fields, under which digests have them."""
+"""Former names of fields. Digests use the former names."""
 
 
 def with_digest_names(tree: Any) -> Any:

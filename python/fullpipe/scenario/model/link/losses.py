@@ -1,6 +1,6 @@
 """Loss models: packets lost on the wire, apart from drops of the queue.
 
-The simulator declares them (`crates/network/src/losses`).
+The simulator declares the loss models (`crates/network/src/losses`).
 """
 
 import re
@@ -38,7 +38,7 @@ _REGISTRY = catalogue.family("losses")
 
 @registered(_REGISTRY["replay"])
 class Replay(LossModel):
-    """Loss of listed packets, such as those lost in a recording. Give one of `packets` and `file`.
+    """Loss of listed packets, such as the packets lost in a recording. Give either `packets` or `file`.
 
     Packets of all kinds are numbered in the order in which they leave the link.
     """
@@ -46,7 +46,7 @@ class Replay(LossModel):
     kind: Literal["replay"] = "replay"
     packets: tuple[_Number, ...] | None = Field(None, max_length=100_000, examples=["[100, 101, 250]"])
     file: str | None = Field(None, max_length=4_096, examples=["losses.txt"])
-    """A file with a 0 for every packet that arrives and a 1 for every lost one; white space is ignored."""
+    """A file with a 0 for every packet that arrives and a 1 for every lost packet; white space is ignored."""
     repeat: Switch = False
     """Repeat the pattern at its end; only with `file`."""
 
@@ -83,7 +83,7 @@ class Replay(LossModel):
 
 
 def losses(data: bytes, where: str) -> tuple[list[int], int]:
-    """Parse a loss file into the numbers of the lost packets and the number of all packets."""
+    """Parse a loss file into the indices of the lost packets and the number of all packets."""
     digits = data.translate(None, b" \t\n\r\v\f")
     if not digits:
         raise TraceError(where, "is empty; write a 0 or a 1 for every packet")
@@ -94,20 +94,20 @@ def losses(data: bytes, where: str) -> tuple[list[int], int]:
         raise TraceError(where, f'"{shown}" is neither 0 nor 1', line)
     lost = digits.count(b"1")
     if lost > _MOST_LOST:
-        raise TraceError(where, f"{lost:,} lost packets are more than {_MOST_LOST:,}; cut it into parts")
+        raise TraceError(where, f"{lost:,} lost packets are more than {_MOST_LOST:,}; split the file")
     return [at.start() for at in re.finditer(b"1", digits)], len(digits)
 
 
 _CONTENT = Content(losses)
 
 _OWN: Mapping[str, type[LossModel]] = {"replay": Replay}
-"""Models whose files spell parameters in ways of their own."""
+"""Models of losses whose parameters are spelt differently in scenario files than in the registry."""
 MODELS = {
     name: _OWN.get(name) or model_of(entry, LossModel, kind=(Literal[name], name))
     for name, entry in _REGISTRY.items()
 }
 """The model of every loss, by its kind."""
-globals().update({model.__name__: model for model in MODELS.values()})  # pickle finds them by name
+globals().update({model.__name__: model for model in MODELS.values()})  # pickle finds models by name
 
 if TYPE_CHECKING:
     Loss = LossModel

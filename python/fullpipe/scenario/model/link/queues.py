@@ -22,8 +22,8 @@ from fullpipe.scenario.quantities import Bdps, Bytes, DrainSeconds
 class DropTail(Model):
     """First in, first out; packets that arrive while the queue is full are dropped.
 
-    The limit counts waiting packets, without the one in transmission. Give exactly one of `packets`, `bytes`
-    and `size`.
+    The limit counts waiting packets, without the packet in transmission. Give exactly one of `packets`,
+    `bytes` and `size`.
     """
 
     kind: Literal["drop_tail"] = "drop_tail"
@@ -35,8 +35,8 @@ class DropTail(Model):
     """Limit in bytes on the wire."""
     size_bdp: Bdps = Field(None, alias="size", title="buffer", examples=["1 bdp"])
     """Limit as a multiple of the link's BDP, in whole packets of a full segment, rounded down, at least one.
-    The BDP is the link's initial rate times the largest base RTT of the flows that cross it. For a trace or
-    frames, the rate is their mean."""
+    The BDP is the link's initial rate times the largest base RTT of the flows that cross the link. For a
+    trace or frames, the mean rate is used."""
     size_s: DrainSeconds = Field(
         None,
         title="buffer",
@@ -44,7 +44,7 @@ class DropTail(Model):
         serialization_alias="size",
         examples=["50 ms"],
     )
-    """Limit as a time: the bytes on the wire that the link sends in it, at least a full segment."""
+    """Limit as a time: the bytes on the wire that the link sends in this time, at least a full segment."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
@@ -68,10 +68,11 @@ class DropTail(Model):
 
 
 class DeviceQueue(Model):
-    """The queue of a network device. It stops the queue above it when full and wakes it when it has room."""
+    """The queue of a network device. When full, it stops the queue above it, and resumes that queue when it
+    has room."""
 
     packets: Annotated[Packets, Field(le=1_000_000)] = Field(title="device queue", examples=[100])
-    """Limit in packets, without the one in transmission. First in, first out."""
+    """Limit in packets, without the packet in transmission. First in, first out."""
 
 
 class Discipline(Chosen):
@@ -81,8 +82,8 @@ class Discipline(Chosen):
     """
 
     size_bdp: Bdps = Field(None, alias="size", title="buffer", examples=["1 bdp"])
-    """Limit in packets as a multiple of the link's BDP; it replaces the parameter that limits packets. For a
-    shaper slower than the link or its device, the BDP is computed with the shaper's rate."""
+    """Limit in packets as a multiple of the link's BDP. This limit replaces the parameter that limits
+    packets. For a shaper slower than the link or its device, the BDP is computed with the shaper's rate."""
     size_s: DrainSeconds = Field(
         None,
         title="buffer",
@@ -90,7 +91,7 @@ class Discipline(Chosen):
         serialization_alias="size",
         examples=["50 ms"],
     )
-    """Limit in packets as a time: the full segments that the link sends in it."""
+    """Limit in packets as a time: the number of full segments that the link sends in this time."""
 
     _example = 'a queue such as { kind = "codel", ... }'
 
@@ -117,7 +118,7 @@ class Discipline(Chosen):
 
     @property
     def limit_key(self) -> str | None:
-        """The parameter that limits waiting packets, or None if there is none."""
+        """The parameter that limits waiting packets, or None if there is no such parameter."""
         return next((key for key, unit in self._limits.items() if unit == "packets"), None)
 
     @property
@@ -164,4 +165,4 @@ Queue = Annotated[
     Discriminator(_queue_class),
     short_for("kind"),
 ]
-"""A queue. Its name alone means the queue with its defaults."""
+"""A queue, as a table or as text. A name without parameters means the queue with its defaults."""

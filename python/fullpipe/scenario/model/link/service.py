@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _mahimahi(data: bytes, where: str) -> "Mahimahi":
-    from fullpipe.scenario.traces import parse_mahimahi  # here: it imports numpy, which is slow
+    from fullpipe.scenario.traces import parse_mahimahi  # imported here, as it imports numpy, which is slow
 
     return parse_mahimahi(data, where)
 
@@ -28,15 +28,15 @@ def _trains(data: bytes, where: str) -> "Trains":
 
 _MAHIMAHI, _CSV, _TRAINS = Content(_mahimahi), Content(parse_steps), Content(_trains)
 _PACKET = "1400 B"
-"""Packet size of CellReplay's recorder, and so the bytes of an opportunity in its traces."""
+"""Packet size of CellReplay's recorder, and so the bytes per delivery opportunity in its traces."""
 _LEAST_SHARE = 0.75
-"""Shortest duration of one of two simultaneous recordings, as a share of the other."""
+"""Smallest ratio of the durations of two simultaneous recordings, shorter to longer."""
 
 
 class Light(Model):
     """Packet trains recorded on an idle path, in CellReplay's format (NSDI 2025).
 
-    A packet that arrives after a pause starts the last train recorded up to that time. It leaves at once.
+    A packet that arrives after a pause leaves at once and starts the last train recorded up to that time.
     Later packets leave at the times of the train's packets; unused times expire. Packets are not split. After
     the end of the train, packets wait for opportunities of the trace, until the next pause.
     """
@@ -45,7 +45,7 @@ class Light(Model):
     """File with one line per train, in ms: its send time, the one-way delay of its first packet, and the
     arrival of each packet relative to the first. A relative path starts at the scenario's folder."""
     idle_s: Seconds = Field(0.0, alias="idle")
-    """A packet starts a train if no packet has left for longer than this."""
+    """Shortest pause: a packet starts a train if no packet has left for longer than this time."""
 
     _digest: str = PrivateAttr("")
 
@@ -77,10 +77,10 @@ class Trace(Model):
     `mahimahi`: a packet-delivery trace that replaces the rate. Each line is a time in ms at which 1504 B can
     leave. Packets share an opportunity or continue in the next one, and unused bytes expire, as in Mahimahi's
     link shell. Full segments fit exactly with `link_overhead = "4 B"`. With `light`, this is the trace of the
-    busy path, one of the two that CellReplay records.
+    busy path, one of the two recordings of CellReplay.
 
     `csv`: columns `time_s` and any of `rate_bps`, `delay_s` and `loss` (a probability). A row holds until the
-    next one. If the link has no rate or delay of its own, the first row gives it.
+    next row. If the link has no rate or delay of its own, the first row gives the initial value.
     """
 
     file: str = Field(max_length=4_096, examples=["cell.up"])
@@ -153,14 +153,14 @@ class Trace(Model):
         return self
 
     def _of_one_time(self) -> Self:
-        """Refuse a trace and trains of different durations: they are recorded together."""
+        """Refuse a trace and trains of different durations, as they are recorded together."""
         if self.light is not None and self.deliveries is not None:
             lasts = {self.light.file: self.light.trains.period_s, self.file: self.deliveries.period_s}
             (short, least), (long, most) = sorted(lasts.items(), key=lambda entry: entry[1])
             if least < _LEAST_SHARE * most:
                 raise ValueError(
-                    f"light: {short} lasts {least:g} s and {long} {most:g} s; they are recorded at the "
-                    "same time, so the shorter one is cut off"
+                    f"light: {short} lasts {least:g} s and {long} {most:g} s; the two are recorded at the "
+                    "same time, so the shorter recording is cut off"
                 )
         return self
 

@@ -1,4 +1,5 @@
-"""Workloads: traffic patterns of applications. One model per kind; `Workload` is any of them."""
+"""Workloads: traffic patterns of applications. Each kind has a model; `Workload` is the union of all
+kinds."""
 
 from typing import Annotated, Literal, get_args
 
@@ -20,7 +21,7 @@ class Bulk(Application):
 
 
 Workload = Annotated[Bulk | Transfers | Writer | Datagrams, Field(discriminator="kind"), short_for("kind")]
-"""A workload. Its name alone means the workload with its defaults."""
+"""A workload, as a table or as text. A name without parameters means the workload with its defaults."""
 
 
 def workload_models() -> dict[str, type[Application]]:

@@ -21,7 +21,7 @@ class _Datagrams(Application):
 
     protocol: ClassVar[Literal["udp", "icmp"]] = "udp"
     headers_bytes: ClassVar[int] = IP_BYTES + UDP_BYTES
-    """Headers around the payload, without the link layer's."""
+    """Headers around the payload, without the header of the link layer."""
     each: ClassVar[bool] = True
     """Whether every datagram becomes a row of the table `probes`."""
 
@@ -75,7 +75,7 @@ class Udp(_Datagrams):
     off_s: Seconds | None = Field(None, alias="off", examples=["2 s"])
     """Duration of the silence after an active period; the mean if periods are exponential."""
     periods: Literal["constant", "exponential"] = "constant"
-    """Distribution of the durations of active periods and silences."""
+    """Distribution of the durations of active periods and of silences."""
 
     each: ClassVar[bool] = False
 

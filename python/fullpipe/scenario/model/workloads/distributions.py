@@ -66,11 +66,11 @@ class Exponential(Model):
 
 
 class Lognormal(Model):
-    """Lognormally distributed sizes: their logarithm is normally distributed."""
+    """Lognormally distributed sizes: the logarithm of a size is normally distributed."""
 
     kind: Literal["lognormal"] = "lognormal"
     mean_bytes: Size = Field(alias="mean", examples=["25 kB"])
-    """Mean of the sizes themselves, not of their logarithm."""
+    """Mean of the sizes (not of their logarithms)."""
     sigma: Annotated[float, Field(strict=True, ge=0, le=5)] = Field(1.0, examples=[1.5])
     """Standard deviation of the natural logarithm: 1 spreads two thirds of the sizes over a factor of 7."""
 
@@ -89,7 +89,7 @@ class Pareto(Model):
 
     kind: Literal["pareto"] = "pareto"
     shape: Annotated[float, Field(strict=True, ge=0.01, le=100)] = Field(1.2, examples=[1.2])
-    """Shape parameter; a larger one makes large sizes rarer."""
+    """Shape parameter. The larger this value, the rarer are large sizes."""
     min_bytes: Size = Field(alias="min", examples=["1 kB"])
     """Smallest size."""
     max_bytes: Size = Field(alias="max", examples=["100 MB"])
@@ -166,14 +166,14 @@ class DataMining(_Points):
 
 
 class Cdf(_Points):
-    """A cumulative distribution given by points, linear between them."""
+    """A cumulative distribution given by points, linear between two points."""
 
     kind: Literal["cdf"] = "cdf"
     points: Annotated[tuple[Point, ...], Field(min_length=1, max_length=10_000)] = Field(
         examples=['[["1 kB", 0.5], ["100 kB", 1.0]]']
     )
-    """Pairs of a size and the share of sizes that do not exceed it, both rising. The last share is 1.0; no
-    size is below the first."""
+    """Pairs of a size and the share of sizes that do not exceed it, both rising. The last share is 1.0. No
+    size is below the size of the first point."""
 
     @model_validator(mode="after")
     def _rising(self) -> Self:

@@ -18,7 +18,7 @@ Rung = Annotated[BitsPerSecond, Field(gt=0, le=10**12)]
 
 
 class Poisson(Application):
-    """Transfers that arrive as a Poisson process, each over a connection of its own.
+    """Transfers that arrive as a Poisson process. Each transfer has its own connection.
 
     Give exactly one of `interval` and `load`.
     """
@@ -30,9 +30,10 @@ class Poisson(Application):
     """Mean time between two arrivals of one flow. Times are exponentially distributed."""
     load: Annotated[float, Field(strict=True, gt=0, le=10)] | None = Field(None, examples=[0.6])
     """Offered load of all flows of this entry together, as a share of `of`. Headers count, retransmissions do
-    not. With a load above 1, transfers accumulate until the end of the run."""
+    not count. With a load above 1, transfers accumulate until the end of the run."""
     of_bps: Annotated[BitsPerSecond, Field(gt=0)] | None = Field(None, alias="of", examples=["100 Mbit/s"])
-    """Rate of a load of 1. Left out: the rate of the slowest link on the data's route at the start."""
+    """Rate that corresponds to a load of 1. Left out: the initial rate of the slowest link on the data's
+    route."""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
@@ -81,7 +82,7 @@ class Periodic(Application):
     """Time from the start of one transfer to the next."""
     keep: Switch = False
     """Send all transfers over one connection, which stays open. A transfer that is due before the previous
-    one is complete waits for it. Otherwise, each transfer has its own connection."""
+    transfer is complete waits. With false, each transfer has its own connection."""
 
     def mean_interval_s(self, flow: FlowContext) -> float:
         """Return the time between two transfers."""
@@ -94,7 +95,8 @@ class Periodic(Application):
 
 
 class RequestResponse(Application):
-    """A client at the receiving host that sends requests, one after each response, over one connection.
+    """A client at the receiving host that sends requests over one connection. Each request waits for the
+    previous response.
 
     Requests travel against the direction of the flow. The rows of the flow count responses only.
     """
@@ -133,15 +135,15 @@ Objects = Annotated[
 class Web(Application):
     """A browser at the receiving host: it loads a page, pauses, and loads the next page.
 
-    It fetches the document first, then the other objects of the page over parallel connections, one request
-    per object. The connections close with the page.
+    The browser fetches the document first, then the other objects of the page over parallel connections, one
+    request per object. The connections close when the page is complete.
     """
 
     kind: Literal["web"] = "web"
     think: Pause = Field(
         default={"kind": "exponential", "mean": "10 s"}, validate_default=True, examples=["10 s"]
     )
-    """Time from a complete page to the next one."""
+    """Time from a complete page to the request of the next page."""
     objects: Objects = Field(default=(30, 30), examples=["[10, 50]"])
     """Objects per page, the document included: a number, or the bounds of a uniform draw."""
     sizes: Sizes = Field(
@@ -159,14 +161,14 @@ class Web(Application):
     def _in_order(self) -> Self:
         if self.objects[1] < self.objects[0]:
             raise ValueError(
-                f"objects: {self.objects[1]} is less than {self.objects[0]}; write the smaller first"
+                f"objects: {self.objects[1]} is less than {self.objects[0]}; write the smaller number first"
             )
         return self
 
     def plan(self, flow: FlowContext) -> dict[str, Any]:
         """Return the workload in the format of the plan."""
         low, high = self.objects
-        # Uniform over whole numbers: each has an interval of the same width before rounding.
+        # Uniform over whole numbers: each number has an interval of the same width before rounding.
         objects = {"kind": "uniform", "low": low - 0.4999, "high": high + 0.4999}
         return {
             "kind": self.kind,
@@ -189,9 +191,9 @@ class RateRule(Model):
 class BufferRule(Model):
     """A bit rate that grows with the buffer level at each request.
 
-    It is the lowest up to 37.5 % of the largest level at a request, the highest from 90 %, and linear in
-    between. It changes only when the line reaches the next step of the ladder (BBA-0: T. Huang et al., "A
-    Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014).
+    The bit rate is the lowest up to 37.5 % of the largest buffer level at a request, the highest from 90 %,
+    and follows a line in between. The bit rate changes only when the line reaches the next step of the ladder
+    (BBA-0: T. Huang et al., "A Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014).
     """
 
     kind: Literal["buffer"] = "buffer"
@@ -203,8 +205,8 @@ Rule = Annotated[Annotated[RateRule | BufferRule, Field(discriminator="kind")], 
 class Video(Application):
     """A video player at the receiving host, with adaptive bit rate.
 
-    It requests chunks one after the other over one connection, each at a bit rate of the ladder, until its
-    buffer is full. The table `videos` has the playback.
+    The player requests chunks one after the other over one connection until its buffer is full. Each chunk
+    has a bit rate of the ladder. The table `videos` describes the playback.
     """
 
     kind: Literal["video"] = "video"

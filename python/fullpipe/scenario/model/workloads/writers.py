@@ -21,7 +21,7 @@ class FlowContext:
     count: int
     """Number of flows in the flow's entry of the scenario."""
     rate_bps: int | None
-    """Rate of the slowest link on the data's route at the start. None: no link has a rate."""
+    """Initial rate of the slowest link on the data's route. None: no link on the route has a rate."""
 
 
 class Application(Model, ABC):
@@ -62,7 +62,7 @@ WhenFull = Literal["block", "drop"]
 
 
 class _Writer(Application):
-    """Base class of both kinds."""
+    """Base class of both kinds of writers."""
 
     kind: Literal["cbr", "on_off"]
     rate_bps: Rate | None
@@ -99,7 +99,8 @@ class OnOff(_Writer):
 
     kind: Literal["on_off"]
     on_s: Annotated[Seconds, Field(ge=1e-6)] = Field(alias="on", examples=["1 s"])
-    """Duration of a writing period; the mean if periods are exponential. The flow starts with one."""
+    """Duration of a writing period; the mean if periods are exponential. The flow starts with a writing
+    period."""
     off_s: Seconds = Field(alias="off", examples=["2 s"])
     """Duration of the silence after a writing period; the mean if periods are exponential."""
     periods: Literal["constant", "exponential"] = "constant"
@@ -118,9 +119,9 @@ class OnOff(_Writer):
     @model_validator(mode="after")
     def _of_a_rate(self) -> Self:
         if self.rate_bps is None and self.model_fields_set & {"write_bytes", "when_full"}:
-            raise ValueError("write and when_full need a rate; without one the send buffer is always full")
+            raise ValueError("write and when_full need a rate; without a rate the send buffer is always full")
         return self
 
 
 Writer = Cbr | OnOff
-"""Any of these workloads."""
+"""A workload that writes at a rate or in periods."""
