@@ -330,9 +330,8 @@ class Chunks:
             rest = Range(stop, claim.range.stop)
             self.add(rest)
             kept = Claim(Range(claim.range.start, stop), self.owner)
-            if not self._move(
-                claim, f"claimed/{kept.name}"
-            ):  # another process took the chunk over, with the released jobs
+            if not self._move(claim, f"claimed/{kept.name}"):
+                # another process took over the chunk, with the jobs to release
                 (self.folder / "open" / str(rest)).unlink(missing_ok=True)
                 return claim
             self._held.add(kept)

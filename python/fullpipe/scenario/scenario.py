@@ -49,9 +49,8 @@ class Scenario(ScenarioModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            from fullpipe.scenario.read.problems import (
-                problems,
-            )  # imported here, as most scenarios have no mistakes
+            # imported here, as most scenarios have no mistakes
+            from fullpipe.scenario.read.problems import problems
 
             raise ScenarioError(problems(error, type(self))) from None
 

@@ -46,9 +46,8 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
         *too_many_reroutes(scenario),
     ]
     if lines:
-        from fullpipe.scenario.read.problems import (
-            first_lines,
-        )  # imported here, as most scenarios have no mistakes
+        # imported here, as most scenarios have no mistakes
+        from fullpipe.scenario.read.problems import first_lines
 
         return first_lines(lines, len(lines))
     try:

@@ -155,9 +155,8 @@ def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:
             yield f'size: {workload.kind} has no end of its own; give it a stop, as in stop = "30 s"'
     if flow.application is not None:
         yield f"application: {workload.kind} defines when it sends; leave it out"
-    from fullpipe.scenario.model.workloads.writers import (
-        Writer,
-    )  # imported here, as most flows have no workload
+    # imported here, as most flows have no workload
+    from fullpipe.scenario.model.workloads.writers import Writer
 
     if isinstance(workload, Writer):
         yield from _of_writer(workload, tcp)
@@ -177,9 +176,8 @@ def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]
     relates."""
     if all(flow.workload is None for flow in scenario.flows):
         return
-    from fullpipe.scenario.model.workloads.transfers import (
-        MAX_ARRIVALS,
-    )  # imported here, as most flows have no transfers
+    # imported here, as most flows have no transfers
+    from fullpipe.scenario.model.workloads.transfers import MAX_ARRIVALS
     from fullpipe.scenario.network.context import flow_context
 
     names = flow_names(scenario.flows)
@@ -258,18 +256,16 @@ def notes_of(scenario: ScenarioModel) -> list[str]:
 def _is_overloaded(flow: Flow) -> bool:
     if flow.workload is None:
         return False
-    from fullpipe.scenario.model.workloads.transfers import (
-        Poisson,
-    )  # imported here, as most flows have no workload
+    # imported here, as most flows have no workload
+    from fullpipe.scenario.model.workloads.transfers import Poisson
 
     return isinstance(flow.workload, Poisson) and flow.workload.load is not None and flow.workload.load > 1
 
 
 def _of_cells_and_moves(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     if scenario.cells:
-        from fullpipe.scenario.checks.mobility import (
-            grant_notes,
-        )  # imported here, as most scenarios have no grants
+        # imported here, as most scenarios have no grants
+        from fullpipe.scenario.checks.mobility import grant_notes
 
         yield from grant_notes(scenario, network)
     if scenario.mobility:

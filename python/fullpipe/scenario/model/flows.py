@@ -206,9 +206,8 @@ class Flow(Model):
         """The workload if it sends datagrams, else None."""
         if self.workload is None:
             return None
-        from fullpipe.scenario.model.workloads.datagrams import (
-            Datagrams,
-        )  # imported here, as most flows have no workload
+        # imported here, as most flows have no workload
+        from fullpipe.scenario.model.workloads.datagrams import Datagrams
 
         return self.workload if isinstance(self.workload, Datagrams) else None
 
@@ -217,9 +216,8 @@ class Flow(Model):
         """Whether the workload consists of transfers."""
         if self.workload is None:
             return False
-        from fullpipe.scenario.model.workloads.transfers import (
-            Transfers,
-        )  # imported here, as most flows have no workload
+        # imported here, as most flows have no workload
+        from fullpipe.scenario.model.workloads.transfers import Transfers
 
         return isinstance(self.workload, Transfers)
 

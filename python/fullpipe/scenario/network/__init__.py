@@ -146,9 +146,8 @@ def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:
         name = topology.bottleneck.cell
         cell = next((cell for cell in scenario.cells or () if cell.name == name), None)
         if cell is not None:
-            from fullpipe.scenario.network.around_cell import (
-                from_cell,
-            )  # imported here, as most scenarios have no cell
+            # imported here, as most scenarios have no cell
+            from fullpipe.scenario.network.around_cell import from_cell
 
             return sized(from_cell(scenario, topology, cell, each))
         return sized(from_dumbbell(scenario, topology, each))
