@@ -40,12 +40,12 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "deep": (lambda: gzip.compress(b"[" * 500_000), "is not JSON"),
     "text": (lambda: b"hello", "is not JSON"),
     "empty": (lambda: b"", "is empty"),
-    "list": (lambda: b"[]", "no table at its top"),
+    "list": (lambda: b"[]", "its JSON is not an object"),
     "NaN": (with_nan, "NaN is not a number"),
     "lengths": (lambda: changed(x_values=[0.0, 0.2]), "350 values, and there are 2 x_values"),
     "no name": (lambda: changed(**metadata(NAME=None)), "metadata.NAME: is missing"),
     "newer": (lambda: changed(version=5), "version: 5 of the format is unknown"),
-    "no version": (lambda: changed(version="x\x1b[2J"), "is no version of the format"),
+    "no version": (lambda: changed(version="x\x1b[2J"), "is not a version number of the format"),
     "no metadata": (lambda: changed(metadata=3), "metadata: should be a table"),
     "no raw values": (lambda: changed(raw_values=None), "raw_values: is missing"),
     "huge": (lambda: raw([{"t": 1e300, "val": 1, "dur": 1}]), "is no number that a test could have"),
@@ -54,7 +54,7 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "list in version 1": (lambda: changed(version=1, raw_values=[1]), "raw_values: should be a table"),
     "more than a run holds": (
         lambda: changed(raw_values={"TCP other": [{"t": n, "val": 1e14, "dur": 1e4} for n in range(2)]}),
-        "what it measured is no run",
+        "the test gives no valid run",
     ),
     "no table": (lambda: raw([7]), "should be a table"),
     "long": (
@@ -62,7 +62,7 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
         "a test takes up to a day",
     ),
     "fine": (lambda: changed(**metadata(STEP_SIZE=1e-9)), "is no step for"),
-    "nothing": (lambda: changed(raw_values={}, results={}), "has values of a flow"),
+    "nothing": (lambda: changed(raw_values={}, results={}), "has no samples of a flow"),
 }  # fmt: skip
 
 

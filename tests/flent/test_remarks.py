@@ -68,19 +68,23 @@ def one_idle(tree: made.Tree) -> None:
 
 
 CASES = [
-    ("is not goodput, which is 9.6 Mbit/s", with_gaps, "cubic"),
-    ("its mean of 19.2 Mbit/s is not goodput, which is 9.6", at_unlike_times, "cubic"),
+    ("but the goodput is 9.6 Mbit/s", with_gaps, "cubic"),
+    ("its mean is 19.2 Mbit/s, but the goodput is 9.6", at_unlike_times, "cubic"),
     ("DCTCP ran as Reno, because ECN was not negotiated", lambda tree: None, "dctcp-reno"),
     ("congestion control of the server, cubic, not that of the test host, reno", as_download, "reno"),
     ("a proxy or NAT ends these connections: the RTT of TCP is 0.3 ms", ends_early, "cubic"),
     ("the MSS of 1460 B leaves no room", lambda tree: of_stream(tree).update(TCP_MSS=1460), "cubic"),
-    ("is no number of packets", lambda tree: of_stream(tree).update(TCP_RETRANSMIT=1114990368), "cubic"),
-    ("each value is a mean over a while", of_netperf, "cubic"),
+    (
+        "TCP_RETRANSMIT is impossible",
+        lambda tree: of_stream(tree).update(TCP_RETRANSMIT=1114990368),
+        "cubic",
+    ),
+    ("each value is a mean over one sample", of_netperf, "cubic"),
     ("samples of stalls that are left out: 1", stalls, "cubic"),
-    ("all versions of BBR bbr; by its release, 6.8.0, it is bbr1", lambda tree: None, "bbr"),
-    ("fancycc: no algorithm here; the scenario has cubic", lambda tree: None, "fancycc"),
-    ("the algorithm is not said; the scenario has cubic", lambda tree: None, ""),
-    ("the path is not known", lambda tree: None, "cubic"),
+    ('all versions of BBR "bbr"; the release 6.8.0 has bbr1', lambda tree: None, "bbr"),
+    ("fancycc: Fullpipe has no such algorithm; the scenario has cubic", lambda tree: None, "fancycc"),
+    ("the file does not name the algorithm; the scenario has cubic", lambda tree: None, ""),
+    ("the path is unknown", lambda tree: None, "cubic"),
 ]
 
 
@@ -98,7 +102,7 @@ def test_the_goodput_of_a_remark_is_that_of_the_table_of_flows(tmp_path: Path) -
     run = read_run(made.write(tree, tmp_path / "a.flent.gz"))
     total_mbps = summary(run)["totals"]["goodput_bps"] / 1e6
     assert total_mbps == pytest.approx(made.RATE_MBPS / 2)
-    assert f"is not goodput, which is {total_mbps:.4g} Mbit/s" in "\n".join(run.meta.remarks)
+    assert f"but the goodput is {total_mbps:.4g} Mbit/s" in "\n".join(run.meta.remarks)
 
 
 def test_a_name_means_what_the_user_says(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_a_server_without_pings_is_told(tmp_path: Path) -> None:
     for table in (tree["raw_values"], tree["results"]):
         del table["Ping (ms) ICMP2 host-b"]
     found = twin_of_tree(tmp_path, tree)
-    assert "RTT to host-b: no ping says it; that of the nearest is taken" in found.unknown
+    assert "RTT to host-b: no ping measured it; the smallest RTT is used" in found.unknown
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_server_without_pings_is_told(tmp_path: Path) -> None:
     [
         ({}, {}, "unknown; cubic is used instead", "cubic"),
         ({}, {"net.ipv4.tcp_congestion_control": "reno"}, "unknown; reno is used instead", "reno"),
-        ({"CONG_CONTROL": "fancycc"}, {}, "fancycc is not known here; cubic is used instead", "cubic"),
+        ({"CONG_CONTROL": "fancycc"}, {}, "Fullpipe has no fancycc; cubic is used instead", "cubic"),
     ],
 )
 def test_an_algorithm_that_is_not_known_is_told_and_may_fill_buffers(
@@ -246,7 +246,7 @@ def test_an_algorithm_that_is_not_known_is_told_and_may_fill_buffers(
 def test_pings_that_do_not_wait_for_streams_do_not_wait_in_the_twin(tmp_path: Path) -> None:
     found = twin_of_tree(tmp_path, of_servers([41.5, 191.5], 0.4))
     (line,) = [line for line in found.unknown if line.startswith("buffer, up")]
-    assert "pings waited for 0.4 ms at most while streams ran; fq_codel represents" in line
+    assert "pings had queueing delays of 0.4 ms at most while streams ran; fq_codel represents" in line
     run = library.run(found.scenario)
     pings = run.flows.filter(pl.col("flow").str.starts_with("Ping"))
     assert ((pings["rtt_p95_s"] - pings["rtt_min_s"]) < 0.001).all()
@@ -314,7 +314,7 @@ def test_streams_that_end_on_the_way_are_told(tmp_path: Path) -> None:
     assert not told(tree)
     ends_early(tree)
     (line,) = told(tree)
-    assert line.startswith("way of TCP upload: ")
+    assert line.startswith("path of TCP upload: ")
 
 
 def bounded(folder: Path, sysctls: dict[str, str], buffer_ms: float) -> tuple[library.Run, Twin]:
@@ -358,13 +358,13 @@ def test_no_send_buffer_is_proposed_without_cause(
     _, found = bounded(tmp_path, sysctls, buffer_ms)
     assert all(flow.tcp is None or flow.tcp.send_memory_bytes is None for flow in found.scenario.flows)
     (line,) = [line for line in found.guessed if line.startswith("buffer, up")]
-    assert ("holds more if it was never full: losses are few" in line) == (buffer_ms == 2000)
+    assert ("larger if the buffer was never full, as losses are few" in line) == (buffer_ms == 2000)
 
 
 def test_few_losses_say_nothing_of_a_probability(tmp_path: Path) -> None:
     file = made.write(made.upload(), tmp_path / "a.flent.gz")
     found = twin_of(read_test(file), file)
-    assert "random loss: 7 packets were retransmitted, and fewer than 10 say nothing of it" in found.unknown
+    assert "random loss: 7 packets were retransmitted, and an estimate needs 10" in found.unknown
 
 
 def test_the_command_proposes_and_says_what_it_guessed(fullpipe: Cli) -> None:
@@ -398,7 +398,7 @@ def test_streams_that_delivered_nothing_say_no_rate(fullpipe: Cli) -> None:
     made.write(tree, "a.flent.gz")
     done = fullpipe("twin", "a.flent.gz")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "a.flent.gz: its streams delivered nothing, which says no rate" in done.stderr
+    assert "a.flent.gz: the streams delivered nothing, so the rate of the path is unknown" in done.stderr
 
 
 def test_what_is_no_scenario_is_told_with_its_file(fullpipe: Cli) -> None:
@@ -407,7 +407,7 @@ def test_what_is_no_scenario_is_told_with_its_file(fullpipe: Cli) -> None:
     made.write(tree, "a.flent.gz")
     done = fullpipe("twin", "a.flent.gz")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "a.flent.gz: what it measured is no scenario: topology" in done.stderr
+    assert "a.flent.gz: the test gives no valid scenario: topology" in done.stderr
 
 
 def without(series: str) -> made.Tree:
@@ -419,7 +419,7 @@ def without(series: str) -> made.Tree:
 
 @pytest.mark.parametrize(
     ("series", "message"),
-    [("TCP upload", "no stream of TCP says what rate"), ("Ping (ms) ICMP", "no ping or probe says how long")],
+    [("TCP upload", "no TCP stream has samples"), ("Ping (ms) ICMP", "no ping or probe has samples")],
 )
 def test_what_is_missing_is_told(fullpipe: Cli, series: str, message: str) -> None:
     made.write(without(series), "a.flent.gz")

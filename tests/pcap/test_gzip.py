@@ -99,7 +99,7 @@ def test_a_bomb_takes_the_memory_of_a_window(tmp_path: Path) -> None:
 def test_members_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "_MOST_MEMBERS", 100)
     path = packed(tmp_path, gzip.compress(pcap(TALK)) + gzip.compress(b"") * 200)
-    assert read(path).damage == "it has more than 100 members of gzip; only the first ones are read"
+    assert read(path).damage == "it has more than 100 gzip members; only the first members are read"
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_a_count_that_nothing_tells_is_not_given(tmp_path: Path) -> None:
     assert numbers.n_unique() > 1_000
     measured = read_run(path)
     assert measured.flows["retransmitted_packets"][0] is None
-    assert any("dropped before or overtaken" in remark for remark in measured.meta.remarks)
+    assert any("were retransmitted or overtaken" in remark for remark in measured.meta.remarks)
 
 
 def without_identification(content: bytes) -> bytes:

@@ -72,8 +72,8 @@ NOTHING = {
     "no packet of pcapng": (section() + interface(), "has no packet"),
     "snap length 0": (pcap([Record(0, b"", 1500)] * 9), "were cut before the end of the TCP header"),
     "cut within IP": (pcap([Record(0, ethernet(ip4(Tcp(1)))[:30], 1500)]), "larger snap length"),
-    "UDP": (pcap([record(0, ethernet(ip4(Tcp(1), protocol=17)))]), "1 are no TCP"),
-    "no IP": (pcap([record(0, ethernet(b"\0" * 46, 0x0806))]), "1 are no IP"),
+    "UDP": (pcap([record(0, ethernet(ip4(Tcp(1), protocol=17)))]), "1 are not TCP"),
+    "no IP": (pcap([record(0, ethernet(b"\0" * 46, 0x0806))]), "1 are not IP"),
     "fragments": (pcap([record(0, ethernet(ip4(Tcp(1), fragment=0x2000)))]), "1 are fragments"),
     "another link type": (pcap([record(0, b"\0" * 90)], 147), "link types that are not read"),
     "lengths within IP that lie": (pcap([record(0, ethernet(ip4(Tcp(1), total=30)))]), "contradict"),
@@ -85,19 +85,28 @@ NOTHING = {
         pcap([record(0, ethernet(ip6(Tcp(1, payload=900)), V6))]),
         "contradict",
     ),
-    "a record of 4 GB": (pcap([]) + struct.pack("<IIII", 0, 0, 2**32 - 1, 1), "packet 1 says that it has"),
+    "a record of 4 GB": (
+        pcap([]) + struct.pack("<IIII", 0, 0, 2**32 - 1, 1),
+        "packet 1 has an impossible length",
+    ),
     "a block of 4 GB": (section() + interface() + struct.pack("<II", 6, 2**32 - 4), "it is cut"),
-    "a block of nothing": (section() + interface() + struct.pack("<III", 6, 0, 0), "it has 0 bytes"),
-    "an odd block": (section() + struct.pack("<III", 6, 13, 0), "it has 13 bytes"),
+    "a block of nothing": (
+        section() + interface() + struct.pack("<III", 6, 0, 0),
+        "an impossible length: 0 bytes",
+    ),
+    "an odd block": (section() + struct.pack("<III", 6, 13, 0), "an impossible length: 13 bytes"),
     "no byte order": (section()[:8] + b"\0" * 20, "no byte order"),
-    "no interface": (section() + packet(record(0, b"\0" * 60)), "not described"),
+    "no interface": (
+        section() + packet(record(0, b"\0" * 60)),
+        "names an interface that the file does not describe",
+    ),
     "an interface beyond": (
         section() + interface() + packet(Record(0, b"\0" * 60, 60, 9)),
-        "interface that is not described",
+        "names an interface that the file does not describe",
     ),
     "more in a packet than in its block": (
         section() + interface() + block(6, struct.pack("<5I", 0, 0, 0, 2_000, 2_000)),
-        "says that it has 2,000 bytes",
+        "has an impossible length: 2,000 bytes",
     ),
     "too many interfaces": (section() + interface() * 5_000, "more than 4,096 interfaces"),
     "packets without a time": (section() + interface() + block(3, b"\0\0\0\x3c" + b"\0" * 60), "no time"),
@@ -146,7 +155,7 @@ def test_times_that_go_back_and_forth(tmp_path: Path) -> None:
 
 
 def test_no_flow_is_long_enough(tmp_path: Path) -> None:
-    with pytest.raises(InputFileError, match="no connection sends as much as ten segments; 1 directions"):
+    with pytest.raises(InputFileError, match="has ten segments or more; 1 directions"):
         read_run(written(tmp_path, pcap(bulk(4))))
 
 

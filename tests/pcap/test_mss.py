@@ -104,7 +104,7 @@ def test_a_handshake_tells_it(tmp_path: Path, size: int, options: bool) -> None:
 def test_packets_of_super_packets_count_each(tmp_path: Path) -> None:
     run = read_run(written(tmp_path, pcap(data([14_480] * 30))))
     assert run.flows["sent_packets"].to_list() == [300]
-    assert any("1,448 B, a guess by the sizes of packets" in remark for remark in run.meta.remarks)
+    assert any("1,448 B, a guess from the sizes of packets" in remark for remark in run.meta.remarks)
 
 
 def loopback() -> list[Record]:
@@ -115,13 +115,13 @@ def test_a_capture_of_loopback_is_read(fullpipe: Cli, tmp_path: Path) -> None:
     path = written(tmp_path, pcap(loopback()))
     assert flow_of(tmp_path, loopback()).mss == 65_483
     told = json.loads(fullpipe("import", path, "--out", tmp_path, "--json").output)
-    assert any("65,483 B, of which scenarios have 9,000 B at most" in one for one in told["remarks"])
+    assert any("65,483 B, in the scenario 9,000 B, the maximum" in one for one in told["remarks"])
     twin = json.loads(fullpipe("twin", path, "--json").output)
     assert [flow["tcp"]["mss"] for flow in twin["scenario"]["flows"]] == ["9 kB"]
-    assert any("65,483 B, of which scenarios have" in line for line in twin["guessed"])
+    assert any("65,483 B, in the scenario" in line for line in twin["guessed"])
 
 
 def test_a_twin_says_that_the_size_is_a_guess(fullpipe: Cli, tmp_path: Path) -> None:
     told = json.loads(fullpipe("twin", written(tmp_path, pcap(data([14_480] * 30))), "--json").output)
     assert [flow["tcp"]["mss"] for flow in told["scenario"]["flows"]] == ["1448 B"]
-    assert any("a guess by the sizes of packets" in line for line in told["guessed"])
+    assert any("a guess from the sizes of packets" in line for line in told["guessed"])

@@ -161,7 +161,7 @@ def test_what_is_no_scenario_names_the_file(fullpipe: Cli, tmp_path: Path) -> No
     path = written(tmp_path, pcap(slow(1)))
     done = fullpipe("twin", path)
     assert done.exit_code == 2
-    assert f"{path}: what it has is no scenario: " in done.output
+    assert f"{path}: the capture gives no valid scenario: " in done.output
 
 
 def test_a_pause_behind_a_download_does_not_hide_its_path(fullpipe: Cli, tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_the_rtt_of_a_path_that_is_not_full_is_that_of_the_handshake(fullpipe: C
     seldom = acknowledged(1 + 0.2 * n for n in range(60))
     told = proposed(fullpipe, written(tmp_path, pcap(seldom)))
     assert 2 * number(told["scenario"]["topology"]["bottleneck"]["delay"]) == pytest.approx(0.0401, rel=0.01)
-    words = "with the time that sending takes, as the link was not seen to be full"
+    words = "with the transmission time, as the link was not seen to be full"
     assert any(words in line for line in told["guessed"])
 
 

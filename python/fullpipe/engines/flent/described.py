@@ -97,7 +97,7 @@ def _lost(one: Series) -> int | None:
     return gaps if gaps <= 100 * numbers.size else None
 
 
-# Mapping from kernels' names of algorithms to names here.
+# Mapping from kernels' names of algorithms to names in Fullpipe.
 
 
 _FELL_BACK = {"dctcp-reno": "reno"}
@@ -106,17 +106,17 @@ _FELL_BACK = {"dctcp-reno": "reno"}
 
 @dataclass(frozen=True)
 class Names:
-    """Algorithms by the names in the kernels of a test."""
+    """Fullpipe's algorithms by the kernel names in a test."""
 
     bbr: str
-    """Meaning of "bbr", the name of all versions of BBR in kernels."""
+    """Algorithm meant by "bbr", which is the kernel name of every version of BBR."""
     given: Mapping[str, str] = field(default_factory=dict)
-    """Meanings of names given by the user."""
+    """Algorithms that the user gave for kernel names."""
     default: str = ""
     """Default algorithm of the test host, by its kernel name, or ""."""
 
     def known(self, name: str) -> str | None:
-        """Return the algorithm with a kernel name, or None if it is unknown here."""
+        """Return Fullpipe's algorithm for a kernel name, or None if there is none."""
         if name in self.given:
             return self.given[name]
         if name == "bbr":
@@ -125,19 +125,23 @@ class Names:
         return _registered().get(found)
 
     def algorithm(self, series: Series) -> str | None:
-        """Return the algorithm of a stream by its name here, else by its kernel name; None if unknown."""
+        """Return the algorithm of a stream, or the kernel name if Fullpipe lacks the algorithm.
+
+        None if the file does not name an algorithm.
+        """
         return self.known(series.algorithm) or series.algorithm or None
 
 
 def names_of(document: Document, given: Mapping[str, str]) -> Names:
-    """Return the meanings of the names in a file. Releases of Google's kernels with BBRv3 contain "v3"."""
+    """Return the meanings of the names in a file. "bbr" is BBRv3 if the kernel's release contains "v3", as
+    the releases of Google's kernels do."""
     release = document.text("KERNEL_RELEASE")
     bbr = "bbr3" if "v3" in release.replace("-", "+").split("+") else "bbr1"
     return Names(bbr, given, text(document.table("SYSCTLS"), "net.ipv4.tcp_congestion_control"))
 
 
 def given_names(words: list[str]) -> dict[str, str]:
-    """Parse meanings of names from words such as "bbr=bbr3".
+    """Parse pairs of a kernel name and an algorithm, such as "bbr=bbr3".
 
     Raises:
         ScenarioError: If a word has another form.
@@ -206,7 +210,7 @@ def _summary(one: Series, timing: Timing) -> Mapping[str, object]:
 
 
 def _in_steps(times_s: Floats, values: Floats, grid_s: Floats) -> list[int | None]:
-    """Return the sum of the values in every step, or None in every step if they were not counted."""
+    """Return the sum of the values in every step, or None in every step if the file has no values."""
     if np.isnan(values).all():
         return [None] * grid_s.size
     place = np.searchsorted(grid_s, times_s)
@@ -230,7 +234,7 @@ def _grown(values: Floats) -> int | None:
 
 
 def discipline(document: Document) -> str:
-    """Return the name in `tc` of the test host's queue, or ""."""
+    """Return the name of the test host's queue in `tc`, or ""."""
     given = document.table("EGRESS_INFO").get("qdiscs")
     names = [one.get("name") for one in given if isinstance(one, Mapping)] if isinstance(given, list) else []
     known = [brief(name) for name in names if isinstance(name, str) and name not in _OF_DEVICES]
@@ -248,13 +252,13 @@ def queue_of(document: Document) -> str | None:
 
 CLIENT = "client"
 UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}
-"""Placeholder for an unknown path, as a scenario needs a rate and a delay. They are not measured values."""
+"""Placeholder for an unknown path, as a scenario needs a rate and a delay. The values are not measured."""
 STAND_IN = "cubic"
 """Placeholder for an unknown algorithm: the default of Linux since 2.6.19 (net/ipv4/Kconfig)."""
 
 
 def scenario_of(document: Document, series: Sequence[Series], timing: Timing, names: Names) -> Scenario:
-    """Return the scenario of a test whose path is unknown. It is equal for repetitions of a test."""
+    """Return the scenario of a test whose path is unknown. Repetitions of a test have equal scenarios."""
     flows = [one for one in series if one.kind != "qdisc"]
     servers = _servers(flows)
     return Scenario(
@@ -297,7 +301,7 @@ def _flow(one: Series, timing: Timing, names: Names, server: str) -> dict[str, A
 def cca_of(one: Series, names: Names) -> str:
     """Return the algorithm of a stream in the scenario.
 
-    An upload without a recorded algorithm gets the default of the test host, if it is known here.
+    An upload without a recorded algorithm gets the test host's default, if Fullpipe has that algorithm.
     """
     own = names.known(one.algorithm)
     if own is None and one.is_upload and not one.algorithm:

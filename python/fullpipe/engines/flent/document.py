@@ -16,7 +16,7 @@ from fullpipe.errors import InputFileError, brief, shown
 MOST_BYTES = 64_000_000
 """Largest file, uncompressed."""
 MOST_VALUES = 2_000_000
-"""Most lists, tables and items: a byte of text can take a hundred bytes in memory."""
+"""Most lists, tables and items of a file, as a byte of JSON text can take a hundred bytes in memory."""
 NEWEST = 4
 """Newest format version, which Flent 2 writes."""
 _CHUNK = 1 << 20
@@ -141,15 +141,15 @@ def _no_number(word: str) -> NoReturn:
 
 def _checked(tree: Any) -> Document:
     if not isinstance(tree, dict):
-        raise _WrongError("is not a file of Flent's: there is no table at its top")
+        raise _WrongError("is not a Flent file: its JSON is not an object")
     version = tree.get("version", 1)
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise _WrongError(f"version: {shown(version)} is no version of the format")
+        raise _WrongError(f"version: {shown(version)} is not a version number of the format")
     if version > NEWEST:
         raise _WrongError(f"version: {shown(version)} of the format is unknown; known are 1 to {NEWEST}")
     metadata = _table(tree, "metadata")
     if not text(metadata, "NAME").strip():
-        raise _WrongError("metadata.NAME: is missing; it says which test this is")
+        raise _WrongError("metadata.NAME: is missing; Flent writes the name of the test there")
     x_values = _numbers(tree, "x_values")
     results = {
         name: _results(name, values, len(x_values)) for name, values in _table(tree, "results").items()
@@ -161,7 +161,7 @@ def _checked(tree: Any) -> Document:
 
 
 def _raw_of_old(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the raw values from their place in version 1 of the format."""
+    """Return the raw values from the metadata, where version 1 of the format has them."""
     meta = metadata.get("SERIES_META")
     series = meta.items() if isinstance(meta, dict) else ()
     return {name: of["RAW_VALUES"] for name, of in series if isinstance(of, dict) and "RAW_VALUES" in of}
@@ -198,7 +198,7 @@ def _points(name: str, points: Any) -> list[dict[str, Any]]:
 
 
 def _point(where: str, point: Any) -> dict[str, Any]:
-    """Return the numbers of a point, null if missing, and whether its packet was lost.
+    """Return the numbers of a point, null for a missing number, and whether the packet was lost.
 
     Text and tables that runners of Flent add are omitted.
     """

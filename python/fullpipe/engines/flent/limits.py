@@ -11,31 +11,32 @@ from fullpipe.engines.flent.document import text
 from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 
-# Estimation of a link's rate from the ceiling of the streams' rates.
+# Estimation of a link's rate from the ceiling of the streams' rates: a rate that many windows have and hardly
+# any window exceeds.
 #
-# A link that is never idle within a window delivers its rate, whatever the streams do. So windows in which
-# it was busy agree to within a packet, and hardly any window is just above. If streams leave the link idle,
-# rates vary, with as many windows just above any rate as just below.
+# A link that is never idle within a window delivers its full rate, whatever the streams do. So the rates of
+# windows in which the link was busy differ by one packet at most, and hardly any window has a slightly higher
+# rate. If streams leave the link idle, rates vary: as many windows are just above any rate as just below it.
 
 
 _PACKET_BITS = 1514 * 8
 _BUSY = 90
 """Percentile of the rates in windows. On a path of constant rate, most windows have the rate of a full link,
-and none is above it for long. On a path of changing rate, it is the rate in good times."""
+and hardly any window exceeds that rate. On a path of changing rate, p90 is the rate in good times."""
 _FINE_PACKETS = 200
 """Smallest number of packets in a window, so that one packet changes its rate by half a percent."""
 _LEAST_SHARE = 0.0025
-"""Smallest relative width of a ceiling. Windows of a busy link differ by it even with many packets, as ACKs
-of other streams are estimated."""
+"""Smallest relative width of a ceiling. The rates of a busy link's windows differ by this much even with many
+packets, as the rate of the other direction's ACKs is estimated."""
 _FEWEST = 20
 """Smallest number of disjoint windows at a ceiling."""
 _MOST_ABOVE = 1 / 3
-"""Largest ratio of windows just above a ceiling to windows at it. For evenly distributed rates, it would be
-3/2: if 30 windows are expected, 6 occur by chance once in millions of times (Poisson)."""
+"""Largest ratio of windows just above a ceiling to windows at the ceiling. Evenly distributed rates have a
+ratio of 3/2. If 30 windows are expected above, 6 or fewer occur once in millions of times (Poisson)."""
 
 _LEAST_OF_NEAR = 1 / 2
-"""Smallest share of windows at a ceiling among those in four times its width. For evenly distributed rates,
-it is a quarter."""
+"""Smallest share of windows at a ceiling among the windows within four times the ceiling's width. Evenly
+distributed rates have a share of a quarter."""
 
 
 def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:
@@ -54,14 +55,14 @@ def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:
 
 
 def ceiling_bps(rates_bps: Floats, step_s: float) -> float | None:
-    """Return the rate of a link that was busy for a while.
+    """Return the rate of a link from the windows in which the link was never idle.
 
     Args:
         rates_bps: Delivered rates in consecutive steps, with headers, shape (n,).
         step_s: Length of a step.
 
     Returns:
-        bit/s; None without a ceiling, in which case only a lower bound of the rate is known.
+        bit/s; None without a ceiling. Only a lower bound of the rate is then known.
     """
     packets = float(np.median(rates_bps)) * step_s / _PACKET_BITS if rates_bps.size else 0.0
     if packets <= 0:
@@ -79,7 +80,7 @@ def ceiling_bps(rates_bps: Floats, step_s: float) -> float | None:
 
 
 def _count(rates: Floats, low: float, high: float) -> Floats:
-    """Return, for each of ascending rates, the number of rates between two multiples of it."""
+    """Return, for each of ascending rates r, the number of rates between low * r and high * r."""
     ends = np.searchsorted(rates, rates * high, side="right")
     found: Floats = (ends - np.searchsorted(rates, rates * low)).astype(np.float64)
     return found
@@ -97,15 +98,16 @@ _KEPT = 0.7
 def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, float]) -> float:
     """Return the delay of the smallest full drop-tail queue with which CUBIC streams saturate a link.
 
-    Formula: a window that falls to the share b of r + q and then rises linearly leaves
-    (r - b (r + q))^2 / (2 (1 - b) (r + q) r) of the link unused. It is solved for q and divided by sqrt(n)
-    for n streams. r is the mean RTT of all bytes.
+    Formula: r is the mean RTT of all bytes without a queue, and q is the delay of a full queue. A window that
+    falls to the share b of r + q and then rises linearly leaves the share
+    (r - b (r + q))^2 / (2 (1 - b) (r + q) r) of the link unused. The result is the q with 5 % unused, divided
+    by sqrt(n) for n streams.
     Source: Appenzeller, Keslassy and McKeown 2004, "Sizing router buffers", for sqrt(n).
 
     Args:
         test: The test.
         streams: The streams of one direction, at least one.
-        rtts_s: RTT without a queue to every host. A stream to another host gets the smallest.
+        rtts_s: RTT without a queue to every host. A stream to a host without an entry gets the smallest RTT.
     """
     nearest_s = min(rtts_s.values())
     weights = np.array([totals_of(one, test.timing).goodput_bps or 0.0 for one in streams])
@@ -116,7 +118,7 @@ def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, flo
     return (full - 1) * mean_s / math.sqrt(len(streams))
 
 
-# Detection of streams that the memory of their sockets limited, not the path.
+# Detection of streams that were limited by the memory of their sockets, not by the path.
 
 
 FILLING = frozenset(
@@ -125,15 +127,15 @@ FILLING = frozenset(
 )
 """Loss-based algorithms, which increase their window until a packet is lost and so fill a buffer."""
 FEW_EVENTS = 10
-"""Smallest number of losses for an estimate of their probability. The relative error of a count is
-1 / sqrt(n), a third for 10."""
+"""Smallest number of losses for an estimate of the loss probability. A count of n losses has a relative error
+of 1 / sqrt(n): 32 % for 10 losses."""
 _FLAT_SHARE = 0.5
-"""Share of samples with the largest window from which a window counts as flat. Linux does not increase a
+"""A window counts as flat if at least this share of its samples have its maximum. Linux does not increase a
 window that is not used up (tcp_is_cwnd_limited)."""
 _LARGEST_MSS = 9_000
 _LEAST_PAYLOAD = 0.5
-"""Smallest share of payload in the memory of a full buffer: the overhead of a full segment is below its
-payload."""
+"""Smallest share of payload in the memory of a full send buffer. The overhead of a full segment takes less
+memory than the segment's payload."""
 
 
 def may_fill(test: Test, one: Series) -> bool:
@@ -163,10 +165,10 @@ def send_memory_of(test: Test) -> SendMemory | None:
 
 
 def is_held_back(test: Test, one: Series, memory: SendMemory) -> bool:
-    """Whether the memory of its socket limited an upload.
+    """Whether an upload was limited by the memory of its socket.
 
-    The upload uses a loss-based algorithm, yet lost hardly a packet, had a flat window, and had about as much
-    data in flight as its memory holds.
+    Such an upload uses a loss-based algorithm, had fewer than 10 retransmissions and a flat window, and had
+    at least half as many bytes in flight as the memory of its socket.
     """
     events, goodput_bps = retransmissions(one), totals_of(one, test.timing).goodput_bps
     windows, rtts_ms = (one.column(key, one.sockets) for key in ("tcp_cwnd", "tcp_rtt"))
@@ -198,13 +200,14 @@ _RARE, _AT_LOSS = 95, 75
 def full_wait_s(test: Test) -> float | None:
     """Return the queueing delay of a full buffer, from pings through both queues; None without pings.
 
-    With at most one loss-based stream per direction, or without uploads, it is p95 of pings after the first
+    With at most two loss-based streams, or without uploads, the result is p95 of the pings after the first
     loss. The two queues are then hardly ever full at once, except in slow start, when ACKs are not compressed
     yet.
 
-    With more streams, the queues overlap at times. It is then the third quartile of the pings at losses of
-    uploads, which their windows reveal. The third quartile is used because a window sampled late indicates a
-    queue that has already drained. With too few losses, it is the median of all pings while streams run.
+    With more streams, both queues are full at times. A drop of an upload's window reveals a loss, and the
+    ping sent nearest to each loss gives a queueing delay. The result is p75 of these delays, as a window
+    sampled late gives a ping from a queue that has already drained. With fewer than 10 losses, the result is
+    the median of all pings while streams run.
     """
     sent_s, rises_s, rtts_s = _pings(test)
     begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
@@ -244,7 +247,7 @@ def _pings(test: Test) -> tuple[Floats, Floats, Floats]:
 
 
 def _falls_s(test: Test, one: Series) -> Iterator[float]:
-    """Yield the times at which the window of a stream fell: midway between two samples."""
+    """Yield the times at which the window of a stream fell: the middle between two samples."""
     points = [point for point in one.sockets if point.get("tcp_cwnd") is not None]
     times_s, windows = test.timing.since(one.column("t", points)), one.column("tcp_cwnd", points)
     for place in np.flatnonzero(windows[1:] < _FALLEN * windows[:-1]):

@@ -22,14 +22,14 @@ from fullpipe.errors import brief
 from fullpipe.runs.spans import together_bps
 
 _NAMED = 4
-"""Number of flows that are named; others are counted."""
+"""Most flows that a remark names. It gives only the number of further flows."""
 _APART = 0.01
 """Largest relative difference between a mean of sums and the goodput without a remark."""
 _FAR_BELOW = 0.5
-"""Ratio of TCP's RTT to a ping's below which the connection ends earlier. TCP passes the same queues as a
-ping, so that its RTT is otherwise not that short."""
+"""Ratio of TCP's RTT to the RTT of pings below which a proxy or NAT is assumed to terminate the connection.
+Without a proxy or NAT, TCP passes the same queues as a ping, so the ratio cannot be this small."""
 _LEAST_MS = 1.0
-"""Differences of RTTs up to this are attributed to hosts."""
+"""Differences of RTTs up to this value are attributed to processing at hosts."""
 _HEADERS_BYTES = (40, 60)
 """Headers of IPv4 or IPv6 and TCP without options (RFC 9293, section 3.7.1). Timestamps add 12 B
 (RFC 7323)."""
@@ -57,7 +57,7 @@ def remarks_of(test: Test) -> tuple[str, ...]:
 
 
 def _sums(test: Test) -> Iterator[str]:
-    """Remark on Flent's sums. They skip streams without a value, so that their mean is not the goodput."""
+    """Remark on Flent's sums. A sum skips streams without a value, so its mean is not the goodput."""
     for word, is_upload in (("upload", True), ("download", False)):
         name = f"TCP {word} sum"
         sums = [value for value in test.document.results.get(name, ()) if value is not None]
@@ -67,9 +67,9 @@ def _sums(test: Test) -> Iterator[str]:
         mean = float(np.mean(sums)) if sums else 0.0
         if goodput and sums and abs(mean - goodput) > _APART * goodput:
             yield (
-                f'"{name}": its mean of {mean:.4g} Mbit/s is not goodput, which is {goodput:.4g} Mbit/s,'
-                " all bytes over the time from the first start to the last end: sums skip streams that have"
-                " no value at a time"
+                f'"{name}": its mean is {mean:.4g} Mbit/s, but the goodput is {goodput:.4g} Mbit/s (all bytes'
+                " over the time from the first start to the last end): the sum skips a stream at times at"
+                " which the stream has no value"
             )
 
 
@@ -80,7 +80,7 @@ def _fell_back(test: Test) -> Iterator[str]:
 
 
 def _servers_algorithm(test: Test) -> Iterator[str]:
-    """Remark on downloads, which use the algorithm of the server."""
+    """Remark on downloads, whose sender is the server, with its own algorithm."""
     downloads = [one for one in test.streams if not one.is_upload]
     uploads = {one.algorithm for one in test.streams if one.is_upload and one.algorithm}
     own = uploads or {test.names.default}
@@ -89,7 +89,7 @@ def _servers_algorithm(test: Test) -> Iterator[str]:
         return
     if not used:
         flows = named([one.flow for one in downloads])
-        yield f"{flows}: the server's algorithm is not said; the scenario has {STAND_IN} in its place"
+        yield f"{flows}: the file does not name the server's algorithm; the scenario has {STAND_IN} instead"
     elif set(used) != own:
         mine = brief(", ".join(sorted(filter(None, own)))) or "another"
         yield (
@@ -120,9 +120,9 @@ def _ended_on_the_way(test: Test) -> Iterator[str]:
 
 
 def _rtt_ms(one: Series, timing: Timing) -> float:
-    """Return the median of a socket's RTTs, or the last one; NaN if unknown.
+    """Return the median of a socket's RTTs, or netperf's last RTT; NaN if unknown.
 
-    The socket of a download sends almost nothing at this end, and so has no RTT of the path.
+    netperf's last RTT is not used for downloads, as the socket at the test host sends almost nothing.
     """
     values = one.column("tcp_rtt", one.sockets)
     values = values[~np.isnan(values)]
@@ -157,7 +157,7 @@ def _no_room_for_timestamps(test: Test) -> Iterator[str]:
         sizes = ", ".join(f"{mss} B" for mss in sorted(set(found.values())))
         yield (
             f"{named(list(found))}: the MSS of {sizes} leaves no room for timestamps, which this host uses"
-            f" (tcp_timestamps = {brief(str(stamps))}): what answers may not be the host that was addressed"
+            f" (tcp_timestamps = {brief(str(stamps))}): another host than the addressed one may answer"
         )
 
 
@@ -168,7 +168,7 @@ def _no_number(test: Test) -> Iterator[str]:
         if one.meta.get("TCP_RETRANSMIT") is not None and retransmissions(one) is None
     ]
     if wrong:
-        yield f"{named(wrong)}: TCP_RETRANSMIT is no number of packets, and is left out"
+        yield f"{named(wrong)}: the value of TCP_RETRANSMIT is impossible, and is left out"
 
 
 def _means_as_probes(test: Test) -> Iterator[str]:
@@ -177,8 +177,8 @@ def _means_as_probes(test: Test) -> Iterator[str]:
     if probes:
         left = f"; samples of stalls that are left out: {stalled}" if stalled else ""
         yield (
-            f"{named([one.flow for one in probes])}: netperf's UDP_RR: each value is a mean over a while, and"
-            f" loss is not known{left}"
+            f"{named([one.flow for one in probes])}: netperf's UDP_RR: each value is a mean over one sample,"
+            f" and losses are unknown{left}"
         )
 
 
@@ -187,33 +187,33 @@ def _names(test: Test) -> Iterator[str]:
     called = {one.algorithm for one in test.streams}
     if "bbr" in called and "bbr" not in test.names.given:
         release = test.document.text("KERNEL_RELEASE") or "not said"
-        yield f"kernels call all versions of BBR bbr; by its release, {release}, it is {test.names.bbr}"
+        yield f'kernels name all versions of BBR "bbr"; the release {release} has {test.names.bbr}'
     unknown = sorted(name for name in called if name and test.names.known(name) is None)
     if unknown:
-        yield f"{', '.join(unknown)}: no algorithm here; the scenario has {STAND_IN} in its place"
+        yield f"{', '.join(unknown)}: Fullpipe has no such algorithm; the scenario has {STAND_IN} instead"
     unsaid = [one for one in test.streams if one.is_upload and not one.algorithm]
     if unsaid:
         ccas = ", ".join(sorted({cca_of(one, test.names) for one in unsaid}))
         flows = named([one.flow for one in unsaid])
-        yield f"{flows}: the algorithm is not said; the scenario has {ccas} in its place"
+        yield f"{flows}: the file does not name the algorithm; the scenario has {ccas} instead"
 
 
 def _interpolated(test: Test) -> Iterator[str]:
     flows = [one.flow for one in test.series if one.is_interpolated]
     if flows:
-        yield f"{named(flows)}: there are no raw values; Flent's interpolated ones are used instead"
+        yield f"{named(flows)}: the file has no raw values; Flent's interpolated values are used instead"
 
 
 def _left_out(test: Test) -> Iterator[str]:
     qdisc, known = discipline(test.document), queue_of(test.document)
     if qdisc and known is None:
-        yield f"{qdisc}: the queue of the test host is none of the scenario's, and is left out there"
+        yield f"{qdisc}: scenarios do not support this queue of the test host, and leave it out"
     if test.left:
         yield f"series that are not read: {named(test.left)}"
 
 
 def _path(test: Test) -> Iterator[str]:
-    yield "the path is not known: rate and delay here are placeholders; `fullpipe twin` estimates them"
+    yield "the path is unknown: its rate and delay are placeholders; `fullpipe twin` estimates them"
 
 
 _RULES: tuple[Callable[[Test], Iterator[str]], ...] = (

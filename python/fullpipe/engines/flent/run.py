@@ -17,7 +17,7 @@ from fullpipe.runs.meta import MEASURED
 
 ENGINE = "flent"
 FILE, NAMES = "file", "names"
-"""Keys in the metadata of an imported run: its file, and the given meanings of algorithm names."""
+"""Keys in the metadata of an imported run: the file, and the algorithms given for names in the file."""
 _SMOOTHED = "smoothed by the kernel, as ss shows it"
 _OTHERWISE = {
     **{f"flows.rtt_{which}_s": _SMOOTHED for which in ("min", "mean", "p50", "p95", "p99")},
@@ -30,7 +30,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
 
     Args:
         path: A `.flent.gz` file, or an uncompressed one.
-        algorithms: Meanings of algorithm names in the file, such as bbr: bbr3.
+        algorithms: Fullpipe's algorithms by their names in the file, such as bbr: bbr3.
 
     Raises:
         InputFileError: If the file is not a Flent file, in one line.
@@ -40,9 +40,9 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         scenario = scenario_of(test.document, test.series, test.timing, test.names)
         tables = tables_of(test.series, test.timing, test.names)
     except ScenarioError as error:
-        raise InputFileError(f"{path}: what it measured is no scenario: {error.problems[0]}") from error
+        raise InputFileError(f"{path}: the test gives no valid scenario: {error.problems[0]}") from error
     except ResultError as error:
-        raise InputFileError(f"{path}: what it measured is no run: {error}") from error
+        raise InputFileError(f"{path}: the test gives no valid run: {error}") from error
     streams = any(one.kind == "tcp" for one in test.series)
     meta = Meta(
         schema_version=SCHEMA_VERSION,
@@ -75,13 +75,13 @@ def read_test(path: Path, algorithms: Mapping[str, str] | None = None) -> Test:
     series, left = series_of(document)
     if not any(one.kind != "qdisc" for one in series):
         name = document.text("NAME")
-        raise InputFileError(f'{path}: no series of "{name}" has values of a flow, a ping or a probe')
+        raise InputFileError(f'{path}: the test "{name}" has no samples of a flow, a ping or a probe')
     timing = timing_of(document, series, path)
     return Test(document, series, left, timing, names_of(document, algorithms or {}))
 
 
 def save(run: Run, store: Store) -> Run:
-    """Store an imported run as the next repetition of its test. A run of the same file is not stored twice.
+    """Store an imported run as the next repetition of its test. A file is stored only once.
 
     Raises:
         ResultError: If the run cannot be written.
@@ -98,7 +98,7 @@ def save(run: Run, store: Store) -> Run:
 
 
 def _identity(document: Document, path: Path) -> EngineId:
-    """Return the identity of a file, which is its content."""
+    """Return the identity of a file, which depends on its content only."""
     version = document.text("FLENT_VERSION") or "unknown"
     code = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return EngineId(name=ENGINE, version=version, model_version=MEASURED, code=code)

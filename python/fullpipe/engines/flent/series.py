@@ -24,9 +24,9 @@ ECHOES = ("ping", "probe")
 _RTT_S = 1e-3
 _MOST_SERIES = 1_000
 _UNUSUAL = 10
-"""Factor from the usual duration, up or down, beyond which a sample is not an RTT."""
+"""A sample is not an RTT if its duration differs from the usual duration by more than this factor."""
 _CALL, _CALL_PACKETS = "VoIP::delay", "VoIP"
-"""Series with the delays of a call, and with irtt's record of all its packets."""
+"""Series with the delays of a call, and series with irtt's record of all packets of the call."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Series:
     is_interpolated: bool = False
     """Whether the points are Flent's interpolated values, as raw points are missing."""
     stalled: int = 0
-    """Number of samples of netperf's UDP_RR that were omitted, as they are not RTTs."""
+    """Samples of netperf's UDP_RR that were omitted, as their values are not RTTs."""
 
     def column(self, key: str, points: Sequence[Point] | None = None) -> Floats:
-        """Return a value of every point; NaN if it is missing."""
+        """Return the value of a key at every point; NaN for points without the key."""
         found = (point.get(key) for point in (self.points if points is None else points))
         return np.array([math.nan if value is None else value for value in found], dtype=float)
 
@@ -63,7 +63,7 @@ class Series:
 
     @property
     def is_upload(self) -> bool:
-        """Whether the test host sends, by netperf's command or the name of the series."""
+        """Whether the test host is the sender, according to netperf's command or the name of the series."""
         command = text(self.meta, "COMMAND")
         if "TCP_MAERTS" in command:
             return False
@@ -76,7 +76,7 @@ class Series:
 
     @property
     def mark(self) -> int | str | None:
-        """Code point from the sockets or from the name of the series; None for best effort."""
+        """DSCP code point, from the sockets or from the name of the series; None for best effort."""
         for key in ("UPSTREAM_TOS", "DATA_TOS") if self.is_upload else ("DOWNSTREAM_TOS", "DATA_TOS"):
             tos = number(self.meta.get(key))
             if tos is not None and 0 <= tos < 256:
@@ -94,7 +94,7 @@ class Series:
 
 
 def series_of(document: Document) -> tuple[list[Series], list[str]]:
-    """Return the series of a file that become flows and links, and the names of the others."""
+    """Return the series of a file that become flows and links, and the names of the omitted series."""
     found, left, taken = list[Series](), list[str](), set[str]()
     for name in sorted(document.results.keys() | document.raw_values.keys(), key=_place(document)):
         kind = _kind(name, document)
@@ -178,9 +178,9 @@ def _one(name: str, kind: Kind, document: Document) -> Series:
 def _host(document: Document, name: str, kind: Kind) -> str:
     """Return the host at the other end of a series.
 
-    In tests with several servers, the name of a series ends with its server. Otherwise, the command has it:
-    netperf after its last -H (the first is for the control connection), ping at its end. Otherwise, it is the
-    only server of the test.
+    In tests with several servers, the name of a series ends with the name of the server. In other tests, the
+    command has the host: netperf's after the last -H (the first -H is for the control connection), ping's at
+    the end. Without a command, the host is the only server of the test.
     """
     named = [host for host in document.hosts if name.endswith(f" {host}")]
     if named:
@@ -197,9 +197,10 @@ def _host(document: Document, name: str, kind: Kind) -> str:
 def _answered(points: Sequence[Point]) -> Iterator[Point]:
     """Yield the samples of netperf's UDP_RR that are means of RTTs, and every packet of irtt.
 
-    If a reply is lost, netperf waits until its timeout or the end of the test, and divides the transactions
-    of the sample by that time. Rule: a sample counts if its duration is within a factor of ten of the moving
-    average of earlier ones, with weight 1/2. Source: flent/runners.py, NetperfDemoRunner.parse.
+    If a reply is lost, netperf waits until its timeout or the end of the test. It then divides the sample's
+    transactions by a duration that includes the waiting time. Rule: a sample counts if its duration is within
+    a factor of ten of the moving average of earlier durations, with weight 1/2. Source: flent/runners.py,
+    NetperfDemoRunner.parse.
     """
     usual_s = math.nan
     for point in points:
@@ -212,7 +213,7 @@ def _answered(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _of_grid(document: Document, name: str, first_s: float) -> Iterator[Point]:
-    """Yield the values of Flent's grid. Times count from the first sample; each value is valid for a step."""
+    """Yield the values of Flent's grid. Times start at the first sample. Each value applies to one step."""
     step_s = document.number("STEP_SIZE") or 0.2
     for x, value in zip(document.x_values, document.results[name], strict=True):
         if value is not None:
@@ -220,7 +221,8 @@ def _of_grid(document: Document, name: str, first_s: float) -> Iterator[Point]:
 
 
 def _as_today(points: Sequence[Point], kind: Kind) -> Iterator[Point]:
-    """Yield raw values converted to version 4 of the format. Before, some were as printed by the program."""
+    """Yield raw values converted to version 4 of the format. Earlier versions have some values in the units
+    of the measuring program."""
     before: dict[str, float] = {}
     for point in points:
         changed = dict(point)
@@ -244,8 +246,8 @@ _LONGEST_S = 86_400.0
 _MOST_CELLS = 2_000_000
 """Most samples of all flows together."""
 _LATE_S = 2.5
-"""Deviation of a stream's start from the test's, up to which the test's is used: connections take time to
-open."""
+"""A stream whose first sample differs less than this from the start of the test gets the start of the test:
+connections take time to open."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,7 @@ class Timing:
         return np.asarray(steps * self.step_s)
 
     def span_of(self, series: Series) -> tuple[float, float]:
-        """Return start and stop of a stream, in s: those of the test, unless the data differ."""
+        """Return start and stop of a stream, in s: those of the test, unless the samples show other times."""
         starts_s = series.first_s - self.origin_s
         begin_s = self.delay_s if abs(starts_s - self.delay_s) < _LATE_S else float(round(starts_s))
         last_s = float(series.values[-1]["t"]) - self.origin_s if series.values else begin_s
@@ -311,7 +313,7 @@ def timing_of(document: Document, series: Sequence[Series], where: object) -> Ti
 
 
 _STALE_STEPS = 1.5
-"""Steps for which a value of a socket is valid if no other follows."""
+"""Steps for which a socket's value is used if no newer value follows."""
 
 
 def rates_bps(ends_s: Floats, lasts_s: Floats, mbps: Floats, grid_s: Floats) -> Floats:
@@ -324,8 +326,8 @@ def rates_bps(ends_s: Floats, lasts_s: Floats, mbps: Floats, grid_s: Floats) -> 
         grid_s: Times at regular distances, the first one step after 0 s, shape (m,).
 
     Returns:
-        bit/s, shape (m,). The bits on the grid equal those of the samples within it. NaN before the first
-        sample and after the last.
+        bit/s, shape (m,). The sum of bits on the grid equals the sum of bits in the samples within the grid.
+        NaN before the first sample and after the last.
     """
     if not ends_s.size or not grid_s.size:
         return np.full(grid_s.size, math.nan)
@@ -340,11 +342,11 @@ def rates_bps(ends_s: Floats, lasts_s: Floats, mbps: Floats, grid_s: Floats) -> 
 
 
 def latest(times_s: Floats, values: Floats, grid_s: Floats) -> Floats:
-    """Return the latest value at each time of a grid; NaN if it is older than 1.5 steps.
+    """Return the latest value at each time of a grid; NaN if that value is older than 1.5 steps.
 
     Args:
         times_s: Times of the values, ascending, shape (n,).
-        values: The values, shape (n,); NaN if a point has none.
+        values: The values, shape (n,); NaN for a point without a value.
         grid_s: Times of the grid, shape (m,).
     """
     known = ~np.isnan(values)

@@ -20,7 +20,7 @@ _MBPS = 1e6
 _OF_BBR = {"tcp_bbr_mrtt": ("min_rtt", "s", _MS)} | {
     f"tcp_bbr_{gain}": (gain, "", 1.0) for gain in ("pacing_gain", "cwnd_gain")
 }
-"""Values of BBR in `ss`: the names of our variables, their units and conversion factors."""
+"""BBR's values in `ss`, with the names of Fullpipe's variables, their units and conversion factors."""
 Columns = dict[str, Any]
 
 
@@ -95,7 +95,7 @@ def _spread(of: str, values: Floats) -> Columns:
 
 
 def _rtts_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:
-    """Return times and RTTs. Those of a stream are the smoothed RTTs of its socket."""
+    """Return times and RTTs. The RTTs of a stream are the smoothed RTTs of its socket."""
     if one.kind == "tcp":
         return timing.since(one.column("t", one.sockets)), one.column("tcp_rtt", one.sockets) * _MS
     if one.kind in ECHOES:
@@ -111,7 +111,7 @@ def _owds_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:
 
 
 def _sent_s(one: Series, timing: Timing) -> Floats:
-    """Return the send times of packets with a reply. Recorded times are those of the replies."""
+    """Return the send times of packets with a reply. The file has the arrival times of the replies."""
     return timing.since(one.column("t", one.values)) - one.column("val", one.values) * _MS
 
 
@@ -175,7 +175,7 @@ def _packets(one: Series, timing: Timing) -> Columns:
 
 
 def _jitter_s(times_s: Floats, owds_s: Floats, begin_s: float) -> float | None:
-    """Return the mean interarrival jitter (RFC 3550, section 6.4.1) of the arrivals from a time on."""
+    """Return the mean interarrival jitter (RFC 3550, section 6.4.1) of arrivals at or after `begin_s`."""
     steps = np.abs(np.diff(owds_s))
     smoothed = np.array([*accumulate(steps, lambda known, step: known + (step - known) / 16, initial=0.0)])[
         1:
@@ -185,15 +185,15 @@ def _jitter_s(times_s: Floats, owds_s: Floats, begin_s: float) -> float | None:
 
 
 def _lost_s(one: Series, timing: Timing) -> Floats:
-    """Return the send times of packets without a reply: those marked lost in the file, or missing numbers
-    between packets with a reply."""
+    """Return the send times of packets without a reply: packets marked lost in the file, or sequence numbers
+    missing between packets with a reply."""
     said = [point for point in one.points if point.get("lost")]
     numbers = one.column("seq", one.values)
     if said or np.isnan(numbers).any() or numbers.size < 2:
         return timing.since(one.column("t", said))
     order = np.argsort(numbers)
     numbers, sent_s = numbers[order], _sent_s(one, timing)[order]
-    if numbers[-1] - numbers[0] > 100 * numbers.size:  # these are not packet numbers
+    if numbers[-1] - numbers[0] > 100 * numbers.size:  # the values are not sequence numbers
         return np.array([])
     every = np.arange(numbers[0], numbers[-1] + 1)
     gaps = np.setdiff1d(every, numbers)

@@ -30,13 +30,13 @@ _ECHO_BYTES = 98
 """Size of a ping or a probe with all headers."""
 _DEFAULT_MSS = 1448
 _WINDOW_S = 10.0
-"""Length of windows. Data that arrive out of order are delivered late and all at once, which a shorter window
-would mistake for a faster link."""
+"""Length of windows. Data received out of order are delivered all at once when the hole is filled. A shorter
+window would mistake this burst for a faster link."""
 _WINDOW_RTTS = 4
-"""Length of windows with streams in both directions, in units of the longest ping. ACKs that wait leave links
-idle in between, so windows are only long enough to repair a loss and deliver the data behind it."""
+"""Length of windows with streams in both directions, in units of the longest ping. Queued ACKs leave links
+idle at times, so windows are only long enough to repair a loss and deliver the data after the hole."""
 _FINE_SHARE = 0.005
-"""Largest relative amount by which a ceiling is below the rates of windows: the share of one packet."""
+"""A ceiling further below the p90 of windows than this share of it is not used: one packet of a window."""
 _FULL_SHARE = 0.05
 """Smallest queueing delay, as a share of the RTT, from which a queue counts as filled."""
 _PER_FLOW = "fq_codel"
@@ -45,7 +45,7 @@ _PER_FLOW = "fq_codel"
 
 @dataclass
 class Twin:
-    """A scenario that would reproduce a test, with the certainty of its parts."""
+    """A scenario that would reproduce a test, with its assumptions and unknown properties."""
 
     scenario: Scenario
     guessed: list[str] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Direction:
     window_s: float | None
     """Length of the windows whose p90 the rate is; None if the rate is the ceiling of a busy link."""
     mean_bps: float
-    """Mean rate of the streams with headers, and of ACKs of other streams, while any stream ran."""
+    """Mean rate while any stream ran, headers and the ACKs of the other direction included."""
     queue_s: float | None
     """Longest queueing delay of probes; None if probes do not show the length of the queue."""
     stands_for: str = ""
@@ -77,38 +77,38 @@ def twin_of(test: Test, where: object) -> Twin:
             not a valid scenario.
     """
     if not any(one.values for one in test.streams):
-        raise InputFileError(f"{where}: no stream of TCP says what rate the path has")
+        raise InputFileError(f"{where}: no TCP stream has samples, so the rate of the path is unknown")
     rtts_s = _base_rtts_s(test)
     if not rtts_s:
-        raise InputFileError(f"{where}: no ping or probe says how long the path is")
+        raise InputFileError(f"{where}: no ping or probe has samples, so the RTT of the path is unknown")
     held_back = _held_back(test)
     ways, guessed, unknown = directions_of(test, held_back)
     if not ways or not all(of.rate_bps > 0 for of in ways.values()):
-        raise InputFileError(f"{where}: its streams delivered nothing, which says no rate")
+        raise InputFileError(f"{where}: the streams delivered nothing, so the rate of the path is unknown")
     slowest_bps = min(of.rate_bps for of in ways.values())
     base_s = max(min(rtts_s.values()) - 2 * _ECHO_BYTES * 8 / slowest_bps, 1e-6)
     guessed.append(_rtt_line(base_s, rtts_s))
     unknown += [*_algorithms(test), *_unasked(test, rtts_s), *_ended(test), *_losses(test, ways, base_s)]
     guessed += [
-        f"send buffer, {flow}: its memory ({keys['send_memory_most']}, tcp_wmem) bounds it, as its window"
-        " stayed the same and hardly a packet was dropped"
+        f"send buffer, {flow}: its memory ({keys['send_memory_most']}, tcp_wmem) limits the flow, as the"
+        " congestion window did not change and hardly any packet was dropped"
         for flow, keys in held_back.items()
     ]
     try:
         scenario = _scenario(test, ways, base_s, rtts_s, held_back)
     except ScenarioError as error:
-        raise InputFileError(f"{where}: what it measured is no scenario: {error.problems[0]}") from error
+        raise InputFileError(f"{where}: the test gives no valid scenario: {error.problems[0]}") from error
     return Twin(scenario, guessed, unknown)
 
 
 def directions_of(
     test: Test, held_back: Collection[str] = ()
 ) -> tuple[dict[Way, Direction], list[str], list[str]]:
-    """Return rate and buffer of every direction with streams, the guesses, and the unknowns.
+    """Return rate and buffer of every direction with streams, the guesses, and the unknown properties.
 
     Args:
         test: A test with pings or probes.
-        held_back: Flows that were limited by the memory of their sockets, not by the path.
+        held_back: Names of flows that were limited by the memory of their sockets, not by the path.
     """
     guessed: list[str] = []
     unknown: list[str] = []
@@ -133,7 +133,7 @@ def _rtt_line(base_s: float, rtts_s: Mapping[str, float]) -> str:
         if host and rtt_s - nearest_s > _FULL_SHARE * base_s
     ]
     more = f"; farther: {', '.join(farther)}" if farther else ""
-    return f"RTT: {base_s * 1e3:.4g} ms, the smallest ping{more}; both ways are taken to be as long"
+    return f"RTT: {base_s * 1e3:.4g} ms, the smallest ping{more}; both directions get half of it"
 
 
 def _algorithms(test: Test) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _algorithms(test: Test) -> Iterator[str]:
         if test.names.known(one.algorithm) is None:
             taken[one.algorithm, cca_of(one, test.names)].append(one.flow)
     for (name, cca), flows in taken.items():
-        said = f"{name} is not known here" if name else "unknown"
+        said = f"Fullpipe has no {name}" if name else "unknown"
         yield f"algorithm of {named(flows)}: {said}; {cca} is used instead"
 
 
@@ -152,7 +152,7 @@ def _unasked(test: Test, rtts_s: Mapping[str, float]) -> list[str]:
     hosts = dict.fromkeys(one.host for one in test.streams if one.host and one.host not in rtts_s)
     if len(rtts_s.keys() | hosts.keys()) < 2:
         return []
-    return [f"RTT to {brief(host)}: no ping says it; that of the nearest is taken" for host in hosts]
+    return [f"RTT to {brief(host)}: no ping measured it; the smallest RTT is used" for host in hosts]
 
 
 def _ended(test: Test) -> list[str]:
@@ -161,8 +161,8 @@ def _ended(test: Test) -> list[str]:
     if not flows:
         return []
     return [
-        f"way of {named(flows)}: a proxy or NAT ends these connections, so that they saw another path than"
-        " the pings; here both take the same, and what streams get and how long pings wait may differ much"
+        f"path of {named(flows)}: a proxy or NAT ends these connections, so they took another path than the"
+        " pings; in the scenario both take the same path, so goodput and queueing delays may differ much"
     ]
 
 
@@ -178,8 +178,8 @@ def _without_queue(way: Way, of: Direction, unknown: list[str]) -> Direction:
     """Return a direction whose buffer was not filled, so that only a lower bound of its size is known."""
     if of.queue_s is not None:
         unknown.append(
-            f"buffer, {way}: at least {of.queue_s * 1e3:.4g} ms, the longest wait of a ping; the streams did"
-            " not fill it"
+            f"buffer, {way}: at least {of.queue_s * 1e3:.4g} ms, the longest queueing delay of a ping; the"
+            " streams did not fill the buffer"
         )
     return replace(of, queue_s=None)
 
@@ -191,7 +191,7 @@ def _with_queue(test: Test, way: Way, of: Direction, guessed: list[str], unknown
     if not any(may_fill(test, one) for one in streams):
         names = sorted({test.names.algorithm(one) or "" for one in streams})
         unknown.append(
-            f"buffer, {way}: {', '.join(names)} keeps queues short; only what fills buffers shows one"
+            f"buffer, {way}: {', '.join(names)} keeps queues short; only loss-based algorithms fill a buffer"
         )
         return of
     owds_s = _rises_s(test, "owd_up" if way == "up" else "owd_down")
@@ -202,7 +202,7 @@ def _with_queue(test: Test, way: Way, of: Direction, guessed: list[str], unknown
     if queue_s is None or queue_s < least_wait_s(test, streams, _base_rtts_s(test)):
         waited = "no unmarked ping was sent"
         if queue_s is not None:
-            waited = f"pings waited for {queue_s * 1e3:.2g} ms at most"
+            waited = f"pings had queueing delays of {queue_s * 1e3:.2g} ms at most"
         unknown.append(
             f"buffer, {way}: {waited} while streams ran; {_PER_FLOW} represents queues per flow, a managed"
             " queue, or streams that never filled the path"
@@ -210,8 +210,8 @@ def _with_queue(test: Test, way: Way, of: Direction, guessed: list[str], unknown
         return replace(of, stands_for=_PER_FLOW)
     if is_of_both and any(may_fill(test, one) for one in others):
         guessed.append(
-            f"buffer, {way}: pings waited in both directions, whose queues fill in turn; both are taken to be"
-            " as long"
+            f"buffer, {way}: pings waited in both directions, whose queues fill alternately; both buffers are"
+            " assumed to be equal"
         )
     return replace(of, queue_s=queue_s)
 
@@ -233,7 +233,7 @@ def _echoes(test: Test) -> Sequence[Series]:
 def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
     """Return the total rate of a direction at every step at which any of its streams runs.
 
-    It includes headers and the ACKs of streams in the other direction.
+    The rate includes headers, and the ACKs of streams in the other direction.
     """
     total = _wire_bps(test, streams, per_segment=1.0)
     others = [one for one in test.streams if one.is_upload != streams[0].is_upload]
@@ -246,7 +246,8 @@ def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
 def _rate_bps(test: Test, rates_bps: Floats) -> tuple[float, float | None]:
     """Return the rate of a direction, and the length of the windows whose p90 it is.
 
-    With streams in both directions, the rate is the ceiling if there is one; the length is then None.
+    With streams in both directions, the rate is the ceiling if the rates have a ceiling. The length is then
+    None.
     """
     if not _is_both_ways(test):
         return busy_bps(rates_bps, test.timing.step_s, _WINDOW_S), _WINDOW_S
@@ -273,7 +274,7 @@ def _wire_bps(test: Test, streams: Sequence[Series], per_segment: float) -> Floa
 
 
 def _acks_bps(test: Test, streams: Sequence[Series]) -> Floats:
-    """Return the rate of streams' ACKs: one for every two segments (RFC 9293, section 3.8.6.3)."""
+    """Return the rate of streams' ACKs: one ACK for every two segments (RFC 9293, section 3.8.6.3)."""
     rates = [
         np.nan_to_num(goodput_bps(test, one)) * HEADERS_BYTES / (2 * (mss_of(one) or _DEFAULT_MSS))
         for one in streams
@@ -311,28 +312,29 @@ def _say_of_paths(test: Test, ways: Mapping[Way, Direction], guessed: list[str],
         if of.window_s is not None and len(ways) == 2:
             unknown.append(
                 f"rate, {way}: at least {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B,"
-                f" which a tenth of all windows of {of.window_s:.2g} s exceed; there is no rate at which the"
-                " link was busy for long, as ACKs that wait in the queue of the other direction leave it idle"
+                f" which a tenth of all windows of {of.window_s:.2g} s exceed; the link was never busy for"
+                " long, as ACKs waited in the queue of the other direction"
             )
         else:
             guessed.append(_rate_line(way, of))
         if of.queue_s is not None:
             guessed.append(
-                f"buffer, {way}: {of.queue_s * 1e3:.4g} ms, the wait of a ping in a full one; it is taken"
-                f" for drop-tail{'' if is_full else ', and holds more if it was never full: losses are few'}"
+                f"buffer, {way}: {of.queue_s * 1e3:.4g} ms, the queueing delay of a ping in the full buffer,"
+                " assumed to be drop-tail"
+                + ("" if is_full else "; larger if the buffer was never full, as losses are few")
             )
     if len(ways) == 1:
-        guessed.append("the other direction, in which nothing was tested, is taken to be like this one")
+        guessed.append("the other direction, in which nothing was tested, is assumed to be equal")
 
 
 def _rate_line(way: Way, of: Direction) -> str:
     rate = f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which all streams"
-    mean = f"their mean is {of.mean_bps / 1e6:.4g} Mbit/s"
+    mean = f"mean {of.mean_bps / 1e6:.4g} Mbit/s"
     if of.window_s is None:
-        return f"{rate} together have again and again and hardly ever just exceed ({mean})"
+        return f"{rate} together often reach and hardly ever exceed slightly ({mean})"
     return (
-        f"{rate} together exceed in a tenth of all windows of {of.window_s:.0f} s ({mean}); too small if they"
-        " never filled the path"
+        f"{rate} together exceed in a tenth of all windows of {of.window_s:.0f} s ({mean}); too low if the"
+        " streams never filled the path"
     )
 
 
@@ -340,14 +342,14 @@ def _losses(test: Test, ways: Mapping[Way, Direction], base_s: float) -> list[st
     """Return the reason why the scenario has no random loss."""
     counts = [retransmissions(one) for one in test.streams]
     if all(count is None for count in counts):
-        return ["random loss: the file does not say what was retransmitted"]
+        return ["random loss: the file has no retransmission counts"]
     events = sum(count or 0 for count in counts)
     fills = any(of.queue_s is not None and of.queue_s > _FULL_SHARE * base_s for of in ways.values())
     if events < FEW_EVENTS:
-        few = f"fewer than {FEW_EVENTS} say nothing of it"
+        few = f"an estimate needs {FEW_EVENTS}"
         return [f"random loss: {events} packets were retransmitted, and {few}"]
     cause = (
-        "the buffer that fills accounts for them" if fills else "a queue or the link may have dropped them"
+        "the full buffer explains these losses" if fills else "a queue or the link may have dropped packets"
     )
     return [f"random loss: {events} packets were retransmitted; {cause}"]
 

@@ -25,7 +25,7 @@ MOST_INTERFACES = 4_096
 _LONGEST_PACKET = 1 << 24
 """Longest packet. A larger length means damage."""
 _LONGEST_SHORT_BLOCK = 1 << 16
-"""Bytes that are read of section headers and interface descriptions; only comments make them longer."""
+"""Bytes of a section header or an interface description that are read. Only comments make a block longer."""
 _LAST_SECOND = 1 << 33
 _PCAP = {
     b"\xd4\xc3\xb2\xa1": ("<", 1_000),
@@ -48,7 +48,7 @@ class Interface:
     link_type: int
     name: str = ""
     number: int = 0
-    """Number in its section."""
+    """Index of the interface in its section."""
     resolution: int = 6
     """Value of if_tsresol: a negative power of 10 or, with the highest bit set, of 2."""
     offset_s: int = 0
@@ -66,7 +66,7 @@ class Batch:
     """Captured bytes of each packet, as far as they are decoded."""
     wire_bytes: Ints
     time_ns: Ints
-    """Time since 1970; -1 if the record has no valid one."""
+    """Time since 1970; -1 if the record has no valid time."""
     interface: Ints
 
 
@@ -106,7 +106,10 @@ class Records:
 
 
 def same_as(interfaces: Sequence[Interface]) -> Ints:
-    """Return the first equal interface of every interface. Each section of a file repeats its interfaces."""
+    """Return, for every interface, the index of the first equal interface.
+
+    Each section of a file describes its interfaces again.
+    """
     first: dict[tuple[int, str, int], int] = {}
     found = [
         first.setdefault((one.link_type, one.name, one.number), place) for place, one in enumerate(interfaces)
@@ -124,7 +127,7 @@ def is_capture(path: Path) -> bool:
 
 
 class _Found:
-    """Records found in the window so far."""
+    """Records found so far in the window of the file that is in memory."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, int, int, int, int, int]] = []
@@ -141,12 +144,12 @@ class _Found:
 
 
 class _Format:
-    """Base class of both formats."""
+    """Base class of the two formats, pcap and pcapng."""
 
     begin = 0
     """Offset of the first record in the file."""
     where_cut = "behind"
-    """Position of the cut relative to the last packet, if the last record reaches beyond the end."""
+    """Word for the place of the cut in a message: "behind" or "within" the last packet."""
 
     def __init__(self, records: Records, pieces: Pieces) -> None:
         self._records, self._pieces = records, pieces
@@ -230,7 +233,7 @@ class _Pcap(_Format):
 
 
 def _says(before: int, length: int) -> str:
-    return f"packet {before + 1:,} says that it has {length:,} bytes"
+    return f"packet {before + 1:,} has an impossible length: {length:,} bytes"
 
 
 class _Pcapng(_Format):
@@ -240,10 +243,10 @@ class _Pcapng(_Format):
         super().__init__(records, pieces)
         self._order = "<"
         self._first = 0
-        """Number of the first interface of the section."""
+        """Index, in the file, of the first interface of the section."""
 
     def _scan(self, found: _Found) -> int:
-        """Collect the blocks of which enough is in the window. Return the file offset of the next block."""
+        """Collect the blocks whose headers are in the window. Return the file offset of the next block."""
         data, at, is_last = self._pieces.data, 0, self._pieces.is_last
         while at + 12 <= len(data):
             if data[at : at + 4] == _SECTION_MAGIC and not self._begins_section(data, at):
@@ -251,7 +254,7 @@ class _Pcapng(_Format):
             kind, length = struct.unpack_from(f"{self._order}II", data, at)
             if length < 12 or length % 4:
                 self._records.damage = (
-                    f"a block behind packet {self._seen(found):,} says that it has {length:,} bytes"
+                    f"a block behind packet {self._seen(found):,} has an impossible length: {length:,} bytes"
                 )
                 break
             wanted = min(length, MOST_HEADERS_BYTES + 32 if kind == _PACKET else _LONGEST_SHORT_BLOCK)
@@ -272,7 +275,7 @@ class _Pcapng(_Format):
         return self._records.count + len(found.rows)
 
     def _begins_section(self, data: bytes, at: int) -> bool:
-        """Read the byte order of a section. Return False if it has none."""
+        """Read the byte order of a section. Return False if the section has no valid byte order."""
         order = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}.get(data[at + 8 : at + 12])
         if order is None:
             self._records.damage = "a section header has no byte order"
@@ -298,7 +301,7 @@ class _Pcapng(_Format):
         number += self._first
         if number >= len(self._records.interfaces):
             self._records.damage = (
-                f"packet {self._seen(found) + 1:,} is of an interface that is not described"
+                f"packet {self._seen(found) + 1:,} names an interface that the file does not describe"
             )
         elif captured > room:
             self._records.damage = _says(self._seen(found), captured)

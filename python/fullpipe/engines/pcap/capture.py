@@ -16,9 +16,10 @@ MOST_SEGMENTS = 1_100_000
 LONGEST_S = 86_400.0
 """Longest total time in which connections of a capture are open."""
 _BETWEEN_NS = 1_000_000_000
-"""Time to which longer times without an open connection are shortened, in captures of more than a day."""
+"""In captures of more than a day, longer times without an open connection are shortened to this time."""
 _SET_BACK_NS = 1_000_000_000
-"""Decrease of time beyond which the clock was set back. With a smaller one, records are out of order."""
+"""A larger decrease of time means that the clock was set back. A smaller decrease means that records are out
+of order."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Capture:
     others: int
     """Number of other connections."""
     began_ns: int
-    """Time of the first TCP segment, in ns since 1970."""
+    """Time of the capture's first TCP segment, in ns since 1970."""
     duration_s: float
-    """Time from the first segment to the last."""
+    """Time from the capture's first TCP segment to its last."""
     packets: int
     """Packets in the file, of any kind."""
     segments: int
@@ -45,15 +46,15 @@ class Capture:
     set_back_s: Floats
     """Every amount by which the clock was set back. Later times are shifted so that time continues."""
     left_out_s: float
-    """Total time without an open connection that was cut out of a capture of more than a day."""
+    """Total time that was removed from pauses without an open connection, in captures of more than a day."""
 
 
 def read(path: Path) -> Capture:
     """Read the TCP connections of a capture.
 
-    Times in `Connection.sent[n]` are seconds since the first segment; sequence numbers, windows and lengths
-    are bytes. `fullpipe.engines.pcap.flows_of(capture.connections)` returns the bulk flows with their RTTs,
-    bytes in flight, estimates of the congestion window, and retransmissions.
+    Times in `Connection.sent[n]` are seconds since the capture's first TCP segment. Sequence numbers, windows
+    and lengths are in bytes. `fullpipe.engines.pcap.flows_of(capture.connections)` returns the bulk flows
+    with their RTTs, bytes in flight, estimates of the congestion window, and retransmissions.
 
     Args:
         path: A pcap of either byte order, in microseconds or nanoseconds, or a pcapng; also as gzip. Snap
@@ -105,7 +106,7 @@ def segments_of(path: Path, most: int = MOST_SEGMENTS) -> tuple[Segments | None,
             parts.append(part)
             count += part.seq.size
         if count >= most:
-            records.damage = f"it has more than {most:,} TCP segments; only the first ones are read"
+            records.damage = f"it has more than {most:,} TCP segments; only the first {most:,} are read"
             break
     return _joined(parts) if parts else None, records, left
 
@@ -116,8 +117,8 @@ def _nothing(records: Records, left: Left) -> str:
         return f"has no packet{f': {records.damage}' if records.damage else ''}"
     reasons = {
         "are of link types that are not read": left.other_link,
-        "are no IP": left.not_ip,
-        "are no TCP": left.not_tcp,
+        "are not IP": left.not_ip,
+        "are not TCP": left.not_tcp,
         "are fragments of IP": left.fragments,
         "were cut before the end of the TCP header (a larger snap length is needed)": left.cut,
         "have lengths that contradict each other, or no time": left.damaged,
@@ -129,7 +130,7 @@ def _nothing(records: Records, left: Left) -> str:
 
 
 def _joined(parts: list[Segments]) -> Segments:
-    """Concatenate segments. The parts are emptied, so that memory holds one copy."""
+    """Concatenate segments. The parts are emptied, so that memory holds the segments only once."""
     begins = np.cumsum([0, *(part.seq.size for part in parts)])
     for part, begin in zip(parts, begins, strict=False):
         part.sack_row += begin
@@ -174,7 +175,7 @@ def _cut(path: Path, began_ns: int) -> str:
     begin = datetime.fromtimestamp(began_ns // 10**9, UTC).astimezone()  # editcap takes local times
     first, last = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (begin, begin + timedelta(seconds=LONGEST_S)))
     return (
-        "connections are open for more than a day of it, which is as much as is read; cut it, as in"
+        "connections are open for more than a day of this time, the maximum; cut the capture, as in"
         f' editcap -A "{first}" -B "{last}" {brief(path.name)} part.pcapng'
     )
 

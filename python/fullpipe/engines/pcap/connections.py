@@ -15,13 +15,13 @@ Floats = npt.NDArray[np.float64]
 NO_ACK = -(1 << 62)
 """Value of a missing acknowledgement."""
 MOST_CONNECTIONS = 256
-"""Most connections that are read, those with the most payload. Others are only counted."""
+"""Only this many connections are read, those with the most payload. Further connections are only counted."""
 _MAPPED_HIGH = 0xFFFF << 32
 _End = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint16]]
-"""Halves of the address, and the port, of each segment."""
+"""Upper and lower half of the address, and the port, of each segment."""
 _TWICE_NS = 1_000_000
 _NEAR = 4
-"""Largest distance of a packet that was captured twice: 1 ms and this number of packets of its direction."""
+"""A copy is captured less than 1 ms and at most this number of packets of its direction after the first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +29,10 @@ class Sent:
     """The segments from one end of a connection, in the order of capture; arrays of shape (n,)."""
 
     time_s: Floats
-    """Time since the first packet of the capture."""
+    """Time since the capture's first TCP segment."""
     seq: Ints
-    """First byte, unwrapped: 0 is the first byte of payload, and a SYN has -1. Without a SYN in the capture,
-    0 is the lowest captured byte."""
+    """Sequence number, unwrapped and relative: 0 is the first byte of payload, and a SYN has -1. Without a
+    SYN in the capture, 0 is the lowest captured byte."""
     payload: Ints
     """Bytes of payload."""
     ack: Ints
@@ -46,21 +46,23 @@ class Sent:
     identity: Ints
     """Identification of IPv4, modulo 65,536; -1 for IPv6."""
     ts_val: Ints
-    """Timestamp; -1 without."""
+    """Timestamp; -1 if the segment has none."""
     ts_ecr: Ints
-    """Echoed timestamp; -1 without."""
+    """Echoed timestamp; -1 if the segment has none."""
     sack_row: Ints
     """Segment of each SACK block, as an ascending index, shape (m,)."""
     sack_left: Ints
     """First byte of each SACK block, as a `seq` of the other end, shape (m,)."""
     sack_right: Ints
-    """Byte after the last one of each SACK block, shape (m,)."""
+    """First byte after each SACK block, as a `seq` of the other end, shape (m,)."""
     mss_bytes: int | None
-    """MSS announced in the SYN; None if it was not captured or has no such option. Likewise the next two."""
+    """MSS announced in the SYN; None if the SYN was not captured or lacks the option."""
     scale: int | None
+    """Window scale announced in the SYN; None if the SYN was not captured or lacks the option."""
     sack_permitted: bool | None
+    """Whether the SYN has the SACK-permitted option; None if the SYN was not captured."""
     zero: int
-    """Sequence number on the wire of byte 0, modulo 2**32."""
+    """Sequence number on the wire that corresponds to 0 in `seq`, modulo 2**32."""
 
     @property
     def payload_bytes(self) -> int:
@@ -73,23 +75,26 @@ class Connection:
     """A TCP connection as captured on one interface."""
 
     ends: tuple[str, str]
-    """Address and port of both ends, as in "10.0.0.1.80". The first one opened it, or was captured first."""
+    """Address and port of both ends, as in "10.0.0.1.80". The first end sent the SYN. Without a captured
+    handshake, it sent the first captured packet."""
     sent: tuple[Sent, Sent]
     """Segments from each end, in the order of `ends`."""
     interface: int
     views: int = 1
-    """Number of interfaces with the connection. The one nearest to the sender of most payload is used."""
+    """Number of interfaces that captured the connection. `sent` is from one of them: an interface with both
+    directions before others, then with the most data segments, then with the earliest data."""
     twice: int = 0
-    """Packets captured twice, which count once."""
+    """Copies of packets that were captured twice. The copies are omitted from `sent`."""
     number: int = 1
-    """Number among connections between the same ends, in the order of time."""
+    """Position among the connections between the same ends, in the order of time, from 1."""
     far: "Connection | None" = None
-    """The connection on the interface that captured its data last; None if no other has both directions."""
+    """The connection on the other interface that captured the data last; None if no other interface captured
+    both directions."""
 
 
 @dataclass(frozen=True)
 class Connections:
-    """The connections with the most payload, and the number of others."""
+    """The connections with the most payload, and the number of omitted connections."""
 
     found: list[Connection]
     others: int
@@ -98,7 +103,7 @@ class Connections:
 def connections_of(segments: Segments) -> Connections:
     """Return the connections in segments that are in the order of time.
 
-    Ends that reopen a connection with another sequence number have several.
+    A pair of ends has several connections if it opens a connection again with another sequence number.
     """
     keys = keys_of(segments)
     payload = np.bincount(keys, weights=segments.payload)
@@ -115,7 +120,7 @@ def connections_of(segments: Segments) -> Connections:
 
 
 def keys_of(segments: Segments) -> Ints:
-    """Return the number of each segment's pair of ends, numbered in the order of capture, shape (n,)."""
+    """Return the index of each segment's pair of ends, in the order of capture, shape (n,)."""
     mine, other = (
         (address[:, 0], address[:, 1], segments.ports[:, n])
         for n, address in enumerate((segments.source, segments.target))
@@ -133,7 +138,7 @@ def keys_of(segments: Segments) -> Ints:
 
 
 def _is_less(one: _End, other: _End) -> npt.NDArray[np.bool_]:
-    """Whether ends come before others, in a total order."""
+    """Whether each end of `one` comes before the end of `other`, in a total order."""
     found = one[1] < other[1]
     for n in (0, 2):
         found = np.where(one[n] == other[n], found, one[n] < other[n])
@@ -141,8 +146,8 @@ def _is_less(one: _End, other: _End) -> npt.NDArray[np.bool_]:
 
 
 def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
-    """Return the successive connections of a pair of ends. Each begins with a new SYN, except for one that
-    was open before the capture."""
+    """Return the segments of each successive connection of a pair of ends. Every connection begins with a new
+    SYN, except a connection that was open before the capture."""
     flags, payload = segments.flags[rows], segments.payload[rows]
     opens = np.flatnonzero((flags & (SYN | ACK | RST)) == SYN)
     numbers = segments.seq[rows[opens]]
@@ -155,11 +160,14 @@ def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
 
 
 _MOST_ANEW = 16
-"""Most connections of a pair of ends that are read, those with the most payload."""
+"""Only this many connections of a pair of ends are read, those with the most payload."""
 
 
 def _best_view(segments: Segments, rows: Ints, sack_begins: Ints) -> Connection:
-    """Return a connection on its best interface: with both directions, the most data, and the data first."""
+    """Return a connection as captured on its best interface.
+
+    An interface with both directions is best, then one with more data segments, then one with earlier data.
+    """
     seen = np.unique(segments.interface[rows])
     if seen.size == 1:
         return _connection(segments, rows, sack_begins, 1)
@@ -210,7 +218,7 @@ def ends_of(
     Args:
         segments: Segments of a capture.
         rows: Indices of the connection's segments, in the order of time, shape (n,).
-        is_first: Whether each of them is from the first end, shape (n,).
+        is_first: Whether each of these segments is from the first end, shape (n,).
         sack_begins: Index of the first SACK block of each segment.
     """
     numbers = _unwrapped(segments, rows, is_first)
@@ -251,8 +259,8 @@ def _is_twice(segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_]) -
 def _unwrapped(segments: Segments, rows: Ints, is_first: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """Return unwrapped numbers of both ends' bytes, from the first byte of payload, shape (n,) each.
 
-    For each end, they are the sequence numbers of its own segments and the acknowledgements in segments of
-    the other end. Each number is within 2 GB of the previous one (RFC 9293, section 3.4).
+    The numbers of an end are the sequence numbers in its own segments, and the acknowledgements in segments
+    of the other end. Each number is within 2 GB of the previous number (RFC 9293, section 3.4).
     """
     flags = segments.flags[rows]
     has_ack = ((flags & ACK) != 0) & ((flags & RST) == 0)
@@ -283,7 +291,7 @@ def _sent(
     of_other: Ints,
     sack_begins: Ints,
 ) -> Sent:
-    """Return the segments from one end; `of_other` has the acknowledgements in them."""
+    """Return the segments from one end; `of_other` has the acknowledgements in these segments."""
     chosen = rows[own]
     is_opening = (segments.flags[chosen] & SYN) != 0
     seq = numbers[own]

@@ -45,13 +45,13 @@ def grid_s(duration_s: float) -> Floats:
 
 
 def algorithm_of(flow: Flow, algorithms: Mapping[str, str]) -> str | None:
-    """Return the algorithm given for a flow, or None. A capture does not contain it."""
+    """Return the algorithm given for a flow, or None. A capture does not contain the algorithm."""
     return algorithms.get(flow.name, algorithms.get(ALL))
 
 
 @contextmanager
 def of_file(path: Path) -> Iterator[None]:
-    """Name the file in errors of a scenario that was derived from it.
+    """Within this context, name the file in errors of a scenario that was derived from the file.
 
     Raises:
         InputFileError: Instead of a ScenarioError.
@@ -59,7 +59,7 @@ def of_file(path: Path) -> Iterator[None]:
     try:
         yield
     except ScenarioError as error:
-        raise InputFileError(f"{path}: what it has is no scenario: {error.problems[0]}") from error
+        raise InputFileError(f"{path}: the capture gives no valid scenario: {error.problems[0]}") from error
 
 
 def scenario_of(
@@ -99,7 +99,7 @@ def _seconds(time_s: float) -> str:
 
 
 _SAME = ("number", "stamp", "identity")
-"""Columns that identify a packet in both captures. A super-packet has those of its first packet."""
+"""Columns that identify a packet in both captures. A super-packet has the values of its first packet."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,8 @@ class OneWay:
 
     @property
     def early_s(self) -> float:
-        """Longest time by which a packet arrives before it was sent, as clocks differ; 0 if none does."""
+        """Longest time by which a packet seems to arrive before it was sent, as the clocks of the captures
+        differ; 0 if no packet does."""
         return max(0.0, -float(np.concatenate([self.there_s, self.back_s]).min()))
 
 
@@ -157,7 +158,7 @@ def _delays_s(sent: pl.DataFrame, came: pl.DataFrame) -> Floats:
     return (both["time_s_came"] - both["time_s"]).round(9).to_numpy()
 
 
-# Remarks on a capture, one line each: findings on its flows beyond the tables, and what is missing.
+# Remarks on a capture, one line each: facts on its flows that the tables lack, and missing values.
 
 
 _DESCRIBED = 8
@@ -178,7 +179,10 @@ def _described(flow: Flow) -> str:
     if flow.connection.twice:
         parts.append(f"{flow.connection.twice:,} packets were captured twice and count once")
     if flow.connection.views > 1:
-        parts.append(f"{flow.connection.views} interfaces saw it, and the nearest to the sender is used")
+        parts.append(
+            f"{flow.connection.views} interfaces captured the connection, and the interface with both"
+            " directions and most data is used"
+        )
     return f"{flow.name}: {'; '.join(parts)}"
 
 
@@ -186,11 +190,11 @@ def _place(flow: Flow) -> Iterator[str]:
     side = flow.side
     if side.is_idle:
         yield (
-            "where it was captured is not known, and so no RTT: the sender was idle at every ACK that it"
+            "the point of capture is unknown, and so is the RTT: the sender was idle at every ACK that it"
             " echoes, and the handshake was not captured"
         )
     elif side.name == "unknown" or side.sender_s is None or side.receiver_s is None:
-        yield "where it was captured is not known: one direction says nothing of the other"
+        yield "the point of capture is unknown: no RTT to the sender, or none to the receiver, was captured"
     else:
         where = {"middle": "between the ends"}.get(side.name, f"at the {side.name}")
         yield (
@@ -229,15 +233,15 @@ def _negotiated(flow: Flow) -> Iterator[str]:
         options.append(f"window scale {data.scale} and {acks.scale}")
     if _has_ecn(flow):
         options.append("ECN")
-    handshake = "" if data.mss_bytes or acks.mss_bytes else " (without the handshake others are not seen)"
+    handshake = "" if data.mss_bytes or acks.mss_bytes else " (further options are only in the handshake)"
     yield f"{mss_told(flow)}, {', '.join(options) or 'no options'}{handshake}"
 
 
 def mss_told(flow: Flow) -> str:
     """Return the text on the MSS: its value, whether it is a guess, and the cap of scenarios."""
-    guess = ", a guess by the sizes of packets" if flow.is_mss_guess else ""
+    guess = ", a guess from the sizes of packets" if flow.is_mss_guess else ""
     most = MOST_MSS_BYTES
-    capped = f", of which scenarios have {most:,} B at most" if flow.mss > most else ""
+    capped = f", in the scenario {most:,} B, the maximum" if flow.mss > most else ""
     return f"segments of {flow.mss:,} B{guess}{capped}"
 
 
@@ -259,15 +263,16 @@ def _sent_again(flow: Flow) -> Iterator[str]:
     doubtful = int(again.is_doubtful.sum())
     if doubtful:
         yield (
-            f"{packets:,} packets or more retransmitted{known}: {doubtful:,} segments that filled holes were"
-            " dropped before or overtaken, and no timestamp, identification of IP or time tells which"
+            f"at least {packets:,} packets retransmitted{known}: {doubtful:,} further segments that filled"
+            " holes were retransmitted or overtaken; timestamps, IP identifications and times do not show"
+            " which"
         )
     else:
         yield f"{packets:,} packets retransmitted{known}"
     if len(flow.duplicates):
         yield f"{len(flow.duplicates):,} duplicates reported (DSACK)"
     if again.is_late.any():
-        yield f"{int(again.is_late.sum()):,} segments were overtaken by others"
+        yield f"{int(again.is_late.sum()):,} segments were overtaken by later segments"
 
 
 def _receiver(flow: Flow) -> Iterator[str]:
@@ -312,26 +317,26 @@ def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator
     if capture.set_back_s.size:
         yield (
             f"the clock was set back {capture.set_back_s.size:,} times, by up to"
-            f" {capture.set_back_s.max():,.4g} s; times behind go on from there"
+            f" {capture.set_back_s.max():,.4g} s; later times are shifted to continue"
         )
     if capture.left_out_s:
         yield (
-            "the packets span more than a day: times without an open connection are shortened to 1 s each, by"
-            f" {capture.left_out_s:,.0f} s together, and times behind go on from there"
+            "the packets span more than a day: pauses without an open connection are shortened to 1 s each,"
+            f" by {capture.left_out_s:,.0f} s in total, and later times are shifted to continue"
         )
-    yield "cwnd is an estimate: what was in flight whenever something had been sent"
-    yield "timeouts are seen as bytes that are retransmitted after a silence of 200 ms or more"
-    yield "the path is not known: rate and delay here are placeholders; `fullpipe twin` estimates them"
+    yield "cwnd is an estimate: the bytes in flight after each burst of segments"
+    yield "timeouts are inferred from retransmissions after a silence of 200 ms or more"
+    yield "the path is unknown: its rate and delay are placeholders; `fullpipe twin` estimates them"
 
 
-# Pauses of flows, in which the rate of the path cannot be observed.
+# Pauses of flows. A path does not show its rate while no flow sends.
 
 
 def is_running(arrived: Floats, step_s: float, longest_rtt_s: float) -> npt.NDArray[np.bool_]:
     """Whether flows were running in each of consecutive steps, shape (n,).
 
     A sender with data in flight gets an ACK within an RTT, and the data that this ACK releases arrive within
-    the next. So a time without arrivals counts as running for its first RTT only.
+    another RTT. So a time without arrivals counts as running for its first RTT only.
 
     Args:
         arrived: Amount that arrived in each step, shape (n,).

@@ -99,13 +99,13 @@ class Flow:
 
     @cached_property
     def packets(self) -> Ints:
-        """Full segments in each of these segments, shape (n,). A super-packet, which offloads split or merge,
-        has more than one."""
+        """Full segments in each segment with payload, shape (n,). A super-packet, which the sender's offload
+        splits or the receiver's offload merged, has several."""
         return -(-self.data.payload[self.rows] // self.mss)
 
     @cached_property
     def sent_s(self) -> Floats:
-        """Capture times of these segments, shape (n,)."""
+        """Capture times of the segments with payload, shape (n,)."""
         return self.data.time_s[self.rows]
 
     @cached_property
@@ -117,7 +117,7 @@ class Flow:
 
     @cached_property
     def cells(self) -> Cells | None:
-        """Cells of the payload; None if no data were captured, or they are too fragmented."""
+        """Cells of the payload; None if no data were captured, or the segments are too fragmented."""
         if not self.rows.size:
             return None
         data = self.data
@@ -178,8 +178,9 @@ class Flow:
     def to_sender_s(self) -> Floats:
         """RTT between the point of capture and the sender at each segment of the receiver, shape (m,).
 
-        It is 0 at the sender. It follows the echoes of timestamps if there are any, as there can be a queue
-        on that path. Echoes of an idle sender are only upper bounds.
+        The value is 0 if the capture was taken at the sender. Otherwise it follows the echoes of timestamps,
+        if there are any, as a queue on this part of the path can change the RTT. Echoes of an idle sender are
+        only upper bounds.
         """
         acks, side = self.acks, self.side
         if side.name in ("sender", "unknown") or not acks.time_s.size:
@@ -201,7 +202,8 @@ class Flow:
     def rtts_s(self) -> tuple[Floats, Floats]:
         """Times and RTTs of the oldest segment that each ACK reports, as TCP measures them.
 
-        Where Karn's rule forbids a sample, timestamps give it. Empty if the RTT to the sender is unknown.
+        ACKs from which Karn's rule forbids a sample give one by their timestamps. Empty if the RTT to the
+        sender is unknown.
         """
         if self.side.is_idle:
             return np.array([]), np.array([])
@@ -223,7 +225,7 @@ class Flow:
 
     @cached_property
     def least_rtt_s(self) -> float | None:
-        """The smallest RTT of these and of the handshake, or None."""
+        """The smallest RTT in `newest_rtts_s` and of the handshake, or None without any."""
         handshake = [] if self.side.handshake_s is None else [self.side.handshake_s]
         return min([*self.newest_rtts_s[1].tolist(), *handshake], default=None)
 
@@ -270,7 +272,8 @@ class Flow:
 
     @cached_property
     def overtaking(self) -> Ints:
-        """First segment that reaches beyond each segment, shape (n,); a later one if it is in order."""
+        """First segment that reaches beyond each segment, shape (n,): an earlier segment if the segment was
+        overtaken, otherwise a later segment."""
         ends = self.data.seq[self.rows] + self.data.payload[self.rows]
         beyond = np.searchsorted(np.maximum.accumulate(ends), ends, side="right")
         return np.minimum(beyond, self.rows.size - 1)
@@ -298,7 +301,7 @@ class Flow:
         return found
 
     def _reported_twice(self, cells: Cells) -> Ints:
-        """Return, for every DSACK, the last earlier retransmission of its first byte."""
+        """Return, for every DSACK, the last earlier retransmission of the DSACK's first byte."""
         row, left, _ = self.duplicates.T
         cell = np.searchsorted(cells.begin, left, side="right") - 1
         row, cell = row[cell >= 0], cell[cell >= 0]

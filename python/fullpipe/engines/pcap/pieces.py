@@ -10,9 +10,9 @@ from io import FileIO
 PIECE = 1 << 22
 """Bytes of a window."""
 MOST_UNPACKED_BYTES = 2_000_000_000
-"""Most decompressed bytes of a gzip file. 1.1 million full Ethernet frames, captured whole, have 1.7 GB."""
+"""Most decompressed bytes of a gzip file. A capture of 1.1 million full Ethernet frames has 1.7 GB."""
 _MOST_MEMBERS = 1 << 17
-"""Most members of a gzip file: four times as many as bgzip makes, with 64 kB each."""
+"""Most members of a gzip file: four times as many as bgzip makes for 2 GB, with 64 kB each."""
 _PACKED_BYTES = 1 << 16
 """Compressed bytes that are read at once."""
 _GZIP = b"\x1f\x8b"
@@ -92,9 +92,9 @@ class _Gzip(Source):
         """Whether a limit stops reading; `damage` then has the reason."""
         if not self._left:
             most = f"{MOST_UNPACKED_BYTES / 1e9:g} GB"
-            self.damage = f"it unpacks to more than {most}; only the first ones are read"
+            self.damage = f"it unpacks to more than {most}; only the first {most} are read"
         elif self._members > _MOST_MEMBERS:
-            self.damage = f"it has more than {_MOST_MEMBERS:,} members of gzip; only the first ones are read"
+            self.damage = f"it has more than {_MOST_MEMBERS:,} gzip members; only the first members are read"
         return bool(self.damage)
 
 

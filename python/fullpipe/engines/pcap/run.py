@@ -90,14 +90,14 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
 def _timeouts(flow: Flow) -> int | None:
     """Return the number of timeouts.
 
-    None if the capture is away from the sender, as packets lost before the point of capture are not seen.
+    None if the capture was not taken at the sender, as it lacks packets lost before the point of capture.
     """
     is_far = flow.side.name in ("middle", "receiver")
     return None if flow.window is None or is_far else int(flow.window.timeouts.size)
 
 
 def _wire_bytes(flow: Flow) -> int:
-    """Return the bytes on the wire. A super-packet counts the headers of all packets that it is cut into."""
+    """Return the bytes on the wire, with headers for every packet into which offload cuts a super-packet."""
     data = flow.data
     headers = data.wire_bytes[flow.rows] - data.payload[flow.rows]
     return int((data.payload[flow.rows] + headers * flow.packets).sum())
@@ -192,7 +192,7 @@ def held(times_s: Floats, values: Floats | Ints, grid_s: Floats) -> Floats:
 
 ENGINE = "pcap"
 MOST_FLOWS = 64
-_BY_TWO_CLOCKS = "that of TCP segments from one capture to the other, by the clocks of both"
+_BY_TWO_CLOCKS = "the delay of TCP segments from one capture to the other, by the clocks of both"
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,8 @@ class Captured:
     flows: list[Flow]
     """Flows, those with the most payload first."""
     left_out: int
-    """Number of omitted directions of connections: too short, or with less payload than all flows here."""
+    """Number of omitted directions of connections: too short, or with less payload than every flow in
+    `flows`."""
 
 
 def read_flows(path: Path, algorithms: Mapping[str, str] | None = None) -> Captured:
@@ -217,7 +218,7 @@ def read_flows(path: Path, algorithms: Mapping[str, str] | None = None) -> Captu
     flows, short = flows_of(capture.connections)
     if not flows:
         raise InputFileError(
-            f"{path}: no connection sends as much as ten segments;"
+            f"{path}: no direction of a connection has ten segments or more;"
             f" {short:,} directions with payload are shorter"
         )
     for name in algorithms or ():

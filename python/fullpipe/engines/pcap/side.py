@@ -13,24 +13,26 @@ from fullpipe.scenario.model.tcp import DEFAULT_MSS_BYTES, IP_AND_TCP_HEADERS_BY
 
 # Classification of segments that fill a hole: retransmitted after a loss, or overtaken (reordered).
 #
-# Timestamps decide it, or IPv4 identifications that count packets. Without them, time decides: no
-# retransmission is captured within an RTT after the hole was seen, so that an earlier segment was
-# overtaken. A later segment was retransmitted, unless reordering takes as long.
+# Timestamps show which case it is, or IPv4 identifications that count packets. Without both, time decides: no
+# retransmission is captured within an RTT after the hole was seen. So a segment that fills the hole earlier
+# was overtaken. A later segment was retransmitted, unless reordering delays segments by more than an RTT.
 
 
 Booleans = npt.NDArray[np.bool_]
 _STEPS, _BACK = 23, 0.05
-"""P(random IDs decrease at most once in 23 steps) is about 3e-6. Some decreases are allowed, as a
-retransmission beyond all earlier segments can overtake others, which is rare."""
+"""Steps between IDs in a sample, and the largest share of decreasing steps. P(random IDs decrease at most
+once in 23 steps) is about 3e-6. A few decreases are allowed, as a retransmission that advances the highest
+byte can overtake other segments."""
 _LEAST_OWN = 0.5
 """Smallest share of a range of IDs that captured packets have, if IDs count the packets of the connection.
 The other packets were dropped before the point of capture."""
 _HALF = 1 << 15
-"""Half the range of 16-bit numbers: the later of two numbers is ahead by less (RFC 1982, section 3.2)."""
+"""Half the range of 16-bit numbers. The later of two numbers is ahead by less than this (RFC 1982, section
+3.2)."""
 _STEP = 1 / 4
-"""Step in which waits are counted, as a share of the RTT."""
+"""Width of the bins in which times since a hole was seen are counted, as a share of the RTT."""
 _FEW = 0.05
-"""Largest relative error of a reported count of retransmissions."""
+"""Largest relative error with which a number of retransmissions is reported."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Arrivals:
 
     @cached_property
     def fills(self) -> Booleans:
-        """Whether a segment fills a hole: it is below the highest byte seen, and not seen before."""
+        """Whether a segment fills a hole: its bytes are new and below the highest byte seen."""
         known = np.concatenate([self.ends[:1], np.maximum.accumulate(self.ends)[:-1]])
         return np.asarray((self.ends < known) & (self.first < 0))
 
@@ -82,9 +84,10 @@ class Arrivals:
     def counts(self) -> bool:
         """Whether IPv4 identifications count the packets of the connection, as in Linux (`inet_id`).
 
-        RFC 6864 does not require it, so it is tested. Segments that advance the highest byte were sent in
-        that order, and captured packets have most of the IDs of 23 such steps. A counter for all connections
-        of a host gives no order, as it can wrap while this connection pauses.
+        RFC 6864 does not require a counter, so the IDs are tested. The test uses segments that advance the
+        highest byte, as the sender sent them in the captured order. Their IDs must hardly ever decrease, and
+        captured packets must have at least half of the IDs in most spans of 23 steps. A counter for all
+        connections of a host fails the test: it gives no order, as it can wrap while this connection pauses.
         """
         advances = np.diff(np.maximum.accumulate(self.ends), prepend=-1) > 0
         numbers, came = self.data.identity[self.rows][advances], self.came[advances]
@@ -95,14 +98,18 @@ class Arrivals:
         return float(np.median(counted * _LEAST_OWN - (came[_STEPS:] - came[:-_STEPS]))) <= 0
 
     def sent_after(self, one: Ints, other: Ints) -> tuple[Booleans, Booleans]:
-        """Return whether segments were sent after others, by their indices, and whether that is known."""
+        """Return whether each segment in `one` was sent after that in `other`, and whether this is known.
+
+        Both arguments are indices of segments.
+        """
         stamps, numbers = self.data.ts_val[self.rows], self.data.identity[self.rows]
         stamped = (stamps[one] != NONE) & (stamps[other] != NONE)
         by_stamp = (stamps[one] - stamps[other]).astype(np.int32) > 0
         early, late = np.minimum(one, other), np.maximum(one, other)
         numbered = self.counts & (self.came[late] - self.came[early] < _HALF)
         overtaken_by = _signed(numbers[early] - numbers[late])
-        numbered &= overtaken_by * _LEAST_OWN <= self.came[late]  # by no more packets than captured so far
+        # A segment cannot have been overtaken by more packets than were captured so far.
+        numbered &= overtaken_by * _LEAST_OWN <= self.came[late]
         return np.where(stamped, by_stamp, _is_ahead(numbers[one] - numbers[other])), stamped | numbered
 
     def told(self, rtt_s: float | None) -> Holes:
@@ -144,10 +151,11 @@ def _is_ahead(steps: Ints) -> Booleans:
 
 
 def _most_wrong(waits: Floats) -> int:
-    """Return an upper bound of segments misclassified by their waits, in RTTs since the hole was seen.
+    """Return an upper bound of the number of misclassified segments.
 
-    Longer reordering is rarer, so that no later step has more overtaken segments than the last step of the
-    first RTT. The segments in that step can be retransmissions, if the true RTT is shorter.
+    `waits` are the times since the hole was seen, in RTTs, counted in bins of 1/4 RTT. Longer reordering is
+    rarer, so no later bin has more overtaken segments than the last bin of the first RTT. The segments in
+    that bin can be retransmissions if the true RTT is shorter.
     """
     last = int(((waits >= 1 - _STEP) & (waits < 1)).sum())
     _, beyond = np.unique((waits[waits >= 1] / _STEP).astype(np.int64), return_counts=True)
@@ -158,15 +166,15 @@ def _most_wrong(waits: Floats) -> int:
 
 
 _ETHERNET, _JUMBO, _LEAST_MTU = 1_500, 9_000, 1_280
-"""MTUs: the usual ones, and the smallest of IPv6 (RFC 8200, section 5)."""
+"""MTUs: of Ethernet, of jumbo frames, and the smallest MTU of IPv6 (RFC 8200, section 5)."""
 _IP6_MORE_BYTES = 20
-"""Bytes by which the IPv6 header is larger than that of IPv4 (RFC 8200, section 3)."""
+"""Bytes by which the IPv6 header is larger than the IPv4 header (RFC 8200, section 3)."""
 _MOST_SEEN = 16
-"""Most captured sizes that are tried, those with the most payload; it limits the work."""
+"""Only this many captured sizes are tried as MSS, those with the most payload. This limits the work."""
 
 
 def announced_mss(connection: Connection) -> int | None:
-    """Return the MSS that the handshake allows, without options, or None if it was not captured."""
+    """Return the MSS of the handshake, less the options; None if the handshake was not captured."""
     said = [one.mss_bytes for one in connection.sent if one.mss_bytes]
     options = _options_bytes(connection)
     return min(said) - options if said and min(said) > options else None
@@ -183,7 +191,8 @@ def mss_of(connection: Connection, sender: int) -> int:
 
 
 def _options_bytes(connection: Connection) -> int:
-    """Return the bytes of options in a full segment. Timestamps offered in a SYN can be declined."""
+    """Return the bytes of options in a full segment. SYNs are ignored, as an offer of timestamps in a SYN can
+    be declined."""
     stamped = any(((one.ts_val != NONE) & ((one.flags & SYN) == 0)).any() for one in connection.sent)
     return TIMESTAMPS_BYTES if stamped else 0
 
@@ -191,9 +200,10 @@ def _options_bytes(connection: Connection) -> int:
 def _guessed(sizes: Ints, headers_bytes: int) -> int:
     """Guess the MSS from the sizes that carry most of the payload.
 
-    A packet that fits into an Ethernet frame is one segment. A larger one is a jumbo frame or a super-packet
-    of whole segments. The MSS is then the size that divides the sizes of most of the payload. Usual sizes are
-    tried first and win ties. If none fits, as on loopback, it is the size that carries the most payload.
+    A packet that fits into an Ethernet frame is one segment. A larger packet is a jumbo frame, or a
+    super-packet of whole segments. If larger packets carry most of the payload, the MSS is the size that
+    divides the sizes of most of the payload. Usual sizes are tried first and win ties. If no size does, as on
+    loopback, the MSS is the size that carries the most payload.
     """
     values, counts = np.unique(sizes, return_counts=True)
     bytes_ = values * counts
@@ -213,7 +223,7 @@ def _guessed(sizes: Ints, headers_bytes: int) -> int:
 
 
 _NEAR = 0.1
-"""Largest share of the RTT up to which an end counts as the place of the capture."""
+"""A capture counts as taken at an end if the RTT to that end is at most this share of the whole RTT."""
 
 
 @dataclass(frozen=True)
@@ -223,14 +233,14 @@ class Side:
     name: str
     """sender, receiver, middle, or unknown."""
     sender_s: float | None
-    """Smallest RTT between the point of capture and the sender; None if it was not seen."""
+    """Smallest RTT between the point of capture and the sender; None if no sample was captured."""
     receiver_s: float | None
-    """Smallest RTT between the point of capture and the receiver; None if it was not seen."""
+    """Smallest RTT between the point of capture and the receiver; None if no sample was captured."""
     handshake_s: float | None
     """RTT of the handshake: from the SYN to the ACK of the SYN-ACK."""
     is_idle: bool = False
-    """Whether the RTT to the sender is unknown: the sender was idle at every ACK that it echoes, and the
-    handshake was not captured."""
+    """Whether the RTT to the sender is unknown, as the sender was idle at every ACK whose timestamp its data
+    echo, and the handshake was not captured."""
 
 
 @dataclass(frozen=True)
@@ -240,10 +250,11 @@ class Echoes:
     seen_s: Floats
     """Times at which the ACKs were captured."""
     took_s: Floats
-    """Time from the ACK to the first data with its echo: at least the RTT to the sender."""
+    """Time from the capture of an ACK to the first data that echo its timestamp: the RTT to the sender, plus
+    the time in which the sender waited before it sent data."""
     is_prompt: npt.NDArray[np.bool_]
-    """Whether the sender had data in flight at every ACK with that timestamp. Otherwise it can have been
-    idle, so that the next data is later."""
+    """Whether the sender had data in flight at every ACK with that timestamp. Otherwise the sender can have
+    been idle, so that its next data came late."""
 
 
 def side_of(data: Sent, acks: Sent, answers_s: Floats) -> Side:
@@ -252,7 +263,7 @@ def side_of(data: Sent, acks: Sent, answers_s: Floats) -> Side:
     Args:
         data: Segments from the sender of data.
         acks: Segments from the receiver.
-        answers_s: Times from data to its ACK, as captured, shape (n,).
+        answers_s: Times from captured data to the captured ACK of these data, shape (n,).
     """
     of_sender, of_receiver, handshake_s = _handshake_s(data, acks)
     echoes = echoes_of(data, acks)
@@ -268,7 +279,7 @@ def side_of(data: Sent, acks: Sent, answers_s: Floats) -> Side:
 
 
 def echoes_of(data: Sent, acks: Sent) -> Echoes:
-    """Return the timestamps of ACKs that data echo."""
+    """Return the timestamps of ACKs that data echo, with the time until the echo."""
     stamped = np.flatnonzero((acks.ts_val != NONE) & (acks.ack != NO_ACK))
     values, first, place = np.unique(acks.ts_val[stamped], return_index=True, return_inverse=True)
     acked = np.full(values.size, NO_ACK)

@@ -22,17 +22,17 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import HEADERS_BYTES, MOST_MSS_BYTES
 
 _TAKEN = "cubic"
-"""Algorithm of flows for which none is given: that of most hosts."""
+"""Algorithm of flows for which the user gives none: the default of most hosts."""
 _STEP_S = 0.01
 _WINDOW_RTTS = 10
 _LEAST_BUFFER_BYTES = 2 * 1514
 _FULL_SHARE = 0.05
 """Smallest queueing delay, as a share of the RTT, from which a queue counts as filled."""
 _AT_LOSS = 95
-"""Percentile of the queueing delays next to losses that estimates a full buffer. It holds unless nearly all
-losses are random."""
+"""Percentile of the queueing delays next to losses that estimates a full buffer. The estimate is right unless
+nearly all losses are random."""
 _NOT_FULL = 0.75
-"""Share of a full buffer's delay below which a loss counts as random, as its neighbours waited less."""
+"""A loss counts as random if the packets next to it had less than this share of a full buffer's delay."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
     flows = [flow for flow in captured.flows if flow.newest_rtts_s[1].size]
     if not flows:
         raise InputFileError(
-            f"{path}: no flow has both data and ACKs of what was sent once, which say how long packets waited"
+            f"{path}: no flow has both data and ACKs of data that were sent once, which show queueing delays"
         )
     forward = _forward(flows)
     backward = [flow for flow in flows if flow not in forward]
@@ -86,25 +86,27 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
     unknown = "" if ahead.is_full else ", as the link was not seen to be full"
     twin.guessed.append(
         f"RTT: {min(bases_s) * 1e3:.4g} ms, the smallest of a handshake or a segment,"
-        f" {'without' if ahead.is_full else 'with'} the time that sending takes{unknown};"
-        " both ways are taken to be as long"
+        f" {'without' if ahead.is_full else 'with'} the transmission time{unknown};"
+        " both directions get half of it"
     )
     _say(", forward" if back else "", ahead, twin)
     if back:
         _say(", backward", back, twin)
     else:
-        twin.guessed.append("the other direction, in which only ACKs went, is taken to be like this one")
+        twin.guessed.append("the other direction, in which only ACKs were sent, is assumed to be equal")
     _say_of_senders(flows, algorithms, twin)
     doubtful = [flow for flow in flows if flow.is_mss_guess or flow.mss > MOST_MSS_BYTES]
     if doubtful:
         twin.guessed.append(f"{_first_of(doubtful)}: {mss_told(doubtful[0])}")
     if left_out := len(captured.flows) - len(flows):
-        twin.unknown.append(f"flows of which no RTT was captured: {left_out:,}, which are left out")
+        twin.unknown.append(f"flows without an RTT sample: {left_out:,}, which are left out")
     return twin
 
 
 def _forward(flows: Sequence[Flow]) -> list[Flow]:
-    """Return the flows in the direction of the largest, which is from or to the host that most flows share.
+    """Return the flows in the direction of the largest flow: all flows to, or all flows from, one host.
+
+    The host is the end of the largest flow that most flows share.
 
     On loopback, where both ends have one address, ports distinguish the hosts.
     """
@@ -142,7 +144,7 @@ def _way(flows: Sequence[Flow]) -> Way:
 
 
 def _rates_bps(flows: Sequence[Flow], longest_s: float) -> Floats:
-    """Return the arrival rate in every step without pauses, headers included, in any order: bit/s,
+    """Return the arrival rate of all flows in every step outside pauses, headers included: bit/s,
     shape (n,)."""
     arrived = [_arrivals(flow) for flow in flows]
     end_s = max(float(times_s[-1]) for times_s, _ in arrived)
@@ -155,7 +157,7 @@ def _rates_bps(flows: Sequence[Flow], longest_s: float) -> Floats:
 
 
 def _arrivals(flow: Flow) -> tuple[Floats, Floats]:
-    """Return times and bytes of arrivals with headers, as captured at the receiver or as ACKs report."""
+    """Return times and bytes of arrivals with headers: as captured at the receiver, or as ACKs report."""
     factor = 1 + HEADERS_BYTES / flow.mss
     cells = flow.cells
     if flow.side.name == "receiver" or cells is None:
@@ -166,7 +168,10 @@ def _arrivals(flow: Flow) -> tuple[Floats, Floats]:
 
 
 def _losses(flow: Flow) -> tuple[Floats, Ints]:
-    """Return, for every lost segment, the queueing delay of the segments next to it, and its packets."""
+    """Return, for every lost segment, the queueing delay next to it, and the packets in the segment.
+
+    The delay is the larger one of the segments passing the capture before and after the lost segment.
+    """
     cells, again = flow.cells, flow.retransmissions
     seen_s, rtts_s = flow.newest_rtts_s
     if cells is None or again is None or not seen_s.size:
@@ -184,8 +189,8 @@ def _losses(flow: Flow) -> tuple[Floats, Ints]:
 def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Floats]:
     """Return the lost segments and their capture times.
 
-    For a loss before the point of capture, it returns the retransmission and the capture time of the segment
-    that revealed the hole.
+    A segment lost before the point of capture is represented by its retransmission, with the capture time of
+    the segment that revealed the hole.
     """
     repeated = np.flatnonzero((cells.nth > 0) & ~again.is_spurious[cells.segment])
     seen = np.unique(cells.segment[repeated - 1])
@@ -195,9 +200,9 @@ def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Float
 
 
 def _base_s(flow: Flow, way: Way) -> float:
-    """Return the base RTT of a flow, without serialisation if the rate of the path is known.
+    """Return the base RTT of a flow, less the transmission time if the rate of the path is known.
 
-    For a link that was not saturated, the rate is a lower bound, so that serialisation is not subtracted.
+    For a link that was not saturated, only a lower bound of the rate is known, so nothing is subtracted.
     """
     byte_s = 8 / way.rate_bps if way.is_full else 0.0
     measured = [float(flow.newest_rtts_s[1].min()) - (flow.mss + 2 * HEADERS_BYTES) * byte_s]
@@ -209,8 +214,8 @@ def _base_s(flow: Flow, way: Way) -> float:
 def _say(word: str, way: Way, twin: Twin) -> None:
     if way.is_ceiling:
         twin.guessed.append(
-            f"rate{word}: {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which the flows"
-            " have together again and again and hardly ever just exceed"
+            f"rate{word}: {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which all flows"
+            " together often reach and hardly ever exceed slightly"
         )
     else:
         twin.unknown.append(
@@ -219,17 +224,18 @@ def _say(word: str, way: Way, twin: Twin) -> None:
         )
     if way.rise_s is None or way.rise_s * way.rate_bps <= 0:
         twin.unknown.append(
-            f"buffer{word}: at least {way.longest_s * 1e3:.4g} ms, the longest wait; no loss says that it was"
-            " full"
+            f"buffer{word}: at least {way.longest_s * 1e3:.4g} ms, the longest queueing delay; no loss shows"
+            " that the buffer was full"
         )
     else:
         twin.guessed.append(
-            f"buffer{word}: {way.rise_s * 1e3:.4g} ms, the wait of packets that were sent beside dropped"
-            " ones; it is taken for drop-tail"
+            f"buffer{word}: {way.rise_s * 1e3:.4g} ms, the queueing delay of packets sent next to dropped"
+            " packets; the buffer is assumed to be drop-tail"
         )
     if way.doubtful:
         twin.unknown.append(
-            f"random loss{word}: {way.doubtful:,} segments were dropped or overtaken, and nothing tells which"
+            f"random loss{word}: {way.doubtful:,} segments were dropped or overtaken; the capture does not"
+            " show which"
         )
     elif _probability(way) is not None:
         twin.guessed.append(
@@ -239,7 +245,7 @@ def _say(word: str, way: Way, twin: Twin) -> None:
     elif way.lost:
         twin.unknown.append(
             f"random loss{word}: {way.lost:,} packets were dropped, {way.at_random:,} of them while the"
-            f" buffer was not full; fewer than {FEW_EVENTS} say nothing of it"
+            f" buffer was not full; an estimate needs {FEW_EVENTS} of these"
         )
 
 
@@ -252,17 +258,17 @@ def _say_of_senders(flows: Sequence[Flow], algorithms: Mapping[str, str], twin: 
     unsaid = [flow for flow in flows if algorithm_of(flow, algorithms) is None]
     if unsaid:
         twin.unknown.append(
-            f"algorithm of {_first_of(unsaid)}: taken for {_TAKEN}; say it with --cca all=NAME"
+            f"algorithm of {_first_of(unsaid)}: {_TAKEN} is assumed; give another with --cca all=NAME"
         )
     if any(algorithm_of(flow, algorithms) not in {*FILLING, None} for flow in flows):
-        twin.unknown.append("buffer: an algorithm that keeps queues short may never have filled it")
+        twin.unknown.append("buffer: an algorithm that keeps queues short may never have filled the buffer")
     held_back = [flow.name for flow in flows if (flow.receiver_share or 0.0) > 0.5]
     if held_back:
         twin.unknown.append(
-            f"rate for {held_back[0]}: its receive window held it back for more than half of the time"
+            f"rate for {held_back[0]}: the receive window limited the flow for more than half of the time"
         )
     if any(flow.side.name in ("middle", "unknown") for flow in flows):
-        twin.unknown.append("queues before the point of capture and behind it are taken for one")
+        twin.unknown.append("queues before and behind the point of capture are modelled as one queue")
 
 
 def _first_of(flows: Sequence[Flow]) -> str:

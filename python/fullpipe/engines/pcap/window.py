@@ -16,7 +16,7 @@ from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 
 _MOST_PAIRS_EACH = 3
 """Most transmissions of cells per segment of both ends, which bounds memory. Each segment and each ACK adds
-one edge, so that a flow exceeds it only if every byte is sent more than three times on average."""
+one edge, so a flow exceeds the bound only if every byte is sent more than three times on average."""
 
 
 class TooFragmentedError(Exception):
@@ -57,7 +57,7 @@ def cells_of(seq: Ints, payload: Ints, acks: Sent, highest: Ints) -> Cells:
         seq: Sequence numbers of the segments with payload, in the order of time, shape (n,).
         payload: Bytes of these segments, shape (n,).
         acks: The m segments of the receiver.
-        highest: The highest acknowledgement up to each of them, shape (m,).
+        highest: The highest acknowledgement up to each of these segments, shape (m,).
 
     Raises:
         TooFragmentedError: If there are too many transmissions of cells.
@@ -122,7 +122,7 @@ def is_duplicate(acks: Sent) -> npt.NDArray[np.bool_]:
 
 
 def highest_of(acks: Sent, most: int) -> Ints:
-    """Return the highest acknowledgement up to each segment. Those beyond the sent data are ignored."""
+    """Return the highest acknowledgement up to each segment. ACKs beyond the sent data are ignored."""
     possible = np.where(acks.ack <= most + 1, acks.ack, NO_ACK)  # a FIN takes one sequence number
     return np.maximum.accumulate(possible) if possible.size else possible
 
@@ -154,13 +154,13 @@ def _sacked(begins: Ints, ends: Ints, rows: Ints, cells: int, none: int) -> Ints
 
 # Reconstruction of a sender's bytes in flight from a capture: RFC 6675's pipe, with RACK's loss detection.
 #
-# A transmission is in flight from when it was sent until an ACK reports it or the sender marks it lost. It
-# is marked lost in three cases:
+# A transmission is in flight from its send time until an ACK reports it or the sender marks it lost. The
+# sender marks a transmission lost in three cases:
 #
 # - A later transmission was reported (RFC 8985). The mark is immediate if three or more segments are reported
-#   above a hole, or in recovery; otherwise it comes a quarter of the smallest RTT later.
+#   above a hole, or in recovery. Otherwise, the mark comes a quarter of the smallest RTT later.
 # - The same bytes are retransmitted.
-# - An RTO expires. It is recognised by a retransmission of the first outstanding bytes after a silence.
+# - An RTO expires. A retransmission of the first outstanding bytes after a silence shows the RTO.
 
 
 _DUPLICATES = 3
@@ -192,9 +192,9 @@ class Window:
     def estimate(self) -> tuple[Floats, Ints]:
         """Estimate of the congestion window: times and bytes.
 
-        It is the bytes in flight after each burst of segments sent at one time. In recovery, the bytes in
-        flight after each ACK count as well, as the window then follows them (RFC 6937). The estimate is exact
-        for a sender that only its congestion window limits.
+        The estimate is the bytes in flight after each burst of segments sent at one time. In recovery, the
+        bytes in flight after each ACK count as well, as the window then follows the bytes in flight (RFC
+        6937). The estimate is exact for a sender that is limited only by its congestion window.
         """
         last = (self.is_sent | self.repairs) & np.concatenate([self.time_s[1:] > self.time_s[:-1], [True]])
         return self.time_s[last], self.in_flight[last]
@@ -202,7 +202,7 @@ class Window:
 
 @dataclass(frozen=True)
 class _History:
-    """Times and common order of segments and ACKs at the sender."""
+    """Segments and ACKs at the sender, merged in the order of time."""
 
     sent_s: Floats
     acked_s: Floats
@@ -217,7 +217,7 @@ class _History:
 
     @classmethod
     def merged(cls, sent_s: Floats, acked_s: Floats) -> "_History":
-        """Merge both by time. At equal times, the ACK comes first, as it releases data."""
+        """Merge segments and ACKs by time. At equal times, the ACK comes first, as it releases data."""
         acks_before = np.searchsorted(acked_s, sent_s, side="right")
         segments_before = np.searchsorted(sent_s, acked_s, side="left")
         return cls(
@@ -272,8 +272,8 @@ def _sacked_bytes(cells: Cells, acks: int) -> Ints:
 
 
 def _delivering(cells: Cells, history: _History) -> tuple[Ints, Ints, Ints]:
-    """Return, for cells reported after they were sent, the cell, the last transmission before the report, and
-    the reporting ACK."""
+    """Return the cells that an ACK reported after they were sent, the last transmission before each report,
+    and the reporting ACKs."""
     reported = cells.reported
     known = history.acks_before[cells.segment] <= reported[cells.cell]
     counts = np.bincount(cells.cell[known], minlength=reported.size)
@@ -282,7 +282,7 @@ def _delivering(cells: Cells, history: _History) -> tuple[Ints, Ints, Ints]:
 
 
 def _lost_up_to(cells: Cells, history: _History, repairs: npt.NDArray[np.bool_], least_rtt_s: float) -> Ints:
-    """Return, after every ACK, the number of first segments that are marked lost unless reported."""
+    """Return n after every ACK: the first n segments are marked lost unless an ACK reported them."""
     _, transmission, ack = _delivering(cells, history)
     segment = cells.segment[transmission]
     took_s = history.acked_s[ack] - history.sent_s[segment]
@@ -298,10 +298,10 @@ def _lost_up_to(cells: Cells, history: _History, repairs: npt.NDArray[np.bool_],
 
 
 def _repairs(cells: Cells, history: _History, sacked: Ints, mss: int) -> npt.NDArray[np.bool_]:
-    """Return after which ACKs the sender is in recovery.
+    """Return whether the sender is in recovery after each ACK.
 
-    Recovery begins with three segments reported above a hole. It ends when all data sent by then is
-    acknowledged.
+    Recovery begins when three segments above a hole are reported. It ends when all data sent before its
+    beginning are acknowledged.
     """
     enough = sacked > (_DUPLICATES - 1) * mss
     found = enough.copy()
