@@ -77,7 +77,7 @@ def test_a_host_that_ends_tcp_is_refused_unless_there_are_such() -> None:
     scenario = EVERYTHING.with_values({"hosts": hosts, "cells.0.delay": "1 ms"})
     assert refused(scenario) == []
     assert refused(scenario, ends_tcp=False) == [
-        "hosts[1].terminated: it has no hosts that end TCP; use --engine native"
+        "hosts[1].terminated: it has no hosts that terminate TCP; use --engine native"
     ]
 
 

@@ -252,7 +252,7 @@ def test_a_network_interface_is_one_more_link_at_the_head_of_the_routes_from_its
         ["1"],
     )
     assert refusals(made) == []
-    told = "flows of laptop share its interface, but have hosts of their own: no TCP small queues"
+    told = "flows of laptop share its interface, but each has its own host in ns-3: no TCP small queues"
     assert (list(remarks(made)), list(remarks(scenario()))) == ([told], [])
 
 

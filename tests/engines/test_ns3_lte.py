@@ -78,17 +78,23 @@ def test_a_cell_is_written_with_its_users_and_ports() -> None:
         ({"layers": 2}, "cells[0].layers: the ns3 engine has one spatial layer"),
         ({"uplink": {"layers": 2}}, "cells[0].uplink.layers: the ns3 engine has one"),
         ({"pattern": "DDDSU"}, "cells[0].pattern: ns-3 has no time division"),
-        ({"fairness_slots": 50}, "cells[0].fairness_slots: in ns-3 they are 99"),
-        ({"processing": "2 ms"}, "cells[0].processing: ns-3 has its own"),
-        ({"uplink": {"grant_delay": "4 ms"}}, "cells[0].uplink.grant_delay: ns-3 grants in its own time"),
-        ({"queue": "fq_codel"}, "cells[0].queue: the buffer of RLC in ns-3 is first in, first out"),
+        ({"fairness_slots": 50}, "cells[0].fairness_slots: ns-3 has 99"),
+        ({"processing": "2 ms"}, "cells[0].processing: ns-3 has a fixed"),
+        ({"uplink": {"grant_delay": "4 ms"}}, "cells[0].uplink.grant_delay: ns-3 has fixed times of grants"),
+        ({"queue": "fq_codel"}, "cells[0].queue: the RLC buffer in ns-3 is a FIFO"),
         (
             {"users": [{"node": "u0", "queue": {"kind": "codel"}}]},
-            "cells[0].users[0].queue: the buffer of RLC in ns-3 is first in, first out",
+            "cells[0].users[0].queue: the RLC buffer in ns-3 is a FIFO",
         ),
-        ({"users": [{"node": "u0", "rate": {"mcs": 20}}]}, "cells[0].users[0].rate.mcs: ns-3 chooses it"),
+        (
+            {"users": [{"node": "u0", "rate": {"mcs": 20}}]},
+            "cells[0].users[0].rate.mcs: ns-3 chooses the MCS",
+        ),
         ({"users": [{"node": "u0", "snr": "9 dB"}]}, "cells[0].users[0].snr: LTE cells of the ns3 engine"),
-        ({"background": {"users": 1}}, "cells[0].background: the ns3 engine has no users beside those given"),
+        (
+            {"background": {"users": 1}},
+            "cells[0].background: the ns3 engine has no users besides the given ones",
+        ),
         ({"drx": {"cycle": "160 ms"}}, "cells[0].drx: users in ns-3 always listen"),
         ({"gaps": [{"at": "1 s", "gap": "50 ms"}]}, "cells[0].gaps: the ns3 engine has no gaps"),
         (
@@ -107,7 +113,7 @@ def test_what_ns3_has_not_is_refused(said: dict[str, Any], told: str) -> None:
 def test_nr_is_not_in_the_wheel() -> None:
     [found] = refusals(udp({"name": "mast", "kind": "nr", "users": [{"node": "u0"}]}))
     assert found.startswith(
-        "cells[0]: the ns3 engine has no cells of kind nr; it has lte, wifi; NR is 5G-LENA"
+        "cells[0]: the ns3 engine has no cells of kind nr; it has lte, wifi; NR needs 5G-LENA"
     )
 
 
@@ -117,13 +123,13 @@ def test_older_versions_have_no_cells() -> None:
 
 
 def test_narrow_carriers_lose_what_fills_no_group_of_resource_blocks() -> None:
-    told = "mast gives away groups of resource blocks: natively resource_blocks = 48"
+    told = "mast assigns groups of resource blocks; natively, resource_blocks = 48"
     found = [list(remarks(udp(cell(width=width)))) for width in ("10 MHz", "20 MHz")]
     assert found == [[told], []]
 
 
 def test_users_in_turn_have_slots_together() -> None:
-    told = "mast divides each slot among users in turn: natively each has a slot to itself"
+    told = "mast divides each slot among users; natively, each user has whole slots"
     assert list(remarks(udp(cell(2, scheduler="round_robin")))) == [told]
 
 

@@ -92,15 +92,15 @@ def codel() -> list[str]:
         ({"queue": {"kind": "cake"}}, "cells[0].queue: the ns3 engine has no cake"),
         (
             {"stations": [{"node": "s0", "snr": "9 dB"}, {"node": "s1", "rate": {"mcs": 1}}]},
-            "cells[0].stations: ns-3 has rates that are given,",
+            "cells[0].stations: a cell in ns-3 has fixed rates,",
         ),
         (
             {"stations": [{"node": "s0", "rate": "minstrel"}, {"node": "s1"}]},
-            "cells[0].stations: ns-3 has rates that are given,",
+            "cells[0].stations: a cell in ns-3 has fixed rates,",
         ),
         (
             {"stations": [{"node": "s0", "snr": {"mean": "20 dB", "spread": "2 dB"}}]},
-            "cells[0].stations[0].snr.spread: the ns3 engine has a ratio that does not change",
+            "cells[0].stations[0].snr.spread: the ns3 engine has a constant ratio",
         ),
     ],
 )
@@ -111,7 +111,7 @@ def test_what_ns3_has_not_is_refused(said: dict[str, Any], told: str) -> None:
 
 
 def test_packets_come_up_one_by_one_also_where_the_cell_says_otherwise() -> None:
-    told = "home hands up packets of an aggregate one by one: natively release_each = true"
+    told = "home delivers packets of an aggregate one by one; natively, release_each = true"
     found = [list(remarks(saturated(cell(5, release_each=each), "9 Mbit/s"))) for each in (False, True)]
     assert found == [[told], []]
 
@@ -119,7 +119,7 @@ def test_packets_come_up_one_by_one_also_where_the_cell_says_otherwise() -> None
 def test_datagrams_come_at_a_constant_rate() -> None:
     found = saturated(cell(5), "9 Mbit/s").with_values({"flows.0.workload.spacing": "poisson"})
     assert refusals(found) == [
-        "flows[0].workload: the ns3 engine sends datagrams at a constant rate; leave out the rest"
+        "flows[0].workload: the ns3 engine sends datagrams only at a constant rate; leave out other keys"
     ]
 
 

@@ -91,11 +91,11 @@ def test_engines_are_listed_for_programs(fullpipe: Cli) -> None:
         (["linux", "--rootfs", "."], "--rootfs: . is not a file"),
         (["linux", "--kernel", "missing"], "--kernel: missing is not a file"),
         (["linux", "--source", "missing"], "--source: missing is not a folder"),
-        (["linux", "--version", "6.1", "--source", "."], "--version and --source both say which kernel"),
+        (["linux", "--version", "6.1", "--source", "."], "--version and --source both choose the kernel"),
         (["linux", "--rootfs", __file__], f"{__file__}: has no guest-"),
-        (["ns3", "--source", "."], "ns3 does not know --source; it knows --version"),
-        (["ns3", "--unverified"], "ns3 does not know --unverified; it knows --version"),
-        (["ns3", "--insecure"], "ns3 does not know --insecure; it knows --version"),
+        (["ns3", "--source", "."], "ns3 has no option --source; it has --version"),
+        (["ns3", "--unverified"], "ns3 has no option --unverified; it has --version"),
+        (["ns3", "--insecure"], "ns3 has no option --insecure; it has --version"),
     ],
 )
 def test_what_makes_no_sense_to_install_is_misuse(fullpipe: Cli, options: list[str], told: str) -> None:

@@ -57,8 +57,9 @@ ENGINES: Mapping[str, Callable[[], Engine]] = {
     "ns3-3.42": _lazily("ns3", "Ns3Engine342"),
     "ns3-3.39": _lazily("ns3", "Ns3Engine339"),
 }
-"""Built-in engines by name, each a callable without arguments. They are not entry points, because a source
-tree that is not installed, or was installed before an engine was added, has no metadata for them."""
+"""Built-in engines by name, each a callable without arguments. Built-in engines are not entry points, because
+metadata of entry points is missing in a source tree that is not installed, or was installed before an engine
+was added."""
 
 GROUP = "fullpipe.engines"
 """Group of entry points by which other packages provide engines."""
@@ -67,7 +68,7 @@ GROUP = "fullpipe.engines"
 @functools.cache
 def _entry_points() -> dict[str, metadata.EntryPoint]:
     """Return the engines of other packages in the order of their names. Built-in names take precedence."""
-    from importlib import metadata  # here: built-in engines do not need it
+    from importlib import metadata  # imported here, as built-in engines do not need metadata
 
     found = sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
     return {entry.name: entry for entry in found if entry.name not in ENGINES}
@@ -126,5 +127,5 @@ _OF_BASE = (
     *("Capabilities", "Engine", "InstallOptions", "Installable", "Problem", "Progress", "Requirement", "Say"),
     *("digest_of", "identity", "missing", "place_of"),
 )
-# Lazy: the names of engines are available without importing scenarios.
+# Lazy imports: the names of engines are available without importing scenarios.
 __getattr__, __dir__ = lazy.names(__name__, {"lacking": "lacks", **dict.fromkeys(_OF_BASE, "base")})

@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from fullpipe.runs import Run
 
 Progress = Callable[[float], None]
-"""Called with the simulated time reached, in seconds. An exception from it stops the run."""
+"""Function that is called with the simulated time reached, in seconds. If it raises, the run stops."""
 
 _digests = Remembered[dict[frozenset[str], str]](lambda _: {})
-"""Digests of a scenario, by the engine options (`own_options`) that they include."""
+"""Digests of a scenario, by the engine options (`own_options`) that the digest includes."""
 _named = Remembered(Scenario.to_dict)
 _metas = Remembered[dict[tuple[EngineId, frozenset[str]], Meta]](lambda _: {})
-"""Shared metadata of runs, by engine and the columns that it does not measure."""
+"""Shared metadata of runs, by engine and the columns that the engine does not measure."""
 
 Say = Callable[[str], None]
-"""Called with one line per step of an installation."""
+"""Function that is called with one line of text per step of an installation."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A reason why an engine cannot run a scenario, with what to do about it."""
+    """A reason why an engine cannot run a scenario, with a remedy."""
 
     path: str
     message: str
@@ -50,7 +50,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Registry entries that an engine supports, and columns that it measures. `lacking` refuses the rest."""
+    """Registry entries that an engine supports, and columns that it measures.
+
+    `lacking` refuses all other entries.
+    """
 
     ccas: frozenset[str]
     queues: frozenset[str]
@@ -62,7 +65,7 @@ class Capabilities:
     route_policies: frozenset[str] = frozenset()
     """Policies of route controllers."""
     own_algorithms: bool = False
-    """Whether algorithms of users run: those in Python and in shared libraries."""
+    """Whether the engine runs algorithms of users, in Python or in shared libraries."""
     ends_tcp: bool = False
     """Whether hosts on the route of a flow can terminate its connection."""
     not_measured: frozenset[str] = frozenset()
@@ -90,7 +93,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class InstallOptions:
-    """Options of an installation. An engine refuses those that do not apply to it."""
+    """Options of an installation. An engine refuses options that do not apply to it."""
 
     version: str | None = None
     """Version of the sources to build."""
@@ -107,7 +110,7 @@ class InstallOptions:
     jobs: int = 1
     """Parallel compilers."""
     radios: bool = False
-    """Also build the parts for radios."""
+    """Also build the kernel's parts for radios."""
 
     @property
     def chosen(self) -> list[str]:
@@ -120,7 +123,7 @@ class InstallOptions:
         return [key for key in self.chosen if key not in known]
 
     def check(self) -> None:
-        """Check the options that no engine can combine or find.
+        """Check that files and folders exist, and that options for the kernel do not contradict.
 
         Raises:
             InstallOptionError: If a file or folder does not exist, or options for the kernel contradict.
@@ -133,16 +136,16 @@ class InstallOptions:
         kernels = [key for key in self.chosen if key in ("version", "source", "kernel")]
         if len(kernels) > 1:
             raise InstallOptionError(
-                f"--{kernels[0]} and --{kernels[1]} both say which kernel; give one of the two"
+                f"--{kernels[0]} and --{kernels[1]} both choose the kernel; give only one of the two"
             )
         if self.radios and self.kernel is not None:
             raise InstallOptionError(
-                "--radios: a ready kernel has radios or has none; leave out one of the two"
+                "--radios: radios cannot be added to a ready kernel; leave out --radios or --kernel"
             )
 
 
 class Engine(Protocol):
-    """An engine runs scenarios. It refuses what it cannot model and never approximates silently."""
+    """An engine that runs scenarios. It refuses features that it cannot model and never approximates any."""
 
     name: ClassVar[str]
 
@@ -187,7 +190,7 @@ class Installable(Protocol):
 
         Raises:
             InstallOptionError: If a requested option does not exist or does not apply.
-            EngineError: If the installation fails, with what to do.
+            EngineError: If the installation fails, with the remedy.
         """
         ...
 
@@ -199,7 +202,7 @@ def missing(engine: Engine) -> list[Problem]:
 
 
 def identity(engine: Engine, scenario: Scenario) -> EngineId:
-    """Return the identity of an engine's code, including algorithms of users. Results depend on it.
+    """Return the identity of all code on which results depend: the engine's and that of users' algorithms.
 
     Raises:
         EngineError: If the name of the engine cannot be the name of a folder.
@@ -235,8 +238,8 @@ def _engine_id(name: str, version: str, model_version: str, code: str) -> Engine
 def digest_of(engine: Engine, scenario: Scenario) -> str:
     """Return the digest of a scenario without the options of other engines.
 
-    An engine reads those of `ENGINE_OPTIONS` that its attribute `own_options` names; without it, none. Runs
-    are stored below `place_of`.
+    An engine reads the keys of `ENGINE_OPTIONS` that its attribute `own_options` names. An engine without
+    this attribute reads none of them. Runs are stored below `place_of`.
     """
     own: frozenset[str] = getattr(engine, "own_options", frozenset())
     digests = _digests(scenario)
@@ -268,10 +271,10 @@ def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
     """Return the columns and tables of the schema that an engine does not measure.
 
     Args:
-        measured: The measured columns of each table, separated by spaces. Columns that are new in the schema
-            count as not measured until they are added here.
+        measured: The measured columns of each table, separated by spaces. New columns of the schema count as
+            not measured until an engine adds them to this argument.
     """
-    from fullpipe.runs import TABLES  # here: only engines that do not measure everything ask
+    from fullpipe.runs import TABLES  # imported here, as the native engine measures all columns
 
     rest = set(TABLES) - set(measured)
     for name, columns in measured.items():
@@ -282,7 +285,7 @@ def not_measured(measured: Mapping[str, str]) -> frozenset[str]:
 def _not_measured(engine: Engine) -> frozenset[str]:
     """Return the columns that an engine does not measure.
 
-    The attribute `not_measured` of an engine avoids computing all its capabilities.
+    If the engine has the attribute `not_measured`, its other capabilities are not computed.
     """
     known = getattr(engine, "not_measured", None)
     return engine.capabilities().not_measured if known is None else frozenset(known)
@@ -302,7 +305,7 @@ def origin(
 ) -> Meta:
     """Return the metadata of a finished run; `hops` counts every packet once per link that it crossed."""
     shared = _shared(engine, scenario)
-    # Numbers can be numpy's, and model_copy does not validate. Each run gets its own dictionaries.
+    # model_copy does not validate, so NumPy numbers are converted. Each run gets its own dictionaries.
     of_run = {
         "scenario": dict(shared.scenario),
         "files": dict(shared.files),
@@ -323,7 +326,7 @@ def origin(
 
 def _shared(engine: Engine, scenario: Scenario) -> Meta:
     """Return the metadata that an engine's runs of a scenario share; seed, times and packets are 0."""
-    from fullpipe.runs.schema import SCHEMA_VERSION  # here: a scenario is checked without tables
+    from fullpipe.runs.schema import SCHEMA_VERSION  # imported here, as checking a scenario needs no tables
 
     known, who = _metas(scenario), identity(engine, scenario)
     not_measured = _not_measured(engine)

@@ -55,11 +55,11 @@ def requirement(*paths: Path) -> Requirement:
             except OSError:
                 break  # missing or unreadable
             if status.st_uid not in (0, os.geteuid()):
-                text = f"{place} belongs to another user, and what is kept there is run"
+                text = f"{place} belongs to another user, but its content is executed"
                 return Requirement("cache", False, text, "name a folder of your own in $FULLPIPE_CACHE")
             if status.st_mode & _OTHERS_WRITE and not closed:
-                text = f"{place} may be written by others, and what is kept there is run"
-                return Requirement("cache", False, text, f"if all in it is yours: chmod -R go-w {_root()}")
+                text = f"{place} may be written by others, but its content is executed"
+                return Requirement("cache", False, text, f"if all files are yours: chmod -R go-w {_root()}")
             closed = closed or (stat.S_ISDIR(status.st_mode) and not status.st_mode & _OTHERS_PASS)
     return Requirement("cache", True, str(_root()))
 

@@ -1,4 +1,4 @@
-"""Features that an engine lacks, and options written for another."""
+"""Features of a scenario that an engine lacks, and the places of refused values in the scenario."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NATIVE = "use --engine native"
 KINDS = {"media": "cells of kind {}", "route_policies": "{} controller of routes"}
 """Description of an entry in messages, for families whose names alone are unclear."""
 Remedy = Callable[[str, str], str]
-"""Function of a family and the name of a missing entry that returns what to do about it."""
+"""Function that returns the remedy for a missing entry, given its family and its name."""
 
 
 def lacking(
@@ -33,14 +33,14 @@ def lacking(
     engine: str,
     remedy: Remedy = lambda family, name: NATIVE,
 ) -> list[Problem]:
-    """Return a problem for every algorithm, workload, queue, medium, loss and impairment that is missing.
+    """Return a problem for every algorithm, workload, queue, medium, loss or impairment that is missing.
 
     Args:
         scenario: The scenario.
         network: The resolved scenario.
         can: Capabilities of the engine. New entries of the registry are refused until they are listed here.
         engine: Name of the engine in messages.
-        remedy: What to do about a missing entry. Left out: use the native engine.
+        remedy: Remedy for a missing entry; by default, use the native engine.
     """
     found = (
         _problem(path, family, name, can, engine, remedy)
@@ -54,7 +54,7 @@ def lacking(
 def _ended(scenario: Scenario, engine: str) -> Iterator[Problem]:
     for i, host in enumerate(scenario.hosts or ()):
         if host.terminated:
-            yield Problem(f"hosts[{i}].terminated", f"{engine} has no hosts that end TCP; {NATIVE}")
+            yield Problem(f"hosts[{i}].terminated", f"{engine} has no hosts that terminate TCP; {NATIVE}")
 
 
 def _problem(
@@ -93,7 +93,7 @@ def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str
             yield "workloads", f"flows[{i}].workload", flow.workload.kind
 
 
-# Conversion of paths in refusals to the scenario's spelling, with the host profile that set a value.
+# Conversion of paths in refusals to paths in the scenario as written, with the host profile that set a value.
 
 
 _OF_TCP = re.compile(r"(?:flows\[(\d+)\]\.)?tcp\.(\w+)")
@@ -114,7 +114,7 @@ def as_written(problem: Problem, scenario: Scenario) -> Problem:
 
 
 def _holder(flow: str | None, name: str, scenario: Scenario) -> tuple[str, Tcp]:
-    """Return the path and the transport that set a value of a flow: its own, or that of all flows."""
+    """Return the path and the transport that set a value of a flow: the flow's `tcp`, or the common `tcp`."""
     own = scenario.flows[int(flow)].tcp if flow else None
     if own is not None and name in own.said:
         return f"flows[{flow}].tcp", own
@@ -123,7 +123,7 @@ def _holder(flow: str | None, name: str, scenario: Scenario) -> tuple[str, Tcp]:
 
 
 def _by_profile(key: str, said: Tcp) -> bool:
-    """Whether a value is that of the host profile."""
+    """Whether the host profile set a value."""
     if said.host is None or key not in PROFILES[said.host]:
         return False
     name = _NAMES[key]

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import get_ident
 
-# Number of threads of one run, for engines that can execute a run on several.
+# Number of threads of one run, for engines that can execute a run on several threads.
 
 
 MAX_THREADS = 64
-"""Largest number of threads. More would only wait for each other in every window."""
+"""Largest number of threads. Further threads would only wait for each other."""
 
 _threads: ContextVar[int] = ContextVar("threads", default=1)
 
@@ -41,11 +41,11 @@ def threads() -> int:
 
 @contextmanager
 def limited(limit_s: float | None) -> Iterator[None]:
-    """Within this context, limit the real time of each call of this thread into an algorithm.
+    """Within this context, limit the real time of each call of this thread into an algorithm; None: no limit.
 
-    A longer call is ended by an exception, which becomes a `ControllerError` as any other; if the call
-    catches it, the exception is repeated. Code that does not return to Python, such as a call into C, ends
-    when it returns. The limit does not slow the algorithm down. None: no limit.
+    A longer call is ended by an exception, which becomes a `ControllerError` as any other exception does. If
+    the algorithm catches the exception, the exception is raised again. A call into C ends only after C code
+    returns to Python. The limit does not slow the algorithm down.
 
     Raises:
         ValueError: If the limit is not positive and finite.
@@ -54,8 +54,8 @@ def limited(limit_s: float | None) -> Iterator[None]:
         yield
         return
     if not 0 < limit_s < math.inf:
-        raise ValueError(f"cca_timeout_s: {limit_s} is no limit; give seconds, more than 0")
-    from fullpipe.engines.watch import Watch  # here: most runs have no limit
+        raise ValueError(f"cca_timeout_s: {limit_s} is not valid; give a finite time in s, more than 0")
+    from fullpipe.engines.watch import Watch  # imported here, as most runs have no limit
 
     watch = Watch(get_ident(), limit_s)
     watch.start()

@@ -35,8 +35,8 @@ class Watch(threading.Thread):
     def end(self) -> None:
         """Stop watching; called by the watched thread. A pending exception is raised and caught here.
 
-        The exception is not cleared by a null exception: Python 3.11 would then check for exceptions at every
-        step for ever, and hang if the thread is traced.
+        A null exception could clear the pending exception instead. But Python 3.11 would then check for
+        exceptions at every step for ever, and hang if the thread is traced.
         """
         while True:
             try:
@@ -50,7 +50,7 @@ class Watch(threading.Thread):
 
 
 def _call(thread: int) -> FrameType | None:
-    """Return the frame of a thread's current call into an algorithm: the outermost method of one.
+    """Return the frame of a thread's current call into an algorithm: the outermost method of an algorithm.
 
     Other code of the thread, such as a progress callback or an import, does not count.
     """

@@ -87,5 +87,5 @@ def test_radios_are_added_once(tmp_path: Path) -> None:
 
 
 def test_a_tree_without_a_place_for_radios_says_so(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match="has no drivers/net/wireless/virtual for radios"):
+    with pytest.raises(EngineError, match="has no folder drivers/net/wireless/virtual;"):
         kernel.add_radios(tmp_path)

@@ -59,8 +59,8 @@ def test_nobody_needs_to_vouch_for_the_signed_kernel_of_a_version_that_nobody_kn
 @pytest.mark.parametrize(
     ("name", "place", "word"),
     [
-        ("dists/sid/InRelease", 60, "changed since it was signed"),
-        (INDEX, 200, "not what Debian signed"),
+        ("dists/sid/InRelease", 60, "changed after Debian signed it"),
+        (INDEX, 200, "its digest is not the one that Debian signed"),
         (KERNEL, 200, "damaged or changed on the way"),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_known_version_with_other_bytes_is_always_refused(
     mirror: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unverified: bool
 ) -> None:
     monkeypatch.setattr(debian, "pins", lambda: {UNKNOWN: "0" * 64})
-    assert "so it was changed" in refused(lambda: taken(Mirror(unverified=unverified), tmp_path))
+    assert "so the package was changed" in refused(lambda: taken(Mirror(unverified=unverified), tmp_path))
 
 
 def test_what_a_build_borrows_is_known_here() -> None:
@@ -213,7 +213,7 @@ def test_an_address_that_is_none_is_misuse_where_tools_are_borrowed_too(
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", "foo")
     monkeypatch.setattr(installed.shutil, "which", lambda _: None)
-    with pytest.raises(InstallOptionError, match="no address of a mirror"):
+    with pytest.raises(InstallOptionError, match="not an address of a mirror"):
         installed.borrowed(Mirror(), tmp_path / "tools", silent)
 
 
@@ -223,7 +223,7 @@ def test_an_address_that_is_none_is_misuse_where_tools_are_borrowed_too(
 def test_an_address_that_leads_nowhere_is_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", address)
     told = refused(lambda: kernel.newest(Mirror(insecure=True, unverified=True), None))
-    assert "the same command continues" in told
+    assert "run the same command later to continue" in told
 
 
 def test_nothing_leads_from_https_to_plain_http() -> None:
@@ -249,7 +249,7 @@ def test_a_broken_connection_is_one_line_that_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("FULLPIPE_DEBIAN_MIRROR", serve(lambda _: answer))
     told = refused(lambda: kernel.newest(Mirror(insecure=True, unverified=True), None))
-    assert "the same command continues" in told
+    assert "run the same command later to continue" in told
 
 
 def index(**fields: str) -> bytes:
@@ -290,7 +290,9 @@ def test_an_index_that_is_none_is_one_clean_line(mirror: Path, name: str) -> Non
 
 def test_an_index_without_end_is_not_read_to_its_end(mirror: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debian, "_MOST_INDEX", 100)
-    assert "longer than 100 bytes" in refused(lambda: kernel.newest(Mirror(unverified=True), None))
+    assert "longer than the limit of 100 bytes" in refused(
+        lambda: kernel.newest(Mirror(unverified=True), None)
+    )
 
 
 def test_a_suite_in_doubt_is_passed_over_for_a_version_and_not_for_the_newest(
@@ -329,7 +331,9 @@ def test_a_connection_that_is_cut_is_continued_where_it_ended(
 ) -> None:
     given, asked = package
     for had in (4, 8):
-        assert "the same command continues" in refused(lambda: Mirror().fetch(given, tmp_path, silent))
+        assert "run the same command later to continue" in refused(
+            lambda: Mirror().fetch(given, tmp_path, silent)
+        )
         assert (tmp_path / "p_1.deb.part").stat().st_size == had
     assert Mirror().fetch(given, tmp_path, silent).read_bytes() == b"0123456789"
     assert asked == ["Range: bytes=4-", "Range: bytes=8-"]

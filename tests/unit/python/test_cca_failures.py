@@ -164,7 +164,7 @@ class TestOvertime:
 
     @pytest.mark.parametrize("limit_s", [0, -1, math.nan, math.inf])
     def test_a_limit_that_is_none_is_refused(self, ten: Scenario, limit_s: float) -> None:
-        with pytest.raises(ValueError, match=r"cca_timeout_s: .* is no limit"):
+        with pytest.raises(ValueError, match=r"cca_timeout_s: .* is not valid"):
             run_once(ten.with_values({"flows.0.cca": Reno}), cca_timeout_s=limit_s)
 
     def test_an_import_in_the_thread_is_no_call_into_an_algorithm(self) -> None:

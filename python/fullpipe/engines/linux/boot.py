@@ -24,7 +24,8 @@ from fullpipe.scenario.quantities import BITS, NANOSECONDS
 _KERNEL_MB, _LEAST_MB, _MOST_MB = 128, 256, 16_000
 _PER_NAMESPACE_MB = 0.6
 _COPIES = 24
-"""Memory per payload in flight: senders store several windows, and headers and rounding take as much."""
+"""Ratio of the guest's memory to the payload in flight: senders store several windows, and headers and
+rounding take as much memory again."""
 _UNKNOWN_BPS = 10_000_000_000
 _MB = 1e6
 
@@ -32,7 +33,8 @@ _MB = 1e6
 def needed_mb(network: Network) -> int:
     """Return the memory in MB for the kernel, namespaces, and packets in flight and in queues.
 
-    It is a multiple of 64. Memory that the guest does not touch costs nothing, so the estimate is high.
+    The result is a multiple of 64. The estimate is high on purpose, as memory that the guest does not touch
+    costs nothing.
     """
     rates = [link.limit_bps for link in network.links if link.limit_bps]
     widest_bps = max(min(rates, default=_UNKNOWN_BPS), 1_000_000)
@@ -58,7 +60,8 @@ def _queue_bytes(link: Link, frame: int) -> float:
     return 1_000 * frame if link.queue else 0.0
 
 
-# Boots the guest, follows its virtual time, and ends it. Nothing is left of it in any case.
+# Boot of the guest, progress by its virtual time, and its end. No process and no file is left behind in any
+# case.
 
 
 _HERE = Path(__file__).parent
@@ -79,14 +82,15 @@ class Guest:
     """Additional parameters of the kernel."""
 
     def command(self, memory_mb: int, seed: int) -> list[str]:
-        """Return the command line. It affects the kernel's random numbers, so options have no local paths."""
+        """Return the command line. It has no local paths, as it affects the kernel's random numbers."""
         return [
             str(self.kernel),
             f"mem={memory_mb}M",
             *("root=/dev/root", "rootfstype=hostfs", "rootflags=/proc/self/cwd", "rw", "init=/init"),
             *("con=null", "con0=null,fd:1", "quiet", "uml_dir=./uml/", "umid=u"),
             *("time-travel=inf-cpu", "time-travel-start=1700000000000000000", f"um_rngseed={seed}"),
-            # Since 6.16: runs processes without ptrace, two to three times as fast. Older kernels ignore it.
+            # Since Linux 6.16: processes run without ptrace, two to three times as fast. Older kernels
+            # ignore the option.
             "seccomp=on",
             *self.parameters,
         ]
@@ -117,7 +121,7 @@ def boot(
     Args:
         guest: Kernel and program.
         script: Script for the program.
-        files: Other files in its folder, by name.
+        files: Other files for the guest's folder, by name.
         memory_mb: Memory of the guest.
         seed: Seed of all random numbers in the guest.
         progress: Called with the virtual time in seconds.
@@ -128,7 +132,7 @@ def boot(
     if available_mb() < memory_mb:
         raise EngineError(
             f"the guest needs {memory_mb} MB of memory and {available_mb()} MB are free; "
-            "free some, or run fewer at the same time with --jobs 1"
+            "free some memory, or run fewer guests at the same time with --jobs 1"
         )
     with tempfile.TemporaryDirectory(prefix="fullpipe-linux-", ignore_cleanup_errors=True) as work:
         folder = Path(work)
@@ -144,7 +148,7 @@ def boot(
 
 @dataclass(frozen=True)
 class Finished:
-    """The folder with the results of a guest, and the processor time that it took."""
+    """The folder with the results of a guest, and the processor time that the guest took."""
 
     folder: Path
     cpu_s: float
@@ -173,7 +177,7 @@ def _run(command: list[str], folder: Path, memory_mb: int, progress: Progress | 
 def _follow(
     process: "subprocess.Popen[bytes]", reached: Callable[[], float], progress: Progress | None
 ) -> float:
-    """Wait for the end while reporting progress. Returns the processor time of all processes in seconds."""
+    """Wait for the guest's end and report progress. Return the CPU time of all its processes in seconds."""
     told = -1.0
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -188,7 +192,8 @@ def _follow(
 
 
 def _reached(folder: Path) -> Callable[[], float]:
-    """Return a function that reads the guest's virtual time in seconds. The file is empty during a write."""
+    """Return a function that reads the guest's virtual time in seconds. An empty file, as during a write, is
+    ignored."""
     path, last_s = folder / "progress", 0.0
 
     def read() -> float:
@@ -201,7 +206,7 @@ def _reached(folder: Path) -> Callable[[], float]:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Tell the supervisor to end the guest, which it does at once."""
+    """Signal the supervisor, which ends the guest at once."""
     process.terminate()
     try:
         process.wait(_END_S)
@@ -211,7 +216,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _memory(memory_mb: int) -> str:
-    """Return the folder of the guest's memory. It is in RAM if the container has enough of it."""
+    """Return the folder for the guest's memory file: in RAM if /dev/shm has enough free space."""
     try:
         free = shutil.disk_usage(_SHARED_MEMORY).free
     except OSError:
@@ -223,9 +228,9 @@ def _obituary(folder: Path, said: str, code: int | None) -> str:
     failed, console = folder / "failed", folder / "console"
     told = failed.read_text(errors="replace").strip() if failed.exists() else ""
     free = shutil.disk_usage(folder).free
-    if not told and free < MB:  # there is no room for words either
-        told = f"{free:,} B are left in {folder.parent}; free some, or name another folder in TMPDIR"
-    reason = told or f"it ended with code {code}"
+    if not told and free < MB:  # a full disk also prevents messages of the guest
+        told = f"{folder.parent} has {free:,} B of free space; free some, or name another folder in TMPDIR"
+    reason = told or f"its exit code is {code}"
     log = console.read_text(errors="replace").splitlines()[-_LOG_LINES:] if console.exists() else []
     return "\n".join(
         [f"the guest did not finish: {reason}", *(f"  {line}" for line in (*said.splitlines(), *log))]

@@ -24,24 +24,24 @@ from fullpipe.scenario.quantities import BITS, to_nanoseconds
 
 
 def unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:
-    """Return a problem for every key that is set in a part of a scenario and that this engine lacks."""
+    """Yield a problem for every key that a part of a scenario sets and this engine lacks."""
     for name, described in type(model).model_fields.items():
         if name not in known and getattr(model, name) != described.get_default(call_default_factory=True):
-            yield Problem(f"{path}.{described.alias or name}", f"Linux has nothing like it; {NATIVE}")
+            yield Problem(f"{path}.{described.alias or name}", f"Linux has no such option; {NATIVE}")
 
 
-# Algorithms, queues and other entries of the registry that a kernel supports, and remedies for others.
+# Algorithms, queues and other registry entries that a kernel supports, and remedies for missing entries.
 
 
 LOSSES = frozenset({"bernoulli", "gilbert_elliott"})
 """Losses that netem supports."""
 _NEWER = frozenset({*qdisc.MAKERS, PERIODIC})
-"""Features of newer kernels and newer installations. Periodic loss is a filter."""
+"""Features that older kernels or older installations lack. Periodic loss is a filter."""
 
 
 def capabilities(installed: Installed) -> Capabilities:
     """Return the guest's capabilities with a kernel."""
-    from fullpipe.engines.linux import tables  # here, since listing engines does not need it
+    from fullpipe.engines.linux import tables  # imported here, as listing engines needs no tables
 
     return Capabilities(
         ccas=frozenset(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas)),
@@ -54,7 +54,7 @@ def capabilities(installed: Installed) -> Capabilities:
 
 
 def remedy(family: str, name: str) -> str:
-    """Return the remedy for something that a kernel lacks."""
+    """Return the remedy for a registry entry that a kernel lacks."""
     if family == "ccas" and name in algorithms.OURS:
         return "build a kernel that has it: fullpipe engines install linux --source DIR"
     return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE
@@ -64,21 +64,21 @@ def remedy(family: str, name: str) -> str:
 
 
 def _application_problems(path: str, flow: Flow, scenario: Scenario) -> Iterator[Problem]:
-    """Return all reasons why a flow's application cannot be run, with their places in the scenario."""
+    """Yield all reasons why a flow's application cannot be run, with their paths in the scenario."""
     tcp, workload = scenario.tcp_of(flow), flow.workload
     if isinstance(workload, Cbr | OnOff) and workload.write_bytes not in (None, tcp.mss_bytes):
-        text = "the guest's application writes segment by segment; leave it out"
+        text = "the guest's application writes segment by segment; leave this key out"
         yield Problem(f"{path}.workload.write", f"{text}, or {NATIVE}")
     if isinstance(workload, OnOff) and workload.periods == "exponential":
         text = "the guest's application has constant periods"
-        yield Problem(f"{path}.workload.periods", f"{text}; leave it out, or {NATIVE}")
+        yield Problem(f"{path}.workload.periods", f"{text}; leave this key out, or {NATIVE}")
         return
     start_ns, end_ns = to_nanoseconds(flow.start_s), to_nanoseconds(scenario.duration_s)
     changes = len(paces(flow, tcp, start_ns, end_ns))
     if changes > MOST_PACES:
         where = f"{path}.application" if flow.application else f"{path}.workload"
         text = f"{changes} changes of pace are more than the guest's {MOST_PACES}"
-        yield Problem(where, f"{text}; make it shorter, or {NATIVE}")
+        yield Problem(where, f"{text}; shorten the flow, or {NATIVE}")
 
 
 # Checks of links: properties that the kernel, as used here, cannot reproduce exactly.
@@ -88,15 +88,15 @@ _CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
 
 
 def _link_problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
-    """Return all reasons why a link cannot be run, with their places in the scenario.
+    """Yield all reasons why a link cannot be run, with their paths in the scenario.
 
-    Features that the guest lacks altogether are refused before (`lacking`).
+    `lacking` has already refused features that the guest lacks altogether.
     """
     where = link.where
     if link.nic_of is not None:
         yield from _of_nic(where, crossed_by)
     if link.frames is not None:
-        yield Problem(f"{where}.frames", f"netem has nothing like it; {NATIVE}")
+        yield Problem(f"{where}.frames", f"netem has no frames; {NATIVE}")
     if link.device_packets is not None:
         text = "the guest's links have no device below the qdisc whose queue stops it"
         yield Problem(f"{where}.device_queue", f"{text}; {NATIVE}")
@@ -107,21 +107,21 @@ def _link_problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Pro
         yield from _of_queue(f"{where}.queue", link, link.queue)
     overheads = {routed.tcp.link_overhead_bytes for routed in crossed_by}
     if len(overheads) > 1:
-        text = "flows on one link have different link_overhead; give them the same"
+        text = "flows on one link have different link_overhead; give all of them the same value"
         yield Problem(where, f"{text}, or {NATIVE}")
     if isinstance(link.queue, Discipline) and _shares_by_host(link.queue) and _share_hosts(crossed_by):
-        text = "cake shares by host, and in the guest every flow has hosts of its own"
+        text = "cake divides the rate among hosts, but in the guest every flow has its own hosts"
         yield Problem(f"{where}.queue", f'{text}; use isolation = "flows", or {NATIVE}')
 
 
 def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
-    """Check flows of a host with a NIC. It is one namespace with one set of TCP options and one MTU."""
+    """Check flows of a host with a NIC. The host is one namespace with one set of TCP options and one MTU."""
     connections = [routed for routed in crossed_by if not routed.flow.datagrams]
     if any(routed.tcp != connections[0].tcp for routed in connections):
-        yield Problem(where, f"flows of one host have different tcp; give them the same, or {NATIVE}")
+        yield Problem(where, f"flows of one host have different tcp; give all the same tcp, or {NATIVE}")
     mtus = [mtu_bytes(routed) for routed in connections]
     if mtus and max(map(mtu_bytes, crossed_by)) > max(mtus):
-        yield Problem(where, f"datagrams are larger than packets of TCP; send smaller ones, or {NATIVE}")
+        yield Problem(where, f"datagrams are larger than TCP packets; send smaller datagrams, or {NATIVE}")
     if any(routed.tcp.pacing == "fq" for routed in connections):
         text = "the interface has its own queue; leave out pacing"
         yield Problem(where, f'{text}, and give it queue = {{ kind = "fq" }}')
@@ -153,7 +153,8 @@ def _of_periodic(path: str, loss: Loss, *, changes: bool) -> Iterator[Problem]:
     if loss.every > qdisc.MOST_EVERY:
         yield Problem(f"{path}.every", f"the kernel counts to {qdisc.MOST_EVERY:,}; {NATIVE}")
     if changes:
-        yield Problem(path, f"periodic loss stays as it is in the kernel; leave out later ones, or {NATIVE}")
+        text = "the kernel cannot change periodic loss during a run"
+        yield Problem(path, f"{text}; leave out the changes, or {NATIVE}")
 
 
 def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
@@ -163,7 +164,9 @@ def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
         yield Problem(path, f"{text}; leave out rate, or {NATIVE}")
     changes_rate = any("rate_bps" in values for _, values in link.steps)
     if changes_rate and link.rate_bps is None and queue.kind != "tbf":
-        yield Problem(f"{link.where}.changes", f"the rate of {queue.kind} cannot change; give the link one")
+        yield Problem(
+            f"{link.where}.changes", f"the rate of {queue.kind} cannot change; give the link a rate instead"
+        )
 
 
 def _of_parameters(path: str, kind: str, params: qdisc.Params) -> Iterator[Problem]:
@@ -176,11 +179,11 @@ def _of_parameters(path: str, kind: str, params: qdisc.Params) -> Iterator[Probl
         yield Problem(path, f"no qdisc counts packets on arrival; set mark_ms, or {NATIVE}")
     if kind == "red" and not qdisc.thresholds(params).fit:
         text = "the thresholds and the burst do not fit into the kernel's 32 bits"
-        yield Problem(path, f"{text}; use smaller ones, or {NATIVE}")
+        yield Problem(path, f"{text}; use smaller values, or {NATIVE}")
     if kind == "police" and not qdisc.holds(params):
-        yield Problem(f"{path}.burst_bytes", "the kernel's bucket fills in at most 274 s; use a smaller one")
+        yield Problem(f"{path}.burst_bytes", "in Linux, a bucket fills in at most 274 s; use a smaller burst")
     if kind == "fq" and (params["maxrate_bps"] or 0) // BITS >= MOST_U32:
-        yield Problem(f"{path}.maxrate_bps", "the maximum is 34 Gbit/s; leave it out for no limit")
+        yield Problem(f"{path}.maxrate_bps", "the maximum is 34 Gbit/s; leave this key out for no limit")
 
 
 def _shares_by_host(queue: Discipline) -> bool:
@@ -217,18 +220,18 @@ _FLOW = {
     *("dscp", "hosts", "direction", "access", "source", "target", "via", "reroutes", "alternate", "tcp"),
 }
 _RECORD = {"interval_s", "variables", "packets"}
-"""Keys of a scenario that this engine supports. All others are refused, so that new keys are never silently
-ignored."""
+"""Keys of a scenario that this engine supports. All other keys are refused, so that new keys are never
+ignored silently."""
 
 
 def problems(scenario: Scenario, network: Network, installed: Installed) -> Iterator[Problem]:
-    """Return all reasons why a scenario cannot be run, with their places in the scenario."""
+    """Yield all reasons why a scenario cannot be run, with their paths in the scenario."""
     yield from lacking(scenario, network, capabilities(installed), f"Linux {installed.release}", remedy)
     if len(network.flows) > _MOST_FLOWS:
-        yield Problem("flows", f"{len(network.flows)} are more than the guest's {_MOST_FLOWS:,}; {NATIVE}")
+        yield Problem("flows", f"{len(network.flows)} flows, the guest has {_MOST_FLOWS:,} at most; {NATIVE}")
     yield from _of_capture(scenario, network)
     if scenario.record.variables:
-        text = "the kernel does not report variables of its algorithms; leave it out"
+        text = "the kernel does not report variables of its algorithms; leave this key out"
         yield Problem("record.variables", f"{text}, or {NATIVE}")
     yield from unknown(scenario.record, _RECORD, "record")
     for number, flow in enumerate(scenario.flows):
@@ -240,7 +243,7 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         if not flow.cca:
             continue
         if flow.cca.params:
-            text = f"{', '.join(flow.cca.params)}: parameters cannot be set in the kernel; leave them out"
+            text = f"{', '.join(flow.cca.params)}: the kernel cannot set parameters; leave the parameters out"
             yield Problem(f"{path}.cca.params", f"{text}, or {NATIVE}")
         where = f"{path}.tcp" if flow.tcp else "tcp"
         yield from _of_tcp(where, scenario.tcp_of(flow), flow.cca.kind, installed)
@@ -258,7 +261,7 @@ def _of_capture(scenario: Scenario, network: Network) -> Iterator[Problem]:
             yield Problem(f"record.packets[{i}]", f"{text}, or {NATIVE}")
     if scenario.record.packets and any(link.nic_of is not None for link in network.links):
         text = "the guest captures packets of a host with an interface after its queue"
-        yield Problem("record.packets", f"{text}; leave out its nic, or {NATIVE}")
+        yield Problem("record.packets", f"{text}; leave out the host's nic, or {NATIVE}")
 
 
 def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:
@@ -275,7 +278,7 @@ def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:
 def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Problem]:
     yield from unknown(tcp, _TCP, path)
     if tcp.ack_every not in (None, 1):
-        yield Problem(f"{path}.ack_every", f"Linux has its own delayed ACK, or 1; {NATIVE}")
+        yield Problem(f"{path}.ack_every", f"Linux has only its own delayed ACKs, or 1; {NATIVE}")
     if tcp.send_buffer_bytes is not None:
         text = "Linux counts its own overhead in the send buffer, so a payload cannot be set"
         yield Problem(f"{path}.send_buffer", f"{text}; leave it out, or {NATIVE}")
@@ -284,6 +287,6 @@ def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Pr
     if tcp.gro_s is not None:
         yield Problem(f"{path}.gro", f"the guest's devices do not collect packets; {NATIVE}")
     if tcp.min_burst is not None and kind.startswith(("bbr", "prague")):
-        yield Problem(f"{path}.min_burst", f"{kind} sets it by itself in the kernel; leave it out")
+        yield Problem(f"{path}.min_burst", f"{kind} sets this value itself in the kernel; leave this key out")
     if has_accecn(tcp, kind) and not installed.accecn:
-        yield Problem(f"{path}.ecn", f"Linux {installed.release} has no AccECN, which 7.0 has; {NATIVE}")
+        yield Problem(f"{path}.ecn", f"Linux {installed.release} has no AccECN, Linux 7.0 has; {NATIVE}")

@@ -13,7 +13,7 @@ from fullpipe.scenario.model.workloads.datagrams import Datagrams, Udp
 from fullpipe.scenario.model.workloads.writers import Cbr, OnOff
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
-# The simulator's random number streams, so that other engines draw the same random values.
+# The random number streams of the native simulator, so that this engine draws the same random values.
 
 
 _MASK = 2**64 - 1
@@ -21,7 +21,7 @@ _STEP = 0x9E3779B97F4A7C15
 
 
 class Stream:
-    """The random number stream of a seed and a name. It equals the simulator's `Rng::stream`."""
+    """The random number stream of a seed and a name, equal to the simulator's `Rng::stream`."""
 
     def __init__(self, seed: int, name: str) -> None:
         state = 0xCBF29CE484222325
@@ -52,11 +52,11 @@ def bits(seed: int, name: str) -> int:
 
 
 def start_ns(start_ns: int, jitter_ns: int, seed: int, stream: str) -> int:
-    """Return the start of a flow with a random number stream; it is the same in every engine."""
+    """Return the start of a flow with random jitter. All engines use the same random stream and start."""
     return start_ns + int(Stream(seed, f"start/{stream}").unit() * jitter_ns)
 
 
-# Departure times of a flow's datagrams, which equal those of the simulator.
+# Departure times of a flow's datagrams, equal to the departure times in the simulator.
 
 
 def departures_ns(workload: Datagrams, stream: str, start_ns: int, end_ns: int, seed: int) -> list[int]:
@@ -115,9 +115,9 @@ class _Periods:
 
 # Paces at which the application of a connection writes data, in the guest's form.
 #
-# The guest writes a packet after each interval of a pace, and the simulator also writes one at its
-# beginning. In the guest, a pace after silence therefore begins one interval earlier. Before any other
-# pace, a pace of one packet per nanosecond is inserted.
+# The guest writes a packet after each interval of a pace. The simulator also writes a packet at the beginning
+# of a pace. In the guest, a pace after silence therefore begins one interval earlier. Before any other pace,
+# a pace of one packet per nanosecond is inserted.
 
 
 MOST_PACES = 64
@@ -151,7 +151,7 @@ def paces(flow: Flow, tcp: Tcp, start_ns: int, end_ns: int) -> tuple[Pace, ...]:
 
 
 def _begun(wanted: Iterator[Pace], start_ns: int) -> Iterator[Pace]:
-    """Yield the paces from the start on. Only the last of the earlier ones still applies."""
+    """Yield the paces from the start on. Of the paces before the start, only the last still applies."""
     known = list(wanted)
     for pace, following in pairwise([*known, None]):
         if pace and (following is None or following.at_ns > start_ns):
@@ -181,7 +181,7 @@ _LARGEST_FRAME_BYTES = 1514
 
 
 def routes_of(routed: RoutedFlow, *, to_receiver: bool) -> Iterator[tuple[int, ...]]:
-    """Yield all routes of a flow's data, or of its ACKs, in order of time, as numbers of links."""
+    """Yield all routes of a flow's data, or of its ACKs, in order of time, as indices of links."""
     yield routed.forward if to_receiver else routed.reverse
     for new in routed.reroutes:
         route = new.forward if to_receiver else new.reverse
@@ -201,13 +201,13 @@ def crossing(network: Network) -> list[list[RoutedFlow]]:
 
 
 def frame_bytes(crossed_by: Sequence[RoutedFlow]) -> int:
-    """Return the size of the largest packet on a link, with overhead. Ethernet's if no flow crosses it."""
+    """Return the size of the largest packet on a link, with overhead; Ethernet's if no flow crosses it."""
     sizes = [mtu_bytes(routed) + routed.tcp.link_overhead_bytes for routed in crossed_by]
     return max(sizes, default=_LARGEST_FRAME_BYTES)
 
 
 def overhead_bytes(crossed_by: Sequence[RoutedFlow]) -> int:
-    """Return the size that the link layer adds. `check` has made sure that it is the same for all flows."""
+    """Return the bytes that the link layer adds. `check` ensures that all flows have the same overhead."""
     return crossed_by[0].tcp.link_overhead_bytes if crossed_by else ETHERNET_BYTES
 
 
@@ -220,7 +220,7 @@ def mtu_bytes(routed: RoutedFlow) -> int:
 
 
 def has_accecn(tcp: Tcp, kind: str) -> bool:
-    """Whether a connection uses AccECN. Prague requests it by itself."""
+    """Whether a connection uses AccECN. Prague always requests AccECN."""
     return tcp.ecn == "accecn" or (tcp.ecn is True and kind == "prague")
 
 

@@ -76,7 +76,7 @@ class LinuxEngine:
         ]
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Return all reasons why the guest cannot run a scenario exactly, or why there is no guest."""
+        """Return all reasons why the guest cannot run a scenario exactly, or why no guest is available."""
         lacks = missing(self)
         network = resolve(scenario)
         known = installed.find() or installed.everything()
@@ -88,7 +88,7 @@ class LinuxEngine:
         return reasons
 
     def install(self, options: InstallOptions, say: Say) -> None:
-        """Build a kernel from Debian's sources or from `source`, or take a ready one.
+        """Build a kernel from Debian's sources or from `source`, or copy a ready kernel.
 
         Raises:
             InstallOptionError: If an option cannot be met.
@@ -102,7 +102,7 @@ class LinuxEngine:
         Raises:
             EngineError: If the scenario cannot be run, or the guest fails.
         """
-        from fullpipe.engines.linux import tables  # here, since listing engines does not need it
+        from fullpipe.engines.linux import tables  # imported here, as listing engines needs no tables
 
         found = installed.find()
         reasons = self.check(scenario)

@@ -80,11 +80,11 @@ def _connection(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> s
 
 _LEAST_BYTES = 4_096
 MOST_CAPTURED = 2_000_000
-"""Maximum number of captured packets, after which the run ends."""
+"""Maximum number of captured packets, all capture points together. With more packets, the run fails."""
 POINTS = ("sender", "receiver")
-"""Ends of a connection that can capture packets. Rows of the same time are in this order."""
+"""Ends of a connection at which packets can be captured. Rows with equal times are in this order."""
 _MOST_BYTES = 134_217_728
-"""Memory of a socket that never limits it."""
+"""Socket memory that is large enough never to limit a flow."""
 
 
 def kernel() -> Iterator[str]:
@@ -104,7 +104,7 @@ def namespaces(network: NetworkLayout) -> Iterator[str]:
 
 
 def _options(network: NetworkLayout) -> dict[str, Tcp]:
-    """Return the TCP options of every host. All connections of a host have the same."""
+    """Return the TCP options of every host. All connections of a host have the same options."""
     found: dict[str, Tcp] = {}
     for flow in sorted(network.flows, key=lambda flow: flow.routed.flow.datagrams is not None):
         for host in (flow.sender, flow.receiver):
@@ -170,7 +170,7 @@ def captures(network: NetworkLayout, points: Iterable[str]) -> Iterator[str]:
 
 
 def reroutes(network: NetworkLayout) -> Iterator[str]:
-    """Yield the routes that replace others during the run."""
+    """Yield the routes that replace earlier routes during the run."""
     for flow in network.flows:
         for reroute in flow.reroutes:
             for line in _routes(flow, reroute.hops):
@@ -178,7 +178,7 @@ def reroutes(network: NetworkLayout) -> Iterator[str]:
 
 
 def _routes(flow: FlowLayout, hops: Iterable[Hop]) -> Iterator[str]:
-    """Yield a line for every namespace on a route, with settings for sending if it is a host."""
+    """Yield a line for every namespace on a route. A host's line also has settings for sending."""
     for hop in hops:
         metrics = _metrics(flow.routed.tcp, hop) if hop.source else ""
         yield f"route {hop.device.namespace} {hop.address} {hop.device.name} {hop.source or '-'}{metrics}"
@@ -231,7 +231,7 @@ def _sender(flow: FlowLayout) -> Iterator[str]:
 
 
 def _line(verb: str, device: Device, placed: TcObject, link_overhead_bytes: int = ETHERNET_BYTES) -> str:
-    """Return the line of a qdisc, class or filter. The root adds the overhead, also for those below it."""
+    """Return the line of a qdisc, class or filter. The root adds the overhead for all objects below it."""
     options = placed.qdisc.written(link_overhead_bytes if placed.parent == ROOT else ETHERNET_BYTES)
     return f"{placed.command} {' '.join(device)} {verb} {placed.parent} {placed.handle} {options}"
 
@@ -240,7 +240,7 @@ def _line(verb: str, device: Device, placed: TcObject, link_overhead_bytes: int 
 
 
 _SAMPLE_NS = 10_000_000
-"""Maximum interval of samples of flows, for RTTs."""
+"""Maximum interval between samples of a flow, so that few RTT values are missed."""
 _TOLD = 200
 """Number of progress reports of the guest."""
 
@@ -271,7 +271,7 @@ def script(scenario: Scenario, network: NetworkLayout, known_ccas: Collection[st
 
 
 def sample_ns(interval_ns: int) -> int:
-    """Return the interval of samples of flows. It is short enough for RTTs and divides that of the tables."""
+    """Return the interval between samples of flows: at most 10 ms, and a divisor of the tables' interval."""
     return interval_ns // -(-interval_ns // _SAMPLE_NS) if interval_ns else _SAMPLE_NS
 
 

@@ -1,7 +1,8 @@
 """Watches over one guest: `python supervisor.py FOLDER MEMORY-FOLDER COMMAND...` runs COMMAND in FOLDER.
 
-It is a separate process, so that nothing is left behind even if fullpipe is killed by a signal that it cannot
-catch. The kernel then notifies this process, which ends the guest and removes the folder. It imports little.
+The supervisor is a separate process, so that nothing is left behind even if fullpipe is killed by a signal
+that fullpipe cannot catch. The kernel then notifies the supervisor, which ends the guest and removes the
+folder. The module imports little, so that the supervisor starts fast.
 """
 
 import ctypes
@@ -31,7 +32,7 @@ def _become_guest(folder: str, memory: str, command: list[str], parent: int) -> 
     log = os.open("console", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
-    # The C library registers memory that the guest unmaps, and kernels before about 6.9 would then crash.
+    # The C library registers memory that the guest unmaps. Guest kernels before about 6.9 would then crash.
     os.execve(command[0], command, {"TMPDIR": memory, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
 
 
@@ -63,7 +64,7 @@ def main(folder: str, memory: str, command: list[str]) -> int:
     _, status = os.waitpid(guest, 0)
     _end(guest)
     if ended:
-        import shutil  # here, since it imports much that is seldom needed
+        import shutil  # imported here, as shutil imports much that is seldom needed
 
         shutil.rmtree(folder, ignore_errors=True)
         return 128 + ended[0]

@@ -50,7 +50,7 @@ class NativeEngine:
 
     name: ClassVar[str] = "native"
     not_measured: ClassVar[frozenset[str]] = frozenset()
-    """Empty: all columns are measured. `capabilities` would be slower, as it imports all workloads."""
+    """Columns that are not measured: none. This attribute avoids `capabilities`, whose imports are slow."""
 
     def version(self) -> str:
         """Return the package version and a fingerprint of the simulator's sources."""
@@ -61,11 +61,11 @@ class NativeEngine:
         return MODEL_VERSION
 
     def capabilities(self) -> Capabilities:
-        """Return the capabilities: everything that a scenario can have."""
+        """Return the capabilities: every feature that a scenario can have."""
         return _capabilities()
 
     def doctor(self) -> list[Requirement]:
-        """Return the compiled simulator, and a note if it is not the fast build."""
+        """Return the compiled simulator as a requirement, and a note if it is not the release build."""
         simulator = Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")
         return [simulator] if PROFILE == "release" else [simulator, _SLOWER]
 
@@ -84,7 +84,7 @@ class NativeEngine:
             EngineError: If the plan is refused, or the simulator has an internal error.
             ScenarioError: If the run captures too many packets.
         """
-        from fullpipe.runs import Run  # here: a scenario is checked without tables
+        from fullpipe.runs import Run  # imported here, as checking a scenario needs no tables
         from fullpipe.runs.encoding import Encoded
 
         # With several threads, the CPU time is that of the whole process, including parallel runs.
@@ -105,7 +105,7 @@ class NativeEngine:
 
 @cache
 def _capabilities() -> Capabilities:
-    from fullpipe.scenario.model.routing import Policy  # here: most scenarios have no controller
+    from fullpipe.scenario.model.routing import Policy  # imported here, as most scenarios have no controller
     from fullpipe.scenario.model.workloads import workload_models
 
     return Capabilities(
@@ -136,7 +136,7 @@ def _as_described(path: str, scenario: Scenario) -> str:
         place = next(i for i, flow in enumerate(scenario.flows) if flow is described)
         return f"flows[{place}]{path[found.end() :]}"  # scenarios have no keys for routes
     link = network.links[number]
-    written = not link.shapes and link.trace is None  # otherwise changes of the plan are not in the scenario
+    written = not link.shapes and link.trace is None  # else the plan has other changes
     return link.where + (path[found.end() :] if written else "")
 
 
@@ -186,7 +186,7 @@ def _tell(progress: Progress | None, reached_ns: int) -> None:
 
 
 def simulation_of(scenario: Scenario, seed: int, *, samples: bool = False) -> Simulation:
-    """Return the simulation of a scenario. With `samples`, samples can be read before its end.
+    """Return the simulation of a scenario. With `samples`, samples can be read before the run ends.
 
     Raises:
         PlanError: If the plan is refused.
@@ -196,7 +196,7 @@ def simulation_of(scenario: Scenario, seed: int, *, samples: bool = False) -> Si
     return Simulation(_plan(scenario), seed, makers, threads(), samples)
 
 
-# A run whose samples can be read before its end.
+# A run whose samples can be read before the run ends.
 
 
 class LiveRun:

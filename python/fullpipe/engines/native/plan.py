@@ -96,7 +96,7 @@ def link_of(link: Link) -> Plan:
 
 
 def _loss(loss: Loss) -> Plan:
-    from fullpipe.scenario.model.link.losses import plan_of  # here, as below: most links have none
+    from fullpipe.scenario.model.link.losses import plan_of  # imported here, as most links have no loss
 
     return plan_of(loss)
 
@@ -187,13 +187,14 @@ def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> 
 def _workload(routed: RoutedFlow, hops: Sequence[Hop]) -> Plan | None:
     if routed.flow.workload is None:
         return None
-    from fullpipe.scenario.network.context import flow_context  # here: most flows send one stream of data
+    from fullpipe.scenario.network.context import flow_context  # imported here: rarely used
 
     return routed.flow.workload.plan(flow_context(routed, hops))
 
 
 def _relayed(routed: RoutedFlow, number: int) -> Plan:
-    """Return the member `relayed` of a connection that forwards another one's data, else an empty plan."""
+    """Return the member `relayed` of a connection that forwards another connection's data, else an empty
+    plan."""
     if routed.relayed is None:
         return {}
     return {"relayed": {"from": number - 1, "buffer_bytes": routed.relayed.buffer_bytes}}
@@ -263,7 +264,8 @@ def plan_text(scenario: Scenario) -> str:
 
 
 def _link_texts(network: Network) -> Iterator[str]:
-    """Yield every link. Links at hosts have only a rate, a delay and a queue, equal for many flows."""
+    """Yield every link. Links at hosts have only a rate, a delay and a queue. Many flows have equal links at
+    their hosts, which are encoded once."""
     at_hosts: dict[tuple[int | None, float, int], str] = {}
     for link in network.links:
         if link.host_stream is None:

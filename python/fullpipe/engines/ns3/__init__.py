@@ -70,7 +70,7 @@ def workplace() -> Iterator[Path]:
 def run(program: Path, program_input: str, folder: Path, progress: Progress | None) -> Finished:
     """Run the program on its input, with `folder` for its output.
 
-    The child process ends with this call, whatever ends it. The kernel kills it if this process dies.
+    The child process ends when this call ends, for any reason. The kernel kills it if this process dies.
 
     Raises:
         EngineError: If the program fails, with the end of its error output.
@@ -122,7 +122,7 @@ def _times(process: subprocess.Popen[bytes]) -> Iterator[float]:
 
 def _last_words(text: str, status: int, reached_s: float) -> str:
     lines = [line for line in text.strip().splitlines() if "terminat" not in line]
-    words = " ".join(lines[-3:]) or f"it ended with status {status}, which often means: no memory left"
+    words = " ".join(lines[-3:]) or f"its exit status is {status}, which often means that memory ran out"
     return f"ns-3 stopped at {reached_s:g} s of simulated time: {words}"
 
 
@@ -142,7 +142,7 @@ _MEASURED: Mapping[str, str] = {
 }
 """Columns that the program writes (cpp/tables.cc)."""
 _WITH_CELLS, _CELLS = "3.44", frozenset({"lte", "wifi"})
-"""The version that supports cells, and the kinds of cells."""
+"""The version of ns-3 that supports cells, and the kinds of cells."""
 _NEEDS_ACCECN = frozenset({"prague"})
 _HIDDEN = {"flows": "all_sent_packets", "links_summary": "all_forwarded_packets"}
 """Columns that the program writes only for the metadata of a run."""
@@ -165,7 +165,8 @@ class Ns3Engine:
         return found.release if found else build.RELEASES[self.ns3]
 
     def capabilities(self) -> Capabilities:
-        """Return ns-3's algorithms and queues by our names. Our other algorithms run on ns-3's stack."""
+        """Return the capabilities: ns-3's algorithms and queues by Fullpipe's names, and Fullpipe's other
+        algorithms, which run on ns-3's stack."""
         return Capabilities(
             ccas=frozenset(catalogue.controllers()) - _NEEDS_ACCECN,
             workloads=frozenset({"bulk", "cbr", "udp"}),
@@ -202,11 +203,11 @@ class Ns3Engine:
 
         Raises:
             InstallOptionError: If the version does not exist, or another option is given.
-            EngineError: If the installation fails, with what to do.
+            EngineError: If the installation fails, with the remedy.
         """
         unknown = options.not_among("version")
         if unknown:
-            raise InstallOptionError(f"ns3 does not know --{unknown[0]}; it knows --version")
+            raise InstallOptionError(f"ns3 has no option --{unknown[0]}; it has --version")
         installed = build.install(options.version or self.ns3, say)
         say(f"compiling the program of ns-3 {installed.version}")
         build.program(installed)
@@ -237,7 +238,7 @@ class Ns3Engine:
             finished = run(program, program_input(scenario, seed), folder, progress)
             read = {name: _read(table, finished.folder) for name, table in TABLES.items()}
         sent = read["flows"].pop("all_sent_packets")
-        read["flows"]["cca"] = read["flows"]["cca"].replace("", None)  # datagrams have none
+        read["flows"]["cca"] = read["flows"]["cca"].replace("", None)  # flows of datagrams have no algorithm
         read["flows"]["dropped_packets"] = read["flows"]["lost_packets"]
         forwarded = read["links_summary"].pop("all_forwarded_packets")
         meta = origin(
@@ -281,7 +282,7 @@ def remarks(scenario: Scenario) -> Iterator[str]:
     """Yield remarks on parts of a scenario that ns-3's stack models differently."""
     for host in scenario.hosts or ():
         if host.nic:
-            text = "share its interface, but have hosts of their own: no TCP small queues"
+            text = "share its interface, but each has its own host in ns-3: no TCP small queues"
             yield f"flows of {host.name} {text}"
     yield from cell_remarks(scenario)
 

@@ -81,7 +81,7 @@ def install(version: str, say: Say) -> Wheel:
         EngineError: If the wheel cannot be downloaded or unpacked.
     """
     if version not in RELEASES:
-        raise InstallOptionError(f"ns-3 {version}: there is no wheel of it; there are {', '.join(RELEASES)}")
+        raise InstallOptionError(f"ns-3 {version}: no wheel has this version; give {', '.join(RELEASES)}")
     if not _folder(version).is_dir():
         archive = _download(version, say)
         say(f"unpacking {archive.name}")
@@ -98,7 +98,7 @@ def _download(version: str, say: Say) -> Path:
     """Return the wheel file of a version: a complete earlier download, or a new one from pip's index.
 
     Raises:
-        EngineError: If the wheel cannot be downloaded, or its SHA-256 is not the known one.
+        EngineError: If the wheel cannot be downloaded, or its SHA-256 is not the known value.
     """
     folder, release = cache.made("ns3") / "downloads", RELEASES[version]
     folder.mkdir(exist_ok=True)
@@ -117,8 +117,8 @@ def _download(version: str, say: Say) -> Path:
     if not _is_known(come, release):
         come.unlink()
         raise EngineError(
-            f"{come.name}: not the wheel that is known by its SHA-256, {_SHA256[release]}; it is not used. "
-            "Check which index pip is told of (pip config list), and run the same again"
+            f"{come.name}: the SHA-256 is not {_SHA256[release]}, so the wheel is not used. Check which "
+            "index pip uses (pip config list), and run the same again"
         )
     return come
 
@@ -157,7 +157,7 @@ def _unpack(archive: Path, folder: Path) -> None:
             archive.unlink(missing_ok=True)
             raise EngineError(f"{archive.name} cannot be unpacked: {error}; run the same again") from None
         shutil.move(made, folder)
-        Path(made).mkdir()  # for the context manager to remove
+        Path(made).mkdir()  # the context manager expects a folder to remove
 
 
 def _is_needed(path: PurePosixPath) -> bool:
@@ -174,14 +174,15 @@ _OF_CELLS: Mapping[str, tuple[str, ...]] = {
     "lte": ("lte", "spectrum", "mobility", "propagation"),
     "wifi": ("wifi", "mobility", "propagation"),
 }
-"""ns-3 modules of programs for scenarios with cells of each kind. These programs are separate, so that other
-runs do not wait until they are compiled and loaded. Sources of a kind are in a folder of its name."""
+"""ns-3 modules for scenarios with cells, by the kind of cell. Each kind has a program of its own, so that
+runs without cells need not compile and load the modules. The sources for a kind are in the folder with its
+name."""
 _HEADER = "fullpipe_congestion.h"
 _ONE_AT_A_TIME = Lock()
 
 
 def compiler() -> str | None:
-    """Return the C++ compiler: that in CXX, or the first of the usual ones that exists; None without any."""
+    """Return the C++ compiler: the value of CXX, or the first usual compiler that exists, or None."""
     return next((found for name in (os.environ.get("CXX"), "g++", "clang++", "c++") if name
                  and (found := shutil.which(name))), None)  # fmt: skip
 
@@ -233,7 +234,7 @@ def _sources(pattern: str, kinds: Sequence[str]) -> list[Path]:
 def _compile(wheel: Wheel, made: Path, kinds: Sequence[str]) -> None:
     chosen = compiler()
     if chosen is None:
-        raise EngineError("no C++ compiler is here; install g++ (Debian: apt install g++), or set CXX")
+        raise EngineError("a C++ compiler is missing; install g++ (Debian: apt install g++), or set CXX")
     with tempfile.TemporaryDirectory(dir=made.parent, prefix="compiling-") as folder:
         (Path(folder) / _HEADER).write_text(_native.CONGESTION_HEADER)
         # One translation unit: the headers of ns-3 take longer to compile than all our sources.
@@ -269,7 +270,7 @@ def _options(wheel: Wheel, folder: Path, kinds: Sequence[str]) -> list[str]:
         "-w",
         "-fPIC",
         "-shared",
-        "-fno-access-control",  # cpp/sent.cc looks into buffers of ns-3
+        "-fno-access-control",  # cpp/sent.cc reads private members of ns-3's buffers
         f"-DFULLPIPE_NS3_MINOR={minor}",
         *(f"-DFULLPIPE_{kind.upper()}" for kind in kinds),
         f"-I{folder}",

@@ -17,7 +17,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 
 
 _HIGHEST_MCS = 28
-"""MCS that ns-3 selects without noise."""
+"""Highest MCS, which ns-3 selects if there is no noise."""
 _FAIRNESS_SLOTS = 99
 """Averaging window of ns-3's proportional fair scheduler, which is a constant."""
 _MOST_USERS = 319
@@ -27,7 +27,7 @@ _GROUPS = {10: 1, 26: 2, 63: 3, 110: 4}
 
 
 def lte_lines(cell: Lte) -> Iterator[str]:
-    """Yield the line of a cell's parameters. Lines of ports follow elsewhere."""
+    """Yield the line of a cell's parameters. `cell_lines` adds the lines of ports."""
     fair, acknowledged = cell.scheduler == "proportional_fair", cell.rlc.mode == "am"
     numbers = (
         cell.carrier[0],
@@ -40,7 +40,7 @@ def lte_lines(cell: Lte) -> Iterator[str]:
 
 
 def scheduled_blocks(cell: Lte) -> int:
-    """Return the resource blocks that ns-3's schedulers assign, which are whole groups."""
+    """Return the resource blocks that ns-3's schedulers assign. They assign only whole groups of blocks."""
     blocks = cell.carrier[0]
     group = next(size for most, size in _GROUPS.items() if blocks <= most)
     return blocks // group * group
@@ -58,23 +58,23 @@ def lte_problems(where: str, cell: Lte) -> Iterator[Problem]:
         "pattern": (cell.pattern != "FDD", 'ns-3 has no time division in LTE; write "FDD"'),
         "fairness_slots": (
             "fairness_slots" in cell.model_fields_set and cell.fairness_slots != _FAIRNESS_SLOTS,
-            f"in ns-3 they are {_FAIRNESS_SLOTS}; write that, or leave it out",
+            f"ns-3 has {_FAIRNESS_SLOTS}; write this value, or leave the key out",
         ),
-        "processing": (cell.processing_s is not None, "ns-3 has its own; leave it out"),
+        "processing": (cell.processing_s is not None, "ns-3 has a fixed processing time; leave the key out"),
         "background": (
             cell.background.users > 0,
-            f"the ns3 engine has no users beside those given; {NATIVE}",
+            f"the ns3 engine has no users besides the given ones; {NATIVE}",
         ),
-        "drx": (cell.drx is not None, f"users in ns-3 always listen; leave it out, or {NATIVE}"),
+        "drx": (cell.drx is not None, f"users in ns-3 always listen; leave drx out, or {NATIVE}"),
         "gaps": (bool(cell.gaps), f"the ns3 engine has no gaps; {NATIVE}"),
         "satellites": (cell.satellites is not None, f"the ns3 engine has no satellites; {NATIVE}"),
-        "users": (len(cell.stations) > _MOST_USERS, f"ns-3 has at most {_MOST_USERS} in a cell"),
+        "users": (len(cell.stations) > _MOST_USERS, f"ns-3 has at most {_MOST_USERS} users in a cell"),
     }
     for key, (refused, why) in wrong.items():
         if refused:
             yield Problem(f"{where}.{key}", why)
     for key in _said(cell.uplink, {"request_period_s", "grant_delay_s", "first_grant_bytes"}):
-        yield Problem(f"{where}.uplink.{key}", "ns-3 grants in its own time; leave it out")
+        yield Problem(f"{where}.uplink.{key}", "ns-3 has fixed times of grants; leave this key out")
     yield from _queues(where, cell)
     yield from _users(where, cell)
 
@@ -87,7 +87,7 @@ def _said(model: Model, names: set[str]) -> list[str]:
 def _queues(where: str, cell: Lte) -> Iterator[Problem]:
     for queue, place in ((cell.queue, ""), *(cell.queue_of(i) for i in range(len(cell.stations)))):
         if not isinstance(queue, DropTail | None):
-            text = "the buffer of RLC in ns-3 is first in, first out; write drop_tail"
+            text = "the RLC buffer in ns-3 is a FIFO; write drop_tail"
             yield Problem(f"{where}{place}.queue", text)
 
 
@@ -95,13 +95,13 @@ def _users(where: str, cell: Lte) -> Iterator[Problem]:
     for i, user in enumerate(cell.stations):
         here = f"{where}.users[{i}]"
         if user.rate.mcs not in (None, _HIGHEST_MCS):
-            text = f"ns-3 chooses it from reports of quality, {_HIGHEST_MCS} without noise; leave it out"
+            text = f"ns-3 chooses the MCS from reports of quality, {_HIGHEST_MCS} without noise; leave it out"
             yield Problem(f"{here}.rate.mcs", text)
         if user.handovers:
             yield Problem(f"{here}.handovers", f"the ns3 engine has no gaps; {NATIVE}")
         for key, given in (("snr", user.snr is not None), ("errors", user.errors > 0)):
             if given:
-                text = f"LTE cells of the ns3 engine are without noise; leave it out, or {NATIVE}"
+                text = f"LTE cells of the ns3 engine have no noise; leave this key out, or {NATIVE}"
                 yield Problem(f"{here}.{key}", text)
 
 
@@ -116,7 +116,7 @@ _NO_NOISE_DB = -1_000
 
 
 def wifi_lines(cell: Wifi, medium: Medium) -> Iterator[str]:
-    """Yield the lines of a cell's parameters and its stations, in order. Lines of ports follow elsewhere."""
+    """Yield the lines of a cell's parameters and its stations, in order. `cell_lines` adds those of ports."""
     standard = standards()[cell.standard]
     ampdu_bytes = min(cell.max_ampdu_bytes or standard.ampdu_bytes, standard.ampdu_bytes)
     frames = min(cell.max_ampdu_mpdus or standard.window, standard.window)
@@ -134,8 +134,8 @@ def wifi_lines(cell: Wifi, medium: Medium) -> Iterator[str]:
 
 
 def _laws(cell: Wifi) -> list[str]:
-    """Return the rate control laws of a cell. Without noise, "ideal" equals the highest MCS under any law but
-    Minstrel."""
+    """Return the rate control laws of a cell. Without noise, every law except Minstrel selects the highest
+    MCS, as "ideal" does."""
     wanted = {station.law for station in cell.stations if station.rate.law != "ideal" or station.snr}
     every = {station.rate.law for station in cell.stations}
     return sorted(wanted | every if "minstrel" in wanted else wanted) or ["ideal"]
@@ -148,13 +148,13 @@ def wifi_problems(where: str, cell: Wifi) -> Iterator[Problem]:
     if len(_laws(cell)) > 1:
         yield Problem(
             f"{where}.stations",
-            'ns-3 has rates that are given, "ideal" ones or those of "minstrel" in a cell; write one',
+            'a cell in ns-3 has fixed rates, "ideal" or "minstrel" for all stations; write one of these',
         )
     for k, station in enumerate(cell.stations):
         if station.snr is not None and station.snr.spread_db:
             yield Problem(
                 f"{where}.stations[{k}].snr.spread",
-                "the ns3 engine has a ratio that does not change; leave it out, or use --engine native",
+                "the ns3 engine has a constant ratio; leave this key out, or use --engine native",
             )
 
 
@@ -195,7 +195,7 @@ def cell_problems(scenario: Scenario, network: Network) -> Iterator[Problem]:
         for new in routed.later:
             for route in (new.forward, new.reverse):
                 if route and own & {network.hops[n].name for n in route}:
-                    yield Problem("mobility", "the ns3 engine moves nothing into a cell; use --engine native")
+                    yield Problem("mobility", "the ns3 engine has no handovers to cells; use --engine native")
 
 
 def cell_remarks(scenario: Scenario) -> Iterator[str]:
@@ -203,16 +203,16 @@ def cell_remarks(scenario: Scenario) -> Iterator[str]:
     for cell in scenario.cells or ():
         in_turn = isinstance(cell, Lte) and cell.scheduler == "round_robin" and len(cell.stations) > 1
         if in_turn:
-            yield f"{cell.name} divides each slot among users in turn: natively each has a slot to itself"
+            yield f"{cell.name} divides each slot among users; natively, each user has whole slots"
         if isinstance(cell, Wifi) and not cell.release_each:
-            yield f"{cell.name} hands up packets of an aggregate one by one: natively release_each = true"
+            yield f"{cell.name} delivers packets of an aggregate one by one; natively, release_each = true"
         if isinstance(cell, Lte) and scheduled_blocks(cell) != cell.carrier[0]:
             blocks = scheduled_blocks(cell)
-            yield f"{cell.name} gives away groups of resource blocks: natively resource_blocks = {blocks}"
+            yield f"{cell.name} assigns groups of resource blocks; natively, resource_blocks = {blocks}"
 
 
 def remedy(family: str, name: str) -> str:
-    """Return what to do about an entry of the registry that ns-3 lacks."""
+    """Return the remedy for an entry of the registry that ns-3 lacks."""
     if (family, name) == ("media", "nr"):
-        return f"NR is 5G-LENA, which is not in ns-3's wheel: build it and ns-3 from source, or {NATIVE}"
+        return f"NR needs 5G-LENA, which ns-3's wheel lacks: build both from source, or {NATIVE}"
     return NATIVE

@@ -1,4 +1,4 @@
-"""Input of the ns-3 program, and what it cannot run."""
+"""Input of the ns-3 program, and checks for features that the program lacks."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 NEVER = 2**63 - 1
 NO_END = 2**64 - 1
 NO_LIMIT_BYTES = 2**29
-"""Size of a buffer that never limits: half a gigabyte, which fits into ns-3's window."""
+"""Size of a buffer that never limits a flow: 512 MiB, which fits into ns-3's window."""
 
 _SHAPES = {"uniform": 0, "normal": 1}
 """Codes of the distributions of jitter."""
@@ -139,7 +139,8 @@ def _algorithm(cca: Cca, options: Ns3) -> Iterator[str]:
 def _socket(tcp: Tcp, options: Ns3) -> dict[str, str]:
     """Return the attributes of both sockets.
 
-    The send buffer is at most the receive buffer: a larger one has no effect, and ns-3 3.40 aborts on it.
+    The send buffer is at most as large as the receive buffer. A larger send buffer has no effect, and ns-3
+    3.40 aborts on it.
     """
     receive = tcp.receive_buffer_bytes or NO_LIMIT_BYTES
     send = min(tcp.send_buffer_bytes or NO_LIMIT_BYTES, receive)
@@ -169,8 +170,8 @@ def _route(links: tuple[int, ...]) -> str:
 
 # Checks of the ns3 engine: unsupported parts of a scenario, with what to write instead.
 #
-# Explicit keys are refused if ns-3 does not support them. Keys left out take the values of ns-3's stack, as
-# the defaults of `tcp` describe Linux.
+# Keys that a scenario sets are refused if ns-3 does not support them. Keys that a scenario leaves out have
+# the values of ns-3's stack, as the defaults of `tcp` describe Linux.
 
 
 # Keys that this engine supports or checks. A scenario with any other key is refused.
@@ -201,9 +202,9 @@ def problems(scenario: Scenario, can: Capabilities) -> list[Problem]:
 
 def _records(scenario: Scenario) -> Iterator[Problem]:
     if scenario.record.packets:
-        yield Problem("record.packets", "the ns3 engine captures no packets; leave it out")
+        yield Problem("record.packets", "the ns3 engine captures no packets; leave this key out")
     if scenario.record.in_order:
-        yield Problem("record.in_order", "the ns3 engine does not measure it; leave it out")
+        yield Problem("record.in_order", "the ns3 engine does not measure this; leave this key out")
 
 
 def _links(network: Network) -> Iterator[Problem]:
@@ -219,10 +220,10 @@ def _links(network: Network) -> Iterator[Problem]:
 
 
 def _changes(link: Link) -> Iterator[Problem]:
-    """Yield unsupported changes of a link. Shapes and traces of rates are already converted to steps."""
+    """Yield unsupported changes of a link. Shapes and rate traces have been converted to steps before."""
     steps = [values for _, values in link.steps]
     if any("limit" in values for values in steps):
-        yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave it as it is")
+        yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave out the change")
     if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
         yield Problem(
             link.where, "the ns3 engine has no Markov channel; write changes, a ramp, a spike or a cycle"
@@ -237,7 +238,7 @@ def _unknown(path: str, said: Model, known: frozenset[str]) -> Iterator[Problem]
     for name in sorted(said.model_fields_set - known):
         if getattr(said, name) is not None:
             key = type(said).model_fields[name].alias or name
-            yield Problem(f"{path}.{key}", "the ns3 engine does not know this; leave it out")
+            yield Problem(f"{path}.{key}", "the ns3 engine does not support this key; leave it out")
 
 
 def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
@@ -248,10 +249,10 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
     refused = {
         "host": (
             tcp.host not in (None, "ns3-like"),
-            'the hosts of ns-3 are its own; leave it out, or write "ns3-like"',
+            'ns-3 has its own kind of host; leave this key out, or write "ns3-like"',
         ),
         "sack_compression": (tcp.sack_compression, "ns-3 merges no duplicate ACKs; write false"),
-        "gro": (tcp.gro_s is not None, "ns-3 has no receive offload; leave it out"),
+        "gro": (tcp.gro_s is not None, "ns-3 has no receive offload; leave this key out"),
         "max_burst": (tcp.max_burst_bytes > tcp.mss_bytes, 'ns-3 has no segmentation offload; write "off"'),
         "min_burst": ((tcp.min_burst or 1) > 1, "ns-3 has no segmentation offload; write 1"),
         "pacing": (tcp.pacing == "fq", "ns-3 has no sch_fq; its own pacing is auto or always"),
@@ -259,14 +260,14 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
         "tail_loss_probe": (tcp.tail_loss_probe is True, "ns-3 has no tail loss probes; write false"),
         "full_send_buffer": (
             tcp.full_send_buffer == "app_limited",
-            'in ns-3 a full send buffer is no limit of the application; write "network_limited"',
+            'in ns-3, a full send buffer does not make a flow application-limited; write "network_limited"',
         ),
         "idle_application": (
             tcp.idle_application == "app_limited",
-            'in ns-3 an application that writes segments is never the limit; write "network_limited"',
+            'in ns-3, an application that writes segments never limits the flow; write "network_limited"',
         ),
         "prr": (tcp.prr == "rfc9937", 'ns-3 reduces the window in its own way; write "ns3"'),
-        "undo": (tcp.undo is True, "ns-3 takes no reduction back; write false"),
+        "undo": (tcp.undo is True, "ns-3 never undoes a window reduction; write false"),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }
     said = {Tcp.model_fields[name].alias or name for name in tcp.said}
@@ -275,7 +276,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             yield Problem(f"{path}.{name}", message)
     for name in ("send_buffer", "receive_buffer"):
         if (getattr(tcp, f"{name}_bytes") or 0) > NO_LIMIT_BYTES:
-            yield Problem(f"{path}.{name}", "at most 512 MiB in ns-3; left out, it never limits")
+            yield Problem(f"{path}.{name}", "ns-3 has at most 512 MiB; leave the key out for no limit")
 
 
 def _check_flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
@@ -285,7 +286,7 @@ def _check_flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Probl
         flow.workload.spacing == "poisson" or flow.workload.on_s is not None
     ):
         yield Problem(
-            f"{path}.workload", "the ns3 engine sends datagrams at a constant rate; leave out the rest"
+            f"{path}.workload", "the ns3 engine sends datagrams only at a constant rate; leave out other keys"
         )
     if flow.cca is None or own.is_own(flow.cca.kind):
         return

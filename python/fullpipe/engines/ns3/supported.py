@@ -7,11 +7,11 @@ from typing import Any
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 
-# Congestion controls of ns-3 that correspond to ours, with the parameters that they support.
+# Congestion controls of ns-3 that correspond to Fullpipe's, with the parameters that ns-3 supports.
 
 
 Value = Callable[[Any], str]
-"""Converts a value of ours to the text of an ns-3 attribute."""
+"""Function that converts a value of Fullpipe to the text of an ns-3 attribute."""
 
 
 def _number(value: Any) -> str:
@@ -36,7 +36,7 @@ def _power(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """A congestion control of ns-3: its type, and the attributes for our parameters."""
+    """A congestion control of ns-3: its type, and the attributes for Fullpipe's parameters."""
 
     type: str
     attributes: Mapping[str, tuple[str, Value]] = field(default_factory=dict)
@@ -131,7 +131,7 @@ def attributes(chosen: Counterpart, params: Mapping[str, Any]) -> dict[str, str]
     return {name: write(value) for (name, write), value in known}
 
 
-# Queue disciplines of ns-3 that correspond to ours, with equivalent parameters.
+# Queue disciplines of ns-3 that correspond to Fullpipe's, with equivalent parameters.
 
 
 _NO_LIMIT = "4294967295p"
@@ -141,7 +141,7 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Ns3Queue:
-    """A queue discipline of ns-3 with its attributes. `quantum` is 0 unless it is a fair queue."""
+    """A queue discipline of ns-3 with its attributes. `quantum` is 0 except for fair queues."""
 
     type: str
     attributes: Mapping[str, str]
@@ -173,7 +173,7 @@ def ns3_queue(queue: DropTail | Discipline | None) -> Ns3Queue:
 
 def _limit(packets: int | None, size: int | None) -> str:
     if packets is not None and size is not None:
-        raise NoCounterpartError("ns-3 limits packets or bytes, not both; leave one of them out")
+        raise NoCounterpartError("ns-3 limits packets or bytes, not both; leave one of the two out")
     if size is not None:
         if size > _MAX_BYTES:
             raise NoCounterpartError("ns-3 counts at most 4 GiB; limit packets instead")
@@ -260,7 +260,8 @@ def _red(params: Params) -> Ns3Queue:
 
 
 def red_weight(least: int, burst: int, packet: int) -> float:
-    """Return the largest power of 1/2 with which a burst into an empty queue averages below `least`."""
+    """Return the largest weight, a power of 1/2, with which the average stays below `least` during a burst of
+    this many packets into an empty queue."""
     needed = burst + 1 - least / packet
     weights = (0.5**shift for shift in range(1, 32))
     return next((w for w in weights if (1 - (1 - w) ** burst) / w >= needed), 0.5**31)
@@ -297,4 +298,4 @@ UNKNOWN: Mapping[str, frozenset[str]] = {
     "pie": frozenset({"bytemode"}),
     "fq_pie": frozenset({"memory_limit_bytes", "bytemode"}),
 }
-"""Our parameters that ns-3's queues do not have."""
+"""Parameters of Fullpipe's queues that ns-3's queues lack."""

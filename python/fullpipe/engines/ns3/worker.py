@@ -1,7 +1,7 @@
 """The process that runs the program: `python -I -S worker.py PARENT PROGRAM INPUT FOLDER ALGORITHMS`.
 
-It is a Python process because the algorithms are in the extension module, which only Python can load. It does
-not import fullpipe. It is killed when its parent process ends for any reason.
+The process runs Python because the algorithms are in the extension module, which only Python can load. The
+process does not import fullpipe. The kernel kills the process when its parent process ends for any reason.
 """
 
 import ctypes
@@ -23,8 +23,8 @@ def main(parent: str, program: str, program_input: str, folder: str, algorithms:
 
 
 def _opened(program: str) -> ctypes.CDLL:
-    """Load the program with lazy binding. LTE in the wheel refers to GTK, which the wheel does not contain
-    and which is never called."""
+    """Load the program with lazy binding, as the wheel's LTE library refers to GTK functions, which the wheel
+    lacks and the program never calls."""
     system = ctypes.CDLL(None)
     system.dlopen.restype, system.dlerror.restype = ctypes.c_void_p, ctypes.c_char_p
     handle = system.dlopen(program.encode(), os.RTLD_LAZY)

@@ -18,7 +18,7 @@ from fullpipe.engines.linux.install import download
 from fullpipe.engines.linux.install.download import DoubtError
 from fullpipe.errors import EngineError
 
-# Unpacks packages without dpkg: what they hold stays below a folder, and has bounds.
+# Unpacking of packages without dpkg. Files stay below the target folder. Their number and size are bounded.
 
 
 _AR_MAGIC = b"!<arch>\n"
@@ -29,7 +29,7 @@ MOST_BYTES = 8_000_000_000
 """Maximum unpacked size, four times that of a kernel's sources."""
 
 Choose = Callable[[tarfile.TarInfo], tarfile.TarInfo | None]
-"""Changes a member of an archive. None leaves it out."""
+"""Function that changes a member of an archive, or returns None to leave the member out."""
 
 
 def expanded(content: bytes, limit: int, url: str) -> str:
@@ -42,9 +42,9 @@ def expanded(content: bytes, limit: int, url: str) -> str:
     try:
         text = unpacking.decompress(content, limit)
     except lzma.LZMAError as error:
-        raise EngineError(f"{url}: not an xz file: {error}; the same command fetches it again") from error
+        raise EngineError(f"{url}: not an xz file: {error}; run the same command again") from error
     if not unpacking.eof:
-        raise EngineError(f"{url}: cut off, or longer than {limit:,} bytes unpacked, which is too much")
+        raise EngineError(f"{url}: cut off, or longer than the limit of {limit:,} bytes unpacked")
     return text.decode(errors="replace")
 
 
@@ -57,7 +57,7 @@ def contents(package: Path) -> Iterator[tarfile.TarFile]:
     """
     with package.open("rb") as file:
         if not _seek_member(file, "data.tar"):
-            raise EngineError(f"{package}: not a Debian package; delete it and install again")
+            raise EngineError(f"{package}: not a Debian package; delete the file and install again")
         with opened(file, package) as tar:
             yield tar
 
@@ -94,8 +94,8 @@ def _chosen(tar: tarfile.TarFile, choose: Choose) -> Iterator[tarfile.TarInfo]:
         files, size = files + 1, size + member.size
         if files > MOST_FILES or size > MOST_BYTES:
             raise EngineError(
-                f"{member.name!r} and what is before it have more than {MOST_FILES:,} files or "
-                f"{MOST_BYTES:,} bytes, more than any package used here"
+                f"the archive exceeds {MOST_FILES:,} files or {MOST_BYTES:,} bytes at {member.name!r}, more "
+                "than any package that is needed"
             )
         chosen = choose(member)
         if chosen:
@@ -118,8 +118,8 @@ def _seek_member(file: IO[bytes], prefix: str) -> bool:
 
 # Packages from a Debian mirror: found by name, fetched with resume, used only if they are verified.
 #
-# Debian signs a list of digests of its indexes, and an index has the digests of its packages. Where
-# signatures cannot be checked, the digests of known versions are in pins.txt, which scripts/pins.py writes.
+# Debian signs a list of digests of its indexes, and an index has the digests of its packages. For machines
+# that cannot check signatures, pins.txt has the digests of known versions; scripts/pins.py writes it.
 
 
 _PINS = Path(__file__).parent / "pins.txt"
@@ -134,7 +134,8 @@ _FIELDS: Mapping[str, str] = {
     "SHA256": r"[0-9a-f]{64}",
     "Size": r"[0-9]{1,12}",
 }
-"""Fields of a package that are read, and their allowed format, since names are used as file names."""
+"""Fields of a package that are read, and their allowed format. The format is checked, as names of packages
+become names of files."""
 
 
 class InconsistentError(EngineError):
@@ -152,7 +153,7 @@ class Package:
     size: int
     """Size in bytes."""
     doubt: str = ""
-    """Reason why its digest could not be verified as Debian's. Empty if it was."""
+    """Reason why the digest could not be verified as Debian's; empty for a verified digest."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -172,7 +173,7 @@ class Mirror:
         """The address of the mirror.
 
         Raises:
-            InstallOptionError: If it is not valid, or not secure.
+            InstallOptionError: If the address is not valid, or not secure.
         """
         return download.mirror(insecure=self.insecure)
 
@@ -191,18 +192,18 @@ class Mirror:
         index = download.content(url, _MOST_INDEX)
         if expected is not None and hashlib.sha256(index).hexdigest() != expected:
             raise InconsistentError(
-                f"{url}: not what Debian signed: the mirror is being updated, or it was "
-                f"changed; run the same again in an hour, or {download.ELSEWHERE}"
+                f"{url}: its digest is not the one that Debian signed: the mirror is being updated, or the "
+                f"file was changed; run the same command in an hour, or {download.ELSEWHERE}"
             )
         text = expanded(index, _MOST_EXPANDED, url)
         paragraphs = re.finditer(rf"^Package: (?:{names})$(?:\n.+)*", text, re.MULTILINE)
         return [self._package(paragraph[0], url, doubt) for paragraph in paragraphs]
 
     def fetch(self, package: Package, folder: Path, say: Say) -> Path:
-        """Download a package into a folder. An existing or partial file is used and checked.
+        """Download a package into a folder. An existing file is used, a partial file continued, both checked.
 
         Raises:
-            EngineError: If it cannot be verified or downloaded, or does not match the index.
+            EngineError: If the package cannot be verified or downloaded, or does not match the index.
         """
         say(f"{package} of Debian, {self._proof(package)}")
         folder.mkdir(parents=True, exist_ok=True)
@@ -220,7 +221,7 @@ class Mirror:
             download.append(package.url, partial, had, package.size, say)
         if _digest(partial) != package.sha256:
             partial.unlink()
-            text = "damaged or changed on the way; the same command fetches it again"
+            text = "damaged or changed on the way; run the same command again"
             raise EngineError(f"{package.url}: {text}, or {download.ELSEWHERE}")
         partial.rename(final)
         return final
@@ -228,7 +229,7 @@ class Mirror:
     def _signed_digest(self, suite: str, part: str) -> str:
         """Return the SHA-256 of a part of a suite that Debian signed."""
         if self.unverified:
-            raise DoubtError("--unverified was asked for")
+            raise DoubtError("--unverified was given")
         download.keyring()
         url = f"{self.address}/dists/{suite}/InRelease"
         text = download.signed(download.content(url, _MOST_RELEASE), url)
@@ -243,12 +244,12 @@ class Mirror:
         given = dict(line.split(": ", 1) for line in paragraph.splitlines() if ": " in line[1:])
         for name, pattern in _FIELDS.items():
             if not re.fullmatch(pattern, given.get(name, "")):
-                text = f"no index of packages: {given['Package']} has no {name} that can be read"
+                text = f"not an index of packages: {given['Package']} has no valid {name}"
                 raise EngineError(f"{url}: {text}; {download.ELSEWHERE}")
         size = int(given["Size"])
         if size > _MOST_PACKAGE:
             raise EngineError(
-                f"{url}: {given['Package']} has {size:,} bytes, more than any package used here"
+                f"{url}: {given['Package']} has {size:,} bytes, more than any package that is needed"
             )
         address = f"{self.address}/{given['Filename']}"
         return Package(given["Package"], given["Version"], address, given["SHA256"], size, doubt)
@@ -257,22 +258,22 @@ class Mirror:
         """Return, as text, how a package was verified.
 
         Raises:
-            EngineError: If it cannot be verified, and unverified packages are not allowed.
+            EngineError: If the package cannot be verified, and unverified packages are not allowed.
         """
         pinned = pins().get(str(package))
         if pinned not in (None, package.sha256):
             raise EngineError(
-                f"{package.url}: the index has another SHA-256 than the known one of this package, "
-                f"so it was changed; {download.ELSEWHERE}"
+                f"{package.url}: the SHA-256 in the index differs from the known SHA-256, so the package was "
+                f"changed; {download.ELSEWHERE}"
             )
         if not package.doubt:
             return f"signed by a key of {download.keyring()}"
         if pinned:
-            return f"by its known digest ({package.doubt})"
+            return f"verified by its known digest ({package.doubt})"
         if self.unverified:
             return "NOT VERIFIED: the mirror is trusted"
         raise EngineError(
-            f"{package} cannot be verified: {package.doubt}, and its digest is not known here; "
+            f"{package} cannot be verified: {package.doubt}, and pins.txt has no digest of it; "
             f"{download.REMEDY}, or trust the mirror with --unverified"
         )
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from fullpipe.engines.base import Say
 from fullpipe.errors import EngineError, InstallOptionError, shown
 
-# Reads from a mirror: over https, or from a folder of this machine, and never more than was announced.
+# Downloads from a mirror: over https, or from a folder of this machine, with at most the announced size.
 
 
 _MIRROR = "FULLPIPE_DEBIAN_MIRROR"
@@ -29,17 +29,17 @@ def mirror(*, insecure: bool) -> str:
     """Return the address of the mirror, which $FULLPIPE_DEBIAN_MIRROR can set.
 
     Raises:
-        InstallOptionError: If it is not valid, or uses plain http without `insecure`.
+        InstallOptionError: If the address is not valid, or uses plain http without `insecure`.
     """
     address = os.environ.get(_MIRROR, "https://deb.debian.org/debian").rstrip("/")
     scheme = address.partition(":")[0]
     if scheme == "http" and not insecure:
-        text = "what comes over plain http can be read and changed on the way; name an https: address"
+        text = "others can read and change downloads over plain http; name an https: address"
         raise InstallOptionError(
             f"${_MIRROR} is {shown(address)}: {text}, or accept the risk with --insecure"
         )
     if scheme not in ("https", "http", "file"):
-        text = "no address of a mirror; write it as https://HOST/debian or file:///FOLDER"
+        text = "not an address of a mirror; write https://HOST/debian or file:///FOLDER"
         raise InstallOptionError(f"${_MIRROR} is {shown(address)}: {text}")
     return address
 
@@ -48,12 +48,12 @@ def content(url: str, limit: int) -> bytes:
     """Download the content of a URL, up to `limit` bytes.
 
     Raises:
-        EngineError: If it cannot be read, or is longer.
+        EngineError: If the URL cannot be read, or its content is longer.
     """
     with _opened(url) as answer:
         read = b"".join(_chunks(answer, url, limit))
     if len(read) > limit:
-        raise EngineError(f"{url}: longer than {limit:,} bytes, which is too much")
+        raise EngineError(f"{url}: longer than the limit of {limit:,} bytes")
     return read
 
 
@@ -70,13 +70,13 @@ def append(url: str, path: Path, had: int, size: int, say: Say) -> None:
             for chunk in _chunks(answer, url, size - done):
                 done += len(chunk)
                 if done > size:
-                    raise EngineError(f"{url}: longer than the {size:,} bytes that its index says")
+                    raise EngineError(f"{url}: longer than the {size:,} bytes in the index")
                 file.write(chunk)
                 if 10 * done // size > told:
                     told = 10 * done // size
                     say(f"  {100 * done // size} %")
     if done < size:
-        raise _broken(url, f"it ended after {done:,} of {size:,} bytes")
+        raise _broken(url, f"the download ended after {done:,} of {size:,} bytes")
 
 
 class _NoDowngrade(urllib.request.HTTPRedirectHandler):
@@ -85,7 +85,7 @@ class _NoDowngrade(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any,
                          newurl: str) -> urllib.request.Request | None:  # fmt: skip
         if req.type == "https" and urlsplit(newurl).scheme != "https":
-            raise urllib.error.URLError("it leads from https to an address that is not")
+            raise urllib.error.URLError("it redirects from https to an address without https")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -98,7 +98,7 @@ def _opened(url: str, start: int = 0) -> Any:
 
 
 def _chunks(answer: Any, url: str, limit: int) -> Iterator[bytes]:
-    """Yield received chunks, up to the one that exceeds the limit."""
+    """Yield received chunks, up to the first chunk that exceeds the limit."""
     come = 0
     while come <= limit:
         try:
@@ -115,10 +115,10 @@ def _chunks(answer: Any, url: str, limit: int) -> Iterator[bytes]:
 
 def _broken(url: str, reason: object) -> EngineError:
     words = " ".join(str(reason).split()) or type(reason).__name__
-    return EngineError(f"{url}: {words}; the same command continues when it is there, or {ELSEWHERE}")
+    return EngineError(f"{url}: {words}; run the same command later to continue, or {ELSEWHERE}")
 
 
-# Whether Debian has signed a file: asked of gpgv, with the keys that this machine holds.
+# Check with gpgv and the keys on this machine that Debian has signed a file.
 
 
 _KEYRING = "FULLPIPE_DEBIAN_KEYRING"
@@ -153,7 +153,7 @@ def signed(content: bytes, url: str) -> str:
     """Return the part of a file that is signed by one of the keys.
 
     Raises:
-        DoubtError: If there is no gpgv, there are no keys, or no signature is by one of them.
+        DoubtError: If gpgv or the keys are missing, or no signature is by one of the keys.
         EngineError: If a signature does not match the text.
     """
     keys = keyring()
@@ -166,7 +166,7 @@ def signed(content: bytes, url: str) -> str:
         done = subprocess.run(command, capture_output=True, check=False, timeout=_SIGNATURE_TIMEOUT_S)
         said = {line.split()[1] for line in done.stdout.split(b"\n") if line.startswith(b"[GNUPG:] ")}
         if b"BADSIG" in said:
-            raise EngineError(f"{url}: changed since it was signed; {ELSEWHERE}")
+            raise EngineError(f"{url}: changed after Debian signed it; {ELSEWHERE}")
         if b"GOODSIG" not in said:
             raise DoubtError(f"{url} is not signed by a key of {keys}")
         return text.read_text(encoding="utf-8", errors="replace")

@@ -1,4 +1,4 @@
-"""Installation of the engine, and questions to the installed kernel."""
+"""Installation of the engine, and detection of the installed kernel's features."""
 
 import fcntl
 import hashlib
@@ -25,7 +25,7 @@ from fullpipe.engines.linux.tc import qdisc
 from fullpipe.engines.linux.tc.qdisc import ARRIVALS, INGRESS, ROOT
 from fullpipe.errors import EngineError
 
-# Finds out what a kernel supports: boots it, and tries every queue discipline and filter of the engine.
+# Detection of a kernel's features: a guest boots and tries every queue discipline and filter of the engine.
 
 
 _PROBE_MB = 64
@@ -36,7 +36,7 @@ def ask(path: Path, fingerprint: str) -> Installed:
     """Boot the kernel in a file and find its features.
 
     Raises:
-        EngineError: If it does not boot here.
+        EngineError: If the kernel does not boot on this machine.
     """
     with boot(Guest(path, compile_program()), _questions(), memory_mb=_PROBE_MB, seed=1) as finished:
         lines = (finished.folder / "knows").read_text(encoding="utf-8").splitlines()
@@ -74,16 +74,17 @@ def _questions() -> str:
     return "\n".join(lines()) + "\n"
 
 
-# Builds or takes a kernel, compiles the program of the guest, and finds out what the kernel supports.
+# Installation: a kernel is built or copied, the guest's program is compiled, and the kernel's features are
+# detected.
 
 
 _BUILD_MB = 2_000
 _UNFINISHED = ("build", "packages", "tools", "unverified")
-_OLD = "older kernels do not know the registers of newer processors; the newest does: leave out --version"
+_OLD = "older kernels do not support the registers of newer processors; leave out --version for the newest"
 
 
 def install(options: InstallOptions, say: Say) -> None:
-    """Build or copy a kernel, compile the guest's program, and ask the kernel for its features.
+    """Build or copy a kernel, compile the guest's program, and detect the kernel's features.
 
     Raises:
         EngineError: If something is missing, a step fails, or another installation runs.
@@ -93,7 +94,7 @@ def install(options: InstallOptions, say: Say) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _install(options, say)
     except BlockingIOError as error:
-        raise EngineError(f"another installation runs in {folder()}; wait for it, or end it") from error
+        raise EngineError(f"another installation runs in {folder()}; wait for its end, or end it") from error
     except shutil.Error as error:
         [(_, _, reason), *_] = error.args[0]
         raise EngineError(f"the tree cannot be copied: {reason}") from error
@@ -121,7 +122,7 @@ def _install(options: InstallOptions, say: Say) -> None:
     shutil.copyfile(ready, partial)
     partial.chmod(0o755)
     partial.replace(kept)
-    say("asking the kernel for its features")
+    say("booting the kernel to detect its features")
     try:
         found = ask(kept, fingerprint)
     except EngineError as error:
@@ -129,7 +130,7 @@ def _install(options: InstallOptions, say: Say) -> None:
         raise EngineError(f"{ready} does not run here, because {error}\n{_OLD}") from error
     lacking = {"htb", "tbf"} - set(found.qdiscs)
     if lacking:
-        raise EngineError(f"{ready}: a kernel without {', '.join(sorted(lacking))}, which every link needs")
+        raise EngineError(f"{ready}: the kernel lacks {', '.join(sorted(lacking))}, which every link needs")
     remember(found)
     if not options.kernel:
         for name in _UNFINISHED:
@@ -142,7 +143,7 @@ def _build(options: InstallOptions, say: Say) -> Path:
         kernel.check(options.source)
     free_mb = shutil.disk_usage(folder()).free // MB
     if free_mb < _BUILD_MB:
-        text = f"{free_mb:,} MB are free in {folder()}, and a build needs {_BUILD_MB:,}; free some"
+        text = f"{folder()} has {free_mb:,} MB of free space, and a build needs {_BUILD_MB:,} MB; free some"
         raise EngineError(f"{text}, or name another folder in $FULLPIPE_CACHE")
     mirror = Mirror(options.insecure, options.unverified)
     # Unverified packages have a separate folder.

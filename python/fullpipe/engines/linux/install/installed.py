@@ -46,9 +46,9 @@ ANSWERED = ("dctcp", "prague")
 
 
 def in_kernel(ours: str, known: Collection[str]) -> str | None:
-    """Return the kernel's name of an algorithm. None if it lacks it.
+    """Return the kernel's name of an algorithm, or None if the kernel lacks the algorithm.
 
-    Kernels with BBRv3 call it "bbr", and BBRv1 "bbr1".
+    Kernels with BBRv3 name BBRv3 "bbr" and BBRv1 "bbr1".
     """
     with_bbr3 = "bbr1" in known
     if ours == "bbr1":
@@ -60,12 +60,13 @@ def in_kernel(ours: str, known: Collection[str]) -> str | None:
     return name if name in known else None
 
 
-# The compiler and its helpers: what the machine has, and what can be borrowed from Debian's packages.
+# The compiler and other build tools, from the machine or from Debian's packages.
 
 
 SUITE = "bookworm"
 BORROWED = ("flex", "bison", "m4")
-"""Programs that read a kernel's configuration. Their packages depend only on the C library."""
+"""Programs that read a kernel's configuration and can be taken from Debian's packages, which depend only on
+the C library."""
 
 
 @cache
@@ -73,7 +74,7 @@ def compiler() -> Requirement:
     """Check that programs can be compiled and linked statically."""
     remedy = "install gcc and the static C library (Debian: gcc libc6-dev)"
     if not shutil.which("gcc"):
-        return Requirement("compiler", False, "there is no gcc", remedy, needed=False)
+        return Requirement("compiler", False, "gcc is missing", remedy, needed=False)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "a.c"
         source.write_text("int main(void) { return 0; }\n", encoding="utf-8")
@@ -92,14 +93,14 @@ def lacking() -> list[str]:
 def words() -> tuple[str, str]:
     """Return the state of the build tools, and the remedy."""
     names = ", ".join(lacking())
-    return (f"there is no {names}" if names else "make, bc, ld", "install them (Debian: make bc binutils)")
+    return (f"missing: {names}" if names else "make, bc, ld", "install them (Debian: make bc binutils)")
 
 
 def check() -> None:
     """Check that a kernel can be built.
 
     Raises:
-        EngineError: If something is missing. The message lists everything.
+        EngineError: If a build tool is missing. The message lists all missing tools.
     """
     found = compiler()
     reasons = [] if found.present else [f"{found.detail}; {found.remedy}"]
@@ -112,7 +113,7 @@ def check() -> None:
 
 
 def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
-    """Unpack next to the folder and rename, so that the folder is never incomplete."""
+    """Unpack the packages next to the folder, then rename, so that the folder is never incomplete."""
     found = {p.name: p for p in mirror.packages(SUITE, "amd64", "|".join(BORROWED))}
     lacking = [name for name in BORROWED if name not in found]
     if lacking:
@@ -126,7 +127,7 @@ def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
 
 
 def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]:
-    """Return variables by which make finds flex and bison: the machine's, or those of packages in `folder`.
+    """Return variables by which make finds flex and bison: installed ones, or Debian's, unpacked in `folder`.
 
     Raises:
         InstallOptionError: If the mirror's address is not valid.
@@ -140,7 +141,7 @@ def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]
         except InstallOptionError:
             raise
         except EngineError as error:
-            text = "flex or bison is missing: install them with your package manager. They cannot be borrowed"
+            text = "flex or bison is missing: install both with your package manager. The download failed"
             raise EngineError(f"{text}, because {error}") from error
     binaries, share = folder / "usr" / "bin", folder / "usr" / "share"
     return {
@@ -150,7 +151,7 @@ def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]
     }
 
 
-# The kernel that is installed, and what it supports.
+# The installed kernel and its features.
 
 
 PERIODIC = "periodic"
@@ -170,7 +171,7 @@ class Installed:
     qdiscs: tuple[str, ...]
     accecn: bool
     radios: bool = False
-    """Whether it has the wireless stack and Fullpipe's radios (`engines install linux --radios`)."""
+    """Whether the kernel has the wireless stack and Fullpipe's radios (`engines install linux --radios`)."""
 
 
 def everything() -> Installed:
@@ -185,7 +186,7 @@ def folder() -> Path:
 
 
 def find() -> Installed | None:
-    """Return the installed kernel. None if there is none."""
+    """Return the installed kernel, or None if no kernel is installed."""
     return _read(folder() / "installed.json")
 
 
@@ -235,10 +236,10 @@ def program() -> Path:
 
 
 def compile_program() -> Path:
-    """Return the guest's program. It is compiled if it is missing or its sources have changed.
+    """Return the guest's program. The program is compiled if it is missing or its sources have changed.
 
     Raises:
-        EngineError: If there is no compiler, or it fails.
+        EngineError: If there is no compiler, or the compiler fails.
     """
     final = program()
     if final.is_file():
@@ -262,8 +263,8 @@ def take_program(archive: Path) -> None:
     """Install the guest's program from an archive or a file made on another machine.
 
     Raises:
-        InstallOptionError: If the program is not in it, or was compiled from other sources.
-        EngineError: If it cannot be read.
+        InstallOptionError: If the file lacks the program, or the program was compiled from other sources.
+        EngineError: If the file cannot be read.
     """
     name = _program_name()
     try:
@@ -277,8 +278,8 @@ def take_program(archive: Path) -> None:
         raise EngineError(f"{archive}: {error.strerror}") from error
     if data is None:
         raise InstallOptionError(
-            f"{archive}: has no {name}; that file is in the cache of a machine on which the engine of this "
-            "version of fullpipe is installed"
+            f"{archive}: has no {name}; copy this file from the cache of a machine that has the engine of "
+            "this version of fullpipe"
         )
     partial = program().with_suffix(".part")
     partial.write_bytes(data)

@@ -17,7 +17,7 @@ from fullpipe.engines.base import Say
 from fullpipe.engines.linux.install import debian
 from fullpipe.errors import EngineError, InstallOptionError
 
-# Runs make in a kernel tree, and ends it with fullpipe.
+# Runs of make in a kernel tree. make ends when fullpipe ends.
 
 
 _LAST_LINES = 15
@@ -26,7 +26,8 @@ _LIBC = ctypes.CDLL(None)
 
 
 def _end_with(parent: int) -> None:
-    """End this process, before it becomes make, when fullpipe ends. Two makes would damage the tree."""
+    """Let the kernel end this process, which becomes make, when fullpipe ends. A make that continued would
+    damage the tree during the next build."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -66,7 +67,7 @@ def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Sa
         raise EngineError("\n".join([f"{' '.join(command)} failed in {tree}:", *said]))
 
 
-# The source tree of a kernel: Debian's newest package, or a folder of the user's.
+# The source tree of a kernel: Debian's newest package, or a folder of the user.
 
 
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")
@@ -79,7 +80,7 @@ def newest(mirror: debian.Mirror, version: str | None) -> debian.Package:
     """Find the source package of a version such as "6.1", or of the newest kernel in Debian.
 
     Raises:
-        InstallOptionError: If there is none.
+        InstallOptionError: If Debian has no such package.
         EngineError: If an index cannot be downloaded and no other suite has the requested version.
     """
     names = SOURCE.pattern if version is None else re.escape(f"linux-source-{version}")
@@ -132,7 +133,7 @@ def unpack(package: Path, folder: Path, say: Say) -> Path:
 
 
 def _wanted(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Remove the top folder from a member's name. None if the member is not needed."""
+    """Return a member of the archive without the top folder in its name, or None for an unneeded member."""
     path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
     return None if is_useless(path) else member.replace(name=str(path), deep=False)
 
@@ -149,7 +150,7 @@ _DESCRIBES = ("Kconfig", "Makefile", "Kbuild")
 
 
 def is_useless(path: PurePosixPath) -> bool:
-    """Whether a file is code for hardware that the guest lacks. Files for the build are needed."""
+    """Whether a file is code for hardware that the guest lacks. False for files of the build system."""
     text = path.as_posix()
     parts = path.parts
     other_machine = parts[:1] == ("arch",) and len(parts) > 2 and parts[1] not in ("um", "x86")
@@ -161,10 +162,10 @@ def check(source: Path) -> None:
     """Check that a folder is a kernel's source tree.
 
     Raises:
-        InstallOptionError: If it is not.
+        InstallOptionError: If the folder has no arch/um/Kconfig.
     """
     if not (source / "arch" / "um" / "Kconfig").is_file():
-        raise InstallOptionError(f"{source}: not a kernel tree; there is no arch/um/Kconfig")
+        raise InstallOptionError(f"{source}: not a kernel tree, as arch/um/Kconfig is missing")
 
 
 def copy(source: Path, folder: Path, say: Say) -> Path:
@@ -198,8 +199,8 @@ def _changed_ns(tree: Path) -> int:
 
 # A Linux kernel that runs as one process in virtual time: User Mode Linux, built from a source tree.
 #
-# Four values of the tree are changed, all of them in arch/um, so TCP and the queue disciplines are Linux's
-# own.
+# Four values of the tree are changed, all of them in arch/um. The code of TCP and of the queue disciplines is
+# unchanged.
 
 
 _HERE = Path(__file__).parent
@@ -231,7 +232,8 @@ class Edit:
 EDITS = (
     # TCP counts its timers in ticks. 100 per second make timeouts and delayed ACKs ten times too coarse.
     Edit("arch/um/Kconfig", r"(config HZ\s+int\s+default )\d+", r"\g<1>1000"),
-    # The clock and the shortest timer are whole nanoseconds: reading the clock is arithmetic in virtual time.
+    # The clock and the shortest timer have a resolution of 1 ns. In virtual time, reading the clock is only
+    # arithmetic.
     Edit("arch/um/**/*.[ch]", r"(#define\s+TIMER_MULTIPLIER\s+)\d+", r"\g<1>1"),
     Edit("arch/um/**/*.[ch]", r"(#define\s+TIMER_MIN_DELTA\s+)\d+", r"\g<1>1"),
     # The kernel's random numbers come from a seed.
@@ -240,10 +242,10 @@ EDITS = (
 
 
 def edit(tree: Path) -> None:
-    """Change the values in a source tree. A tree that was already changed is left as it is.
+    """Change the values in a source tree, unless this was done before.
 
     Raises:
-        EngineError: If a value is not where it is in all known kernels.
+        EngineError: If a value is not at its place in all supported kernels.
     """
     done = tree / ".fullpipe-edited"
     if done.exists():
@@ -258,8 +260,8 @@ def edit(tree: Path) -> None:
                 hits += times
         if not hits:
             raise EngineError(
-                f"this kernel differs from all supported ones: {change.files} has no {change.found}; "
-                "another one may do, as in --version 6.12"
+                f"this kernel differs from all supported kernels: {change.files} has no {change.found}; "
+                "try another version, as in --version 6.12"
             )
     util = tree / "arch/um/os-Linux/util.c"
     text = util.read_text(encoding="utf-8")
@@ -273,11 +275,11 @@ def add_radios(tree: Path) -> None:
     """Add Fullpipe's driver of radios to the kernel's drivers.
 
     Raises:
-        EngineError: If the tree lacks the folder for it.
+        EngineError: If the tree lacks the folder for such drivers.
     """
     drivers = tree / _DRIVERS
     if not (drivers / "Kconfig").is_file():
-        raise EngineError(f"this kernel has no {_DRIVERS} for radios; leave out --version for the newest")
+        raise EngineError(f"this kernel has no folder {_DRIVERS}; leave out --version for the newest kernel")
     shutil.copyfile(_RADIOS / "fullpipe_wifi.c", drivers / "fullpipe_wifi.c")
     for name, added in (
         ("Kconfig", (_RADIOS / "Kconfig").read_text(encoding="ascii")),
@@ -312,9 +314,9 @@ def build(tree: Path, tools: Mapping[str, str], jobs: int, say: Say) -> Path:
         draft.write_text(wanted, encoding="utf-8")
         make(tree, environment, [f"KCONFIG_ALLCONFIG={draft}", "allnoconfig"], None)
         draft.replace(configured)
-    say(f"compiling about {_ABOUT_FILES} files, which takes some 5 minutes of a processor")
+    say(f"compiling about {_ABOUT_FILES} files, which takes about 5 minutes on one processor")
     make(tree, environment, ["-j", str(jobs), "linux"], say)
     built = tree / "linux"
     if not built.is_file():
-        raise EngineError(f"{tree}: make has left no kernel")
+        raise EngineError(f"{tree}: make succeeded but made no kernel")
     return built

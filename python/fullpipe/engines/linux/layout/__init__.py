@@ -75,10 +75,10 @@ def _rates_bps(link: Link, states: Sequence[tuple[int, LinkState]]) -> tuple[tup
 # Namespaces of the guest and the devices between them.
 #
 # Every node at which links begin or end is a forwarding namespace. Every flow has two addresses of its own,
-# by which packets are routed, and two hosts of its own next to its nodes. Such a host does not send
-# directly into a link, since senders count packets queued at their own host and stop
-# (`tcp_small_queue_check` in the kernel). At a host with a network interface (NIC), this is intended: the
-# host is one namespace for all of its flows, and their packets leave it by the devices of that link.
+# by which packets are routed, and two hosts of its own next to its nodes. Such a host does not send directly
+# into a link: a sender stops when too many of its packets are queued at its own host (TCP small queues,
+# `tcp_small_queue_check` in the kernel). At a host with a network interface (NIC), this limit is intended:
+# the host is one namespace for all of its flows, and their packets leave the host by the devices of the NIC.
 
 
 class Namespaces:
@@ -97,11 +97,11 @@ class Namespaces:
         self.devices: dict[str, list[Device]] = defaultdict(list)
         """Devices of every namespace, in the order of their cables."""
         self.sends_by: dict[str, list[Device]] = defaultdict(list)
-        """Devices by which packets leave, of every namespace."""
+        """Devices of every namespace by which packets leave."""
         self.links: list[list[Device]] = []
         """Devices of every link, in the order in which packets pass them."""
         self.arrivals: list[Device] = []
-        """Device of every link at which its packets arrive."""
+        """Device at the far end of every link, at which packets arrive."""
         for number in range(len(network.flows)):
             for end in ("sender", "receiver"):
                 self.host(end, number)
@@ -114,7 +114,7 @@ class Namespaces:
         return self._add(shared if self.is_shared(end, number) else f"{end[0]}{number}")
 
     def is_shared(self, end: str, number: int) -> bool:
-        """Whether a flow's sender or receiver has a NIC, which other flows may share."""
+        """Whether a flow's sender or receiver is at a host with a NIC, which several flows may share."""
         return self._node(end, number) in self._with_nic
 
     def _node(self, end: str, number: int) -> str:
@@ -220,7 +220,7 @@ def _start_ns(routed: RoutedFlow, seed: int) -> int:
 
 
 def _end_ns(routed: RoutedFlow, scenario: Scenario) -> int:
-    """Return the time at which a flow stops. Packets can still leave at the very end of a run."""
+    """Return the time at which a flow stops. Without a stop, it can still send at the very end of a run."""
     after_ns = to_nanoseconds(scenario.duration_s) + 1
     return after_ns if routed.flow.stop_s is None else min(after_ns, to_nanoseconds(routed.flow.stop_s))
 
@@ -259,7 +259,8 @@ def _along(places: Namespaces, number: int, route: Sequence[int], *, to_receiver
 
 
 def _cables(network: Network, places: Namespaces) -> Iterator[Cable]:
-    """Yield all cables. Next to a host, the MTU fits the packets of its flows; elsewhere, those of all."""
+    """Yield all cables. The MTU next to a host fits the packets of the host's flows. All other cables fit the
+    packets of all flows."""
     of_hosts: dict[str, int] = {}
     for n, routed in enumerate(network.flows):
         for host in (places.host("sender", n), places.host("receiver", n)):

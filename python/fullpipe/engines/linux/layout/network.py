@@ -1,6 +1,6 @@
 """The layout of a scenario in the guest: devices of links, hosts and routes of flows, and their settings.
 
-The script and the tables are made from it.
+The script and the tables are made from the layout.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class Device(NamedTuple):
 
 @dataclass(frozen=True)
 class Cable:
-    """A pair of connected devices. Each receives the packets that the other sends."""
+    """A pair of connected devices. Each device receives the packets that the other device sends."""
 
     near: Device
     far: Device
@@ -52,7 +52,7 @@ class LinkLayout:
     name: str
     stages: tuple[Stage, ...]
     arrival: Device
-    """The device at which its packets arrive."""
+    """The device at the far end, at which packets arrive."""
     arrival_filter: tuple[TcObject, ...]
     overhead_bytes: int
     """Size that the link layer adds to every packet."""
@@ -61,7 +61,7 @@ class LinkLayout:
     rates_bps: tuple[tuple[int, int], ...]
     """Start times in nanoseconds, and the rates from then on. Empty if the rate is unlimited."""
     is_used: bool
-    """Whether a flow ever crosses it."""
+    """Whether a flow ever crosses the link."""
 
 
 @dataclass(frozen=True)
@@ -73,25 +73,25 @@ class Host:
     device: Device
     """The device that has the address."""
     sends_by: tuple[Device, ...]
-    """The devices by which packets leave it."""
+    """The devices by which packets leave the host."""
     is_shared: bool
-    """Whether other flows may send or receive here as well."""
+    """Whether several flows may send or receive at this host."""
 
 
 @dataclass(frozen=True)
 class Hop:
-    """A route in one namespace: the device by which packets to an address leave it."""
+    """A route in one namespace: the device by which packets to an address leave the namespace."""
 
     device: Device
     address: str
     to_receiver: bool
     source: str | None
-    """The source address, if packets start here."""
+    """The source address, if the namespace is the sending host of the packets."""
 
 
 @dataclass(frozen=True)
 class RerouteLayout:
-    """Hops that replace others at a time."""
+    """Hops that replace a flow's earlier hops at a given time."""
 
     at_ns: int
     hops: tuple[Hop, ...]
@@ -108,19 +108,19 @@ class FlowLayout:
     reroutes: tuple[RerouteLayout, ...]
     start_ns: int
     paces: tuple[Pace, ...]
-    """Paces at which its application writes data. Empty if the application never limits the flow."""
+    """Paces at which the application writes data. Empty if the application never limits the flow."""
     departures_ns: tuple[int, ...]
     """Departure times of its datagrams. Empty for connections."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A device whose queue disciplines are counted, with the number of its link."""
+    """A device whose queue disciplines are counted, with the index of its link."""
 
     link: int
     device: Device
     queues: bool
-    """Whether packets in it are waiting for the link. If not, they are on their way."""
+    """Whether packets in the qdiscs wait for the link. Otherwise the packets are propagating."""
 
 
 @dataclass(frozen=True)

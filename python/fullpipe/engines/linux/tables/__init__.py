@@ -33,16 +33,16 @@ MEASURED: Mapping[str, str] = {
     "flags ecn size",
     "links_summary": "link dropped_packets marked_packets forwarded_packets forwarded_bytes utilisation",
 }
-"""Columns that are measured. A kernel shows states of connections and queues, and packets at hosts."""
+"""Columns that the engine measures. A kernel shows states of connections and queues, and packets at hosts."""
 
 _SMOOTHED = "its RTT samples are smoothed"
-_NEVER_FORGOTTEN = "it is of the whole connection, the warm-up included"
+_NEVER_FORGOTTEN = "it covers the whole connection, the warm-up included"
 
 
 def otherwise(scenario: Scenario) -> dict[str, str]:
-    """Return columns whose meaning differs for connections, with their meaning.
+    """Return columns whose meaning for connections differs from the schema's, with their meaning.
 
-    A kernel shows its smoothed and its minimum RTT, but not all samples.
+    A kernel shows the smoothed and the minimum RTT of a connection, but not all samples.
     """
     smoothed = {f"flows.rtt_{what}_s": _SMOOTHED for what in ("mean", "p50", "p95", "p99")}
     return smoothed | ({"flows.rtt_min_s": _NEVER_FORGOTTEN} if scenario.warmup_s else {})
@@ -68,7 +68,10 @@ def read(folder: Path, scenario: Scenario, network: NetworkLayout) -> dict[str, 
 
 
 def _check(folder: Path, network: NetworkLayout) -> None:
-    """Check the run. The kernel can silently choose another algorithm, or drop packets in its own queues."""
+    """Check that the kernel used the requested algorithms and dropped no packets in its own queues.
+
+    The kernel reports neither as an error.
+    """
     for line in (folder / "connections").read_text(encoding="ascii").splitlines():
         number, asked, chosen = line.split(",")[:3]
         if asked != chosen:

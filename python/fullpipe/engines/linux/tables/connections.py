@@ -26,7 +26,7 @@ _REST = ("busy", "rwnd_limited", "sndbuf_limited", "received", "finished")
 _COLUMNS = (*_STATE, *_RATES, *_COUNTS, *_REST)
 _MARKS = ("number", "time", "marked")
 LATE_NS = 200_000
-"""Maximum delay of a sample, since reading a clock takes time."""
+"""Maximum delay of a sample after its nominal time, as reading a clock takes time."""
 
 
 def read_samples(path: Path, scenario: Scenario) -> pl.DataFrame:
@@ -45,7 +45,7 @@ def read_samples(path: Path, scenario: Scenario) -> pl.DataFrame:
 
 
 def read_marks(path: Path) -> pl.DataFrame:
-    """Read the numbers of marked packets received by every flow, at the boundaries of intervals."""
+    """Read how many marked packets the receiver of every flow got, at the boundaries of intervals."""
     return pl.read_csv(
         path, has_header=False, new_columns=list(_MARKS), schema=dict.fromkeys(_MARKS, pl.Int64)
     )
@@ -97,7 +97,7 @@ def series(samples: pl.DataFrame, network: NetworkLayout, interval_ns: int) -> d
 
 
 def _paces(routed: RoutedFlow) -> bool:
-    """Whether the kernel paces a flow. It also has a rate for other flows, which is not used."""
+    """Whether the kernel paces a flow. The kernel also reports a pacing rate for unpaced flows."""
     return routed.tcp.pacing != "auto" or routed.flow.described.startswith(("bbr", "prague"))
 
 
@@ -170,7 +170,7 @@ def _row(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _rtts(samples: pl.DataFrame, begin_ns: int, end_ns: int) -> dict[str, float | None]:
-    """Return statistics of the smoothed RTT. Samples are weighted by packets acknowledged since the last."""
+    """Return statistics of the smoothed RTT, weighted by packets acknowledged since the previous sample."""
     rows = samples.with_columns(weight=pl.col("delivered").diff().fill_null(0))
     rows = rows.filter((pl.col("time") > begin_ns) & (pl.col("time") <= end_ns + LATE_NS))
     rows = rows.filter((pl.col("rtt") > 0) & (pl.col("weight") > 0)).sort("rtt")
@@ -198,7 +198,8 @@ _WORDS = {
     "red": (3,),
     "dualpi2": (6,),
 }
-"""Indices of the counts of marks among the 32-bit words: by the algorithm, and by a threshold if separate."""
+"""Indices of mark counts among the 32-bit words of a qdisc's statistics: marks by the algorithm, and by a
+threshold if the qdisc counts these separately."""
 _CAKE_TINS, _CAKE_MARKED = 10, 7
 _KIND = 0x3FFF
 
@@ -236,7 +237,7 @@ _LATE_NS = 1_000_000
 
 @dataclass
 class Totals:
-    """Counters of a link so far, and its current queue."""
+    """Counters of a link since the start of the run, and its current queue."""
 
     dropped: int = 0
     marked: int = 0
@@ -295,7 +296,8 @@ def _between(link: LinkLayout, before: Totals, now: Totals, from_ns: int, to_ns:
 
 
 def _mean_utilisation(link: LinkLayout, totals: list[Totals], when: list[int]) -> float | None:
-    """Return the mean utilisation over time. If the rate changes, it differs from the share of bits."""
+    """Return the mean utilisation over time. If the rate of the link changes, this mean differs from sent
+    bits over possible bits."""
     pieces = zip(pairwise(totals), pairwise(when), strict=True)
     shares = [
         (_between(link, before, now, from_ns, to_ns)["utilisation"], to_ns - from_ns)
@@ -307,7 +309,7 @@ def _mean_utilisation(link: LinkLayout, totals: list[Totals], when: list[int]) -
 
 
 def _capacity_bits(link: LinkLayout, from_ns: int, to_ns: int) -> float | None:
-    """Return the bits that a link could have sent in a time. None if its rate is unlimited."""
+    """Return the bits that a link could have sent in a span of time; None for an unlimited rate."""
     if not link.rates_bps:
         return None
     bits = 0.0
@@ -333,8 +335,8 @@ def _history(
 
 
 def _count(total: Totals, kind: str, handle: str, numbers: list[int], own: str, *, queues: bool) -> None:
-    """Add the counters of a qdisc. The bucket above a queue counts some of its drops, so the larger of both
-    numbers is used."""
+    """Add the counters of a qdisc. A token bucket also counts some drops of the queue below it, so the larger
+    of both counts is used."""
     size, packets, drops, waiting_packets, waiting_bytes = numbers
     total.marked += marked(kind, own)
     if kind == "ingress":

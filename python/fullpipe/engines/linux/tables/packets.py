@@ -33,7 +33,7 @@ _QUANTILES = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
 
 @dataclass(frozen=True)
 class ProbeRecords:
-    """Departure and arrival times of a flow's datagrams and of their replies. Null if lost."""
+    """Departure and arrival times of a flow's datagrams and of their replies; null for a lost packet."""
 
     rows: pl.DataFrame
     routed: RoutedFlow
@@ -57,7 +57,7 @@ def read_datagrams(path: Path, network: NetworkLayout) -> dict[int, ProbeRecords
 
 
 def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
-    """Return a flow's row of the table `flows`. Arrivals after the stop of the flow count as well."""
+    """Return a flow's row of the table `flows`. Arrivals after the stop of the flow count, too."""
     routed, rows, workload = records.routed, records.rows, records.workload
     duration_ns, stop_s = to_nanoseconds(scenario.duration_s), routed.flow.stop_s
     begin_ns = max(to_nanoseconds(scenario.warmup_s), records.start_ns)
@@ -89,9 +89,10 @@ def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
 
 
 def _lost(records: ProbeRecords, begin_ns: int) -> int:
-    """Return the number of lost datagrams, without those that seemed lost at the start of the measurement.
+    """Return the number of datagrams that were lost after the start of the measurement.
 
-    Lost datagrams left before one that arrived (RFC 3550, section 6.4.1).
+    A datagram counts as lost if a later datagram arrived (RFC 3550, section 6.4.1). Datagrams that counted as
+    lost at the start of the measurement are subtracted.
     """
     seen = records.rows["returned" if records.workload.echo else "arrived"]
     return max(0, _missing(seen.is_not_null()) - _missing((seen <= begin_ns).fill_null(value=False)))
@@ -117,7 +118,7 @@ def _times(name: str, rows: pl.DataFrame, until: str) -> dict[str, float | None]
 
 
 def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:
-    """Return the interarrival jitter (RFC 3550, section 6.4.1), the mean of arrivals from `begin_ns` on."""
+    """Return the interarrival jitter (RFC 3550, section 6.4.1): its mean over arrivals from `begin_ns` on."""
     smoothed, measured, last = 0.0, list[float](), None
     arrived = rows.drop_nulls("arrived").sort("arrived", maintain_order=True)
     for sent_ns, arrived_ns in arrived.select("sent", "arrived").iter_rows():
@@ -172,7 +173,7 @@ def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[di
 
 
 def _by_interval(rows: pl.DataFrame, when: str, interval_ns: int, what: pl.Expr) -> dict[int, Any]:
-    """Compute a value for every interval with arrivals, by the number of its end."""
+    """Compute a value for every interval with arrivals, by the index of the interval's end."""
     came = rows.drop_nulls(when).with_columns(interval=(pl.col(when) - 1) // interval_ns + 1)
     return dict(came.group_by("interval").agg(value=what).iter_rows())
 
@@ -234,7 +235,7 @@ def _ends(segments: Segments, point: str, network: NetworkLayout) -> Iterator[tu
 
 
 def _flows_of(segments: Segments, network: NetworkLayout) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return the number of every segment's flow, and whether the flow's sender sent it, shape (n,) each."""
+    """Return the index of every segment's flow, and whether the flow's sender sent it, shape (n,) each."""
     flows = network.flows
     hosts = (*(flow.sender for flow in flows), *(flow.receiver for flow in flows))
     addresses = np.array([int(ipaddress.IPv4Address(host.address)) for host in hosts])
@@ -245,7 +246,7 @@ def _flows_of(segments: Segments, network: NetworkLayout) -> tuple[Ints, npt.NDA
 
 
 def _columns(sent: Sent, source: str, laid: FlowLayout) -> dict[str, Any]:
-    """Return columns of the packets that one end sent, except time and place."""
+    """Return columns of the packets that one end sent, except the time and the point of capture."""
     routed, is_receiver, count = laid.routed, source == "receiver", sent.seq.size
     is_accurate = has_accecn(routed.tcp, routed.flow.cca.kind if routed.flow.cca else "")
     return {
@@ -291,7 +292,8 @@ def _sacks(sent: Sent) -> list[str]:
 
 
 def _flags(sent: Sent, *, is_accurate: bool) -> list[str]:
-    """Return flags in the order of the table's declaration. With AccECN, ECE and CWR belong to a counter."""
+    """Return flags in the order of the table's declaration. With AccECN, the bits of ECE and CWR are part of
+    the counter ACE."""
     duplicates = np.zeros(sent.seq.size, dtype=bool)
     duplicates[sent.sack_row[is_duplicate(sent)]] = True
     bits = {"psh": PSH, **({} if is_accurate else {"cwr": CWR, "ece": ECE}), "fin": FIN}
@@ -306,8 +308,8 @@ def _flags(sent: Sent, *, is_accurate: bool) -> list[str]:
 def _marks_counted(sent: Sent) -> Ints:
     """Return the numbers of marked packets that the receiver counted, by unwrapping its counter ACE.
 
-    The receiver sends an ACK after a few marks at most (RFC 9768, section 3.2.2.5.1). So ACE grows by less
-    than 8 from one ACK to the next, unless several consecutive ACKs are lost.
+    A receiver sends an ACK after a few marks at most (RFC 9768, section 3.2.2.5.1). So ACE grows by less than
+    8 from one ACK to the next, unless several consecutive ACKs are lost.
     """
     high, middle, low = (((sent.flags & bit) != 0).astype(np.int64) for bit in (AE, CWR, ECE))
     counter = np.where((sent.flags & SYN) != 0, _FIRST, high * 4 + middle * 2 + low)

@@ -43,7 +43,8 @@ _TABLE = 2048
 _SIGMA = 8192
 _MOST_S16 = 2**15 - 1
 _IN_ORDER_BPS = 400_000_000_000
-"""A rate so high that packets take hardly any time. With a rate, netem preserves the order of packets."""
+"""Rate of netem for jitter that must not reorder packets: netem preserves the order if it has a rate. At
+400 Gbit/s, transmission takes hardly any time."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,12 @@ class Netem:
 
     @property
     def does_nothing(self) -> bool:
-        """Whether it leaves packets unchanged."""
+        """Whether netem leaves packets unchanged and undelayed."""
         return self == Netem()
 
     def split(self) -> "tuple[Netem, Netem]":
-        """Split into serialisation, and the rest, in which packets may overtake each other."""
+        """Split netem into a part with the transmission time, and a part with all other properties, in which
+        packets may overtake each other."""
         return Netem(rate_bps=self.rate_bps), replace(self, rate_bps=None)
 
     def qdisc(self, seed: int) -> Qdisc:
@@ -108,16 +110,17 @@ def _half_normal() -> bytes:
 # Links of a scenario as one to four devices in a row, and their changes.
 #
 # For a link with a rate and a queue, an htb class without a burst serves the queue. A netem follows, which
-# adds transmission time, propagation delay, loss and jitter. Without a queue, netem does all of it.
+# adds transmission time, propagation delay, loss and jitter. A link without a queue has only the netem.
 
 
 _HEADROOM = 1.0001
-"""Ratio of netem's rate to that of the class, so that packets never wait again because of rounding."""
+"""Ratio of netem's rate to the rate of the class. It is above 1, as packets would otherwise wait in netem
+because of rounding."""
 
 
 @dataclass(frozen=True)
 class LinkState:
-    """Properties of a link during some time."""
+    """Properties of a link from one change to the next."""
 
     rate_bps: int | None
     queue: DropTail | Discipline | None
@@ -156,7 +159,7 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
     Args:
         link: The link.
         state: The state.
-        frame_bytes: Size on the wire of the largest packet that crosses it.
+        frame_bytes: Size on the wire of the largest packet that crosses the link.
         seed: Seed of the run.
         turn: Number of earlier changes.
     """
@@ -171,7 +174,7 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
     if link.steps or any(not part.does_nothing for part in parts):
         made += [_alone(part.qdisc(loss_seed)) for part in parts]
     if link.impairments.duplicate:
-        # A separate netem, or copies would take transmission time and have other delays than the originals.
+        # A separate netem, as copies would otherwise take transmission time and differ in delay.
         duplicate_seed = departures.bits(seed, f"duplicate/{link.name}")
         made.append(_alone(Netem(duplicate=link.impairments.duplicate).qdisc(duplicate_seed)))
     return made
@@ -190,13 +193,13 @@ def arrival_filter(link: Link) -> tuple[TcObject, ...]:
 
 
 def _may_reorder(link: Link) -> bool:
-    """Whether packets may overtake others during propagation, because of jitter or a shorter delay."""
+    """Whether packets may overtake each other during propagation, because of jitter or a shorter delay."""
     delays = [link.delay_ns, *(values["delay_ns"] for _, values in link.steps if "delay_ns" in values)]
     return delays != sorted(delays) or link.impairments.jitter is not None
 
 
 def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:
-    """Return the class with the queue below it, or only the queue if it shapes."""
+    """Return the class with the queue below it, or only the queue if the queue has a rate of its own."""
     policed = isinstance(queue, Discipline) and queue.kind == "police"
     if isinstance(queue, Discipline) and queue.rate_bps is not None and not policed:
         return _shaping(queue, state.rate_bps)
@@ -206,7 +209,8 @@ def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> 
 
 
 def _served(queue: DropTail | Discipline, rate_bps: int | None, frame_bytes: int) -> tuple[TcObject, ...]:
-    """Return the class that serves a queue at the link's rate. Empty without a rate, as no packet waits."""
+    """Return the class that serves a queue at the link's rate. Empty for an unlimited rate, at which no
+    packet waits."""
     if rate_bps is None:
         return ()
     return (
@@ -236,9 +240,10 @@ def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[TcObject, ...]
 
 
 def differing(before: Sequence[QdiscTree], after: Sequence[QdiscTree]) -> Iterator[tuple[int, int]]:
-    """Yield the objects that differ, as the number of the device in the row and of the object on it.
+    """Yield the objects that differ, as the index of the device on the link and the index of the object.
 
-    A queue below a token bucket is set again after the bucket, because the bucket sets its limit.
+    After a change of a token bucket, the queue below it is also yielded, because the bucket sets the limit of
+    the queue.
     """
     for n, (old, new) in enumerate(zip(before, after, strict=True)):
         changed = [then != now for then, now in zip(old.objects, new.objects, strict=True)]

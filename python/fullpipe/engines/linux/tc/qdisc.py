@@ -44,9 +44,9 @@ _OPTIONS, _STAB, _NESTED = 2, 8, 0x8000
 ETHERNET_BYTES = 14
 MOST_U32 = 2**32 - 1
 ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
-"""Handles of a device, of a qdisc at its root, and of a qdisc below that."""
+"""Handles of a device, of the qdisc at its root, and of a qdisc below the root qdisc."""
 INGRESS, ARRIVALS = "fffffff1", "ffff0000"
-"""Handles of a device's incoming packets, and of the qdisc for them."""
+"""Handle of a device's ingress hook, and of the qdisc for incoming packets at this hook."""
 CLASS, FILTER = "10001", "1"
 """Handles of the only class of the qdisc at the root, and of the only filter of a qdisc."""
 
@@ -58,7 +58,7 @@ class Qdisc:
     kind: str
     options: bytes = b""
     nested: bool = True
-    """Whether the options are attributes. If not, they are a bare structure."""
+    """Whether the options are netlink attributes. Otherwise the options are a bare C structure."""
 
     def written(self, link_overhead_bytes: int = ETHERNET_BYTES) -> str:
         """Return the name, and the rest of the message in hexadecimal. Sizes include the overhead."""
@@ -87,7 +87,7 @@ class QdiscTree:
 
     objects: tuple[TcObject, ...]
     queues: bool
-    """Whether packets in it are waiting for the link. If not, they are on their way."""
+    """Whether packets in the tree wait for the link. Otherwise the packets are propagating."""
 
 
 def ratespec(rate_bps: int, cell_log: int = 0) -> bytes:
@@ -108,7 +108,7 @@ _DETERMINISTIC = 2
 _TICK_NS = 64
 _ANY_SIZE = 2**31 - 1
 _TABLE, _CELL_LOG = 1024, 3
-"""A table of times that kernels require but no longer read."""
+"""Size and cell log of the rate table, which kernels require but no longer read."""
 MOST_EVERY = 2**16 - 1
 _MOST_TICKS = 2**32 - 1
 
@@ -124,12 +124,12 @@ def policer(p: Mapping[str, Any], class_id: int) -> Qdisc:
 
 
 def burst_ticks(p: Mapping[str, Any]) -> int:
-    """Return the time that the bucket takes to fill, in units of the kernel."""
+    """Return the time that the bucket takes to fill, in ticks of the kernel's packet scheduler."""
     return round(int(p["burst_bytes"]) * BITS * NANOSECONDS / int(p["rate_bps"]) / _TICK_NS)
 
 
 def holds(p: Mapping[str, Any]) -> bool:
-    """Whether the kernel supports a bucket of this size."""
+    """Whether the kernel supports a bucket of this size, whose filling time has 32 bits."""
     return burst_ticks(p) <= _MOST_TICKS
 
 
@@ -161,8 +161,8 @@ def htb() -> Qdisc:
 def htb_class(rate_bps: int, frame_bytes: int) -> Qdisc:
     """Return the class that serves a link's queue at a rate.
 
-    It has no burst, so a packet leaves the queue when the one before it has been sent. A new rate applies
-    from the next packet on, and does not add tokens.
+    The class has no burst, so a packet leaves the queue when the previous packet has been sent. A new rate
+    applies from the next packet on, and does not add tokens.
     """
     parms = 2 * ratespec(rate_bps) + struct.pack("<IIIII", 1, 1, frame_bytes, 0, 0)
     return Qdisc("htb", attribute(1, parms) + rate64(6, rate_bps) + rate64(7, rate_bps))
@@ -171,7 +171,7 @@ def htb_class(rate_bps: int, frame_bytes: int) -> Qdisc:
 def tbf(
     rate_bps: int, burst_bytes: int, limit_bytes: int = _PLENTY_BYTES, peak: tuple[int, int] | None = None
 ) -> Qdisc:
-    """Return a token bucket. `peak` is a second rate and the size of its bucket."""
+    """Return a token bucket. `peak` is the peak rate and the size of its bucket."""
     peak_bps, peak_bytes = peak or (0, 0)
     parms = (
         ratespec(rate_bps) + ratespec(peak_bps) + struct.pack("<III", limit_bytes, burst_bytes, peak_bytes)
@@ -214,12 +214,12 @@ class Thresholds:
 
     @property
     def fit(self) -> bool:
-        """Whether they fit into the kernel's fixed point."""
+        """Whether the upper threshold, shifted left by `shift`, fits into the kernel's 32 bits."""
         return self.most.bit_length() + self.shift < _KERNEL_BITS
 
 
 def thresholds(p: Mapping[str, Any]) -> Thresholds:
-    """Return the thresholds of a queue. Missing ones are derived as in the native engine and in `tc`."""
+    """Return RED's thresholds. Missing thresholds are derived as in the native engine and in `tc`."""
     most = max(2, int(p["max"] or (3 * p["min"] if p["min"] else p["limit"] // 4)))
     least = min(max(1, int(p["min"] or most // 3)), most - 1)
     burst = max(1, int(p["burst"] or (2 * least + most) // (3 * p["avpkt"])))
@@ -227,14 +227,18 @@ def thresholds(p: Mapping[str, Any]) -> Thresholds:
 
 
 def _shift(least: int, burst: int, packet: int) -> int:
-    """Return the shift for the largest weight with which a burst passes below the lower threshold."""
+    """Return the shift for the largest weight with which a burst of this many packets stays below the lower
+    threshold."""
     needed = burst + 1 - least / packet
     found = (s for s in range(1, _MOST_SHIFT + 1) if (1 - (1 - 0.5**s) ** burst) / 0.5**s >= needed)
     return next(found, _MOST_SHIFT)
 
 
 def red(p: Mapping[str, Any]) -> Qdisc:
-    """Return RED. Its table for idle times is empty, as qdiscs below a class are not notified of them."""
+    """Return RED. The table for idle times (TCA_RED_STAB) is all zeros and has no effect.
+
+    RED is below a class, and htb does not dequeue from an empty qdisc, so RED never detects an idle time.
+    """
     at = thresholds(p)
     flags = _ECN * p["ecn"] | _HARDDROP * p["harddrop"] | _ADAPTIVE * p["adaptive"]
     options = struct.pack("<IIIBBBB", p["limit"], at.least, at.most, at.shift, 0, 0, flags)
@@ -249,7 +253,7 @@ Params = Mapping[str, Any]
 
 _US_PER_MS = 1_000
 _NEVER_US = 1_000_000_000
-"""Longer than any packet waits, and short enough for CoDel's 32-bit clock."""
+"""A time longer than any queueing delay, and short enough for CoDel's 32-bit clock."""
 
 
 def qdisc_for(queue: DropTail | Discipline) -> Qdisc:
@@ -275,7 +279,7 @@ def _tbf(p: Params) -> Qdisc:
 
 
 def _police(p: Params) -> Qdisc:
-    """Return the queue behind a policer. The policer itself is a filter."""
+    """Return the queue after a policer. The policer itself is a filter."""
     return fifo(p["packets"], None)
 
 
