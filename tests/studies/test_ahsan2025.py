@@ -284,13 +284,13 @@ def broken(file: str, how: str) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ("column", 'it has no column "TCP upload sum - veno"'),
-        ("nan", '"nan" is no number'),
-        ("inf", '"inf" is no number'),
+        ("column", 'the column "TCP upload sum - veno" is missing'),
+        ("nan", '"nan" is not a number'),
+        ("inf", '"inf" is not a number'),
         ("twelve", "line 42, column"),
-        ("rows", "304 rows of TCP upload sum are needed from its first value, there are 174"),
+        ("rows", "TCP upload sum has 174 rows from its first value on, but 304 are needed"),
         ("empty", "TCP upload sum of Veno has 0 values in 304 rows"),
-        ("heads", 'no head is "series - algorithm"'),
+        ("heads", 'no column head is "series - algorithm"'),
     ],
 )
 def test_a_broken_export_gets_one_clear_line(tmp_path: Path, how: str, message: str) -> None:
@@ -308,7 +308,7 @@ def test_a_line_that_is_cut_off_is_told(tmp_path: Path) -> None:
     path = made.write_export(tmp_path, "test-fig8.csv")
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(
-        InputFileError, match=r"line 361: \d+ cells, where the first line has \d+; is the file cut"
+        InputFileError, match=r"line 361: \d+ cells, but the first line has \d+; copy the file"
     ):
         published.in_folder(tmp_path)
 
@@ -322,12 +322,12 @@ def test_what_is_no_export_is_told(tmp_path: Path, content: bytes) -> None:
 
 def test_a_folder_without_data_and_a_study_without_any_are_told(tmp_path: Path) -> None:
     with pytest.raises(
-        InputFileError, match=r"neither test-fig8.csv nor test-fig20.csv; they are in https://"
+        InputFileError, match=r"neither test-fig8.csv nor test-fig20.csv; get them from https://"
     ):
         published.in_folder(tmp_path)
-    with pytest.raises(InputFileError, match="is no folder"):
+    with pytest.raises(InputFileError, match="is not a folder"):
         published.in_folder(tmp_path / "no")
-    with pytest.raises(InputFileError, match="kato2025 computes nothing from published data; ahsan2025 does"):
+    with pytest.raises(InputFileError, match="kato2025 uses no published data; only ahsan2025 does"):
         studies.run("kato2025", data=tmp_path, out=tmp_path, echo=None)
 
 

@@ -55,7 +55,7 @@ def check(name: str) -> None:
         raise UnknownNameError("paper", name, names())
 
 
-# Lazy: titles of studies do not need the modules that run them.
+# Lazy imports: titles of studies do not need the modules that run studies.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

@@ -40,7 +40,7 @@ def prepare(
     engine: str = "native",
     data: Path | None = None,
 ) -> Prepared:
-    """Prepare a study: find the jobs that `run` would run. Arguments and errors are those of `run`."""
+    """Prepare a study: find the jobs that `run` would run. See `run` for the arguments and errors."""
     study, out = _study(name), Path(out)
     settings = Settings(
         _folder(out, name, engine),
@@ -65,15 +65,15 @@ def explain(
     engine: str = "native",
     progress: Progress | None = None,
 ) -> Explanation:
-    """Run one claim of a study twice: as the study has it, and with the setting that turns its verdict.
+    """Run one claim of a study twice: unchanged, and with the setting that turns its verdict.
 
     Args:
         name: One of `names()`.
-        claim: The id of one of `printed(name)`.
-        seeds: Number of seeds, or the seeds; None for a few.
+        claim: ID of a claim in `printed(name)`.
+        seeds: Number of seeds, or the seeds; None: fewer seeds than the study has.
         workers: Number of parallel runs. Never changes results.
-        out: Folder of the store; stored runs of the study are re-used. Results of an engine that the setting
-            names are stored in `papers/<name>-<engine>` below it.
+        out: Folder of the store; stored runs of the study are re-used. If the setting names an engine, the
+            results of this engine are stored in the store's folder `papers/<name>-<engine>`.
         quick: Fewer seeds, and shorter runs if the study has them.
         engine: Engine for our numbers, unless the setting names one.
         progress: Called at every step.
@@ -125,12 +125,12 @@ def run(
         name: One of `names()`.
         seeds: Number of seeds, or the seeds; None: the study's own.
         workers: Number of parallel runs. Never changes results.
-        out: Folder of the store; an interrupted study continues from there. Tables and figures go to
-            `papers/<name>` below it, those of another engine to `papers/<name>-<engine>`.
+        out: Folder of the store; an interrupted study continues with its stored runs. Tables and figures are
+            in the store's folder `papers/<name>`, or `papers/<name>-<engine>` for another engine.
         quick: Fewer seeds.
-        engine: Engine for our numbers. Scenarios that it cannot run are left out; claims about them are not
-            testable.
-        data: Folder of the paper's published data, from which printed numbers are then recomputed.
+        engine: Engine for our numbers. Scenarios that the engine cannot run are left out, and claims about
+            these scenarios are not testable.
+        data: Folder of the paper's published data, from which printed numbers are recomputed.
         progress: Called at every step.
         echo: Called with the report at the end; None: the report is not printed.
 
@@ -156,7 +156,7 @@ def _published(name: str, folder: Path | None) -> object:
         return None
     if not any(claim.published for claim in printed(name)):
         known = [study for study in names() if any(claim.published for claim in printed(study))]
-        raise InputFileError(f"--data: {name} computes nothing from published data; {', '.join(known)} does")
+        raise InputFileError(f"--data: {name} uses no published data; only {', '.join(known)} does")
     study: PublishedStudy = import_module(f"{__package__}.{name}")
     return study.published_in(Path(folder))
 

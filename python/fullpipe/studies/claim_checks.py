@@ -26,7 +26,7 @@ from fullpipe.studies.verdicts import (
 )
 
 SETTLED = (Verdict.RECOMPUTED, Verdict.REPRODUCED, Verdict.NOT_JUDGED)
-"""Verdicts that have no cause."""
+"""Verdicts for which no cause of a difference is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Part:
     """One number or one comparison of a claim."""
 
     where: Where
-    """The conditions of `each` and `at_each`."""
+    """Values of the conditions that the claim names in `each` and `at_each`."""
     ours: tuple[float, ...]
     """One value per seed, in the unit of the claim; empty for a comparison of two quantities."""
     result: PartResult
@@ -51,19 +51,20 @@ class ClaimResult:
 
     claim: Claim
     reading: str
-    """Empty for a claim that does not depend on readings."""
+    """Name of the reading; empty for a claim that does not depend on readings."""
     parts: tuple[Part, ...]
     verdict: Verdict
     counts: bool = True
-    """Whether it enters the tally: it is not marked `uncounted`, and the reading is the paper's."""
+    """Whether the result enters the tally: the claim is not marked `uncounted`, and the reading is the
+    paper's."""
     closest: bool = False
     """Whether no other reading comes closer to the printed value."""
     note: str = ""
-    """Remark on our number, shown behind it."""
+    """Remark that reports show after our number."""
 
     @property
     def numbers(self) -> list[Part]:
-        """Parts with numbers, one per condition, since two inequalities may be about the same number."""
+        """Parts with numbers, only one per condition, as two inequalities may be about the same number."""
         return list({str(part.where): part for part in self.parts if part.ours}.values())
 
     @property
@@ -73,7 +74,7 @@ class ClaimResult:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The 95 % interval of `mean`, truncated at the bounds of its quantity."""
+        """The 95 % interval of `mean`, truncated at the bounds of the quantity."""
         if self.mean is None:
             return None
         number = self.numbers[0]
@@ -89,7 +90,7 @@ class ClaimResult:
 
     @property
     def by_tolerance(self) -> bool:
-        """Whether it is reproduced only within the tolerance."""
+        """Whether the claim is reproduced only within the tolerance."""
         given = any(part.result.by_tolerance for part in self.parts)
         return given and self.verdict is Verdict.REPRODUCED
 
@@ -109,8 +110,8 @@ class ClaimResult:
 
     @property
     def distance(self) -> float:
-        """Distance from the printed value: for a single number in its unit, otherwise the share of parts that
-        fail."""
+        """Distance from the print: for a single number, the difference in its unit; otherwise, the share of
+        parts that fail."""
         if self.claim.between is not None and self.mean is not None:
             return max(self.claim.between.low - self.mean, self.mean - self.claim.between.high, 0.0)
         return 1 - self.held / len(self.parts) if self.parts else inf
@@ -122,11 +123,11 @@ class ClaimChecker:
 
     Args:
         found: Our measurements.
-        readings: Readings of the paper's open points; the first is the paper's. They are values of the
-            condition `key`, or algorithms that replace `subject`.
+        readings: Readings of the paper's open points; the first reading is the paper's. Readings are values
+            of the condition `key`, or algorithms that replace `subject`.
         key: The condition whose values are readings; empty if readings are algorithms.
         subject: The algorithm that the paper studies, by its name in claims.
-        others: All algorithms among which it is ranked.
+        others: All algorithms among which the subject is ranked.
     """
 
     found: Measurements
@@ -136,7 +137,7 @@ class ClaimChecker:
     others: Sequence[str] = ()
 
     def check(self, claim: Claim) -> list[ClaimResult]:
-        """Return a verdict per measured reading; the closest ones are marked."""
+        """Return a verdict per measured reading. The readings closest to the print are marked."""
         if claim.kind in UNMEASURED:
             verdict = Verdict.CONTRADICTED if claim.kind == "contradicted" else Verdict.NOT_TESTABLE
             return [ClaimResult(claim, "", (), verdict, counts=not claim.uncounted)]
@@ -211,7 +212,7 @@ class Test:
         return between if ceiling is None else between.below(ceiling)
 
     def _missing(self, values: Sequence[float]) -> list[float]:
-        """Return values, or their distances from the ceiling if the claim has one."""
+        """Return values, or their distances from the ceiling if the claim has a ceiling."""
         ceiling = self.claim.ceiling
         return list(values) if ceiling is None else [ceiling - value for value in values]
 
@@ -228,7 +229,7 @@ class Test:
         return Part(named, tuple(ours), check_number(self.claim.between, ours, none))
 
     def _equals(self, named: Where, where: Where) -> Iterator[Part]:
-        """Yield a part per printed quantity; published data count as one run."""
+        """Yield a part per printed quantity. Values from published data count as one run."""
         for quantity, printed in self.claim.what.items():
             ours = self._at({**where, "quantity": quantity})
             told = Verdict.REPRODUCED if ours and is_as_printed(ours[0], printed) else Verdict.NOT_REPRODUCED
@@ -281,7 +282,7 @@ class Test:
     def _at(self, where: Where) -> list[float]:
         """Return one value per seed.
 
-        Raises ValueError if conditions are open over which the claim does not average.
+        Raises ValueError if the claim leaves conditions open that `mean_over` does not name.
         """
         where = dict(where)
         algorithm = where.pop("algorithm")
@@ -300,7 +301,8 @@ def _result(claim: Claim, reading: str, parts: tuple[Part, ...]) -> ClaimResult:
 
 
 def with_closest(each: Sequence[ClaimResult]) -> list[ClaimResult]:
-    """Mark the readings with the best verdict and, among these, the smallest distance from the print."""
+    """Mark the closest readings: the best verdict and, with this verdict, the smallest distance from the
+    print."""
     order = list(Verdict)
     ranks = [(order.index(j.verdict), round(j.distance, 9)) for j in each]
     return [replace(j, closest=rank == min(ranks)) for j, rank in zip(each, ranks, strict=True)]

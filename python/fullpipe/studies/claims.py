@@ -1,4 +1,4 @@
-"""Claims of a paper, and where else a value is printed."""
+"""Claims of a paper, and stored results of another engine for claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fullpipe.studies.experiments import Value
 from fullpipe.studies.settings import Setting
 from fullpipe.studies.verdicts import Cause, Expectation
 
-# Results of another engine for the claims of a study, stored in a file beside the transcription.
+# Results of another engine for the claims of a study, stored in the folder of the transcription.
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Elsewhere:
     date: str
     seeds: int
     setting: str
-    """The setting that was changed; empty for the study as it is."""
+    """The setting that was changed; empty for the unchanged study."""
     ours: str
     verdict: str
 
@@ -44,17 +44,17 @@ class Elsewhere:
 
 
 def parsed(text: str) -> dict[str, Elsewhere]:
-    """Parse a file of results; by id of the claim."""
+    """Parse a file of results, and return the results by the ID of the claim."""
     return {row["id"]: Elsewhere(**row) for row in tomllib.loads(text).get("result", [])}
 
 
 def kept(path: Path) -> dict[str, Elsewhere]:
-    """Read a file of results; empty if there is no such file."""
+    """Read a file of results; empty if the file does not exist."""
     return parsed(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def keep(path: Path, results: Iterable[Elsewhere]) -> None:
-    """Write results into a file; they replace those of the same claims."""
+    """Write results into a file. They replace older results for the same claims."""
     rows = kept(path) | {result.id: result for result in results}
     files.make_folder(path.parent)
     files.write(path, "\n".join(map(_table, map(asdict, rows.values()))).encode())
@@ -70,26 +70,27 @@ def _table(row: Mapping[str, str | int]) -> str:
 # A study's `expected.toml` has one table per printed number or claim. One of these fields sets its kind:
 #
 # - `between = [low, high]`: a printed number with its rounding, or a printed range.
-# - `change = { of, against }`: a printed change in per cent, `between` two values; with `points = true` in
-#   units of the quantity instead.
-# - `above`, `below`, `at_least`, `at_most`, one or several of them: an inequality against a constant.
-# - `higher` and `lower`: the first is above the second, or below it by no more than a share of `slack`. Both
-#   are tables of `algorithm`, `quantity` and conditions, which override `where` and `each`.
+# - `change = { of, against }`: a printed change in per cent, in the range `between`. With `points = true`,
+#   the change is in units of the quantity.
+# - one or several of `above`, `below`, `at_least`, `at_most`: an inequality against a constant.
+# - `higher` and `lower`: the value of `higher` is above the value of `lower`, or below it by no more than the
+#   share `slack`. Both are tables of `algorithm`, `quantity` and conditions, which override `where` and
+#   `each`.
 # - `rising` or `falling = "condition"`: the quantity rises or falls from each value of a condition to the
-#   next.
-# - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all that are compared.
+#   next value.
+# - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all compared algorithms.
 # - `equals`: the printed digits of published data, by quantity.
 # - `contradicted` or `untestable`: the reason for which nothing is measured.
 #
-# `where` has the conditions and the algorithm. `each` lists conditions with values under each of which the
-# claim must hold. `at_each` names conditions under every measured value of which it must hold. Other
-# conditions are averaged only if `mean_over` names them. A printed number may have a reference condition,
-# `against = { where = { ... }, printed = 56.3 }`, and a `ceiling`, which it cannot exceed.
+# `where` has the conditions and the algorithm. `each` lists conditions with values; the claim must hold under
+# each of these values. `at_each` names conditions; the claim must hold under each of their measured values.
+# Other conditions are averaged only if `mean_over` names them. A printed number may have a reference
+# condition, `against = { where = { ... }, printed = 56.3 }`, and a `ceiling`, which the number cannot exceed.
 #
 # `why` is the cause of a difference, from `Cause`. `setting` is the change that turns the verdict: see
-# `fullpipe.studies.settings`. `uncounted` is the reason for which a claim does not count: it is true by
-# definition, or printed a second time. `published` is the place of the paper's published data by which a
-# claim is judged.
+# `fullpipe.studies.settings`. `uncounted` is the reason why a claim does not count: the claim is true by
+# definition, or printed a second time. `published` is the place of the published data, for a claim that is
+# judged by the paper's published data.
 
 
 BOUNDS = ("above", "below", "at_least", "at_most")
@@ -106,7 +107,7 @@ KINDS = (
     "highest",
 )
 NUMBERS = ("equals", "change", "between")
-"""Kinds of printed numbers; all others are claims in words."""
+"""Kinds of claims that are printed numbers. Claims of all other kinds are in words."""
 UNMEASURED = ("contradicted", "untestable")
 
 Where = Mapping[str, Value]
@@ -114,7 +115,8 @@ Where = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Reference condition for the direction of a printed number, with the number printed there."""
+    """Reference condition for the direction of a printed number, with the number printed for this
+    condition."""
 
     where: Where
     printed: float
@@ -134,7 +136,7 @@ class Claim:
     against: Reference | None = None
     ceiling: float | None = None
     entries: tuple[int, ...] = ()
-    """Its indices in the collected list of printed values."""
+    """Indices of the claim's values in the collected list of printed values."""
     experiment: str = ""
     quantity: str = ""
     where: Where = field(default_factory=dict)
@@ -145,7 +147,7 @@ class Claim:
     points: bool = False
     unit: str = ""
     simulator: str = ""
-    """Simulator of the number, if a paper has several."""
+    """Simulator of the printed number, for papers with several simulators."""
     why: Cause | None = None
     setting: Setting | None = None
     """Setting that turns the verdict."""
@@ -153,7 +155,7 @@ class Claim:
     elsewhere: Elsewhere | None = None
     """Stored result of another engine."""
     published: str = ""
-    """Place of the published data by which it is judged; empty if it is judged by runs."""
+    """Place of the published data by which the claim is judged; empty for a claim that is judged by runs."""
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Claim:
@@ -161,7 +163,7 @@ class Claim:
         bounds = {name: float(row[name]) for name in BOUNDS if name in row}
         kind = "bounds" if bounds else next((kind for kind in KINDS if kind in row), "")
         if not kind:
-            raise ValueError(f"{row['id']}: no claim; add a field such as `between` or `above`")
+            raise ValueError(f"{row['id']}: no field sets the kind; add a field such as `between` or `above`")
         made = {key: value for key, value in row.items() if key not in (*BOUNDS, kind)}
         made["kind"], made["what"] = kind, bounds or row[kind]
         if "between" in row:
@@ -178,7 +180,7 @@ class Claim:
 
     @property
     def named(self) -> set[Value]:
-        """Every algorithm and value of a condition that it names."""
+        """Every algorithm and every value of a condition that the claim names."""
         tables = [self.where, self.each, self.lower, self.what if isinstance(self.what, Mapping) else {}]
         words = [value for table in tables for value in table.values()]
         return {w for word in words for w in (word if isinstance(word, list | tuple) else [word])}

@@ -1,4 +1,4 @@
-"""Report of a study as a page, and the last lines on a terminal: the result and the next steps."""
+"""Report of a study as a page, and its last lines on a terminal: the result and the next steps."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _VERDICTS = "Every printed number and claim"
 FILE = "report.html"
 """Name of the page in the folder of a study."""
 _DATA = "published-data"
-"""Folder of published data in the command: the page does not name folders of the machine."""
+"""Name of the folder of published data in the command, as the page does not name folders of the machine."""
 _FITS = 0.6
-"""Height over width of a picture that fits into the first two screens with a table."""
+"""Largest ratio of height to width of a picture that fits into the first two screens beside a table."""
 _MOST = 5
 """Most sentences of a conclusion."""
 PUBLISHED = "published"
-"""Prefix of the names of figures that are drawn from a paper's published data."""
+"""Prefix of the file names of figures that are drawn from a paper's published data."""
 
 
 def of_report(
@@ -62,11 +62,11 @@ def of_report(
 
     Args:
         report: The finished study.
-        engine: Engine that ran it.
-        name: Its name in `fullpipe list papers`, for the command that repeats it.
-        quick: Whether it ran in its short form.
-        seeds: Seeds that were chosen; None: 1 to their number in the report.
-        has_data: Whether it computed from the paper's published data.
+        engine: Engine that ran the study.
+        name: Name of the study in `fullpipe list papers`, for the command that repeats the study.
+        quick: Whether the study ran in its quick form.
+        seeds: Seeds that the user chose; None: from 1 to the number of seeds in the report.
+        has_data: Whether the study used the paper's published data.
     """
     told = report.told
     answer = [*([report.head] if report.head else []), _outcome(told), *told.counts[1:]]
@@ -111,7 +111,7 @@ def of_report(
 
 
 def _recipe(name: str, engine: Engine, seeds: int, quick: bool, has_data: bool) -> Recipe:
-    """Return the command that repeats a study with the seeds from 1, and the files that it needs."""
+    """Return the command that repeats a study with the seeds from 1, and the files that the command needs."""
     words = ["fullpipe", "paper", name, "--seeds", str(seeds), *(["--quick"] if quick else [])]
     words += ["--engine", engine.name] if engine.name != "native" else []
     if not has_data:
@@ -134,10 +134,10 @@ def ending(name: str, report: Report, *, quick: bool = False) -> str:
 
 
 def _excess(figure: Figure) -> float:
-    """Height over width of a picture, as far as the first screens have no room for it."""
+    """Return the excess of a picture's ratio of height to width over the room on the first screens."""
     if not isinstance(figure.chart, Image):
         return _FITS
-    width, height = map(int, unpack(">II", figure.chart.png[16:24]))  # of the header of a PNG
+    width, height = map(int, unpack(">II", figure.chart.png[16:24]))  # in the header of a PNG
     return max(height / width, _FITS)
 
 
@@ -198,10 +198,10 @@ class Prepared:
     study: Study
     settings: Settings
     todo: tuple[Job, ...]
-    """Every run of the study, including those that the engine refuses."""
+    """Every job of the study, including jobs that the engine refuses."""
     scenarios: int
     refused: Mapping[str, tuple[str, str]]
-    """Refused scenarios by digest: the name with its conditions, and the reason."""
+    """Refused scenarios by digest: the name of the scenario with its conditions, and the reason."""
 
     @property
     def jobs(self) -> list[Job]:
@@ -241,7 +241,7 @@ class Prepared:
 
 
 def prepared(name: str, study: Study, settings: Settings) -> Prepared:
-    """Make the jobs of a study, and find those that the engine refuses."""
+    """Make the jobs of a study, and find the scenarios that the engine refuses."""
     todo = study.jobs(settings)
     scenarios = _by_digest(todo)
     refused = _refused(settings.engine, scenarios)

@@ -20,7 +20,7 @@ Value = str | int | float
 Condition = tuple[str, Value]
 Conditions = tuple[Condition, ...]
 Variants = Mapping[Value, Mapping[str, Any]]
-"""Values at paths of a scenario, by the value of a condition."""
+"""Changes of a scenario, as values by path, for every value of a condition."""
 
 MEASURED = {
     "experiment": pl.String,
@@ -36,7 +36,7 @@ MEASURED = {
 _Of = tuple[str, str, str]
 """Experiment, quantity and algorithm."""
 _Row = tuple[frozenset[Condition], list[float]]
-"""Conditions, and one value per seed."""
+"""The conditions as a set, and one measured value per seed."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,11 @@ class Experiment:
     variants: Mapping[str, Variants] = field(default_factory=dict)
     """Conditions that set several paths at once, by name."""
     flows: tuple[int, ...] | None = None
-    """The entries of `flows` that use the algorithm; `None`: all of them."""
+    """Indices of the flows that use the algorithm; None: all flows."""
 
     def has(self, point: Mapping[str, Value]) -> bool:
-        """Whether a job at this point belongs to it; experiments with one name differ in conditions."""
+        """Whether a job at this point belongs to the experiment. Experiments with equal names differ in their
+        conditions."""
         return point["experiment"] == self.name and all(
             point.get(key) in values for key, values in self.variants.items()
         )
@@ -67,8 +68,8 @@ class Experiment:
     ) -> list[Job]:
         """Return the jobs of every algorithm, condition and seed at the points that are needed.
 
-        `is_needed` is also called with points that lack some conditions, so that no needless scenario is
-        made. It must accept such a point unless it would refuse all points with these values.
+        `is_needed` is also called with partial points that lack some conditions, so that no needless scenario
+        is made. It may refuse a partial point only if it refuses all points with these values.
         """
 
         def is_used(condition: Mapping[str, Value]) -> bool:
@@ -112,7 +113,7 @@ class Measurements:
 
     _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
     _under: dict[_Of, dict[Conditions, _Row]] = field(init=False, default_factory=dict)
-    """The lists of `_values` by experiment, quantity and algorithm."""
+    """The lists in `_values`, grouped by experiment, quantity and algorithm."""
     _asked: dict[tuple[_Of, frozenset[Condition]], list[_Row]] = field(
         init=False, default_factory=dict, compare=False
     )
@@ -159,8 +160,8 @@ class Measurements:
     def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
         """Return one number per seed: the mean over all conditions that `where` leaves open.
 
-        It is infinite if one of these values is. The list is empty if there are no values, or a run is
-        missing.
+        The mean is infinite if one of the averaged values is infinite. The list is empty if there are no
+        values, or a run is missing.
         """
         rows = [values for _, values in self._rows((experiment, quantity, algorithm), where)]
         means = [sum(column) / len(column) for column in zip(*rows, strict=True)]
@@ -181,7 +182,7 @@ class Measurements:
         return rows
 
     def under(self, where: Mapping[str, Value]) -> Measurements:
-        """Return the measurements under these conditions; do not change them."""
+        """Return the measurements under these conditions. The result is shared and must not be changed."""
         wanted = frozenset(where.items())
         if wanted not in self._parts:
             self._parts[wanted] = Measurements(
@@ -194,7 +195,8 @@ class Measurements:
         return list(self._choices.get((experiment, key), ()))
 
     def subtract(self, experiment: str, quantity: str, key: str, of: Value, less: Value, name: str) -> None:
-        """Add the quantity `name`: `quantity` under the value `of` of a condition less that under `less`."""
+        """Add the quantity `name`: the difference of `quantity` under the values `of` and `less` of the
+        condition `key`."""
         for (e, q, algorithm, conditions), values in list(self._values.items()):
             rest = {k: v for k, v in conditions if k != key}
             if (e, q, dict(conditions).get(key)) == (experiment, quantity, of):
@@ -203,7 +205,8 @@ class Measurements:
                 self._put((e, name, algorithm), tuple(sorted(rest.items())), differences)
 
     def table(self) -> pl.DataFrame:
-        """Return means and 95 % intervals, truncated at the bounds, of quantities without missing runs."""
+        """Return means and 95 % intervals of all quantities without missing runs. Intervals are truncated at
+        the bounds of the quantity."""
         rows = []
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
             if not values or not all(map(math.isfinite, values)):
@@ -234,5 +237,5 @@ def measured(
 def dumbbell_of(scenario: Scenario) -> Dumbbell:
     """Return the topology of a dumbbell scenario. Raises TypeError for another topology."""
     if not isinstance(scenario.topology, Dumbbell):
-        raise TypeError(f"{scenario.name} is no dumbbell")
+        raise TypeError(f"{scenario.name} is not a dumbbell")
     return scenario.topology

@@ -1,4 +1,4 @@
-"""Explanations of verdicts: a claim is run as in the study, and with the setting that it names."""
+"""Explanations of verdicts: a claim is run as in the study, and with the setting that the claim names."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ BETTER = (Verdict.REPRODUCED, Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Results of a claim as in the study, and with the setting that should turn its verdict."""
+    """Results of a claim as in the study, and with the setting that should turn the verdict."""
 
     claim: Claim
     plain: ClaimResult
     changed: ClaimResult | None
-    """None if the claim names no setting, or if the engine cannot run it here."""
+    """Result with the setting; None if the claim names no setting, or the engine cannot run the setting."""
     refused: str = ""
-    """Reason for which the engine cannot run it."""
+    """Reason why the engine cannot run the setting; empty if it can."""
     caveat: str = ""
     """Caveat on verdicts over few seeds or shorter runs."""
 
@@ -46,7 +46,8 @@ class Explanation:
         return BETTER.index(self.changed.verdict) < BETTER.index(self.plain.verdict)
 
     def text(self, columns: int | None = None) -> str:
-        """Return the printed value, ours, ours with the setting, and whether this turns the verdict.
+        """Return the printed value, our value, our value with the setting, and whether the setting turns the
+        verdict.
 
         Args:
             columns: Width of the terminal; None: tables have their full width.
@@ -62,7 +63,7 @@ class Explanation:
         return written(parts) if columns is None else fitted(parts, columns)
 
     def _cause(self) -> list[str]:
-        """Return the line with the cause, as in reports: none if the claim is reproduced."""
+        """Return the line with the cause, as in reports; empty if the claim is reproduced."""
         if self.plain.verdict is Verdict.REPRODUCED or self.claim.published:
             return []
         if self.plain.verdict is Verdict.CONTRADICTED:
@@ -123,12 +124,12 @@ def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
 
 
 def seeds_for(settings: Settings) -> tuple[int, ...]:
-    """Return the seeds of an explanation: fewer than a study has."""
+    """Return the seeds of an explanation, which has fewer seeds than a study."""
     return settings.seeds_or(SEEDS, QUICK_SEEDS)
 
 
 def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[list[Job], list[Job], str]:
-    """Return the runs as in the study, those with the setting, and the reason if there are none of these."""
+    """Return the runs as in the study, the runs with the setting, and the reason if these are missing."""
     checker, seeds = study.checker(Measurements()), seeds_for(settings)
 
     def under(setting: Setting) -> list[Job]:
@@ -144,7 +145,7 @@ def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[l
 
 
 def _refused(todo: Sequence[Job]) -> str:
-    """Return the reason for which the engine cannot run these jobs; empty if it can."""
+    """Return the reason why the engine cannot run these jobs; empty if it can."""
     different = {(job.engine, id(job.scenario)): job for job in todo}.values()  # seeds share a scenario
     lines = (line for job in different for line in refusals(engines.engine(job.engine), job.scenario))
     return next(lines, "")

@@ -12,7 +12,7 @@ from fullpipe.scenario.remembered import Remembered
 from fullpipe.studies.text import Aligned, fitted, written
 from fullpipe.sweeps import Job, Progress
 
-# The report of a study in parts, for a terminal and for a page.
+# The report of a study in parts, from which the text for a terminal and the page are made.
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class Told:
     """The whole report for a terminal."""
     title: str
     how: str
-    """Sentence on the numbers that are compared."""
+    """Sentence that defines the compared numbers."""
     verdicts: Sequence[Sequence[str]]
-    """A row per printed number or claim, after the heads."""
+    """The column heads, then a row per printed number or claim."""
     tally: Mapping[str, int]
     """Count of each verdict, the best first."""
     causes: Sequence[tuple[str, int]]
@@ -36,7 +36,7 @@ class Told:
     """Further sections of the study: prose and tables."""
     rules: str
     setup: Sequence[tuple[str, str, str]]
-    """Printed set-up beside the one used, after the heads."""
+    """The column heads, then rows with the printed set-up and the set-up used here."""
     seeds: int
 
     @property
@@ -67,10 +67,10 @@ class Settings:
     refused: frozenset[str] = frozenset()
     """Digests of the scenarios that the engine cannot run."""
     data: object = None
-    """The paper's published data as the study reads them; None if they are not at hand."""
+    """The paper's published data as read by the study; None without published data."""
 
     def seeds_or(self, count: int, quick: int) -> tuple[int, ...]:
-        """Return the chosen seeds; by default the first `count`, or the first `quick` in the quick form."""
+        """Return the chosen seeds, by default from 1 to `count`, or from 1 to `quick` in the quick form."""
         if self.seeds is not None:
             return self.seeds
         return tuple(range(1, (quick if self.quick else count) + 1))
@@ -80,7 +80,7 @@ class Settings:
         return [replace(job, engine=self.engine) for job in jobs if not self._is_refused(job)]
 
     def run(self, jobs: Sequence[Job]) -> list[Run | None]:
-        """Run the jobs that are not stored yet. The run of a job that the engine refuses is None.
+        """Run the jobs that are not stored yet. Return all runs: None for a job that the engine refuses.
 
         Raises:
             SweepError: If a run failed.

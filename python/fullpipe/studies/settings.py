@@ -1,14 +1,14 @@
 """Settings that turn a verdict: a reading of the study, values, algorithms, or an engine.
 
-A claim of `expected.toml` names one of these:
+A claim of `expected.toml` can name one of these settings:
 
 - `setting = "fq_codel"`: a reading of the study, or a table `[[setting]]` of that `name`;
 - `setting = { key = "tcp.loss_detection", value = "dupack" }`: a path of the scenarios, `*` for every entry;
 - `setting = { engine = "ns3" }`.
 
-A table `[[setting]]` may combine them: `reading`, `values` (by path), `instead` (by path, a replacement for
-every value of a sweep), `times` (by path, a factor for the number there), `algorithms` (by the name that
-claims use), `engine`."""
+A table `[[setting]]` may combine several changes: `reading`, `values` (by path), `instead` (by path, a
+replacement for every value of a sweep), `times` (by path, a factor for the number at the path), `algorithms`
+(by the name in claims), `engine`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fullpipe.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Changes of a study that turn a verdict."""
+    """Changes of a study that turn the verdict on a claim."""
 
     name: str = ""
     reading: str = ""
@@ -30,7 +30,7 @@ class Setting:
     instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Replacements of every value that the study sweeps, by path."""
     times: Mapping[str, float] = field(default_factory=dict)
-    """Factors of numbers, by path, for paths whose value differs between conditions."""
+    """Factors by which numbers are multiplied, by path, for paths whose value differs between conditions."""
     algorithms: Mapping[str, Any] = field(default_factory=dict)
     engine: str = ""
 

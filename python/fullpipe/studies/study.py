@@ -18,7 +18,8 @@ from fullpipe.studies.report import Report, Settings
 from fullpipe.studies.settings import Setting
 from fullpipe.sweeps import Job
 
-# The plan of a study: its experiments and the algorithms of each; and the runs that a claim needs.
+# The plan of a study: its experiments, each with its algorithms. The runs of the study, and the runs that one
+# claim needs, are made from the plan.
 
 
 Algorithms = Mapping[str, Any]
@@ -37,9 +38,9 @@ def jobs_for(
 
     Args:
         claim: The claim.
-        setting: The changes; an empty setting is the study as it is.
+        setting: Changes of the study; an empty setting changes nothing.
         plan: Experiments and algorithms of the study.
-        checker: Checker of the study, for its readings only; measurements are not used.
+        checker: Checker of the study. Only its readings are used, not its measurements.
         seeds: The seeds of every run.
     """
     needed = _needed(claim, setting.reading or next(iter(checker.readings), ""), checker)
@@ -60,7 +61,8 @@ def jobs_for(
 
 
 def _needed(claim: Claim, reading: str, checker: ClaimChecker) -> dict[str, set[Value]]:
-    """Return the values of each condition that a claim names; it needs all values of other conditions."""
+    """Return the values of each condition that a claim names. The claim needs all values of the conditions
+    that it does not name."""
     needed: dict[str, set[Value]] = {}
     against = claim.against.where if claim.against else {}
     compared = claim.what if claim.kind in ("higher", "lower") else {}
@@ -79,11 +81,11 @@ def _needed(claim: Claim, reading: str, checker: ClaimChecker) -> dict[str, set[
     return needed
 
 
-# Transcription of a study: title, claims and set-up of `expected.toml`, with results of another engine.
+# Transcription of a study: title, claims and set-up in `expected.toml`, and stored results of another engine.
 
 
 ELSEWHERE = "ns3_results.toml"
-"""Name of the file with results of ns-3, beside the transcription."""
+"""Name of the file with results of ns-3, in the folder of the transcription."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def transcription(package: str) -> Transcription:
 
 
 def claims_in(package: str, name: str, **default: Any) -> tuple[Claim, ...]:
-    """Read the claims of a file of a study; `default` has further defaults of claims."""
+    """Read the claims in a file of a study. `default` has defaults in addition to those of the file."""
     data = _parsed(package, name)
     default, named = default | data.get("default", {}), {row["name"]: row for row in data.get("setting", [])}
     elsewhere = resources.files(package).joinpath(ELSEWHERE)
@@ -146,11 +148,11 @@ class Study(Protocol):
         ...
 
     def plan(self, *, quick: bool) -> Plan:
-        """Return its experiments with the algorithms of each; the quick form may be shorter."""
+        """Return the study's experiments, each with its algorithms. The quick form may have shorter runs."""
         ...
 
     def checker(self, found: Measurements) -> ClaimChecker:
-        """Return a checker of its claims against measurements."""
+        """Return a checker of the study's claims against measurements."""
         ...
 
     def jobs(self, settings: Settings) -> list[Job]:
@@ -158,13 +160,13 @@ class Study(Protocol):
         ...
 
     def run(self, settings: Settings, todo: Sequence[Job]) -> Report:
-        """Run the jobs that are not stored yet, and report."""
+        """Run the jobs that are not stored yet, and return the report."""
         ...
 
 
 class PublishedStudy(Study, Protocol):
-    """A study that computes from the published data of its paper."""
+    """A study that can recompute printed numbers from its paper's published data."""
 
     def published_in(self, folder: Path) -> object:
-        """Read the published data in a folder for `Settings.data`. Raises InputFileError."""
+        """Read the published data in a folder, as the value of `Settings.data`. Raises InputFileError."""
         ...

@@ -61,7 +61,7 @@ _WHY = {
 _CUT = {1: 48, 2: 48}
 """Most characters of the columns "printed" and "ours" in a wide table."""
 _NUMBERS = 4
-"""Most numbers of a claim in a row; if it has more, the row has the count of those that hold."""
+"""Most numbers in a row. For a claim with more numbers, the row has the count of reproduced numbers."""
 
 Columns = Callable[[pl.DataFrame], pl.DataFrame]
 RULES = (
@@ -80,7 +80,7 @@ def write(
     seeds: int,
     more: Columns | None = None,
 ) -> list[Path]:
-    """Write measurements and verdicts: two tables (CSV) and a page (Markdown).
+    """Write measurements and verdicts as two CSV tables and a Markdown page.
 
     Args:
         settings: Folder and engine.
@@ -90,7 +90,7 @@ def write(
         more: Adds columns to the table of verdicts.
 
     Returns:
-        The files. An engine other than the native one has a fourth: see `keep`.
+        The files. For an engine other than the native engine, a fourth file has stored results: see `keep`.
     """
     folder, engine = settings.folder, settings.engine
     files.make_folder(folder)
@@ -109,13 +109,13 @@ def write(
 
 
 def keep(settings: Settings, results: Sequence[ClaimResult], seeds: int, setting: str = "") -> Path:
-    """Store results of another engine for reports of the native one, for every claim that it could run.
+    """Store results of another engine for reports of the native engine, for every claim that could be run.
 
     Args:
         settings: Folder and engine.
         results: One result per claim.
         seeds: Number of seeds of every mean.
-        setting: The setting that was changed; empty for the study as it is.
+        setting: The setting that was changed; empty for the unchanged study.
     """
     engine, date = settings.engine, f"{datetime.now(UTC):%Y-%m-%d}"
     version = engines.engine(engine).model_version()
@@ -225,7 +225,8 @@ def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
 def verdict_parts(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
     """Return a table for a terminal, one row per claim.
 
-    A row has our number, verdict and cause under the reading that counts, and a sign for every other reading.
+    A row has our number, the verdict and the cause under the reading that counts. Each other reading has a
+    column with a sign for its verdict.
     """
     others = other_readings(checked)
     kept = _kept(checked)
@@ -246,7 +247,7 @@ def markdown(checked: Sequence[ClaimResult], ours: str = "ours") -> str:
 
 
 def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[list[str]]:
-    """Return the cells of `markdown`, heads first."""
+    """Return the cells of `markdown`, the column heads first."""
     others = other_readings(checked)
     kept = _kept(checked)
     rows = [["where", "printed", ours, "verdict", "why", *kept, *others]]
@@ -259,7 +260,7 @@ def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[lis
 
 
 def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Return the printed set-up beside the one used, heads first."""
+    """Return rows with the printed set-up and the set-up used here, after the column heads."""
     rows = [("where", "printed", "here")]
     for row in setup:
         remark = f" ({Verdict.CONTRADICTED})" if row.get("contradicted") else ""
@@ -268,9 +269,9 @@ def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]
 
 
 def tallies(checked: Sequence[ClaimResult]) -> str:
-    """Return the count of each verdict, every printed number once, and of the causes of differences.
+    """Return sentences with the counts of verdicts and of causes, every printed number counted once.
 
-    Counts under every other reading follow, for the claims that depend on readings.
+    For claims that depend on readings, the counts under every other reading follow.
     """
     counted = [j for j in checked if j.counts]
     repeated = sum(bool(first.claim.uncounted) for first, _ in _claims(checked))
@@ -296,13 +297,13 @@ def other_readings(checked: Sequence[ClaimResult]) -> list[str]:
 
 
 def verdict_shown(j: ClaimResult) -> str:
-    """Return the verdict with its factor, and with a mark if it is given by tolerance only."""
+    """Return the verdict with its factor, and a mark if the claim is reproduced only by tolerance."""
     factor = f" (x {_digits(j.factor)})" if j.factor is not None else ""
     return f"{j.verdict}{factor}{' (by tolerance)' if j.by_tolerance else ''}"
 
 
 def _why(j: ClaimResult) -> str:
-    """Return the cause; for a claim that does not count, the cause that it names."""
+    """Return the cause. For a claim that does not count, return the cause that the claim names."""
     if not j.claim.uncounted:
         return str(j.why or "")
     named = j.claim.why if j.verdict in _TO_TURN else None
@@ -316,7 +317,8 @@ def _setting(j: ClaimResult) -> str:
 
 
 def _kept(checked: Sequence[ClaimResult]) -> list[str]:
-    """Return the head of the column of stored results of other engines: their sources; empty without any."""
+    """Return the head of the column with stored results of other engines: the sources; empty without
+    results."""
     sources = {j.claim.elsewhere.source for j in checked if j.claim.elsewhere}
     return ["; ".join(sorted(sources))] if sources else []
 
@@ -361,7 +363,7 @@ def _sign(j: ClaimResult | None) -> str:
 
 
 def ours_shown(j: ClaimResult, width: int = 200) -> str:
-    """Return our number, or how many of several parts hold."""
+    """Return our number or, for a claim with several parts, the number of parts that hold."""
     if j.claim.kind in UNMEASURED:
         return shortened(str(j.claim.what), width)
     if j.verdict is Verdict.NOT_JUDGED:
@@ -383,7 +385,7 @@ def _recomputed(j: ClaimResult) -> str:
 
 
 def _joined(numbers: Sequence[Part], unit: str) -> str:
-    """Join several numbers, with the unit behind the last, or behind each if an event never happened."""
+    """Join several numbers. The unit follows the last number, or every number if an event never happened."""
     if any(part.mean is None for part in numbers):
         return ", ".join(_number(part, unit=unit) for part in numbers)
     return f"{', '.join(map(_number, numbers))} {unit}".rstrip()

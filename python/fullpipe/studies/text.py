@@ -11,15 +11,15 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, PART, Bounds
 from fullpipe.analysis.statistics import Interval, t_interval
 from fullpipe.studies.verdicts import Verdict
 
-# Printed numbers: their digits, and whether another number looks the same in print.
+# Printed numbers: their digits, and comparisons of computed numbers with printed numbers.
 
 
 ZERO = "0"
-"""Printed zero, which is no rounded number: the value underflowed on the computer that printed it."""
+"""A printed zero. It is not a rounded number: the value underflowed on the computer that printed it."""
 
 
 def as_printed(value: float, printed: str) -> str:
-    """Return a number with as many digits as a printed one.
+    """Return a number with as many digits as a printed number.
 
     >>> as_printed(162_530_024.0, "1.63E+08")
     '1.63E+08'
@@ -34,7 +34,7 @@ def as_printed(value: float, printed: str) -> str:
 
 
 def is_as_printed(value: float, printed: str) -> bool:
-    """Whether a number equals a printed one to its last digit.
+    """Whether a number equals a printed number to the last printed digit.
 
     >>> is_as_printed(92.09931076, "92.0993107"), is_as_printed(92.09931074, "92.0993107")
     (False, True)
@@ -43,7 +43,7 @@ def is_as_printed(value: float, printed: str) -> bool:
 
 
 def is_cut_off(value: float, printed: str) -> bool:
-    """Whether a number is as printed if it is truncated instead of rounded.
+    """Whether a number equals a printed number if it is truncated instead of rounded.
 
     >>> is_cut_off(92.09931076, "92.0993107"), is_cut_off(1.23461e-173, "1.2346E-17")
     (True, True)
@@ -56,7 +56,7 @@ def is_cut_off(value: float, printed: str) -> bool:
     return whole.startswith(printed) and not is_as_printed(value, printed)
 
 
-# Bounds of the quantities of studies; intervals of means are truncated there.
+# Bounds of the quantities of studies, at which intervals of means are truncated.
 
 
 _PERCENT, _SIGNED = (0.0, 100.0), (-inf, inf)
@@ -80,7 +80,7 @@ _BOUNDS: Mapping[str, Bounds] = {
     "cut": (-inf, 1.0),
     "change": _SIGNED,
 }
-"""Bounds of quantities by their names without a number at the end; the lower bound of all others is 0."""
+"""Bounds of quantities, by the name without a number at its end. Other quantities have the lower bound 0."""
 
 
 def bounds_of(quantity: str) -> Bounds:
@@ -104,7 +104,7 @@ def interval_of(quantity: str, values: Sequence[float]) -> Interval | None:
 _PROSE = 100
 """Width of prose, in characters, if the terminal's width is unknown."""
 _ROOM = 18
-"""Smallest width of a column of text, in characters, if its text is that long."""
+"""A column with longer text is not made narrower than this number of characters."""
 _BETWEEN = "  "
 
 
@@ -118,7 +118,7 @@ class Aligned:
     cut: Mapping[int, int] = field(default_factory=dict)
     """Largest width of columns, in characters, if the terminal's width is unknown."""
     has_heads: bool = True
-    """Whether the first row has the heads, and is underlined."""
+    """Whether the first row has the column heads, which are underlined."""
 
     def __str__(self) -> str:
         """Return the table at its full width."""
@@ -134,7 +134,7 @@ class Aligned:
     def fitted(self, columns: int) -> str:
         """Return the table within this number of characters, without breaking words.
 
-        A table that is too wide becomes several, each of which repeats the first column.
+        A table that is too wide becomes several tables, each of which repeats the first column.
         """
         widths = [max(len(row[i]) for row in self.rows) for i in range(len(self.rows[0]))]
         words = [
@@ -155,7 +155,7 @@ class Aligned:
     def _squeezed(
         self, block: Sequence[int], widths: Sequence[int], least: Sequence[int], columns: int
     ) -> str:
-        """Draw some of the columns; the widest ones are wrapped."""
+        """Draw some of the columns. The text of the widest columns is wrapped."""
         room = [widths[i] for i in block]
         while _total(room) > columns and (wide := [k for k, i in enumerate(block) if room[k] > least[i]]):
             room[max(wide, key=lambda k: room[k])] -= 1

@@ -13,7 +13,8 @@ from fullpipe.analysis.statistics import summarise, t_interval
 
 # Causes of differences from printed numbers: a closed list, with one term per cause.
 #
-# A transcription names a cause only after an experiment that changed nothing else; otherwise it is unknown.
+# A transcription names a cause only after an experiment that changed nothing else. Otherwise the cause is
+# unknown.
 
 
 class Cause(StrEnum):
@@ -48,9 +49,9 @@ TOLERANCE = 0.05
 REACH = 0.25
 """Difference, as a share of our mean, beyond which a printed value never counts as reproduced."""
 ENOUGH_RUNS = 5
-"""Fewest runs for a prediction interval: with two, its half-width would be 13 standard deviations."""
+"""Fewest runs for a prediction interval. With two runs, its half-width would be 16 standard deviations."""
 FACTOR = 2.0
-"""Largest factor between our change and the printed one, either way, for the same direction."""
+"""Largest factor between our change and the printed change, either way, for the verdict "same direction"."""
 
 RULE = (
     ("recomputed", "the value computed from the published data equals the printed one, to the last digit"),
@@ -59,8 +60,8 @@ RULE = (
         "the printed numbers exclude each other, beyond their rounding, or the published data give another"
         " number",
     ),
-    ("not judged: give --data", "it is judged by published data, which are not at hand"),
-    ("not testable here", "it needs something that is not available here, or one of our runs has no value"),
+    ("not judged: give --data", "the claim is judged by published data, which were not given"),
+    ("not testable here", "the claim needs what is not available here, or one of our runs has no value"),
     (
         "reproduced",
         "our mean is within the printed range, or differs from its middle by at most 5 %; or, with five runs"
@@ -81,7 +82,7 @@ REMARKS_ON_RULE = (
     " our change against the reference condition is 0.7 times the printed one. A quantity with a ceiling,"
     " such as an index, is judged by its distance from the ceiling. If an event never happened in a run, its"
     " time is not averaged: the number is not reproduced. If a claim names several conditions, each must be"
-    " reproduced; they are averaged only if the claim says so."
+    " reproduced. Conditions are averaged only if the claim says so."
 )
 COMPARISONS = (
     "A claim in words becomes comparisons, one for each condition that it names. So does an inequality:"
@@ -92,7 +93,7 @@ COMPARISONS = (
 )
 RULE_FOR_WORDS = (
     ("reproduced", "every comparison holds"),
-    ("same direction", "more than half of them hold, and none fails"),
+    ("same direction", "more than half of the comparisons hold, and no comparison fails"),
     ("not reproduced", "otherwise"),
 )
 """Verdicts on a claim in words with their conditions; the first one that applies is given."""
@@ -112,7 +113,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A reference condition: the printed number, and ours per run."""
+    """A reference condition: the number printed for this condition, and our number per run."""
 
     printed: float
     ours: Sequence[float]
@@ -146,7 +147,7 @@ class PartResult:
     factor: float | None = None
     """Ratio of our change to the printed one, if there is a reference condition."""
     by_tolerance: bool = False
-    """Whether it is reproduced although the 95 % interval of our mean excludes the printed value."""
+    """Whether the number is reproduced although the 95 % interval of our mean excludes the printed value."""
     opposite: bool = False
     """Whether our runs show the opposite of a comparison."""
 
@@ -158,7 +159,7 @@ BY_DATA = {
     Verdict.NOT_REPRODUCED: Verdict.CONTRADICTED,
     Verdict.NOT_TESTABLE: Verdict.NOT_JUDGED,
 }
-"""Verdicts on claims about published data, by the verdict that runs would have."""
+"""Verdicts on claims that are judged by published data, by the verdict on the same result of runs."""
 
 
 def check_number(
@@ -169,7 +170,7 @@ def check_number(
     Args:
         printed: The range of the printed number.
         ours: One value per run, in the same unit. NaN: not measured; infinity: the event never happened.
-        direction: The reference condition, if there is one.
+        direction: The reference condition, or None.
     """
     if not _measured(ours):
         return NO_VALUE
@@ -186,7 +187,8 @@ def check_comparison(differences: Sequence[float], *, strict: bool = True) -> Pa
     """Apply `RULE_FOR_WORDS` to one comparison.
 
     Args:
-        differences: One per run, positive if the claim holds; infinite if one side never happened.
+        differences: One difference per run, positive if the claim holds; infinite if the event of one side
+            never happened.
         strict: Whether the claim fails at a difference of zero.
     """
     if not _measured(differences):
@@ -198,7 +200,7 @@ def check_comparison(differences: Sequence[float], *, strict: bool = True) -> Pa
 
 
 def verdict_of_all(part_results: Sequence[PartResult]) -> Verdict:
-    """Return the verdict on a number that is printed for several conditions: the worst of them."""
+    """Return the verdict on a number that is printed for several conditions: the worst of their verdicts."""
     order = (Verdict.NOT_TESTABLE, Verdict.NOT_REPRODUCED, Verdict.SAME_DIRECTION)
     given = {result.verdict for result in part_results}
     return next((verdict for verdict in order if verdict in given or not given), Verdict.REPRODUCED)
@@ -214,15 +216,16 @@ def verdict_in_words(part_results: Sequence[PartResult]) -> Verdict:
 
 
 def is_above_zero(differences: Sequence[float], *, strict: bool = True) -> bool:
-    """Whether the 95 % interval of the mean is above zero; it may begin at zero unless `strict`.
+    """Whether the 95 % interval of the mean is above zero. Unless `strict`, the interval may begin at zero.
 
-    A single run, and runs in which something never happened, must all be above zero.
+    For a single run, and for runs in which an event never happened, every value must be above zero.
     """
     return _is_above(_ends(differences)[0], strict=strict)
 
 
 def differences(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    """Return differences per run as shares of the mean of both sides; 0 if both never happened."""
+    """Return differences per run as shares of the mean of both sides; 0 if the event of both sides never
+    happened."""
     pairs = list(zip(above, below, strict=True))
     known = [abs(value) for pair in pairs for value in pair if not isinf(value)]
     scale = sum(known) / len(known) if any(known) else 1.0
@@ -244,7 +247,7 @@ def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[
 def _ends(differences: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % interval of the mean.
 
-    For a single run, and for runs in which something never happened, return the smallest and largest value.
+    For a single run, and for runs in which an event never happened, return the smallest and largest value.
     """
     if len(differences) > 1 and not any(map(isinf, differences)):
         interval = t_interval(differences, LEVEL)
@@ -257,7 +260,7 @@ def _is_above(low: float, *, strict: bool) -> bool:
 
 
 def _measured(values: Sequence[float]) -> bool:
-    """Whether every run has a value: an interval over only some runs would be misleading."""
+    """Whether every run has a value, as an interval over only some runs would be misleading."""
     return bool(values) and not any(map(isnan, values))
 
 

@@ -23,7 +23,7 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "run", "transcription"]
 
 
-# Every point of the grids over Wi-Fi and 5G beside the printed values: a table per experiment.
+# A table per experiment over Wi-Fi or 5G, with the printed values and our value at every point of the grid.
 
 
 TITLES: Mapping[str, str] = {
@@ -35,14 +35,14 @@ TITLES: Mapping[str, str] = {
 """Titles by experiment, in the order of the tables."""
 QUANTITIES = {"nominal_percent": "rate, % above", "jain": "index, % above", "short_share": "share"}
 BESIDE = "rtt"
-"""The condition whose values have columns; those of all others have rows."""
+"""The condition whose values are columns of the table. Values of all other conditions are rows."""
 PRINTED = "printed"
 POINTS = "points.md"
-"""The file of the tables."""
+"""Name of the file with the tables."""
 
 
 def grid_sections(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
-    """Return the tables with an introduction; empty if there are no such runs."""
+    """Return the tables with an introduction; empty without runs over Wi-Fi or 5G."""
     found = {title: rows(checked, experiment) for experiment, title in TITLES.items()}
     shown = [part for title, table in found.items() if table for part in (f"{title}:", _shown(table))]
     head = "Every point of the grids, under the reading that counts; + is as printed."
@@ -90,12 +90,13 @@ def rows(checked: Sequence[ClaimResult], experiment: str) -> list[list[str]]:
 
 
 def _shown(table: Sequence[Sequence[str]]) -> Aligned:
-    """Return an aligned table. Columns with a printed number are right-aligned; the others are conditions."""
+    """Return an aligned table. Columns with a printed number are right-aligned. All other columns have
+    conditions."""
     return Aligned(table, right=[i for i, cell in enumerate(table[1]) if i and cell])
 
 
 def _heading(result: ClaimResult, part: Part) -> str:
-    """Return the quantity, its algorithm or the one it is compared with, and the RTT."""
+    """Return the quantity, the algorithm or the algorithm compared with, and the RTT."""
     claim = result.claim
     against = claim.what["against"] if claim.kind == "change" else None
     name = against or part.where.get("algorithm") or claim.where.get("algorithm")
@@ -122,7 +123,8 @@ SUBJECT = "Ad-BBR"
 LONE = figures.LONE
 OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
 PRESETS = ("faithful", "literal", "sane", "dynamic", "si", "reduce", "reduce_dynamic")
-"""Readings of the pseudo-code, the closest to the printed text first; the last two are fitted to claims."""
+"""Readings of the pseudo-code, in descending closeness to the printed text. The last two are fitted to
+claims."""
 READINGS = {f"{SUBJECT} {preset}": {"kind": "ad_bbr", "preset": preset} for preset in PRESETS} | {
     f"{SUBJECT} sane counters": {"kind": "ad_bbr", "preset": "sane", "trigger": "counters"}
 }
@@ -147,11 +149,12 @@ REMARKS = (
 SEEDS = 5
 QUICK_SEEDS = 3
 QUICK_DURATION = {"loss": "20 s", "fairness": "25 s", "retransmissions": "15 s", "latency": "15 s"}
-"""The schedule of the flows that join and leave cannot be shortened."""
+"""Durations of experiments in the quick form. The experiment with joining and leaving flows cannot be
+shortened."""
 
 
 def experiments(*, quick: bool) -> list[Experiment]:
-    """Return the five wired experiments; quick ones are shorter where the paper's schedule allows."""
+    """Return the five wired experiments. The quick form is shorter where the paper's schedule allows."""
     found = []
     for name, measure in MEASURES.items():
         scenario = Scenario.named(f"adbbr2025-{name}")
@@ -163,7 +166,7 @@ def experiments(*, quick: bool) -> list[Experiment]:
 
 
 def lone_flows() -> Experiment:
-    """Return the experiment of Figure 2: a lone flow without loss fills the buffer. No claim is about it."""
+    """Return the experiment of Figure 2: a lone flow without loss fills the buffer. It has no claims."""
     values = {
         "duration": "30 s",
         "topology.bottleneck.queue.size": "5 bdp",
@@ -176,7 +179,7 @@ def lone_flows() -> Experiment:
 def plan(*, quick: bool, radio: bool = True) -> Plan:
     """Return all experiments with all algorithms, and lone flows of BBRv1 and CUBIC.
 
-    Those over Wi-Fi and 5G are included if `radio`.
+    Experiments over Wi-Fi and 5G are included if `radio`.
     """
     todo = [*experiments(quick=quick), *mobile.lte_experiments(quick=quick)]
     if radio:
@@ -210,12 +213,12 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Return a checker; claims about Ad-BBR are checked for every reading of it."""
+    """Return a checker. Claims about Ad-BBR are checked for every reading of its pseudo-code."""
     return ClaimChecker(with_growth(found), tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
 
 
 def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResult]:
-    """Check every claim; those about Ad-BBR for every reading of it."""
+    """Check every claim. Claims about Ad-BBR are checked for every reading of its pseudo-code."""
     return checker(found).check_all(claims)
 
 

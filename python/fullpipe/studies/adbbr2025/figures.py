@@ -21,7 +21,7 @@ Series = dict[tuple[str, str, str], list[Run]]
 """Sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
 
 SMOOTH_S = 0.5
-"""Window of means: over one RTT, in-order delivery is bursty."""
+"""Window over which samples are averaged, as in-order delivery is bursty over one RTT."""
 LONE = "a flow by itself"
 HEADLINE = "Ad-BBR faithful"
 
@@ -114,7 +114,8 @@ def throughput_and_index(
 
 
 def figure_14(series: Series, names: Sequence[str], folder: Path) -> list[Path]:
-    """Draw Jain's index while flows join and leave, mean over runs: six algorithms, and the readings."""
+    """Draw Jain's index while flows join and leave, as the mean over runs: for six algorithms, and for the
+    readings of Ad-BBR."""
     readings = [name for name in names if name.startswith("Ad-BBR")]
     six = [HEADLINE, *(name for name in names if name not in readings)]
     figure, axes = plots.new_figure(2, row_height=2.2)

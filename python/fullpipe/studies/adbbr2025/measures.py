@@ -18,14 +18,14 @@ MBPS = 1e-6
 MS = 1e3
 
 SETTLED_S = 5.0
-"""End of start-up, before which there are no steep drops."""
+"""End of start-up. Earlier drops are not counted."""
 DROP = 0.7
-"""A sample is a steep drop if the utilisation of the bottleneck is below this."""
+"""A sample is a steep drop if the utilisation of the bottleneck is below this value."""
 APART_S = 1.0
-"""Drops that are closer together count as one."""
+"""Steep drops that are less than this time apart count as one drop."""
 
 REGULAR_S = (9.0, 11.0)
-"""Bounds of the time between two drops that count as regular: about ten seconds."""
+"""Smallest and largest time between two regular drops: about ten seconds."""
 
 JITTER_S = 0.1
 """Largest delay of a flow's start after the printed time."""
@@ -90,12 +90,12 @@ def many_flows(run: Run) -> dict[str, float]:
 
 
 def jain_over_time(run: Run) -> pl.DataFrame:
-    """Jain's index over time; a flow also counts in the sample in which it randomly begins."""
+    """Jain's index over time. A flow already counts in the sample during which it starts."""
     return metrics.jain_over_time(run.series, run.flows, slack_s=JITTER_S)
 
 
 def drops_per_100s(links: pl.DataFrame) -> float:
-    """Number of steep drops after start-up per 100 s; NaN without samples after it."""
+    """Number of steep drops after start-up per 100 s; NaN without samples after start-up."""
     end_s = float(links["time_s"].to_numpy().max()) if links.height else SETTLED_S
     return 100 * len(drops_s(links)) / (end_s - SETTLED_S) if end_s > SETTLED_S else math.nan
 

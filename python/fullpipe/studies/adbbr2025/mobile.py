@@ -1,6 +1,6 @@
 """The 5G part: two experiments in a grid of NR cells, and in one LTE cell, which ns-3 also has.
 
-There is a grid because the paper prints only "power levels" of the radio."""
+The experiments use a grid of cells because the paper prints only "power levels" of the radio."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ DOWNLOAD, FAIRNESS = "5g-download", "5g-fairness"
 LTE_DOWNLOAD, LTE_FAIRNESS = "lte-download", "lte-fairness"
 RTTS_MS = (10, 50)
 RECEIVERS: Variants = {"two": {"flows.1.station": "far"}, "one": {"flows.1.station": "near"}}
-"""Phones of the two flows: each flow has its own phone and thus its own buffer, or both share one."""
+"""Phones of the two flows: each flow has its own phone and thus its own buffer, or both flows share one phone
+and buffer."""
 
 LOSS_BASED = ("CUBIC", "Reno")
 
@@ -48,7 +49,7 @@ class Place:
 
     @property
     def snr_db(self) -> float:
-        """SNR: power less path loss and noise; antennas have no gain, other cells do not transmit."""
+        """SNR: power minus path loss and noise. Antennas have no gain. Other cells do not transmit."""
         noise_dbm = NOISE_DBM_HZ + 10 * log10(BANDWIDTH_HZ) + NOISE_FIGURE_DB
         return self.power_dbm - path_loss_db(self.distance_m) - noise_dbm
 
@@ -99,14 +100,15 @@ def experiments(*, quick: bool) -> Iterator[Experiment]:
 
 
 def lte_experiments(*, quick: bool) -> Iterator[Experiment]:
-    """Yield the same experiments in the LTE cell; on ns-3, they use our algorithms."""
+    """Yield the experiments of `experiments` in the LTE cell. On ns-3, flows use Fullpipe's algorithms."""
     file, two = (in_lte(scenario) for scenario in scenarios(quick=quick))
     yield from wifi.downloads(LTE_DOWNLOAD, file, LTE, RTTS_MS)
     yield from wifi.pairs(LTE_FAIRNESS, two, LTE, receivers=RECEIVERS)
 
 
 def scenarios(*, quick: bool) -> tuple[Scenario, Scenario]:
-    """Return the scenarios of one flow with a file, and of two flows; the quick form has shorter ones."""
+    """Return the scenario of one flow with a file, and the scenario of two flows; shorter in the quick
+    form."""
     file, two = (Scenario.named(f"adbbr2025-{name}") for name in (DOWNLOAD, FAIRNESS))
     return (file.with_values(wifi.QUICK_FILE), two.with_values(wifi.QUICK_TIME)) if quick else (file, two)
 
@@ -124,7 +126,7 @@ def in_lte(scenario: Scenario) -> Scenario:
 def compare_with_wifi(found: Measurements, names: Iterable[str]) -> None:
     """Add to the downloads the ratio of an algorithm's rate to the mean rate of CUBIC and Reno.
 
-    There is a ratio for 5G and one for Wi-Fi. Rates are shares of the nominal rates, averaged over the grid.
+    One ratio is for 5G, another for Wi-Fi. Rates are shares of the nominal rates, averaged over the grid.
     Nothing is added if one of the three algorithms has no runs.
     """
     for rtt_ms, buffer in product(RTTS_MS, wifi.BUFFERS):

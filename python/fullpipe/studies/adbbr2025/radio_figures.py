@@ -28,7 +28,7 @@ POINT = {"run": pl.String, "flow": pl.String, "point": pl.String} | dict.fromkey
 )
 MB = 1e-6
 GRID_MB = 0.02
-"""Width of the bins of data in flight; each is drawn as the median of its samples."""
+"""Width of the bins of data in flight, MB. A bin is drawn as the median of its samples."""
 
 
 def figure_2(lone: Mapping[str, Run], folder: Path) -> list[Path]:

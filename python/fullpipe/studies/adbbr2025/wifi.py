@@ -20,9 +20,9 @@ BUFFERS = {"0.5 bdp": 0.5, "5 bdp": 5.0}
 LONGER_S = 0.05
 """Base RTT of the flow with the longer path, s."""
 QUICK_FILE = {"flows.0.size": "62.5 MB"}
-"""File of the quick form: a tenth of the file."""
+"""File size in the quick form: a tenth of the full size."""
 QUICK_TIME = {"duration": "25 s"}
-"""Duration of the quick form: a quarter of the time."""
+"""Duration in the quick form: a quarter of the full duration."""
 
 
 class Point(Protocol):
@@ -45,7 +45,7 @@ Grid = Mapping[str, Point]
 def downloads(
     name: str, scenario: Scenario, grid: Grid, rtts_ms: tuple[int, ...], **more: Variants
 ) -> Iterator[Experiment]:
-    """Yield experiments with one flow in every cell of a grid, with wires of every RTT, and both buffers."""
+    """Yield experiments with one flow in every cell of a grid, with every base RTT and both buffers."""
     for (cell, point), rtt_ms in product(grid.items(), rtts_ms):
         conditions: dict[str, Variants] = {
             "cell": {cell: point.values()},
@@ -80,7 +80,7 @@ def download(run: Run, nominal_mbps: float) -> dict[str, float]:
     return {**found, "nominal_percent": 100 * found["goodput_mbps"] / nominal_mbps}
 
 
-# The Wi-Fi part: two experiments in a grid of cells, because only the standards are printed of the radio.
+# The Wi-Fi part: two experiments in a grid of cells, as the paper prints only the standards of the radio.
 
 
 DOWNLOAD, FAIRNESS = "wifi-download", "wifi-fairness"

@@ -31,13 +31,13 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "published_in", "run", "transcription"]
 
 
-# Figures of the paper from its published data, and its differences with both intervals.
+# Figures of the paper from its published data, and differences of means with the intervals of two tests.
 
 
 REACH = 1.5
-"""Reach of whiskers in Flent's plots, in interquartile ranges."""
+"""Length of whiskers in Flent's plots, in interquartile ranges."""
 FEW = 4
-"""Most boxes of panels that are placed side by side."""
+"""Most boxes of a panel for which panels are placed side by side."""
 MBPS, MS = "throughput (Mbit/s)", "ping (ms)"
 TOTALS = {
     3: ("test-fig8.csv", {"TCP upload sum": MBPS, "TCP download sum": MBPS, "Ping (ms) avg": MS}),
@@ -51,7 +51,7 @@ Groups = Mapping[str, Vector]
 
 @plots.in_house_style
 def draw_published(data: Published, found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """Write every figure whose data are at hand."""
+    """Write every figure whose published data exist."""
     written: list[Path] = []
     for number, (file, series) in TOTALS.items():
         if file in data.exports:
@@ -158,7 +158,10 @@ def _sizes(found: Sequence[Analysis], folder: Path) -> list[Path]:
 
 
 def _differences(found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """Draw BBR-n+ less every other algorithm, with the intervals of both tests; filled if they exclude 0."""
+    """Draw the mean of BBR-n+ less the mean of every other algorithm, with the intervals of both tests.
+
+    A marker is filled if the interval excludes 0.
+    """
     rows = []
     for one in found:
         for other in NAMES.values():
@@ -219,7 +222,7 @@ def draw_rerun(found: Measurements, runs: Runs, folder: Path) -> list[Path]:
 
 @plots.in_house_style
 def _rerun_figures_boxes(found: Measurements, test: str, folder: Path, stem: str) -> list[Path]:
-    """Draw uploads, downloads and pings of every algorithm over seeds, with direct and with ended TCP."""
+    """Draw boxes over seeds of uploads, downloads and pings per algorithm, with direct and terminated TCP."""
     figure, axes = plots.new_figure(len(LABELS), len(COMPARED), row_height=1.9, share_y="row")
     frames = []
     for place, (quantity, path) in zip(axes, product(LABELS, COMPARED), strict=True):
@@ -311,7 +314,7 @@ def _answers(run: Run) -> list[float]:
     return [1e3 * rtt for rtt in pings]
 
 
-# The study: its experiments are rerun, and its printed results recomputed from the published data.
+# The study: experiments are rerun, and printed results are recomputed from the published data.
 
 
 PACKAGE = __package__ or ""

@@ -1,4 +1,4 @@
-"""The study's exported tables, and the testbed that made them."""
+"""The study's exports of Flent's plots, and facts about the testbed from Flent's files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullpipe.engines.flent.run import read_test
 from fullpipe.errors import InputFileError, brief
 from fullpipe.studies.text import Aligned
 
-# Exports of Flent's plots: a row per 0.2 s, a column per series and algorithm; cells may be empty.
+# Exports of Flent's plots, with a row per 0.2 s, and a column per series and algorithm. Cells may be empty.
 
 
 Vector = npt.NDArray[np.float64]
@@ -35,17 +35,17 @@ NAMES = {
     "nevada": "NV",
     "yeah": "YeAH",
 }
-"""Algorithms by the authors' names for them, in lower case."""
+"""Algorithms by the authors' names, in lower case."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """An export; its numbers are parsed on access."""
+    """An export, whose numbers are parsed on access."""
 
     path: Path
     rows: Sequence[Sequence[str]]
     columns: Mapping[tuple[str, str], int]
-    """Columns by series and algorithm."""
+    """Indices of the columns, by series and algorithm."""
 
     def series(self) -> list[str]:
         """Return the names of the series."""
@@ -56,23 +56,29 @@ class Export:
         return np.array([self._number(row, 0) for row in range(len(self.rows))])
 
     def values(self, series: str, algorithm: str) -> Vector:
-        """Return a column in its unit, NaN for empty cells. Raises InputFileError if there is none."""
+        """Return the column of a series and an algorithm, in the unit of the export; NaN for empty cells.
+
+        Raises:
+            InputFileError: If the export has no such column.
+        """
         column = self._column(series, algorithm)
         return np.array([self._number(row, column) for row in range(len(self.rows))])
 
     def window(self, series: str, algorithms: Sequence[str], rows: int) -> dict[str, Vector]:
-        """Return the values in `rows` rows, from the first row that has a value of any of the algorithms.
+        """Return the values of a series in `rows` rows, by algorithm.
+
+        The first row is the first row with a value of any of the algorithms.
 
         Raises:
-            InputFileError: If a column is missing, a cell is no number, or there are fewer rows.
+            InputFileError: If a column is missing, a cell is not a number, or the export has fewer rows.
         """
         columns = {name: self.values(series, name) for name in algorithms}
         known = np.any([~np.isnan(values) for values in columns.values()], axis=0)
         first = int(np.argmax(known)) if known.any() else len(self.rows)
         if len(self.rows) - first < rows:
             raise InputFileError(
-                f"{self.path.name}: {rows} rows of {series} are needed from its first value, there are "
-                f"{len(self.rows) - first}; is the file cut off?"
+                f"{self.path.name}: {series} has {len(self.rows) - first} rows from its first value on, but "
+                f"{rows} are needed; copy the file again, as its end seems to be missing"
             )
         cut = {name: values[first : first + rows] for name, values in columns.items()}
         found = {name: values[~np.isnan(values)] for name, values in cut.items()}
@@ -86,11 +92,11 @@ class Export:
     def _column(self, series: str, algorithm: str) -> int:
         if (series, algorithm) not in self.columns:
             theirs = next((name for name, ours in NAMES.items() if ours == algorithm), algorithm)
-            raise InputFileError(f'{self.path.name}: it has no column "{series} - {theirs}"')
+            raise InputFileError(f'{self.path.name}: the column "{series} - {theirs}" is missing')
         return self.columns[series, algorithm]
 
     def _number(self, row: int, column: int) -> float:
-        """Return a cell as a number, NaN if it is empty."""
+        """Return a cell as a number; NaN for an empty cell."""
         cell = self.rows[row][column].strip()
         if not cell:
             return math.nan
@@ -100,7 +106,7 @@ class Export:
             value = math.nan
         if not math.isfinite(value):
             where = f"{self.path.name}, line {row + 2}, column {column + 1}"
-            raise InputFileError(f'{where}: "{brief(cell)}" is no number')
+            raise InputFileError(f'{where}: "{brief(cell)}" is not a number')
         return value
 
 
@@ -112,13 +118,13 @@ def read(path: Path) -> Export:
     """
     lines = _lines(path)
     if len(lines) < 2:
-        raise InputFileError(f"{path.name}: it has no rows below its heads")
+        raise InputFileError(f"{path.name}: the file has no rows below the column heads")
     heads = lines[0]
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(heads):
             raise InputFileError(
-                f"{path.name}, line {number}: {len(line)} cells, where the first line has {len(heads)}; "
-                "is the file cut off?"
+                f"{path.name}, line {number}: {len(line)} cells, but the first line has {len(heads)}; "
+                "copy the file again, as its end seems to be missing"
             )
     columns = {}
     for n, head in enumerate(heads):
@@ -127,7 +133,7 @@ def read(path: Path) -> Export:
             columns[series.strip(), NAMES[theirs.strip().lower()]] = n
     if not columns:
         raise InputFileError(
-            f'{path.name}: no head is "series - algorithm", as in an export of Flent\'s plots'
+            f'{path.name}: no column head is "series - algorithm", as in an export of Flent\'s plots'
         )
     return Export(path, lines[1:], columns)
 
@@ -135,14 +141,14 @@ def read(path: Path) -> Export:
 def _lines(path: Path) -> list[list[str]]:
     try:
         if path.stat().st_size > LARGEST_BYTES:
-            raise InputFileError(f"{path.name}: it is larger than {LARGEST_BYTES >> 20} MiB")
+            raise InputFileError(f"{path.name}: the file is larger than {LARGEST_BYTES >> 20} MiB")
         with path.open(encoding="utf-8-sig", newline="") as file:
             return [line for line in csv.reader(file, strict=True) if line]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputFileError(f"{path.name}: it cannot be read: {brief(str(error))}") from None
+        raise InputFileError(f"{path.name}: the file cannot be read: {brief(str(error))}") from None
 
 
-# Facts about the testbed in Flent's files that the paper does not print: queues, proxies, algorithms.
+# Facts about the testbed that are in Flent's files but not in the paper: queues, proxies, algorithms.
 
 
 HEAD = (
@@ -154,21 +160,21 @@ HEAD = (
 
 @dataclass(frozen=True, order=True)
 class File:
-    """Facts about the testbed in one file."""
+    """Facts about the testbed from one file of Flent."""
 
     folder: str
     test: str
     queue: str
     """Queue discipline of the test host, by its name in `tc`."""
     is_ended: bool
-    """Whether all its uploads are ended on the way."""
+    """Whether a proxy or NAT terminates all uploads of the test."""
     uploads: tuple[str, ...]
     """Algorithms of the sockets."""
     downloads: tuple[str, ...]
 
 
 def in_folder(folder: Path) -> list[File]:
-    """Read every file of Flent below a folder, sorted. Raises InputFileError for a damaged file."""
+    """Read every file of Flent below a folder, sorted by path. Raises InputFileError for a damaged file."""
     return sorted(map(_file, folder.rglob("*.flent.gz")))
 
 

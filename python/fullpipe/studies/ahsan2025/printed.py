@@ -20,7 +20,7 @@ from fullpipe.studies.verdicts import Verdict
 
 EXPERIMENT = "published data"
 PLACE = "in"
-"""The condition with the table or figure of a number."""
+"""Name of the condition whose value is the table or figure of a number."""
 SUMMARY = ("count", "sum", "average", "variance")
 ANOVA = (
     "SS between",
@@ -38,7 +38,7 @@ ANOVA = (
 PAIR = ("difference", "P", "low", "high", "rejected")
 MANOVA = ("Wilks' lambda", "F")
 ALL = "all"
-"""Name in place of an algorithm for numbers about all of them."""
+"""Name in place of an algorithm for numbers about all algorithms."""
 TUKEY, JOINT = "Tukey", "MANOVA"
 
 Printed = Mapping[str, str]
@@ -62,7 +62,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Results:
-    """All printed results of the published data, and the place of these data."""
+    """All printed results from the published data, and the place of the published data."""
 
     published: str
     tables: tuple[Table, ...]
@@ -97,7 +97,7 @@ def _table(row: Mapping[str, Any]) -> Table:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Return a claim per printed result; the numbers of a pair in Tukey's test are one claim."""
+    """Return a claim per printed result. All numbers of a pair in Tukey's test are one claim."""
     return tuple(claims_of(results()))
 
 
@@ -147,11 +147,12 @@ def _pair_says(row: Printed) -> str:
     return f"{row['difference']} [{row['low']}, {row['high']}] Mbit/s, P {row['P']}, {told}"
 
 
-# Explanations of printed numbers that their own data contradict: another row, cut-off digits, a misprint.
+# Explanations of printed numbers that the published data contradict: the number of another row, cut-off
+# digits, a misprint.
 
 
 UNITS = 2
-"""Largest difference in units of the last digit between numbers that agree but for that digit."""
+"""Largest difference, in units of the last digit, between numbers that agree except for the last digit."""
 
 
 def named(of: Results, found: Measurements, checked: Sequence[ClaimResult]) -> list[ClaimResult]:
@@ -160,7 +161,7 @@ def named(of: Results, found: Measurements, checked: Sequence[ClaimResult]) -> l
 
 
 def listed(checked: Sequence[ClaimResult]) -> list[list[str]]:
-    """Return the wrong printed numbers with the right ones, heads first."""
+    """Return rows with the wrong printed numbers and the right numbers, after the column heads."""
     rows = [["where", "printed", "from the data", "what is printed"]]
     for j in filter(_is_wrong, checked):
         shown = [*j.claim.what.values()]
@@ -170,7 +171,7 @@ def listed(checked: Sequence[ClaimResult]) -> list[list[str]]:
 
 
 def text(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
-    """Return the section of the report; empty if all numbers are right, or were not computed."""
+    """Return the section of the report; empty if all printed numbers are right, or none was recomputed."""
     rows = listed(checked)
     return ["Printed results that their own data contradict:", Aligned(rows)] if len(rows) > 1 else []
 

@@ -16,7 +16,7 @@ from fullpipe.studies.ahsan2025.exports import NAMES, Export, Vector, read
 from fullpipe.studies.ahsan2025.recompute import Groups, put
 from fullpipe.studies.experiments import Measurements
 
-# Latency by host, of Figures 6 to 9: the median of the pings.
+# Latency by host in Figures 6 to 9: the median RTT of the pings.
 
 
 FILE = "test-fig8.csv"
@@ -58,7 +58,7 @@ FIGURES = {
 }
 """Folder and test by figure. Figure 14, sixteen streams over Ethernet, has no published files."""
 UPLOADS = ("TCP upload sum", "TCP upload")
-"""Series of several streams, and of one."""
+"""Series of a test with several streams, and of a test with one stream."""
 PING = "Ping (ms) ICMP"
 FROM_S, TO_S = 5.0, 65.0
 """Span in which the streams ran."""
@@ -66,7 +66,7 @@ FROM_S, TO_S = 5.0, 65.0
 
 @dataclass(frozen=True)
 class Upload:
-    """One test of one algorithm, without the steps in which nothing was measured."""
+    """Measured values of one test of one algorithm. Steps without a value are left out."""
 
     mbps: Vector
     ping_ms: Vector
@@ -96,7 +96,8 @@ def measure_uploads(found: Measurements, uploads: Mapping[str, Uploads]) -> None
 
 
 def _upload(path: Path) -> tuple[str, Upload]:
-    """Read a file: the algorithm, empty for a title that the paper does not use, and the measured values."""
+    """Read a file and return the algorithm and the measured values. The algorithm is empty for a title that
+    the paper does not use."""
     read = document.read(path)
     times_s = np.array(read.x_values)
     running = (times_s >= FROM_S) & (times_s <= TO_S)
@@ -104,7 +105,7 @@ def _upload(path: Path) -> tuple[str, Upload]:
     def values(*names: str) -> Vector:
         name = next((one for one in names if one in read.results), None)
         if name is None:
-            raise InputFileError(f'{path.name}: it has no series "{names[0]}"')
+            raise InputFileError(f'{path.name}: the series "{names[0]}" is missing')
         steps = zip(read.results[name], running, strict=True)
         column: Vector = np.array([value for value, runs in steps if runs and value is not None])
         if not column.size:
@@ -142,13 +143,13 @@ NOTHING = Published({}, {}, {})
 
 
 def in_folder(folder: Path) -> Published:
-    """Read the published data in a folder and those below it.
+    """Read the published data in a folder and its subfolders.
 
     Raises:
-        InputFileError: If there is no such folder, it has no published data, or a file is damaged.
+        InputFileError: If the folder does not exist or has no published data, or a file is damaged.
     """
     if not folder.is_dir():
-        raise InputFileError(f'--data: "{brief(str(folder))}" is no folder')
+        raise InputFileError(f'--data: "{brief(str(folder))}" is not a folder')
     of = printed.results()
     names = list(dict.fromkeys(table.file for table in of.tables))
     paths = {name: min(folder.rglob(name), key=lambda p: (len(p.parts), p), default=None) for name in names}
@@ -156,7 +157,7 @@ def in_folder(folder: Path) -> Published:
     files = testbed.in_folder(folder)
     if not (exports or files):
         raise InputFileError(
-            f'--data: "{brief(str(folder))}" has neither {" nor ".join(names)}; they are in {of.published}'
+            f'--data: "{brief(str(folder))}" has neither {" nor ".join(names)}; get them from {of.published}'
         )
     uploads = uploads_in(folder)
     return Published(exports, recompute.groups_of(of, exports), uploads, files)

@@ -1,4 +1,4 @@
-"""Statistics of the study, computed again from its printed values."""
+"""Statistics of the study, recomputed from its published data."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Groups = Mapping[str, Vector]
 
 
 def groups_of(of: Results, exports: Mapping[str, Export]) -> dict[str, Groups]:
-    """Return the values of each table whose file is there. Raises InputFileError."""
+    """Return the values of each table whose file exists. Raises InputFileError."""
     return {
         table.id: exports[table.file].window(table.series, list(table.groups), table.rows)
         for table in of.tables
@@ -97,8 +97,8 @@ def spreadsheet_anova(groups: Sequence[Vector]) -> tuple[float, ...]:
 
 
 def _put_further(found: Measurements, of: Results, groups: Groups) -> None:
-    """Add Tukey's test, with groups in the order of the printed pairs, and MANOVA, whose metrics are the
-    groups."""
+    """Add Tukey's test, with groups in the order of the printed pairs, and MANOVA, whose dependent variables
+    are the groups."""
     order = list(dict.fromkeys(name for pair in of.pairs for name in pair))
     pairs = {(order[pair.first], order[pair.second]): pair for pair in tukey_hsd([groups[n] for n in order])}
     for names in of.pairs:
@@ -112,11 +112,11 @@ def _numbers(pair: MeanPair) -> tuple[float, ...]:
     return pair.difference, pair.p, pair.interval.low, pair.interval.high, rejected
 
 
-# The printed analyses beside ones that do not take samples along one run as independent.
+# The printed analyses, and analyses that do not assume that samples of one run are independent.
 #
 # Consecutive samples, 0.2 s apart, are correlated. The effective sample size of a series is its length over
 # its integrated autocorrelation time. Variances differ by up to four orders of magnitude, so that Welch's
-# test and Games and Howell's replace the classical ones. These tests still compare single runs.
+# test and Games and Howell's replace the classical tests. All these tests still compare single runs.
 
 
 OURS, THEIRS = "BBR-n+", "BBRv3"
@@ -157,7 +157,7 @@ class Analysis:
 
 
 def analyses(groups: Mapping[str, Groups]) -> list[Analysis]:
-    """Return both analyses of every table whose data are at hand."""
+    """Return both analyses of every table whose published data exist."""
     return [_analysis(table, of) for table, of in groups.items()]
 
 
@@ -223,7 +223,7 @@ def pairs_table(found: Sequence[Analysis]) -> pl.DataFrame:
 
 
 def write(found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """Write both tables; nothing without data."""
+    """Write both tables; without data, write nothing."""
     if not found:
         return []
     tables = {"effective_samples.csv": sizes(found), "pairs.csv": pairs_table(found)}

@@ -43,24 +43,25 @@ ALGORITHMS: Mapping[str, Any] = {
 }
 KEY = "path"
 READINGS = (*map(str, PATHS), DIRECT + SERVERS_ALIKE, ENDED + SERVERS_ALIKE)
-"""Settings of the path. The first one is the paper's, and counts; published data show ended connections."""
+"""Settings of the path. The first setting is the paper's, and counts. The published data show connections
+that a proxy or NAT terminated."""
 FAIR, BEST_EFFORT, UPLOADS = "rtt_fair", "rrul_be", "uploads"
 CLASSES, PAIRS, MARKS = "rrul", "pairs", "marks"
 STREAMS = (1, 2, 4, 8, 12, 16)
 OF_BOTH_WAYS = tuple(path for path in PATHS if not str(path).endswith("1.2 s"))
 OF_UPLOADS = (DIRECT, "direct, 1.2 s", "direct, fq_codel", ENDED, "ended, 1.2 s")
 SHOWN = (1, 12, 16)
-"""Numbers of streams about which the paper makes statements: run under all of `OF_UPLOADS`, others under the
-first."""
+"""Numbers of streams about which the paper makes statements. They are run under all settings in `OF_UPLOADS`,
+other numbers only under the first setting."""
 OF_PAIRS = (DIRECT, "direct, 100 packets", "direct, 500 ms", "direct, fq_codel")
 BOTH = {"BBRv3/CUBIC": ("bbr3", "cubic"), "BBRv3/Reno": ("bbr3", "reno"), "CUBIC/Reno": ("cubic", "reno")}
-"""Pairs that section 3 announces."""
+"""Pairs of algorithms that section 3 of the paper announces."""
 BOTTLENECKS: Mapping[Value, Mapping[str, Any]] = {
     "FIFO": {},
     "fq_codel": {"topology.links.1.queue": {"kind": "fq_codel"}},
     "CAKE, 95 Mbit/s": {"topology.links.1.queue": {"kind": "cake", "bandwidth_bps": 95_000_000}},
 }
-"""Queues of the uplink and of its reverse direction, at which traffic classes may matter."""
+"""Queues of the uplink and of its reverse direction. Traffic classes may have an effect at these queues."""
 _DUALPI2 = {"topology.links.1.queue": {"kind": "dualpi2"}}
 FEEDBACK: Mapping[Value, Mapping[str, Any]] = {
     "FIFO": {},
@@ -73,7 +74,7 @@ MARKED = {
     "Prague": "prague",
     "CUBIC": "cubic",
 }
-"""Algorithms for marks: BBR-n+ as its abstract describes it, and others."""
+"""Algorithms of the experiment with ECN marks: BBR-n+ as described in the abstract, and three others."""
 
 
 def plan(*, quick: bool) -> Plan:
@@ -131,7 +132,7 @@ def _marks(length_s: float) -> Experiment:
 
 
 def unread(run: Run | None) -> Run | None:
-    """Return a run that reads its tables anew when they are used: all tables together would fill the
+    """Return a run that reads its tables again when they are used, as the tables of all runs would fill the
     memory."""
     return Run.load(run.folder).at(run.meta.point) if run and run.folder else run
 
@@ -156,12 +157,13 @@ MEASURED = {
 """Experiment and quantity of each table."""
 SWAPPED = ("Table 6", "Table 7")
 PAIR = ("BBR-n+", "BBRv3")
-"""Algorithms whose rows are exchanged in these tables, according to the published data."""
+"""Algorithms whose rows the printed tables exchange, according to the published data."""
 REFERENCE = "CUBIC"
 ENDED_BY_HOST = ("Table 2", "average")
-"""The values that ended connections turn in runs of 60 s; no other difference has a known cause."""
+"""Table and quantity that terminated connections make reproducible in runs of 60 s. No other difference has a
+known cause."""
 ABOVE_A_FIFO = ("BBRv3", "BBR-n+", "CUBIC", "NV")
-"""Algorithms whose printed averages need fq_codel behind the host: a FIFO gives 5 to 7 % less."""
+"""Algorithms whose printed averages need fq_codel after the host. A FIFO gives 5 to 7 % less."""
 
 
 def claims(package: str) -> tuple[Claim, ...]:
@@ -171,7 +173,7 @@ def claims(package: str) -> tuple[Claim, ...]:
 
 
 def _of_table(table: Table) -> Iterator[Claim]:
-    """Yield claims about means and variances; counts, sums and tests follow from these."""
+    """Yield claims about means and variances. Counts, sums and tests follow from means and variances."""
     for name in table.groups:
         yield from _of_row(table, name, name, exchanged=False)
     if table.id in SWAPPED:
@@ -180,7 +182,7 @@ def _of_table(table: Table) -> Iterator[Claim]:
 
 
 def _of_row(table: Table, algorithm: str, row: str, *, exchanged: bool) -> Iterator[Claim]:
-    """Yield the claims about an algorithm, with the numbers of its own row or of another one."""
+    """Yield the claims about an algorithm, with the printed numbers of its own row or of another row."""
     experiment, quantity = MEASURED[table.id]
     first = table.first_entry + len(SUMMARY) * list(table.groups).index(row)
     for key in ("average", "variance"):
@@ -221,7 +223,7 @@ def rounding(printed: str) -> Expectation:
     return Expectation(float(Decimal(printed) - half), float(Decimal(printed) + half))
 
 
-# Analysis of our runs beside the printed one: each run, not each sample, is one value.
+# Analysis of our runs beside the printed analysis. Here each run, not each sample, is one value.
 
 
 LEVEL = 0.05
@@ -269,7 +271,7 @@ def _tests_of(found: Measurements, table: str, printed: str) -> Iterator[list[st
 
 
 def _tested(groups: Sequence[Sequence[float]]) -> list[str]:
-    """Return Welch's F, its P, and the number of pairs that differ; dashes if a group does not vary."""
+    """Return Welch's F, its P value, and the number of pairs that differ; dashes if a group does not vary."""
     try:
         test, pairs = welch_anova(groups), games_howell(groups)
     except ValueError:

@@ -20,22 +20,22 @@ from fullpipe.studies.experiments import Experiment, Value, Variants
 
 
 SERVERS_CCA = "cubic"
-"""Algorithm of both servers, with which they sent all downloads."""
+"""Algorithm with which both servers sent all downloads."""
 LAN_S, UPLINK_S, NEAR_S = 0.000_15, 0.000_5, 0.000_1
 """One-way delays: client to host (sockets measured an RTT of 0.3 ms), host to switch, switch to a near
 server."""
 NAT, SWITCH, CLIENT = "nat", "switch", "client"
 LAN, UPLINK = 0, 1
-"""Indices of the first two links; those to servers follow."""
+"""Indices of the first two links. The links to servers follow."""
 MAXIMA = {"receive_memory_most": "6 MiB", "send_memory_most": "4 MiB"}
 """Memory limits of the client in the published files: `tcp_rmem` and `tcp_wmem`."""
 LENGTH_S, QUICK_LENGTH_S = 60.0, 12.0
-"""Time under load: in full, and in the quick form."""
+"""Time under load in the full form and in the quick form."""
 
 _UPLINK_QUEUE = f"topology.links.{UPLINK}.queue"
 _SENDER_QUEUE = "hosts.0.nic.queue"
 _BEHIND_NAT = {"tcp.mss": "1460 B", "tcp.timestamps": False}
-"""Settings of connections that the host ended, from the published files."""
+"""TCP settings of connections that the host terminated, from the published files."""
 
 
 def _fifo(**limit: Any) -> dict[str, Any]:
@@ -72,7 +72,7 @@ SERVERS_ALIKE = ", servers alike"
 
 
 def scenario(test: str, *, length_s: float) -> Scenario:
-    """Return a Flent test on the testbed; uploads and downloads use CUBIC until others are chosen."""
+    """Return a Flent test on the testbed. Uploads and downloads use CUBIC by default."""
     path = path_of(Scenario.named("ethernet-100m"))
     chosen = Choices(ccas=(SERVERS_CCA,), server_cca=SERVERS_CCA, length_s=length_s)
     tree = scenario_of(declared(test), path, chosen).to_dict()
@@ -123,10 +123,10 @@ MBPS, MS = 1e-6, 1e3
 def of_test(run: Run) -> dict[str, float]:
     """Means and variances of the sums of uploads and downloads, in Mbit/s, and of pings, in ms.
 
-    Uploads and downloads are measured at the client, as by netperf: if a host ends TCP, on the connections
-    between client and host. A short run leaves out the time in which the buffers of that host fill. Pings
-    count from the start to the end of the run, as in the printed tables; `median` is over the time under
-    load.
+    Uploads and downloads are measured at the client, as by netperf. If a host terminates TCP, they are
+    measured on the connections between client and host, and a short run leaves out the time in which the
+    buffers of this host fill. Pings count from the start to the end of the run, as in the printed tables.
+    `median` is the median ping during the time under load.
     """
     return {**_sums(run), **_pings(run)}
 
@@ -175,17 +175,17 @@ def _rates(run: Run, way: str) -> pl.DataFrame:
     """Return the samples of the streams in one direction, while they run."""
     names = set(run.flows["flow"])
     chosen = [name for name in names if name.startswith(f"TCP {way}") and not name.endswith(f"-{NAT}")]
-    if way == "download":  # what reaches the client
+    if way == "download":  # data that reach the client
         chosen = [f"{name}-{NAT}" if f"{name}-{NAT}" in names else name for name in chosen]
     left_out_s = filling_s(run.scenario, len(chosen)) if way == "upload" else 0.0
     return run.series.filter(pl.col("flow").is_in(sorted(chosen)) & _under_load(run, left_out_s))
 
 
 def filling_s(scenario: Scenario, uploads: int) -> float:
-    """Return the time in which uploads fill the buffers of a host that ends them, s, in whole samples.
+    """Return the time in which uploads fill the buffers of a host that terminates TCP, s, in whole samples.
 
-    It is the size of the buffers over the difference of arrival and departure rates. In a run of full length
-    it is 0: netperf counted this time.
+    The time is the size of the buffers over the difference of arrival and departure rates. It is 0 for a run
+    of full length, as netperf counted this time.
     """
     buffers = [host.proxy_buffer_bytes for host in scenario.hosts or () if host.terminated]
     if scenario.duration_s - 2 * DELAY_S >= LENGTH_S or not buffers:

@@ -22,7 +22,7 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "run", "transcription"]
 
 
-# Access links as in the published program of the thesis: a Wi-Fi cell on either side of the bottleneck.
+# Access links as in the published program of the thesis: a Wi-Fi cell on each side of the bottleneck.
 
 
 NAMES = ("bottleneck", "bottleneck-reverse")
@@ -30,7 +30,8 @@ NAMES = ("bottleneck", "bottleneck-reverse")
 
 
 def over_wifi(scenario: Scenario) -> Scenario:
-    """Return a dumbbell whose senders are stations of one cell, and its receivers those of another.
+    """Return a dumbbell whose senders are stations of one Wi-Fi cell, and whose receivers are stations of
+    another.
 
     Cells have the defaults of ns-3 (preset `ns3`), each on a channel of its own."""
     tree = scenario.to_dict()
@@ -67,7 +68,8 @@ OF_LINUX: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 TOGETHER = "both"
 TWO_FLOWS = "two flows"
 GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
-"""Two flows that run longer: the thesis says what it expects if their connections persisted."""
+"""Name and end time of an experiment with two longer flows. The thesis states what it expects if the
+connections continued."""
 STEPS = ("large step", "small step", TWO_FLOWS)
 """Scenarios that are run with both delays."""
 
@@ -79,11 +81,11 @@ SETTING, CODED, LINUX = "setting", "as coded", "Linux's TCP"
 LARGE_SOCKETS, SMALL_BURST, HIGHEST = "large sockets", "small burst", "queue by highest rate"
 NO_DEVICE, WIFI = "no device", "Wi-Fi access"
 READINGS = (CODED, LINUX, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_DEVICE, WIFI)
-"""Settings; the first one counts: as it was coded."""
+"""Settings of the open parameters. The first setting counts: the parameters as coded."""
 SMALL_BURST_BYTES = 1764
 """Size of three packets."""
 WRITE_BITS = 8192
-"""Bits of a write of the application, in which the limit of the queue is counted."""
+"""Bits of one write of the application. The limit of the queue is counted in writes."""
 TCP_OF_LINUX: Mapping[str, Any] = {
     "tcp.loss_detection": "rack",
     "tcp.min_rto": "200 ms",
@@ -111,7 +113,7 @@ def plan(
 ) -> list[tuple[Experiment, Mapping[str, Any]]]:
     """Return the six scenarios with their algorithms under every setting; steps under both delays.
 
-    They are short, so that the quick form only has fewer seeds."""
+    The scenarios are short, so the quick form only has fewer seeds."""
     del quick
     found = []
     named = {name: Scenario.named(f"gniaz2025-{number}") for number, name in enumerate(PHASES, start=1)}
@@ -138,7 +140,8 @@ def _read(scenario: Scenario, reading: str) -> Scenario:
 def _variants(
     scenario: Scenario, phases: Phases, reading: str, *, delays: bool, together: bool
 ) -> dict[str, Variants]:
-    """Return the setting and the delays; each delay has a queue for the rate at the start."""
+    """Return the variants for the settings and the delays. The queue for each delay fits the rate at the
+    start."""
     values = _settings(together)[reading]
     rate_mbps = max(phases.rates) if reading == HIGHEST else phases.rates[0]
     links = LINKS_OF_GRAPH if reading == WIFI else LINKS
@@ -150,7 +153,7 @@ def _variants(
 
 
 def _settings(together: bool) -> Variants:
-    """Return the changes of each setting against the code of the thesis."""
+    """Return the changes that each setting makes to the set-up coded in the thesis."""
     algorithms = {f"flows.{i}.cca": cca for i, cca in enumerate(OF_LINUX.values())}
     linux = {**TCP_OF_LINUX, **(algorithms if together else {})}
     return {
@@ -165,7 +168,7 @@ def _settings(together: bool) -> Variants:
 
 
 def _queue(links: Sequence[str], rate_mbps: float, delay_ms: float) -> dict[str, int]:
-    """Return the queue as it was coded: 2 x rate x one-way delay, in writes of the application."""
+    """Return the queue as coded in the thesis: 2 x rate x one-way delay, in writes of the application."""
     packets = int(2 * rate_mbps * 1e6 * delay_ms / 1e3 / WRITE_BITS)
     return {f"{links[0]}.queue.packets": packets}
 

@@ -27,7 +27,7 @@ from fullpipe.studies.experiments import Value
 
 # Quantities of the thesis, from the tables of a run. Rates are in Mbit/s of IP, windows in kB.
 #
-# A number at the end of a name is that of a phase, which is the time between two changes of the link.
+# A number at the end of a name is the number of a phase: the time between two changes of the link.
 
 
 MBPS = 1e-6
@@ -35,24 +35,24 @@ KB = 1e-3
 WITH_HEADERS = 588 / 536
 """Bytes of IP per byte of payload."""
 WRITE_BYTES = 1024
-"""Bytes per write of the application; the thesis counts them as one received packet."""
+"""Bytes per write of the application. The thesis counts this many bytes as one received packet."""
 START_S = 1.0
 
 FULL = 0.8
-"""A flow fills the link when a second's throughput reaches this share of the rate."""
+"""A flow fills the link when its throughput over one second reaches this share of the rate."""
 SOON_S, LATE_S = 3.0, 5.0
-"""Lengths of the beginning and of the end of a phase."""
+"""Lengths of the parts of a phase that count as its beginning and as its end."""
 AFTER_S = 1.0
-"""Time after a phase in which a reaction of the window still counts for it."""
+"""Time after a phase in which a reaction of the window still counts for the phase."""
 ON_S = 10.0
 """Length of the end of a connection that continues."""
 CUT, CUTS_APART_S = 0.9, 0.2
-"""A window is cut if it falls below this share within this time."""
+"""A window is cut if it falls below the share `CUT` of its value within the time `CUTS_APART_S`."""
 
 
 @dataclass(frozen=True)
 class Phases:
-    """Times at which the link changes, begin and end included, and the rate after each but the last."""
+    """Times at which the link changes, begin and end included, and the rate after each time but the last."""
 
     edges: tuple[float, ...]
     rates: tuple[float, ...]
@@ -75,7 +75,7 @@ def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
 
 
 def lost_percent(lost: float, delivered_bytes: float) -> float:
-    """Share of lost packets as in the thesis: it counts the received bytes of IP (FlowMonitor) in writes."""
+    """Share of lost packets as in the thesis, which counts received IP bytes (FlowMonitor) in writes."""
     return 100 * lost / (lost + delivered_bytes * WITH_HEADERS / WRITE_BYTES)
 
 
@@ -112,7 +112,7 @@ def _fall(before: float, after: float) -> float:
 
 
 def two_flows(run: Run, phases: Phases) -> dict[str, float]:
-    """Rates of CUBIC and BBRv1 beside each other, Jain's index, and the packets that each marked lost."""
+    """Rates of competing CUBIC and BBRv1 flows, Jain's index, and the packets that each flow marked lost."""
     found: dict[str, float] = {}
     for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr")):
         (row,) = run.flows.filter(pl.col("flow") == name).iter_rows(named=True)
@@ -132,7 +132,7 @@ def two_flows(run: Run, phases: Phases) -> dict[str, float]:
 def seconds_to_fill(now: pl.DataFrame, rate_mbps: float, start_s: float, end_s: float) -> float:
     """Time from the start of a phase to the end of the first second in which the flow filled the link, s.
 
-    It is infinite if the flow never filled the link.
+    The time is infinite if the flow never filled the link.
     """
     rate_bps = rate_mbps / MBPS / WITH_HEADERS
     found = time_to_fill_s(now, rate_bps, start_s, until_s=end_s, share=FULL)
@@ -170,7 +170,7 @@ def last_cut(now: pl.DataFrame) -> float:
 
 
 def two_flows_on(run: Run) -> dict[str, float]:
-    """Rates of CUBIC and BBRv1 at the end if they continue."""
+    """Rates of CUBIC and BBRv1 at the end of a run in which both connections continue."""
     end_s = run.scenario.duration_s
     late = between(run.series, end_s - ON_S, end_s)
     return {
@@ -257,7 +257,7 @@ def sockets(runs: Drawn, folder: Path) -> list[Path]:
 
 
 def _lines(runs: Drawn, name: str, setting: str) -> pl.DataFrame:
-    """Return the samples of every algorithm and delay, with both as the name of the flow."""
+    """Return the samples of every algorithm and delay. The name of a flow has the algorithm and the delay."""
     frames = []
     for (experiment, of_setting, algorithm, delay), run in runs.items():
         if (experiment, of_setting) == (name, setting):

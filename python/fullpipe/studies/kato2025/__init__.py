@@ -27,7 +27,7 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "run", "transcription"]
 
 
-# Table II of the paper beside our numbers.
+# Table II of the paper with the printed numbers and ours.
 
 
 FLOWS = 16
@@ -76,7 +76,7 @@ def comparison(source: Transcription, found: Measurements) -> pl.DataFrame:
 
 
 def printed_cell(source: Transcription, buffer: int, quantity: str, simulator: str) -> str:
-    """Return the printed value, "" if there is none; an index that follows from printed numbers is in
+    """Return the printed value, or "" without one. An index computed from other printed numbers is in
     brackets."""
     if (quantity, simulator) == ("jain", "ns-3 3.40"):
         mean, sd = (_printed(source, buffer, name, simulator) for name in ("mean_mbps", "sd_mbps"))
@@ -147,14 +147,15 @@ MIB = 1 << 20
 RTT_S = 0.12
 
 LARGE, BOTH, RECEIVE = "large", "1 MiB both", "1 MiB receive"
-"""Settings of the socket buffers: no limit; limits for sending and receiving; a limit for receiving."""
+"""Settings of the socket buffers: no limit, limits of the send and the receive buffer, or a limit of the
+receive buffer only."""
 NS3_340, PORTED, LINUX = "ns-3 3.40", "ported", "Linux"
-"""Settings with sockets of 1 MiB: all four behaviours of ns-3 3.40's transport; those in files that were not
-ported; none of them."""
+"""Settings with socket buffers of 1 MiB: all four behaviours of ns-3 3.40's transport, only the behaviours in
+files that were not ported, or none of the four."""
 
 
 def cap_text(found: Measurements, socket_bytes: int, buffer: int) -> str:
-    """Return a paragraph on the effect of a socket buffer on the table, with our numbers at one buffer."""
+    """Return a paragraph on the effect of a limited socket buffer, with our numbers at one queue size."""
     cap = 8e-6 * socket_bytes / RTT_S
     low, high = (f"{count * cap:.0f}" for count in (9, 10))
 
@@ -183,7 +184,7 @@ transcription = of_package(__package__)
 PORTED_CODE = "ported code"
 BUFFERS = (100, 500, 1000, 2000, 5000)
 SMALL = BUFFERS[0]
-"""Buffer of the runs with pacing rates, in packets."""
+"""Buffer of the runs from which pacing rates are sampled, in packets."""
 SOCKET_BYTES = 1 << 20
 ONE_MIB = {"tcp.send_buffer": "1 MiB", "tcp.receive_buffer": "1 MiB"}
 SWITCHES = Scenario.named("kato2025-ablation").points()[-1]
@@ -199,18 +200,19 @@ SOCKETS: Mapping[Value, Mapping[str, Any]] = {
 READINGS = (BOTH, LARGE, RECEIVE, NS3_340)
 """Settings of the socket buffers, which the paper does not print.
 
-The first one counts, the buffers of ns-3's scripts: 1 MiB at both ends. The levels of Figs. 4 and 6 follow
-from a window of 1 MiB. It was chosen after the first three had been run. The last setting has the behaviours
-of the paper's simulator, which the paper does not state."""
+The first setting counts: 1 MiB at both ends, the buffers of ns-3's scripts. The levels of Figs. 4 and 6
+follow from a window of 1 MiB. This setting was chosen after the first three had been run. The last setting
+has the behaviours of the paper's simulator, which the paper does not state."""
 IN_PORTED_FILES = "tcp.invalid_rate_samples"
-"""The behaviour of `SWITCHES` in the ported files: BBR judges rate samples. The other three are in the
-transmit buffer and the rate sampler."""
+"""The one behaviour of `SWITCHES` in the ported files: BBR checks the validity of rate samples. The other
+three behaviours are in the transmit buffer and the rate sampler."""
 TRANSPORTS: Mapping[Value, Mapping[str, Any]] = {
     NS3_340: SOCKETS[NS3_340],
     PORTED: {key: value for key, value in SOCKETS[NS3_340].items() if key != IN_PORTED_FILES},
     LINUX: {**ONE_MIB, **HOST},
 }
-"""Transports of Fig. 9: ns-3 3.40, 3.40 with BBR and socket code of 3.44, and one without any switch."""
+"""Transports of Fig. 9: ns-3 3.40, ns-3 3.40 with BBR and socket code of 3.44, and a transport without any of
+these behaviours."""
 SAMPLING = "20 ms"
 
 REMARKS = ". Pacing rates are those of the median flow of each run."
@@ -219,7 +221,8 @@ QUICK_SEEDS = 3
 
 
 def experiment() -> Experiment:
-    """Return the experiment with every buffer and setting of the sockets; the smallest buffer is sampled."""
+    """Return the experiment with every buffer and setting of the sockets. Only runs with the smallest buffer
+    record samples."""
     buffers: Variants = {
         packets: {
             "topology.bottleneck.queue.packets": packets,
@@ -232,7 +235,7 @@ def experiment() -> Experiment:
 
 
 def ported() -> Experiment:
-    """Return the experiment with the smallest buffer and the transport of ns-3 3.40, parts of it, or none."""
+    """Return the experiment with the smallest buffer and all, some or none of ns-3 3.40's behaviours."""
     at_smallest = {"topology.bottleneck.queue.packets": SMALL, "record.interval": SAMPLING}
     transports = {name: {**values, **at_smallest} for name, values in TRANSPORTS.items()}
     scenario = Scenario.named("kato2025")
@@ -240,7 +243,7 @@ def ported() -> Experiment:
 
 
 def plan(*, quick: bool) -> Plan:
-    """Return both experiments; the quick form only has fewer seeds."""
+    """Return both experiments. The quick form only has fewer seeds."""
     del quick
     return [(experiment(), {ALGORITHM: None}), (ported(), {ALGORITHM: None})]
 

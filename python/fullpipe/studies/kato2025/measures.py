@@ -17,7 +17,7 @@ from fullpipe.runs import Run
 
 CAPACITY_MBPS = 1000.0
 SETTLED_S = 10.0
-"""The paper describes pacing rates after the first ten seconds."""
+"""Start of the span for pacing rates, as the paper describes them after the first ten seconds."""
 LATE_S = 10.0
 """Length of the end of a run."""
 
@@ -36,11 +36,11 @@ def of_run(run: Run) -> dict[str, float]:
 def of_flows(flows: pl.DataFrame) -> dict[str, float]:
     """Statistics of the column goodput_bps.
 
-    They are mean, sample standard deviation, total, extremes, Jain's index, the numbers of flows below 1,
-    above 50 and between 1 and 50 Mbit/s, and the efficiency.
+    The statistics are mean, sample standard deviation, total, extremes, Jain's index, the numbers of flows
+    below 1, above 50 and between 1 and 50 Mbit/s, and the efficiency.
 
-    The total is sixteen times the mean, as in Table II. Flows start within the first 10 ms of 50 s, so
-    that one span for all would give at most 0.02 % less.
+    The total is sixteen times the mean, as in Table II. Flows start within the first 10 ms of 50 s, so a
+    common span for all flows would give at most 0.02 % less.
     """
     rate = pl.col("goodput_bps") * MBPS
     row = flows.select(
@@ -61,8 +61,8 @@ def of_flows(flows: pl.DataFrame) -> dict[str, float]:
 def of_samples(series: pl.DataFrame) -> dict[str, float]:
     """Pacing rates after start-up, and the number of flows that retransmit during start-up.
 
-    The pacing rates are the levels of the median flow, those of the slowest flow, and the ratio of the
-    fastest to the slowest flow.
+    The pacing rates are the levels of the median flow, the rates of the slowest flow, and the ratio of the
+    fastest flow's rate to the slowest flow's rate.
 
     `series` has the columns time_s, flow, pacing_bps and retransmitted_packets.
     """
@@ -89,7 +89,7 @@ def _levels(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _number(value: object) -> float:
-    """Return a number as float, and NaN without one: the run is too short to settle."""
+    """Return a number as float, or NaN for None, which occurs in runs that end before rates settle."""
     return float(value) if isinstance(value, int | float) else float("nan")
 
 
@@ -117,7 +117,7 @@ def draw(flows: pl.DataFrame, recorded: Recorded, folder: Path, *, small: int) -
 
 
 def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
-    """Draw the throughput of single flows, sorted; every rank is the mean over runs."""
+    """Draw the throughput of single flows, sorted. The value of a rank is the mean over runs."""
     conditions = _sockets(flows)
     figure, axes = plots.new_figure(len(conditions), share_y=True)
     frames = []
@@ -193,7 +193,7 @@ def _pacing(
     for place, (sockets, tables) in zip(axes, recorded.items(), strict=True):
         data = plots.time_series(place, {sockets: tables}, "pacing", only=whom(tables))
         title = f"{who}, 100 packets, sockets: {sockets}"
-        # Start-up reaches the whole link within a second and would flatten everything after it.
+        # Start-up reaches the whole link rate within a second. Its scale would flatten all later values.
         settled = data.filter(pl.col("time_s") > 2)["value"].drop_nulls()
         if len(settled):
             top = 1.3 * float(settled.to_numpy().max()) or 1.0

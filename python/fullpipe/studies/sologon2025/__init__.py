@@ -64,7 +64,8 @@ def text_sections(found: Measurements) -> list[str | Aligned]:
 def settings_text(
     found: Measurements, experiment: str, quantities: Mapping[str, str], first: str, *more: str
 ) -> Aligned:
-    """Return a row per value of the first condition, algorithm and values of the other conditions."""
+    """Return a table with a row per value of the first condition, per algorithm and per values of the other
+    conditions."""
     rows = [[first, "algorithm", *more, *quantities.values()]]
     for value, algorithm, *others in product(
         found.choices(experiment, first),
@@ -98,23 +99,24 @@ SETTING, STATED = "setting", "as stated"
 ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL = "ACKs too", "every 10 s", "100 packets", "fq_codel"
 DUPLICATES = "fq_codel, duplicate ACKs"
 READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL, DUPLICATES)
-"""Settings; the first one counts: as stated."""
+"""Settings of the open parameters. The first setting counts: the parameters as stated."""
 SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
 BY_DUPLICATES = {"tcp.loss_detection": "dupack", "tcp.undo": False}
-"""Settings of ns-3, whose default queue is fq_codel: three duplicate ACKs mark a loss; nothing is undone."""
+"""Loss recovery of ns-3, whose default queue is fq_codel: three duplicate ACKs mark a loss, and window
+reductions are never undone."""
 
 SEEDS = 5
 QUICK_SEEDS = 2
 QUICK_S = 70
-"""Duration of experiment 1 in the quick form; the schedule of experiment 2 stays."""
+"""Duration of experiment 1 in the quick form. Experiment 2 always has its full schedule."""
 FLOWS, LINKS = 4, 2
 POLICIES = ("periodic", "least_loaded")
-"""Policies of the controller. The thesis prints no results of it, so no claim is about it."""
+"""Policies of the route controller. As the thesis prints no results of a controller, no claim uses them."""
 
 
 def experiments(*, quick: bool) -> list[Experiment]:
-    """Return both experiments, each under every setting, and that with a controller."""
+    """Return both experiments, each under every setting, and the experiment with a controller."""
     routes, links = Scenario.named("sologon2025-routes"), Scenario.named("sologon2025-links")
     controlled, many = Scenario.named("sologon2025-controller"), measures.controlled_flows
     four, nine = measures.four_flows, measures.nine_flows

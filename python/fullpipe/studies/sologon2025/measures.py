@@ -26,16 +26,17 @@ WITH_HEADERS = 1500 / 1448
 """Bytes of IP per byte of payload."""
 
 DELAYS_MS = (30, 50, 70, 90)
-"""One-way delays along the faster of two routes, by which the thesis and our scenarios name the flows."""
+"""One-way delays along the faster of two routes. The thesis and our scenarios name flows by these delays."""
 
 SHORT = "short"
-"""Name of the flow of short transfers beside the long flows of a controller."""
+"""Name of the flow of short transfers, which competes with the long flows in the experiment with a
+controller."""
 BEFORE_S, AFTER_S, CUT = 0.5, 2.0, 0.9
-"""A window is cut if, within `AFTER_S` of a change of the route, it falls below `CUT` times its minimum in
-the `BEFORE_S` before it."""
+"""A window is cut if its value in the `AFTER_S` after a change of the route falls below `CUT` times its
+minimum in the `BEFORE_S` before the change."""
 FULL, OVER_S, WITHIN_S = 0.95, 1.0, 10.0
-"""A link is full if its utilisation over `OVER_S` is at least `FULL`; it is examined for `WITHIN_S` after a
-flow left."""
+"""A link is full if its utilisation over `OVER_S` is at least `FULL`. Links are examined for `WITHIN_S` after
+a flow left."""
 
 
 def four_flows(run: Run) -> dict[str, float]:
@@ -78,7 +79,7 @@ def _windows(series: pl.DataFrame, every_s: float, end_s: float) -> dict[str, fl
 
 
 def _cuts(series: pl.DataFrame, turns: Iterable[float]) -> list[float]:
-    """Return, for every flow and turn, 1 if the window was cut and 0 otherwise."""
+    """Return, for every flow and change of the route, 1 if the window was cut and 0 otherwise."""
     cuts = []
     for turn in turns:
         before = _lowest_window(series, turn - BEFORE_S, turn)
@@ -88,8 +89,8 @@ def _cuts(series: pl.DataFrame, turns: Iterable[float]) -> list[float]:
 
 
 def nine_flows(run: Run) -> dict[str, float]:
-    """Rates of the flows of experiment 2 after the first turn, and times in which links were not full after
-    the dynamic flow had left."""
+    """Rates of the flows of experiment 2 after the first change of the route, and times for which a link was
+    not full after the dynamic flow had left."""
     rate = partial(_mean_rate, run.series)
     end_s, step_s = run.scenario.duration_s, every_s(run)
     turns = [step_s * n for n in range(1, round(end_s / step_s))]
@@ -145,7 +146,7 @@ def controlled_flows(run: Run) -> dict[str, float]:
 
 
 def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
-    """Time within the `WITHIN_S` after `start_s` in which a link was not full, s, by means over `OVER_S`."""
+    """Time for which a link was not full in the `WITHIN_S` after `start_s`, s, from means over `OVER_S`."""
     samples = between(links.filter(pl.col("link") == link), start_s, start_s + WITHIN_S)
     step_s = spacing_s(samples)
     if step_s is None:
