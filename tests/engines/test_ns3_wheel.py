@@ -53,7 +53,7 @@ def test_the_wheel_that_is_known_is_unpacked(known: Path) -> None:
 
 @pytest.mark.usefixtures("index")
 def test_another_wheel_is_refused_and_not_kept(tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"^ns3-.*: the SHA-256 is not.*same again$"):
+    with pytest.raises(EngineError, match=r"^ns3-.*: the SHA-256 is not.*same command again$"):
         build.install("3.44", lambda _: None)
     assert kept(tmp_path) == []
 

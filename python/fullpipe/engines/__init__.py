@@ -85,7 +85,7 @@ def _made(entry: metadata.EntryPoint) -> Engine:
 
 
 def names() -> list[str]:
-    """Return the names of engines: built-in ones in the order of `ENGINES`, then those of other packages."""
+    """Return the names of engines: of built-in engines in the order of `ENGINES`, then of other packages."""
     return [*ENGINES, *_entry_points()]
 
 

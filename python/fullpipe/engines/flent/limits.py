@@ -194,7 +194,7 @@ _FALLEN = 0.9
 """Ratio of successive windows below which a loss has occurred. Loss-based algorithms keep 0.5 to 0.875."""
 
 _RARE, _AT_LOSS = 95, 75
-"""Percentiles of queueing delays: of all pings after slow start, and of those at a loss."""
+"""Percentiles of queueing delays: of all pings after slow start, and of pings sent at the time of a loss."""
 
 
 def full_wait_s(test: Test) -> float | None:

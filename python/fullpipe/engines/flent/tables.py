@@ -82,7 +82,7 @@ def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:
 
 
 def _after(timing: Timing, times_s: Floats, values: Floats) -> Floats:
-    """Return the values after the warm-up, without missing ones."""
+    """Return the values after the warm-up, without missing values."""
     return values[(times_s >= timing.delay_s) & ~np.isnan(values)]
 
 

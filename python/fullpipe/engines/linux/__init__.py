@@ -1,9 +1,10 @@
 """The Linux engine: from a scenario to a real kernel that runs as one process, and to tables.
 
-A run uses the folders in one direction. `check` refuses scenarios that cannot be run exactly. `layout` turns
-the scenario into namespaces, devices, qdiscs (`tc`) and routes. `script` writes them as a script for the
-program in `guest/`, which runs in the kernel that `machine` boots. `tables` reads the measurements. `install`
-gets the kernel and the program.
+A run uses these modules in order. `check` refuses scenarios that cannot be run exactly. `layout` turns the
+scenario into namespaces, devices, qdiscs (`tc`) and routes. `script` writes the layout as a script for the
+program in `guest/`. `boot` boots the kernel, which runs the program. `tables` reads the measurements.
+
+`install` builds or downloads the kernel and the program.
 """
 
 from fullpipe.engines.linux.engine import LinuxEngine

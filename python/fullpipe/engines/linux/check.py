@@ -56,7 +56,7 @@ def capabilities(installed: Installed) -> Capabilities:
 def remedy(family: str, name: str) -> str:
     """Return the remedy for a registry entry that a kernel lacks."""
     if family == "ccas" and name in algorithms.OURS:
-        return "build a kernel that has it: fullpipe engines install linux --source DIR"
+        return "build a kernel that has this: fullpipe engines install linux --source DIR"
     return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE
 
 
@@ -98,7 +98,7 @@ def _link_problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Pro
     if link.frames is not None:
         yield Problem(f"{where}.frames", f"netem has no frames; {NATIVE}")
     if link.device_packets is not None:
-        text = "the guest's links have no device below the qdisc whose queue stops it"
+        text = "the guest's devices have no transmit queue below the qdisc"
         yield Problem(f"{where}.device_queue", f"{text}; {NATIVE}")
     for i, change in enumerate(link.changes):
         yield from unknown(change, _CHANGE, f"{where}.changes[{i}]")
@@ -123,8 +123,8 @@ def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
     if mtus and max(map(mtu_bytes, crossed_by)) > max(mtus):
         yield Problem(where, f"datagrams are larger than TCP packets; send smaller datagrams, or {NATIVE}")
     if any(routed.tcp.pacing == "fq" for routed in connections):
-        text = "the interface has its own queue; leave out pacing"
-        yield Problem(where, f'{text}, and give it queue = {{ kind = "fq" }}')
+        text = "the nic has its own queue; leave out pacing"
+        yield Problem(where, f'{text}, and give the nic queue = {{ kind = "fq" }}')
 
 
 def _of_steps(where: str, link: Link) -> Iterator[Problem]:
@@ -238,7 +238,7 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
         path = f"flows[{number}]"
         yield from unknown(flow, _FLOW, path)
         if flow.datagrams and flow.datagrams.payload_bytes < _LEAST_PAYLOAD_BYTES:
-            text = f"a datagram needs {_LEAST_PAYLOAD_BYTES} B of payload for its number in the guest"
+            text = f"in the guest, a datagram needs {_LEAST_PAYLOAD_BYTES} B of payload for its number"
             yield Problem(f"{path}.workload.size", text)
         if not flow.cca:
             continue
@@ -260,7 +260,7 @@ def _of_capture(scenario: Scenario, network: Network) -> Iterator[Problem]:
             text = "the guest captures at hosts only; use sender and receiver"
             yield Problem(f"record.packets[{i}]", f"{text}, or {NATIVE}")
     if scenario.record.packets and any(link.nic_of is not None for link in network.links):
-        text = "the guest captures packets of a host with an interface after its queue"
+        text = "at a host with a nic, the guest captures packets only after the queue of the nic"
         yield Problem("record.packets", f"{text}; leave out the host's nic, or {NATIVE}")
 
 
@@ -280,7 +280,7 @@ def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Pr
     if tcp.ack_every not in (None, 1):
         yield Problem(f"{path}.ack_every", f"Linux has only its own delayed ACKs, or 1; {NATIVE}")
     if tcp.send_buffer_bytes is not None:
-        text = "Linux counts its own overhead in the send buffer, so a payload cannot be set"
+        text = "Linux includes its own overhead in the send buffer, so the payload in it cannot be set"
         yield Problem(f"{path}.send_buffer", f"{text}; leave it out, or {NATIVE}")
     if tcp.loss_detection == "dupack":
         yield Problem(f"{path}.loss_detection", f"Linux has only RACK since 6.17; {NATIVE}")

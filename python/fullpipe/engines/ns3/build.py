@@ -55,7 +55,7 @@ class Wheel:
         """Prefix of the names of libraries: "ns3.44", or "ns3-dev"."""
         found = next(iter(sorted(self.root.glob("lib64/libns3*-core.so"))), None)
         if found is None:
-            raise EngineError(f"{self.root}: no libraries of ns-3; delete the folder and install it again")
+            raise EngineError(f"{self.root}: no libraries of ns-3; delete the folder and install ns-3 again")
         return found.name.removeprefix("lib").removesuffix("-core.so")
 
 
@@ -118,7 +118,7 @@ def _download(version: str, say: Say) -> Path:
         come.unlink()
         raise EngineError(
             f"{come.name}: the SHA-256 is not {_SHA256[release]}, so the wheel is not used. Check which "
-            "index pip uses (pip config list), and run the same again"
+            "index pip uses (pip config list), and run the same command again"
         )
     return come
 
@@ -143,7 +143,7 @@ def _pip(arguments: list[str], work: Path) -> None:
         raise EngineError(f"{sys.executable} has no pip to download with; run: python -m ensurepip")
     why = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "")
     raise EngineError(
-        f"ns-3 cannot be downloaded: {why.removeprefix('ERROR: ')}; check the network, and run the same again"
+        f"ns-3 cannot be downloaded: {why.removeprefix('ERROR: ')}; check the network, and run it again"
     )
 
 
@@ -155,7 +155,7 @@ def _unpack(archive: Path, folder: Path) -> None:
                 wheel.extractall(made, [name for name in wheel.namelist() if _is_needed(PurePosixPath(name))])
         except (OSError, zipfile.BadZipFile) as error:
             archive.unlink(missing_ok=True)
-            raise EngineError(f"{archive.name} cannot be unpacked: {error}; run the same again") from None
+            raise EngineError(f"{archive.name} cannot be unpacked: {error}; run the command again") from None
         shutil.move(made, folder)
         Path(made).mkdir()  # the context manager expects a folder to remove
 

@@ -116,7 +116,7 @@ _NO_NOISE_DB = -1_000
 
 
 def wifi_lines(cell: Wifi, medium: Medium) -> Iterator[str]:
-    """Yield the lines of a cell's parameters and its stations, in order. `cell_lines` adds those of ports."""
+    """Yield the lines of a cell's parameters and stations, in order. `cell_lines` adds the lines of ports."""
     standard = standards()[cell.standard]
     ampdu_bytes = min(cell.max_ampdu_bytes or standard.ampdu_bytes, standard.ampdu_bytes)
     frames = min(cell.max_ampdu_mpdus or standard.window, standard.window)

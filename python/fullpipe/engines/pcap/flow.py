@@ -383,7 +383,7 @@ class Flow:
 
 
 def flows_of(connections: list[Connection]) -> tuple[list[Flow], int]:
-    """Return the flows of connections, those with the most payload first, and the number of directions with
+    """Return the flows of connections in descending order of payload, and the number of directions with
     payload that are too short to be flows."""
     found, short = [], 0
     for connection in connections:

@@ -201,7 +201,7 @@ class Captured:
 
     capture: Capture
     flows: list[Flow]
-    """Flows, those with the most payload first."""
+    """Flows in descending order of delivered payload."""
     left_out: int
     """Number of omitted directions of connections: too short, or with less payload than every flow in
     `flows`."""

@@ -1,1 +1,1 @@
-"""Gets a kernel that runs as one process, and the program that runs in it."""
+"""Installation of a kernel that runs as one process, and of the program that runs in this kernel."""

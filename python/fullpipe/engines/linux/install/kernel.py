@@ -230,7 +230,8 @@ class Edit:
 
 
 EDITS = (
-    # TCP counts its timers in ticks. 100 per second make timeouts and delayed ACKs ten times too coarse.
+    # TCP counts its timers in ticks. With the default of 100 ticks per second, timeouts and delayed ACKs
+    # would be ten times coarser than with 1,000.
     Edit("arch/um/Kconfig", r"(config HZ\s+int\s+default )\d+", r"\g<1>1000"),
     # The clock and the shortest timer have a resolution of 1 ns. In virtual time, reading the clock is only
     # arithmetic.

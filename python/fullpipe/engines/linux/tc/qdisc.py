@@ -264,7 +264,7 @@ def qdisc_for(queue: DropTail | Discipline) -> Qdisc:
 
 
 def all_params(kind: str, given: Params) -> Params:
-    """Return all parameters of a queue, with defaults for those that are not given."""
+    """Return all parameters of a queue, with defaults for missing parameters."""
     known = catalogue.queue(kind).params
     return {key: param.default for key, param in known.items()} | dict(given)
 
