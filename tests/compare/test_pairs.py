@@ -96,10 +96,10 @@ def test_a_name_at_another_place_is_refused() -> None:
     [
         (
             {"flows": [{"cca": "cubic"}]},
-            'flows: 1 entries in "variant" and 2 in "baseline"; give both as many',
+            'flows: 1 entries in "variant" and 2 in "baseline"; give both sides the same number of entries',
         ),
-        ({"duration": "4 s"}, 'duration: 4 s in "variant" and 3 s in "baseline"; make them alike'),
-        ({"warmup": "1 s"}, 'warmup: 1 s in "variant" and 0 s in "baseline"; make them alike'),
+        ({"duration": "4 s"}, 'duration: 4 s in "variant" and 3 s in "baseline"; make them equal'),
+        ({"warmup": "1 s"}, 'warmup: 1 s in "variant" and 0 s in "baseline"; make them equal'),
     ],
     ids=["entries", "duration", "warmup"],
 )
@@ -112,7 +112,7 @@ def test_what_does_not_line_up_is_refused_in_a_line(values: dict[str, Any], mess
 def test_a_side_with_runs_of_several_scenarios_is_refused() -> None:
     mixture = [run(BASE), run(BASE, seed=2, **{"flows.0.cca": "vegas"})]
     with pytest.raises(
-        ValueError, match=r'runs of "variant": they are of 2 scenarios \(\w+, \w+\); give those'
+        ValueError, match=r'runs of "variant": they are of 2 scenarios \(\w+, \w+\); give the runs'
     ):
         compare({"baseline": [run(BASE)], "variant": mixture}, "baseline")
 
@@ -127,7 +127,7 @@ def test_a_side_with_runs_of_several_engines_is_refused() -> None:
 
 def test_the_same_run_twice_is_refused() -> None:
     one = run(BASE)
-    with pytest.raises(ValueError, match='runs of "variant": seed 1 is there 2 times'):
+    with pytest.raises(ValueError, match='runs of "variant": seed 1 occurs 2 times'):
         compare({"baseline": [one], "variant": [one, one]}, "baseline")
 
 
@@ -173,8 +173,8 @@ def test_series_of_counterparts_have_one_name() -> None:
     ("margins", "why"),
     [
         ({"goodputt": Margin(0.5)}, 'unknown metric "goodputt"; did you mean "goodput"'),
-        ({"goodput": Margin(-0.1)}, "give numbers from 0 on"),
-        ({"goodput": Margin(float("nan"))}, "give numbers from 0 on"),
+        ({"goodput": Margin(-0.1)}, "give numbers of 0 or more"),
+        ({"goodput": Margin(float("nan"))}, "give numbers of 0 or more"),
     ],
 )
 def test_a_margin_that_is_none_is_refused(margins: dict[str, Margin], why: str) -> None:

@@ -77,4 +77,4 @@ def test_a_run_without_samples_and_pings_is_refused(fullpipe: Cli) -> None:
     assert fullpipe("run", "a.toml", "--out", "runs").exit_code == 0
     done = fullpipe("plot", "runs", "--kind", "all_scaled")
     assert done.exit_code == 2
-    assert "all_scaled is of a run with samples" in " ".join(done.output.replace("│", " ").split())
+    assert "all_scaled needs samples of goodput" in " ".join(done.output.replace("│", " ").split())

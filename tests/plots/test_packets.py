@@ -120,7 +120,7 @@ def test_the_pause_at_a_time_is_drawn_if_one_is_chosen(phone: Run, tmp_path: Pat
     assert 1.0 < float(at["time_s"].to_numpy().mean()) < 1.5
     _, early = plots.handover(plots.presented(phone), 0.5)
     assert 0.4 < float(early["time_s"].to_numpy().mean()) < 0.6
-    wrong = (("9 s", "handover", "nothing came at 9 s"), ("1 s", "pauses", "--kind handover"))
+    wrong = (("9 s", "handover", "no packet arrived at 9 s"), ("1 s", "pauses", "--kind handover"))
     for time, kind, told in wrong:
         command = ["plot", str(phone.folder), "--kind", kind, "--at", time, "--out", str(tmp_path)]
         found = CliRunner().invoke(app, command)

@@ -55,7 +55,7 @@ def test_flows_can_be_chosen(two: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--kind", "rates", "--flow", "first"), "rates is of two flows"),
+        (("--kind", "rates", "--flow", "first"), "rates needs two flows"),
         (("--kind", "rates", "--flow", "third"), 'unknown flow "third"'),
         (("--kind", "phase", "--at", "2 s"), "goes with --kind handover or sequence"),
         (("--kind", "all_scaled", "--flow", "first"), "goes with --kind sequence, phase or rates"),

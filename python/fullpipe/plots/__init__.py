@@ -1,7 +1,7 @@
 """Figures of tables. Nothing here runs an experiment or reads a file.
 
-A drawing function takes axes and data, draws, and returns the table of what it drew; `save` writes figure and
-table together, so that a figure never travels without its numbers."""
+A drawing function takes axes and data, draws, and returns the table of the drawn values. `save` writes the
+figure and its table together."""
 
 from fullpipe.analysis.over_time import QUANTITIES, Quantity, flow_labels, presented
 from fullpipe.palette import COLOURS

@@ -14,13 +14,13 @@ from fullpipe.plots.style import in_house_style, legend_entries, new_figure, sha
 from fullpipe.plots.variables import variables
 
 BIN = "ppdus_to_"
-"""Before the largest number of packets of the PPDUs that a variable counts."""
+"""Prefix of the variables that count PPDUs by size; the largest size of a bin, in packets, follows."""
 OF_THE_CELL = {
     "cell_control": "control frames",
     "cell_collisions": "collisions",
     "cell_beacons": "beacons",
 }
-"""Labels of all else that takes time on the air, by variable."""
+"""Labels of other uses of airtime, by variable."""
 CHANNEL = {"snr": "SNR", "phy_rate": "PHY rate", "mcs": "MCS"}
 """Labels of the variables of a channel."""
 GREYS = ("#777777", "#aaaaaa", "#cccccc")
@@ -28,7 +28,7 @@ GREYS = ("#777777", "#aaaaaa", "#cccccc")
 
 @in_house_style
 def airtime(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Shares of the time of the channel that data of each port, and all else, took; what is left was idle.
+    """Airtime over time: the shares of the data of each port and of all other uses. The rest is idle time.
 
     Returns:
         The figure, and its table: part, time_s, share.
@@ -91,17 +91,17 @@ def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 
 def channel(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """The signal-to-noise ratio and the rate, or the scheme, of every port over time; the table is that of
+    """The signal-to-noise ratio and the PHY rate or MCS of every port over time. The table is that of
     `variables`.
 
     Raises:
-        ValueError: If no station has noise or a rate that is chosen, or no variables were recorded.
+        ValueError: If no station has noise or rate selection, or no variables were recorded.
     """
     recorded = set(tables["variables"]["name"].unique())
     rate = "phy_rate" if "phy_rate" in recorded else "mcs"
     names = [name for name in ("snr", rate) if name in recorded]
     if not names:
-        raise ValueError("no station has an snr or a rate that is chosen, or record.variables was not true")
+        raise ValueError("no snr or chosen rate was recorded; set record.variables = true")
     figure, data = variables({"": tables}, names)
     for place, name in zip(figure.axes, names, strict=True):
         place.set_ylabel(place.get_ylabel().replace(name, CHANNEL[name]))
@@ -110,7 +110,7 @@ def channel(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 @in_house_style
 def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Delay under load: what flows deliver, their round-trip times, and how long packets wait at each port.
+    """Delay under load: goodput and RTT of flows, and queueing delay at each port.
 
     Returns:
         The figure, and its table: quantity, actor, time_s, value.
@@ -137,11 +137,11 @@ CELL_FIGURES: Mapping[str, Callable[[Tables], tuple[Figure, pl.DataFrame]]] = {
     "channel": channel,
     "waits": waits,
 }
-"""Figures of one run by the names of `fullpipe plot --kind`, as `PACKET_FIGURES`."""
+"""Figures of one run by the names of `fullpipe plot --kind`; see `PACKET_FIGURES`."""
 
 
 def _ports(found: pl.DataFrame) -> list[str]:
-    """Those of cells: Wi-Fi counts their time, LTE and NR their resource blocks."""
+    """The ports of cells: their variables count airtime (Wi-Fi) or resource blocks (LTE, NR)."""
     chosen = pl.col("name").is_in(["airtime", "resource_blocks"]) & pl.col("link").is_not_null()
     ports = found.filter(chosen)["link"].unique(maintain_order=True).to_list()
     if not ports:
@@ -165,4 +165,4 @@ def _shares(found: pl.DataFrame, name: str, port: str | None) -> pl.DataFrame:
 
 
 def _nothing(kind: str = "Wi-Fi cell") -> ValueError:
-    return ValueError(f"no variables of a {kind}; was the run recorded with record.variables = true?")
+    return ValueError(f"no variables of a {kind} were recorded; set record.variables = true")

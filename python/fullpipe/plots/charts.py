@@ -18,46 +18,46 @@ from fullpipe.analysis.over_seeds import means
 from fullpipe.palette import Look, look_of
 from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across
 
-# Looks and words of what figures over many runs draw: the same for a value in every panel.
+# Looks and labels of values in figures over many runs: a value has the same look in every panel.
 
 
 _NOTHING: Mapping[str, Any] = {}
 
 
 class Marks(NamedTuple):
-    """Looks and words of values. A value without words is shown as it is."""
+    """Looks and labels of values. A value without a label is shown unchanged."""
 
     looks: Mapping[str, Look] = _NOTHING
     """The look of every value of `colour`, in the order of the legend."""
     colours: Mapping[str, str] = _NOTHING
-    """Words for values of `colour`."""
+    """Labels of values of `colour`."""
     x: Mapping[str, str] = _NOTHING
-    """Words for names along x."""
+    """Labels of values along x."""
     y: Mapping[str, str] = _NOTHING
 
     def look(self, value: str, number: int) -> Look:
-        """The look of a value of `colour`, which is the `number`-th of its panel."""
+        """The look of a value of `colour`; `number` is its index in the panel."""
         return self.looks.get(value) or look_of(value, number)
 
     def parts(self, rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str, str, Look]]:
-        """The rows of every value of `colour`, the value, its words, and its look."""
+        """The rows of every value of `colour`, the value, its label, and its look."""
         for number, part in enumerate(rows.partition_by("colour", maintain_order=True)):
             value = str(part["colour"][0])
             yield part, value, self.colours.get(value, value), self.look(value, number)
 
 
 PLAIN = Marks()
-"""Without words and looks of their own."""
+"""Marks without labels and looks."""
 
 
 def text(value: Any, words: Mapping[str, str] = _NOTHING) -> str:
-    """A value along an axis in words."""
+    """The label of a value along an axis."""
     plain = f"{value:g}" if isinstance(value, float) else str(value)
     return words.get(plain, plain)
 
 
 def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTHING) -> dict[Any, float]:
-    """The place of every value along an axis: numbers at themselves, all else one after the other."""
+    """The position of every value along an axis: numbers at their value, other values one after the other."""
     distinct = values.unique(maintain_order=True).to_list()
     if values.dtype.is_numeric():
         return {value: float(value) for value in distinct}
@@ -67,23 +67,23 @@ def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTH
 
 # Figures over many runs: lines with bands, and heat maps.
 #
-# Every function takes one table with a row per run: `value`, and what tells runs apart as `x`, `y` and
-# `colour`. Each returns the table of what it drew, with values as runs have them; `marks` has their words.
+# Every function takes one table with a row per run: its `value`, and its variables as `x`, `y` and `colour`.
+# Each returns the table of the drawn values; `marks` has the labels of variables.
 
 
 _APART, _ROOM = 0.15, 0.7
-"""Between points of several colours at one name, and for all of them, of the distance of names."""
+"""Distance of points of several colours at one name, and most room for all, as shares of that of names."""
 _BESIDE = 2.5
-"""Between points of several colours at one number, in points of print."""
+"""Distance of points of several colours at one number, in typographic points."""
 _FEW = 4
-"""The most numbers along an axis between which there are no bands."""
+"""Most numbers along an axis that are drawn with bars instead of bands."""
 _BANDS_UP_TO = 3
-"""The most bands that are seen through each other."""
+"""Most bands of a panel that can be told apart where they overlap."""
 _MUCH = 100
 _CELL_INCHES, _SMALLER = 0.3, 5
-"""Width of a cell for a number of the usual size, and the size in narrower cells."""
+"""Least width of a cell, in inches, for a number of the usual font size, and the size in narrower cells."""
 _DARK = 0.5
-"""Luma of a colour (ITU-R BT.601) below which letters are white."""
+"""Luma of a cell's colour (ITU-R BT.601) below which the number in the cell is white."""
 
 
 @in_house_style
@@ -95,7 +95,7 @@ def lines_with_bands(
     *,
     bars: bool = False,
 ) -> pl.DataFrame:
-    """Means over runs along `x`, a line per `colour`, with bands of the 95 % interval, or with bars.
+    """Means over runs along `x`, a line per `colour`, with the 95 % interval as bands or bars.
 
     Bars are drawn on request, at up to four numbers, and for four lines or more if there is room. They are
     drawn at names, too, between which there is no line. Bars of several colours are side by side. Intervals
@@ -124,7 +124,7 @@ def lines_with_bands(
 
 
 def interval_bars(axes: Axes, at: Sequence[float], data: pl.DataFrame, colour: str) -> Sequence[Artist]:
-    """Bars with caps from `low` to `high` around `mean`, and the artists that they are made of."""
+    """Draw bars with caps from `low` to `high` around `mean`, and return their artists."""
     mean = data["mean"].to_numpy()
     lengths = np.stack([mean - data["low"].to_numpy(), data["high"].to_numpy() - mean]).clip(0)
     drawn = axes.errorbar(at, mean, lengths, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
@@ -132,20 +132,20 @@ def interval_bars(axes: Axes, at: Sequence[float], data: pl.DataFrame, colour: s
 
 
 def _suit_bars(axes: Axes, places: int, lines: int) -> bool:
-    """Whether bars are clearer: bands between few places look like curves, and many hide each other."""
+    """Whether bars are clearer: bands between few positions look like curves, and many bands overlap."""
     have_room = places * lines * 2 * _BESIDE <= 72 * inches_across(axes)
     return places <= _FEW or (lines > _BANDS_UP_TO and have_room)
 
 
 def _move(axes: Axes, artists: Sequence[Artist], points: float) -> None:
-    """Move artists to the right on paper; their numbers, and the ends of the axis, stay."""
+    """Shift artists to the right by typographic points, without a change of data or axis limits."""
     moved = axes.transData + ScaledTranslation(points / 72, 0, figure_of(axes).dpi_scale_trans)
     for artist in artists:
         artist.set_transform(moved)
 
 
 def apart(number: int, count: int) -> float:
-    """The distance of the mark of one of several colours from the place of its name."""
+    """The offset of the mark of one of `count` colours from the position of its name."""
     return min(_APART, _ROOM / count) * (number - (count - 1) / 2)
 
 
@@ -158,14 +158,15 @@ def heat_map(
     bounds: Bounds = NO_LESS_THAN_0,
     marks: Marks = PLAIN,
 ) -> tuple[pl.DataFrame, Any]:
-    """The mean over runs as the colour of a cell, with its number; `x` and `y` are as they come, of
-    names the first at the top.
+    """The mean over runs as the colour of a cell, with its number. `x` and `y` keep the order of the rows;
+    the first name of `y` is at the top.
 
-    Colours go from the least to the largest mean, or between two values that several maps share; by their
-    logarithms if they span much. A neutral value is white, more is blue and less is red, and colours reach
-    as far below as above it.
+    Colours go from the least to the largest mean, or between two values that several maps share. The scale is
+    logarithmic if positive means span more than a factor of 100. A neutral value is white, larger values are
+    blue, smaller values are red, and the scale extends equally far below and above it.
 
-    Returns the columns y, x, runs, mean, low and high, which end at the bounds, and what a colour bar is of.
+    Returns the columns y, x, runs, mean, low and high (truncated at the bounds), and the image for a colour
+    bar.
     """
     data = summarised(rows, ["y", "x"], bounds)
     columns, lines = (data[name].unique(maintain_order=True).to_list() for name in ("x", "y"))
@@ -206,8 +207,8 @@ def spans_much(values: pl.Series) -> bool:
 
 
 def summarised(rows: pl.DataFrame, by: Sequence[str], bounds: Bounds = NO_LESS_THAN_0) -> pl.DataFrame:
-    """Means over runs with Student's 95 % interval, which ends at the bounds of what is measured; the mean
-    itself where there is one run."""
+    """Means over runs with Student's 95 % interval, truncated at the bounds of the metric. With a single run,
+    both ends are the mean."""
     low, high = (pl.col(end).fill_null(pl.col("mean")).clip(*bounds) for end in ("low", "high"))
     return (
         means(rows, by)
@@ -217,5 +218,5 @@ def summarised(rows: pl.DataFrame, by: Sequence[str], bounds: Bounds = NO_LESS_T
 
 
 def _cell(value: float) -> str:
-    """A number with two digits, or with all that stand before the point."""
+    """A number with two significant digits, or all digits before the decimal point."""
     return f"{value:#.2g}" if abs(value) < 9.95 else f"{value:.0f}"

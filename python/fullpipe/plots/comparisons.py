@@ -21,7 +21,7 @@ from fullpipe.analysis.statistics import t_interval
 from fullpipe.palette import COLOURS, DASHES, looks
 from fullpipe.plots.style import in_house_style, is_narrow, new_figure, shared_legend
 
-# Algorithms or conditions side by side, with the interval over runs.
+# Algorithms or conditions side by side, with confidence intervals over runs.
 
 
 Replicates = Sequence[float]
@@ -44,9 +44,9 @@ def grouped_bars(
     legend: bool = True,
     bounds: Bounds = NO_LESS_THAN_0,
 ) -> pl.DataFrame:
-    """Bars of the mean over runs, with its 95 % interval; `groups` maps a series to places to runs.
+    """Bars of the mean over runs, with its 95 % interval; `groups` maps series to places, and places to runs.
 
-    The bars of all series stand side by side at every place. Intervals are truncated at the bounds.
+    The bars of all series are side by side at every place. Intervals are truncated at the bounds.
 
     Returns the columns series, at, runs, mean, low, high.
     """
@@ -76,7 +76,7 @@ def lines_with_intervals(
     legend: bool = True,
     bounds: Bounds = NO_LESS_THAN_0,
 ) -> pl.DataFrame:
-    """Means over runs along a number, with their 95 % intervals, which are truncated at the bounds.
+    """Means over runs along a numeric variable, with 95 % intervals truncated at the bounds.
 
     Returns the columns of `grouped_bars`.
     """
@@ -126,20 +126,21 @@ _MOST_GROUPS = len(DASHES)
 
 @in_house_style
 def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
-    """A row of axes per quantity: a colour per engine, dashes per engine and group, bands over seeds.
+    """A row of axes per quantity: one colour per engine, one dash pattern per engine and group, and bands
+    over seeds.
 
     Args:
         data: The columns engine, of, quantity, time_s, mean, low, high, as `fullpipe.compare.overlay` gives
             them. Groups beyond the seventh are not drawn.
 
     Returns:
-        The figure, and the table of what it shows in the units of its axes.
+        The figure, and the table of the drawn values in the units of the axes.
 
     Raises:
         ValueError: If there is nothing to draw.
     """
     if data.is_empty():
-        raise ValueError("no samples; were the runs recorded with an interval?")
+        raise ValueError("there are no samples to draw; give the scenario a record.interval")
     groups = data["of"].unique(maintain_order=True).to_list()[:_MOST_GROUPS]
     names = data["engine"].unique(maintain_order=True).to_list()
     quantities = data["quantity"].unique(maintain_order=True).to_list()
@@ -188,14 +189,14 @@ _VERDICTS: Mapping[str, Any] = {
     "higher": {"color": COLOURS[0], "marker": "^"},
     "lower": {"color": COLOURS[0], "marker": "v"},
 }
-"""Looks of verdicts, which are told apart in grey by their markers."""
+"""Looks of verdicts; the markers differ, so that verdicts are distinct in grey."""
 _OTHER: Any = {"color": "#777777", "marker": "o", "fillstyle": "none"}
 _SIZE = 5
-"""Of markers, in points: their shapes tell verdicts apart."""
+"""Size of markers in points; the shape of a marker shows the verdict."""
 _MARGIN: Any = {"color": "0.9", "linewidth": 0}
 _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
 _LETTERS = 11
-"""Letters of the label of an axis, per inch of its panel and of the names beside it."""
+"""Most letters of an axis label per inch of its panel and the names beside the panel."""
 _HIDES = 20
 """Ratio of the largest difference to the median at which the axis is logarithmic."""
 
@@ -205,9 +206,9 @@ def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") ->
     """A panel per metric: the mean difference of every variant with its 95 % interval, and the margin shaded.
 
     Args:
-        rows: The columns metric, label (of the variant, and of what is measured), difference, low, high (null
-            where there is no interval), margin, all in the unit of the metric, and verdict.
-        units: What an axis says of each metric, such as "goodput, %".
+        rows: The columns metric, label (of the variant and the group), difference, low, high (null without an
+            interval), margin, all in the unit of the metric, and verdict.
+        units: Axis label of each metric, such as "goodput, %".
         width: One of `fullpipe.plots.style.WIDTHS`.
 
     Returns:
@@ -241,7 +242,7 @@ def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") ->
 
 
 def _entries(rows: pl.DataFrame) -> dict[str, Any]:
-    """The verdicts and the margin, as far as they are drawn."""
+    """Legend entries of the drawn verdicts and the margin."""
     verdicts = rows["verdict"].unique(maintain_order=True).to_list()
     found = {verdict: look for verdict, look in _VERDICTS.items() if verdict in verdicts}
     others = [verdict for verdict in verdicts if verdict not in _VERDICTS]
@@ -254,7 +255,7 @@ def _entries(rows: pl.DataFrame) -> dict[str, Any]:
 
 
 def _scale(axes: Axes, rows: pl.DataFrame) -> None:
-    """Make the axis logarithmic on both sides of a linear middle if a difference hides all others."""
+    """Make the axis symmetric-logarithmic if one difference is much larger than the median."""
     sizes = rows["difference"].abs().filter(rows["difference"] != 0).to_numpy()
     middle = max(float(np.median(sizes)), float(rows["margin"].to_numpy().max())) if sizes.size else 0.0
     if middle and sizes.max() > _HIDES * middle:

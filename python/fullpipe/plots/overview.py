@@ -18,7 +18,7 @@ DEFAULT = ("goodput", "rtt", "cwnd", "queue")
 _HALF = 0.5
 _Steps = tuple[tuple[float, float], ...]
 _FAR_ABOVE = 3.0
-"""A capacity that is so many times what is drawn would press it flat."""
+"""A capacity above this multiple of the largest drawn value is not drawn, as it would flatten the curves."""
 
 
 @in_house_style
@@ -29,15 +29,15 @@ def overview(
     only: Sequence[str] | None = None,
     warmup_s: float = 0.0,
 ) -> tuple[Figure, pl.DataFrame]:
-    """A row of axes per quantity, every run in each; returns the figure and the table of what it shows.
+    """A row of axes per quantity with all runs; returns the figure and the table of the drawn values.
 
-    Left out, quantities are those of `DEFAULT` that were sampled.
+    The default quantities are those of `DEFAULT` that were sampled.
 
-    One legend serves all rows: a flow or a link looks the same in each. If there are too many of them to tell
-    apart, those of a run look alike, and the legend names the runs.
-    Links of which no packet ever waited are left out, and `only` keeps the flows of these names. The warm-up
-    is shaded, and events, such as a reroute, are marked. Rates have the capacities of busy links beside them,
-    in grey: of a path with load in both directions one for each, by name.
+    One legend serves all rows: a flow or a link has the same look in each row. If there are too many lines to
+    tell apart, all lines of a run have one look, and the legend names the runs.
+    Links without any queueing are left out, and `only` keeps the flows of these names. The warm-up is shaded,
+    and events, such as a reroute, are marked. Panels of rates also show the capacities of busy links in grey;
+    a path with load in both directions has one named capacity for each direction.
     """
     quantities = quantities or _sampled(runs)
     figure, axes = new_figure(len(quantities), row_height=1.6)
@@ -66,7 +66,7 @@ def overview(
 
 
 def _sampled(runs: Mapping[str, Tables]) -> tuple[str, ...]:
-    """The quantities of which a run has values; all of them if there are none at all."""
+    """The quantities with values in any run; all quantities if no run has values."""
     found = tuple(
         name for name in DEFAULT if any(_has_values(tables, QUANTITIES[name]) for tables in runs.values())
     )
@@ -79,7 +79,7 @@ def _has_values(tables: Tables, quantity: Quantity) -> bool:
 
 
 def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
-    """The capacities of busy links, each once; not one far above all that is drawn."""
+    """Draw each capacity of a busy link once; skip capacities far above the drawn values."""
     end, top = axes.get_xlim()[1], axes.get_ylim()[1]
     links = [(run, link, step) for run, tables in runs.items() for link, step in _capacities(tables).items()]
     are_several, is_of_all = (len({each[n] for each in links}) > 1 for n in (1, 2))
@@ -99,7 +99,7 @@ def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
 
 
 def _capacities(tables: Tables) -> dict[str, _Steps]:
-    """When busy links have which rate, in s and Mbit/s: the busiest, and those at least half as busy."""
+    """Rates of busy links over time, in Mbit/s and s: the busiest link, and links at least half as busy."""
     links, conditions = tables.get("links"), tables.get("conditions")
     if links is None or conditions is None or links.is_empty():
         return {}
@@ -113,7 +113,7 @@ def _capacities(tables: Tables) -> dict[str, _Steps]:
 
 
 def plot_run(run: Run, *quantities: str, only: Sequence[str] | None = None) -> Figure:
-    """The overview of one run: `Run.plot`, which says what the arguments are."""
+    """The overview of one run; `Run.plot` documents the arguments."""
     labels = flow_labels(run)
     wanted = None if only is None else [labels.get(name, name) for name in only]
     warmup_s = run.scenario.warmup_s

@@ -22,16 +22,16 @@ from fullpipe.plots.style import (
     shared_legend,
 )
 
-# ACKs as they come back: how many at once, and how long after those before.
+# ACKs at the sender: how many arrive together, and the time between such clumps.
 
 
 APART_S = 100e-6
-"""ACKs that come closer together are one clump: less than the shortest slot."""
+"""ACKs that arrive closer together are one clump. The value is below the shortest slot."""
 
 
 @in_house_style
 def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """The share of ACKs that come in clumps of a size, and the times from clump to clump, for every flow.
+    """The share of ACKs by size of their clump, and the times between clumps, for every flow.
 
     Returns:
         The figure, and its table: flow, time_s (of the first ACK), acks, after_ms (since the clump before).
@@ -64,13 +64,14 @@ def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 
 def in_clumps(times: pl.DataFrame) -> pl.DataFrame:
-    """ACKs put together that come less than `APART_S` after one another.
+    """Clumps of ACKs that arrive less than `APART_S` after one another.
 
     Args:
         times: flow, time_s.
 
     Returns:
-        flow, time_s (of the first), acks, after_ms (since the first of the one before; null for the first).
+        flow, time_s (of the first ACK), acks, after_ms (since the first ACK of the clump before; null for the
+        first clump).
     """
     begins = (pl.col("time_s").diff() >= APART_S).fill_null(value=True).over("flow")
     numbered = times.with_columns(clump=begins.cum_sum().over("flow"))
@@ -80,25 +81,25 @@ def in_clumps(times: pl.DataFrame) -> pl.DataFrame:
     return found.drop("clump").with_columns(after_ms=pl.col("time_s").diff().over("flow") * 1e3)
 
 
-# When data comes: the pauses between deliveries, of slots and of repetitions, and one of them.
+# Arrival of data: pauses between deliveries, which slots and repetitions cause, and one example.
 
 
 TOGETHER_S = 1e-6
-"""Packets closer together come at once."""
+"""Packets that arrive closer together are one delivery."""
 SHOWN = 0.999
-"""The share of pauses that is drawn: all but those of handovers."""
+"""Share of pauses that is drawn, which excludes the pauses of handovers."""
 RARE = 0.99
-"""Such a pause is shown by itself."""
+"""Quantile of the pause that the second panel shows."""
 BINS = 100
 
 
 @in_house_style
 def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Of the flow with most packets: how often its receiver waits how long for more; and what came around
-    one of the longer waits, when a block was held up and others behind it.
+    """Pauses between deliveries of the flow with the most packets: their distribution, and the deliveries
+    around one of the longer pauses, when a late block held up later blocks.
 
     Returns:
-        The figure, and its table: time_s (of a delivery), bytes (that came at once), pause_ms (before it).
+        The figure, and its table: time_s (of a delivery), bytes (of the delivery), pause_ms (before it).
 
     Raises:
         ValueError: If packets were not captured at both ends, or no flow has three deliveries.
@@ -125,7 +126,7 @@ def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 
 def deliveries(found: pl.DataFrame) -> pl.DataFrame:
-    """What came at once to the flow with most packets: time_s, bytes, pause_ms (null for the first)."""
+    """Deliveries to the flow with the most packets: time_s, bytes, pause_ms (null for the first)."""
     counts = found.group_by("flow", maintain_order=True).len()
     (flow,) = counts.filter(pl.col("len") == pl.col("len").max())["flow"].head(1)
     mine = found.filter(pl.col("flow") == flow).sort("arrived_s")
@@ -138,23 +139,23 @@ def deliveries(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _example(found: pl.DataFrame, at_least_ms: float) -> int:
-    """The first such pause of the second half; if there is none, the last of all."""
+    """Index of the first pause of at least this length in the second half, or else the last in the run."""
     middle_s = (found["time_s"][0] + found["time_s"][-1]) / 2
     numbered = found.with_row_index().filter(pl.col("pause_ms") >= at_least_ms)
     late = numbered.filter(pl.col("time_s") > middle_s)
     return int(late["index"][0] if late.height else numbered["index"][-1])
 
 
-# One-way delays: the share of packets that came within a time, and the share that took longer.
+# One-way delays: the share of packets that arrived within a time, and the share that took longer.
 
 
 @in_house_style
 def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """One-way delays of all data, a line per flow: on a linear axis what came, on a logarithmic one what
-    did not yet, where every repetition of a cell is a bend.
+    """One-way delays of all data, a line per flow: the share that arrived within a time on a linear axis, and
+    the share that took longer on a logarithmic axis, where every repetition of a cell is a bend.
 
     Returns:
-        The figure, and its table: flow, delay_ms, share (of packets that took no longer).
+        The figure, and its table: flow, delay_ms, share (of packets with at most this delay).
 
     Raises:
         ValueError: If packets were not captured at both ends.
@@ -180,30 +181,30 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     return figure, pl.concat(frames)
 
 
-# The longest time without a delivery, as in a handover: delays around it, and what was under way.
+# The longest time without a delivery, as in a handover: delays and data on the way around it.
 
 
 _PAUSES_BEFORE, _PAUSES_AFTER = 2, 8
-"""Time that is shown on either side of the pause, in lengths of the pause."""
+"""Time that is shown before and after the pause, in lengths of the pause."""
 
 
 @in_house_style
 def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.DataFrame]:
-    """Around the longest pause of the flow with most packets, or the one at a time: of all flows the
-    one-way delay by the time of sending, and the bytes that were sent and had not come.
+    """One-way delay by send time, and bytes that were sent but not yet received, for all flows. The time
+    range is around the longest pause of the flow with the most packets, or around its pause at `at_s`.
 
     Returns:
         The figure, and its table: quantity, flow, time_s, value (ms; kB).
 
     Raises:
-        ValueError: If packets were not captured at both ends, or none came at that time or later.
+        ValueError: If packets were not captured at both ends, or no packet arrived at `at_s` or later.
     """
     found = delays(tables["packets"])
     pauses = deliveries(found)
     if at_s is not None:
         pauses = pauses.filter(pl.col("time_s") >= at_s).head(1)
     if pauses.is_empty():
-        raise ValueError(f"nothing came at {at_s:g} s or later; choose an earlier time")
+        raise ValueError(f"no packet arrived at {at_s:g} s or later; choose an earlier time")
     longest = pauses.sort("pause_ms", nulls_last=True, descending=True)
     pause_s, end_s = (longest["pause_ms"][0] or 0.0) / 1e3, longest["time_s"][0]
     window = (end_s - (1 + _PAUSES_BEFORE) * pause_s, end_s + _PAUSES_AFTER * pause_s)
@@ -233,7 +234,8 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
 
 
 def on_the_way(rows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Times at which a packet left or came, and the bytes that were under way from then on, of what came."""
+    """Times at which a packet left or arrived, and the bytes on the way from each time on. Lost packets do
+    not count."""
     times_s = np.concatenate([rows["sent_s"].to_numpy(), rows["arrived_s"].to_numpy()])
     sizes = rows["bytes"].to_numpy().astype(float)
     order = np.argsort(times_s, kind="stable")
@@ -251,9 +253,9 @@ def _rows(quantity: str, flow: str, time_s: pl.Series, value: pl.Series) -> pl.D
 
 
 LOOKS = {"data": COLOURS[0], "sent again": COLOURS[1], "SACK": COLOURS[3], "ACK": COLOURS[6]}
-"""Colours of what is drawn, in the order of the legend."""
+"""Colours of the kinds of segments, in the order of the legend."""
 WORDS = {"sent again": "retransmitted"}
-"""Labels of the legend, where the table has another word."""
+"""Labels of the legend that differ from the words of the table."""
 _ENLARGED = "enlarged"
 """Label of the part that the second panel shows."""
 _MARK = "^"
@@ -266,16 +268,16 @@ _TRIPS_BEFORE, _TRIPS_AFTER = 1.5, 3.5
 def sequence(
     tables: Tables, at_s: float | None = None, flow: str | None = None
 ) -> tuple[Figure, pl.DataFrame]:
-    """Data, retransmissions, ACKs and SACK blocks at the sender of a connection: all of it, and the round
-    trips around its first retransmission, or around a time. Without retransmissions that is the middle.
+    """Data, retransmissions, ACKs and SACK blocks at the sender of a connection: the whole connection, and
+    the round trips around a time. The default is the first retransmission, or else the middle.
 
-    It is the connection with most data, of the flow if one is named.
+    The connection is the one with the most data, of the named flow if a flow is named.
 
     Returns:
-        The figure, and its table: time_s, what, from_byte, to_byte (which are the same for an ACK).
+        The figure, and its table: time_s, what, from_byte, to_byte (equal to from_byte for an ACK).
 
     Raises:
-        ValueError: If no data were captured at the sender, or none were sent around that time.
+        ValueError: If no data were captured at the sender, or no data were sent around that time.
     """
     found = segments(tables["packets"], flow)
     sent = found.filter(pl.col("what").is_in(["data", "sent again"]))
@@ -299,7 +301,7 @@ def sequence(
 
 
 def _draw(axes: Axes, found: pl.DataFrame) -> dict[str, object]:
-    """Draw rows of `segments`; what stands for each kind in a legend."""
+    """Draw rows of `segments`, and return the legend entry of each kind."""
     entries: dict[str, object] = {}
     for what, colour in LOOKS.items():
         rows = found.filter(pl.col("what") == what)
@@ -327,7 +329,7 @@ def _draw(axes: Axes, found: pl.DataFrame) -> dict[str, object]:
     return entries
 
 
-# Figures of packets that were captured at the ends of a run, by what `fullpipe plot --kind` calls them.
+# Figures of packets that were captured at the endpoints of a run.
 
 
 PACKET_FIGURES: Mapping[str, Callable[..., tuple[Figure, pl.DataFrame]]] = {
@@ -337,4 +339,4 @@ PACKET_FIGURES: Mapping[str, Callable[..., tuple[Figure, pl.DataFrame]]] = {
     "handover": handover,
     "sequence": sequence,
 }
-"""By what `fullpipe plot --kind` calls them: of the captured packets of one run."""
+"""Figures of the captured packets of one run, by the names of `fullpipe plot --kind`."""

@@ -30,18 +30,18 @@ from fullpipe.plots.style import (
 from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
 
-# Delivery rate and RTT of a flow over its bytes in flight, as in the model of BBR.
+# Delivery rate and RTT of a flow as functions of its bytes in flight, as in the model of BBR.
 
 
 OVER = ("delivery", "rtt")
-"""Quantities that are drawn over what is in flight, a panel each."""
+"""Quantities that are drawn over the bytes in flight, one panel each."""
 _ENTRY = ["run", "actor", "time_s"]
 
 
 @in_house_style
 def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl.DataFrame]:
-    """The delivery rate and the smoothed RTT of flows over the bytes in flight, through time; a ring is the
-    first sample. Until the path is full the rate grows; from then on the queue does, and the RTT.
+    """Trajectories of the delivery rate and the smoothed RTT of flows over the bytes in flight. A ring marks
+    the first sample. The rate grows until the path is full; from then on the queue and the RTT grow.
 
     `only` keeps the flows of these names.
 
@@ -49,7 +49,7 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
         The figure, and its table: quantity, flow, time_s, in_flight, value, in the units of the axes.
 
     Raises:
-        ValueError: If there are no samples over time of data of these flows.
+        ValueError: If these flows have no samples of data in flight.
     """
     figure, axes = new_figure(1, len(OVER), row_height=2.6)
     in_flight, below = samples({"": tables}, "inflight", only)
@@ -68,7 +68,7 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
         place.set(xlabel=below, ylabel=beside, xlim=(0, None), ylim=(0, None))
         frames.append(both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), _rest()))
     if not any(frame.height for frame in frames):
-        raise ValueError("no samples of data in flight; was the run recorded with an interval?")
+        raise ValueError("there are no samples of data in flight; give the scenario a record.interval")
     ring = Line2D([], [], marker="o", fillstyle="none", markersize=4, linestyle="none", color="0.3")
     shared_legend(figure, {**legend_entries(axes[0]), "first sample": ring})
     return figure, pl.concat(frames)
@@ -78,7 +78,7 @@ def _rest() -> pl.Expr:
     return pl.col("time_s", "in_flight", "value")
 
 
-# The goodput of two flows over each other, as in D. Chiu and R. Jain, "Analysis of the increase and
+# The goodput of one flow over that of another, as in D. Chiu and R. Jain, "Analysis of the increase and
 # decrease algorithms for congestion avoidance in computer networks", 1989,
 # doi:10.1016/0169-7552(89)90019-6, figure 5.
 
@@ -88,24 +88,24 @@ GREY = "#777777"
 
 @in_house_style
 def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl.DataFrame]:
-    """The way of two flows through time, from a ring to a dot: on one grey line both have the same, on the
-    other, dashed, they have together what they had in the mean of the last half.
+    """The trajectory of the goodputs of two flows, from a ring to a dot. On the solid grey line both goodputs
+    are equal. On the dashed grey line their sum equals its mean over the second half of the run.
 
     Args:
         tables: Tables of a run with samples over time.
-        only: Names of two flows; left out, the run has two.
+        only: Names of two flows; may be omitted if the run has two flows.
 
     Returns:
         The figure, and its table: time_s, and a column of Mbit/s for each flow.
 
     Raises:
-        ValueError: If there are no samples, or not two flows.
+        ValueError: If there are no samples, or the number of flows is not two.
     """
     found, _ = samples({"": tables}, "goodput", only)
     found = found.drop_nulls("value")
     flows = found["actor"].unique(maintain_order=True).to_list()
     if len(flows) != 2:
-        raise ValueError(f"rates is of two flows; choose two of {len(flows)} with --flow")
+        raise ValueError(f"rates needs two flows; choose two of {len(flows)} with --flow")
     data = found.pivot("actor", index="time_s", values="value").drop_nulls()
     x, y = (data[flow].to_numpy() for flow in flows)
     figure, (place,) = new_figure(width="column", row_height=3.3)
@@ -127,18 +127,18 @@ def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     return figure, data
 
 
-# Figures of flows of one run by their samples over time, by what `fullpipe plot --kind` calls them.
+# Figures of flows of one run by their samples over time.
 
 
 SAMPLE_FIGURES: Mapping[str, Callable[..., tuple[Figure, pl.DataFrame]]] = {"phase": phase, "rates": rates}
-"""By what `fullpipe plot --kind` calls them: of the samples of one run, and `only` chooses flows."""
+"""Figures of the samples of one run, by the names of `fullpipe plot --kind`; `only` selects flows."""
 
 
-# How a quantity is spread: sorted bars and box plots over flows, and shares up to a value.
+# Distribution of a quantity: sorted bars and box plots over flows, and cumulative shares.
 
 
 _LINE, _OF_AXES = 0.15, 0.8
-"""Height of a line of the legend and width of all of it, as shares of the axes."""
+"""Height of a line of the legend, and width of the whole legend, as shares of the axes."""
 Groups = Mapping[str, Sequence[float]]
 
 
@@ -174,7 +174,7 @@ def sorted_bars(axes: Axes, groups: Groups, *, label: str, legend: bool = True) 
 def boxes(axes: Axes, groups: Groups, *, label: str, reach: float = inf) -> pl.DataFrame:
     """One box per group: quartiles and median, whiskers to the extremes, a cross at the mean.
 
-    With a `reach`, whiskers end at the last value within so many heights of the box beyond it (Tukey: 1.5).
+    With a `reach`, a whisker ends at the last value within `reach` box heights beyond the box (Tukey: 1.5).
 
     Returns the columns group, n, minimum, q1, median, q3, maximum, mean.
     """
@@ -212,13 +212,13 @@ def boxes(axes: Axes, groups: Groups, *, label: str, reach: float = inf) -> pl.D
 
 
 def _beyond(found: Summary, reach: float) -> float:
-    """How far a whisker may reach beyond its box."""
+    """Greatest length of a whisker beyond its box."""
     return inf if isinf(reach) else reach * (found.q3 - found.q1)
 
 
 @in_house_style
 def cumulative(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
-    """The share of values up to a size, a line per group. The axis is linear to 0.1 and logarithmic beyond.
+    """Cumulative share of values, a line per group. The axis is linear up to 0.1 and logarithmic beyond.
 
     Returns the columns group, value, share.
     """
@@ -236,28 +236,28 @@ def cumulative(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["group", "value", "share"], orient="row")
 
 
-# A run with load both ways and pings, as Flent draws it: downloads, uploads, their sums, and latency.
+# A run with load in both directions and pings, drawn as by Flent: downloads, uploads, sums, and latency.
 
 
 _SCALED = (5, 95)
 """Percentiles of the values at which an axis ends, as in Flent's scaled plots."""
 _CUT = "axes end at the 5th and 95th percentile of what is drawn"
 _ROOM = 0.1
-"""Beside them, as a share of what is between them."""
+"""Room beyond each of the two percentiles, as a share of their distance."""
 _SMOOTHED = 10
-"""Samples of which a sum or a mean is the mean, as in Flent's."""
+"""Samples over which sums and means are averaged, as in Flent's plots."""
 _ALL_SCALED_OF_AXES = 0.85
 """Share of the width of a figure that its axes have."""
 _MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
 Curves = Mapping[str, pl.DataFrame]
-"""Frames with the columns time_s and value, by their labels."""
+"""Frames with the columns time_s and value, by curve label."""
 
 
 @in_house_style
 def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
-    """Four panels over time: the goodput of every download, that of every upload, the sums of both, and the
-    RTT of every ping and probe. Means and sums are smoothed over ten samples. Panels that have nothing in
-    them are left out. Axes end at the 5th and the 95th percentile of what is drawn, with a tenth of room.
+    """Four panels over time: the goodput of every download, the goodput of every upload, the sums of both,
+    and the RTT of every ping and probe. Means and sums are smoothed over ten samples. Empty panels are left
+    out. Axes end at the 5th and the 95th percentile of the drawn values, plus a tenth of their distance.
 
     Source: the plot `all_scaled` of Flent's test `rrul`, with its plot `totals`.
 
@@ -269,7 +269,7 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
     """
     panels = {name: (curves, unit) for name, curves, unit in _panels(run) if curves}
     if not panels:
-        raise ValueError("all_scaled is of a run with samples of goodput, or with pings; this one has none")
+        raise ValueError("all_scaled needs samples of goodput or pings, and this run has neither")
     figure, places = new_figure(len(panels), row_height=1.9)
     of = algorithms({"": run.tables})
     parts = []
@@ -306,7 +306,7 @@ def _panels(run: Run) -> list[tuple[str, Curves, str]]:
 
 
 def _rates(run: Run) -> dict[str, dict[str, pl.DataFrame]]:
-    """The goodput of every stream while it ran, by direction."""
+    """The goodput of every stream while the stream ran, by direction."""
     spans = run.flows.filter(pl.col("cca").is_not_null()).select("flow", "start_s", "end_s")
     samples = (
         run.series.join(spans, on="flow", how="inner", maintain_order="left")
@@ -322,7 +322,7 @@ def _rates(run: Run) -> dict[str, dict[str, pl.DataFrame]]:
 
 
 def _pings(run: Run) -> dict[str, pl.DataFrame]:
-    """The RTT of every packet with a reply, at the time at which it was sent."""
+    """The RTT of every packet with a reply, by the send time of the packet."""
     replies = run.probes.drop_nulls("rtt_s").select("flow", "time_s", value=pl.col("rtt_s") * _MS)
     return {
         str(part["flow"][0]): part.drop("flow") for part in replies.partition_by("flow", maintain_order=True)
@@ -339,7 +339,7 @@ def _together(curves: list[pl.DataFrame], *, mean: bool) -> pl.DataFrame:
 
 
 def _binned(curves: list[pl.DataFrame], step_s: float) -> pl.DataFrame:
-    """The mean of what was sent in every step, as pings are not sent at the same times."""
+    """The mean of the curves in every step; steps are needed because pings have different send times."""
     at = ((pl.col("time_s") / step_s).floor() + 0.5) * step_s
     return pl.concat(curves).group_by(at).agg(pl.col("value").mean()).sort("time_s")
 

@@ -1,4 +1,4 @@
-"""Series over time: flows and links that are drawn, their lines, marked events."""
+"""Series over time: names and looks of lines, the lines themselves, and marked events."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from fullpipe.analysis.over_time import Tables, samples
 from fullpipe.palette import Look, looks
 from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across, legend_columns
 
-# Flows and links of one or of several runs: what lines are called, and how they look.
+# Names and looks of the lines of flows and links, for one run or several runs.
 
 
 Actor = tuple[str, str]
-"""The label of a run, and the name of a flow or a link of it."""
+"""The label of a run, and the name of a flow or a link of the run."""
 
 
 def line_names(actors: Iterable[Actor]) -> dict[Actor, str]:
-    """The name of every line: that of the flow or link, after the label of its run if several have it.
+    """The name of every line: the name of the flow or link, after the label of its run if several runs share
+    the name.
 
     >>> line_names([("5 ms", "cubic-1"), ("9 ms", "cubic-1"), ("9 ms", "bbr3-1")])[("9 ms", "bbr3-1")]
     'bbr3-1'
@@ -32,7 +33,7 @@ def line_names(actors: Iterable[Actor]) -> dict[Actor, str]:
 
 
 def algorithms(runs: Mapping[str, Tables]) -> dict[str, str]:
-    """The algorithm of every flow, by its name and by what a line of it may be called."""
+    """The algorithm of every flow, by the name of the flow and by every possible name of its line."""
     found: dict[str, str] = {}
     for run, tables in runs.items():
         flows = tables.get("flows")
@@ -50,12 +51,12 @@ def flow_looks(tables: Tables, flows: Sequence[str]) -> dict[str, Look]:
 def restyle(
     axes: Sequence[Axes], of: Mapping[str, str] | None = None, group: Callable[[str], str] = str
 ) -> dict[str, Any]:
-    """Give every line of the same label the same look in all axes; returns a line per label.
+    """Give lines of the same label the same look in all axes, and return one line per label.
 
     Args:
-        axes: With lines that have labels.
-        of: The algorithm of a label, whose colour it has.
-        group: Lines whose labels it maps to the same are one: all flows of a run, say.
+        axes: Axes whose lines have labels.
+        of: The algorithm of each label, which determines its colour.
+        group: Maps labels to groups, such as all flows of a run; the lines of a group have one look.
     """
     entries: dict[str, Any] = {}
     lines = [line for place in axes for line in place.lines]
@@ -68,17 +69,17 @@ def restyle(
     return entries
 
 
-# Quantities over time, for one run or for several in the same axes.
+# Quantities over time, for one run or for several runs in the same axes.
 
 
 _LONGER = 1.5
-"""A gap, in usual distances of two samples."""
+"""Least length of a gap, in usual distances of two samples."""
 _ABOVE_THE_AXIS = 2.6
-"""The layer of lines: a flow that gets nothing lies on the axis."""
+"""Layer of lines, above the axis: the line of a flow with goodput 0 stays visible."""
 
 
 def _parted(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Known samples, with a missing one in every gap. A flow that is measured less often than samples are
+    """Known samples, with a missing sample in every gap. A flow that is measured less often than samples are
     taken, such as a ping, has no gaps between its samples."""
     known = np.isfinite(values)
     places = np.flatnonzero(known)
@@ -91,7 +92,7 @@ def _parted(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _alone(values: np.ndarray) -> list[int]:
-    """Places of samples between missing ones, of which a line shows nothing."""
+    """Indices of samples between two missing samples, which a line does not show."""
     known = np.isfinite(np.concatenate([[np.nan], values, [np.nan]]))
     return [int(place) for place in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:])]
 
@@ -108,11 +109,12 @@ def time_series(
     """Draw a quantity of every run over time; `runs` maps a label to the tables of a run. A line has the name
     of its flow or link, after the label of the run if several runs have it.
 
-    `only` keeps the flows or links of these names. Missing samples leave gaps, and a sample between two of
-    them is a dot. Returns the columns run, actor, time_s, value, in the unit of the axis.
+    `only` keeps the flows or links of these names. Missing samples leave gaps, and a sample between two gaps
+    is a dot. Returns the columns run, actor, time_s, value, in the unit of the axis.
 
-    Goodput is drawn as a mean over three round trips where samples are closer: bytes that waited behind a
-    lost packet are delivered at once when it is repaired, in a short interval more than a link can carry."""
+    If samples are closer than three round trips, goodput is drawn as a mean over three round trips. The
+    reason is head-of-line blocking: when a lost packet is repaired, all bytes behind it are delivered at
+    once, which exceeds the link rate in a short interval."""
     data, label = samples(runs, quantity, only)
     drawn = data.partition_by("run", "actor", maintain_order=True)
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
@@ -136,13 +138,13 @@ def time_series(
 
 
 _PER_LETTER = 0.6
-"""Width of a letter, in sizes of letters."""
+"""Width of a letter, as a share of the font size."""
 _WARMUP = "warm-up"
 
 
 def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: float = 0.0) -> None:
-    """Mark the events of runs within the panels, and shade the warm-up. Words that would lie upon others
-    before are left out."""
+    """Mark the events of runs within the panels, and shade the warm-up. Labels that would overlap an earlier
+    label are left out."""
     found: dict[float, dict[str, None]] = {}
     for tables in runs.values():
         events = tables.get("events")
@@ -169,7 +171,7 @@ def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: floa
 
 
 def _shade(axes: Sequence[Axes], warmup_s: float) -> float:
-    """Shade the warm-up in all panels; the width of its name above the first, in points."""
+    """Shade the warm-up in all panels, and return the width of its label above the first panel, in points."""
     for place in axes:
         place.axvspan(0, warmup_s, color="0.5", alpha=0.1, linewidth=0)
     axes[0].annotate(

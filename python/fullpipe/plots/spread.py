@@ -24,13 +24,13 @@ from fullpipe.plots.style import REFERENCE, SMALL, in_house_style
 
 
 _DEVIATIONS = 1.0
-"""Half axes of an ellipse, in standard deviations of runs."""
+"""Semi-axes of an ellipse, in standard deviations over runs."""
 _CORNERS = 180
-"""Corners of the polygon that is drawn for an ellipse."""
+"""Corners of the polygon that approximates an ellipse."""
 _ROOM = 1.12
-"""Room above the capacity for its name, as a ratio."""
+"""Ratio of the upper end of the axis to the capacity, which leaves room for the label of the capacity."""
 _FAR_ABOVE = 3.0
-"""Largest ratio of the capacity to the highest mark at which it is drawn."""
+"""Largest ratio of the capacity to the highest mark at which the capacity is drawn."""
 _ABOVE = 4
 """The layer of ellipses, above that of marks."""
 
@@ -43,11 +43,11 @@ def throughput_and_delay(
     x_bounds: Bounds = NO_LESS_THAN_0,
     marks: Marks = PLAIN,
 ) -> pl.DataFrame:
-    """Throughput (`value`) over delay (`x`, a number): a point per `colour` at the mean over runs, and above
-    it an ellipse of one standard deviation of both. The delay grows to the left: up and right is better.
+    """Throughput (`value`) over delay (`x`, a number): a point per `colour` at the mean over runs, and an
+    ellipse of one standard deviation of both on top. The delay grows to the left: up and right is better.
 
-    Ellipses are clipped at the bounds of both metrics, and at the capacity of the path (`most`), if rows have
-    that column. Source: the figures of Winstein and Balakrishnan 2013, "TCP ex machina".
+    Ellipses are clipped at the bounds of both metrics, and at the capacity of the path if the rows have the
+    column `most`. Source: the figures of Winstein and Balakrishnan 2013, "TCP ex machina".
 
     Returns the columns colour, runs, value, x, value_deviation, x_deviation, correlation.
     """
@@ -72,9 +72,9 @@ def throughput_and_delay(
 
 @in_house_style
 def capacity_line(axes: Axes, rows: pl.DataFrame) -> None:
-    """Draw the capacity of the path (`most`) with its name, if all rows of a panel have the same.
+    """Draw the capacity of the path (`most`) with its label, if all rows of a panel have the same capacity.
 
-    Axes that do not reach there end where they do, so that the marks keep their room.
+    A capacity far above the marks is not drawn, and the axes keep their limits.
     """
     known = rows["most"].unique().to_list() if "most" in rows.columns else []
     bottom, top = axes.get_ylim()
@@ -89,7 +89,7 @@ def capacity_line(axes: Axes, rows: pl.DataFrame) -> None:
 
 
 def _most(part: pl.DataFrame, most: float) -> float:
-    """The bound of the metric, or the capacity of the path if that is lower and no run measured more."""
+    """The capacity of the path if below the bound of the metric and not exceeded by a run; else the bound."""
     capacity = part["most"].max() if "most" in part.columns else None
     if not isinstance(capacity, float):
         return most
@@ -105,7 +105,7 @@ def _ellipse(middle: tuple[float, float], covariance: Any, possible: tuple[Bound
     circle = np.stack([np.cos(angles), np.sin(angles)])
     spread = directions @ np.diag(_DEVIATIONS * np.sqrt(np.maximum(sizes, 0)))
     corners = np.asarray(middle) + (spread @ circle).T
-    # an axis on which nothing is cut off ends beyond the ellipse, so that its edge is not cut, either
+    # without clipping, the limit is beyond the ellipse, so that its edge is not cut
     (left, right), (bottom, top) = (
         (max(least, low - 1), min(most, high + 1))
         for (least, most), low, high in zip(possible, corners.min(axis=0), corners.max(axis=0), strict=True)
@@ -118,29 +118,29 @@ def _closed(corners: Any) -> Path:
     return Path(np.vstack([corners, corners[:1]]), closed=True)
 
 
-# Figures of the spread of runs: shares up to a value, means with letters, boxes and violins.
+# Figures of the spread of runs: cumulative shares, means with letters, boxes and violins.
 #
-# Every function takes one table with a row per run: `value`, `x` and `colour`. Each returns the table of
-# what it drew, with values as runs have them; `marks` has their words.
+# Every function takes one table with a row per run: `value`, `x` and `colour`. Each returns the table of the
+# drawn values; `marks` has the labels of variables.
 
 
 _LEVEL_OF_LETTERS = 0.05
 _POINTS_UP_TO = 50
-"""Runs of a violin that are drawn one by one."""
+"""Most runs of a violin that are drawn as dots."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}
 _SPREAD_ABOVE = 4
 """The layer of markers, above that of boxes."""
 _DENSE, _OF_ALL = 0.15, 0.4
-"""Opacity of a band, and that of all bands of a panel together, at most."""
+"""Greatest opacity of a band, and of all bands of a panel together."""
 _MARGIN = 0.05
-"""Part of the span of all values by which a distribution function goes on at either end."""
+"""Length by which a distribution function continues at each end, as a share of the span of all values."""
 _SPREAD = 0.25
-"""Reach of these points to both sides, as a share of the violin's width."""
+"""Spread of the dots of runs to each side, as a share of the violin's width."""
 
 
 @in_house_style
 def cumulative_shares(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl.DataFrame:
-    """The share of runs up to a value, a line per `colour`. Returns the columns colour, value, share."""
+    """The cumulative share of runs, a line per `colour`. Returns the columns colour, value, share."""
     found = []
     for part, value, words, look in marks.parts(rows):
         ranked = part["value"].sort()
@@ -154,9 +154,9 @@ def cumulative_shares(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> p
 
 @in_house_style
 def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl.DataFrame:
-    """The share of runs up to a value, a line per `colour`, with the band that holds the whole of the true
-    distribution function with 95 %: see `fullpipe.statistics.dkw_half_width`. Lines and bands go on to both
-    ends of the axis, as the function has a value there, too.
+    """The cumulative share of runs, a line per `colour`, with the simultaneous 95 % confidence band of the
+    distribution function: see `fullpipe.statistics.dkw_half_width`. Lines and bands extend to both ends of
+    the axis, where the function is 0 or 1.
 
     Returns the columns colour, runs, value, share, low, high.
     """
@@ -189,13 +189,13 @@ def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl
 def means_with_letters(
     axes: Axes, rows: pl.DataFrame, bounds: Bounds = NO_LESS_THAN_0, marks: Marks = PLAIN
 ) -> pl.DataFrame:
-    """Means with their 95 % intervals at every `x`, side by side by `colour`, and letters above: means that
-    share one do not differ by the test of Games and Howell, of all pairs at 5 %.
+    """Means with their 95 % intervals at every `x`, side by side by `colour`, with letters above. Means that
+    share a letter do not differ by the Games-Howell test of all pairs at 5 %.
 
     Where all have one colour and `x` are names, each name has its own.
 
-    Returns the columns x, colour, runs, mean, low, high, letters. There are no letters where a group has one
-    run, or where two of them do not vary.
+    Returns the columns x, colour, runs, mean, low, high, letters. There are no letters if a group has a
+    single run, or if two groups do not vary.
     """
     keys = ["x", "colour"]
     data = summarised(rows, keys, bounds)
@@ -221,14 +221,14 @@ def means_with_letters(
 
 
 def _looks_of_names(rows: pl.DataFrame) -> dict[str, Look]:
-    """The look of every name along x, such as an algorithm, if nothing else has colours."""
+    """The look of every name along x, such as an algorithm, if colours have no other meaning."""
     if rows["x"].dtype.is_numeric() or rows["colour"].unique().to_list() != [""]:
         return {}
     return looks([str(name) for name in rows["x"].unique(maintain_order=True)])
 
 
 def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
-    """The letters of every group; empty if the test cannot be made."""
+    """The letters of every group; empty if the groups cannot be tested."""
     try:
         pairs = games_howell(groups)
     except ValueError:
@@ -241,8 +241,8 @@ def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
 def distributions(
     axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN, *, violins: bool = False
 ) -> pl.DataFrame:
-    """A box, or a violin, of the runs of every `x` and `colour`; whiskers reach to the extremes. A violin has
-    a bar at its median and, of up to 50 runs, a dot for each. Several colours have their markers at medians.
+    """A box or a violin of the runs of every `x` and `colour`; whiskers reach to the extremes. A violin has a
+    bar at its median and, for up to 50 runs, a dot for each run. Several colours have markers at the medians.
 
     Where all have one colour and `x` are names, each name has its own.
 

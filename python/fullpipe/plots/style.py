@@ -37,17 +37,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 SMALL = 7
-"""Size of the smallest letters, in points: publishers refuse smaller ones."""
+"""Smallest font size in points; publishers refuse smaller letters."""
 _HANDLE, _BETWEEN = 3.0, 3.0
-"""Length of a line in a legend, and room beside its label, in sizes of its letters."""
+"""Length of a line in a legend, and room beside its label, in multiples of the font size."""
 MANY_MARKS, MANY_POINTS = 250, 5000
-"""More marks, or points of a line, are a picture within an SVG, which would be megabytes otherwise."""
+"""Most marks, and most points of a line, that an SVG holds as vectors; more are rasterised to save space."""
 LEGEND_UP_TO = 4 * len(COLOURS)
-"""More lines cannot be told apart."""
+"""Most lines that a legend can tell apart."""
 _LINES = [look_of("", number) for number in range(LEGEND_UP_TO)]
 
 REFERENCE: Any = {"color": "0.45", "linestyle": (0, (4, 2)), "linewidth": 0.8}
-"""Lines of what is known beforehand, such as a capacity."""
+"""Look of lines at known values, such as a capacity."""
 
 WIDTHS = {
     "page": 7.2,
@@ -62,7 +62,7 @@ WIDTHS = {
 }
 """Inches by name. IEEE: 21 and 43 picas; ACM: acmart, sigconf; Springer: 84 and 174 mm; LNCS: 122 mm."""
 _NARROW = 5.0
-"""Inches; in a narrower figure all axes are below each other."""
+"""Least width, in inches, of a figure with axes side by side; a narrower figure stacks all axes."""
 _asked: ContextVar[str | None] = ContextVar("width", default=None)
 
 _STYLE: Any = {
@@ -88,10 +88,10 @@ _STYLE: Any = {
     "ytick.labelsize": SMALL,
     "figure.dpi": 150,
     "savefig.dpi": 200,
-    # The same data give the same file: element names of an SVG come from this salt, not from the clock.
+    # Equal data give equal files: matplotlib derives element IDs of an SVG from this salt.
     "svg.hashsalt": "fullpipe",
     "svg.fonttype": "path",
-    # TrueType: IEEE and ACM refuse Type 3 fonts, which are the library's own choice.
+    # TrueType: IEEE and ACM refuse Type 3 fonts, which are the default of matplotlib.
     "pdf.fonttype": 42,
     "ps.fonttype": 42,
     "path.simplify": True,
@@ -115,14 +115,14 @@ def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
 
 
 class _Figure(Figure):
-    """A figure that takes half of the time to be written.
+    """A figure that is written in half of the time.
 
     Before matplotlib writes a figure, it draws the figure once to lay it out, with a renderer whose methods
     do nothing. This figure is then laid out without being drawn.
     """
 
     def draw(self, renderer: Any) -> None:
-        """See matplotlib. A method of a renderer belongs to it; one that does nothing is a plain function."""
+        """See matplotlib. In a renderer for layout, drawing methods are plain functions that do nothing."""
         layout = self.get_layout_engine()
         if layout is not None and isfunction(renderer.draw_path):
             layout.execute(self)
@@ -132,7 +132,7 @@ class _Figure(Figure):
 
 @contextmanager
 def as_wide_as(width: str | None) -> Iterator[None]:
-    """Figures that are made meanwhile have this width of `WIDTHS`, whatever they would have; None: theirs."""
+    """Set the width of all figures made within the context to one of `WIDTHS`; None changes nothing."""
     token = _asked.set(width)
     try:
         yield
@@ -141,7 +141,7 @@ def as_wide_as(width: str | None) -> Iterator[None]:
 
 
 def is_narrow(width: str = "page") -> bool:
-    """Whether a figure of this width, or of the one that is asked for, has its axes below each other."""
+    """Whether a figure of this width, or of the width set by `as_wide_as`, stacks its axes."""
     return WIDTHS[_asked.get() or width] < _NARROW
 
 
@@ -154,14 +154,14 @@ def new_figure(
     row_height: float = 2.2,
     share_y: bool | Literal["row"] = False,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure in the house style and its axes, row by row. In a narrow figure all are below each other.
+    """A figure in the house style and its axes, row by row. A narrow figure stacks all axes.
 
     Args:
         rows: Axes from top to bottom.
         columns: Axes side by side.
-        width: One of `WIDTHS`, unless another is asked for by `as_wide_as`.
+        width: One of `WIDTHS`; `as_wide_as` overrides it.
         row_height: Height of each row, in inches.
-        share_y: Whether all axes, or those of a row, have one vertical axis.
+        share_y: Whether all axes, or the axes of each row, share a vertical axis.
     """
     if is_narrow(width):
         rows, columns, share_y = rows * columns, 1, False if share_y == "row" else share_y
@@ -173,7 +173,7 @@ def new_figure(
 
 @in_house_style
 def legend_columns(labels: Sequence[str], inches: float) -> int:
-    """The number of labels of a legend that are side by side in full lines; at least one."""
+    """The number of columns of a legend, at least one."""
     widest = max((TextPath((0, 0), label, size=SMALL).get_extents().width for label in labels), default=0)
     column = widest + (_HANDLE + _BETWEEN) * SMALL
     most = max(1, min(len(labels), int(72 * inches / column)))
@@ -201,14 +201,14 @@ def legend_entries(place: Axes) -> dict[str, Any]:
 
 
 def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -> None:
-    """One legend above all axes, from labels to what they stand for; of very many, the first.
+    """Draw one legend above all axes; of more than `LEGEND_UP_TO` entries, only the first.
 
-    The figure grows by the height of the legend, so that the axes keep theirs.
+    The figure grows by the height of the legend, so that the axes keep their height.
 
     Args:
-        figure: With all of its axes.
-        entries: What each label stands for.
-        title: What the labels are values of.
+        figure: The figure with all of its axes.
+        entries: Artists by label.
+        title: Title of the legend, such as the variable whose values are the labels.
     """
     if len(entries) < 2:
         return
@@ -224,7 +224,7 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -
     legend.get_title().set_fontsize(SMALL)
 
 
-# Formulas between dollar signs in what users write into figures.
+# Formulas between dollar signs in texts that users write into figures.
 
 
 def check_formulas(texts: Iterable[str]) -> None:
@@ -242,15 +242,15 @@ def check_formulas(texts: Iterable[str]) -> None:
                 ) from None
 
 
-# Names below an axis, upright where they would lie upon each other.
+# Names below an axis, which are vertical if they would overlap.
 
 
 _APART = 0.3
-"""Between two names, of their height."""
+"""Least distance between two names, as a share of their height."""
 
 
 def keep_apart(figure: Figure) -> None:
-    """Set the names below an axis upright if one would touch the next; to be called of a complete figure.
+    """Turn the names below an axis vertical if two names would touch. Call it with a complete figure.
 
     The figure grows by their length, so that the axes keep their height.
     """
@@ -270,24 +270,24 @@ def keep_apart(figure: Figure) -> None:
 
 
 def _laid_out(figure: Figure, named: Sequence[Axes]) -> Mapping[Axes, Sequence[Bbox]]:
-    """Where the names are. Axes go back to where they were, as a layout depends on that."""
+    """Positions of the names. Axes return to their positions, as a layout depends on them."""
     places = [(axes, axes.get_position(original=True), axes.get_position()) for axes in figure.axes]
     figure.draw_without_rendering()
     found = {axes: _boxes(axes) for axes in named}
     for axes, original, active in places:
         axes.set_position(original, which="original")
         axes.set_position(active, which="active")
-        axes.set_in_layout(True)  # which a position that is set takes away
+        axes.set_in_layout(True)  # set_position removes axes from the layout
     return found
 
 
 def _boxes(axes: Axes) -> list[Bbox]:
-    """Of the names that are shown, from left to right."""
+    """Bounding boxes of the shown names, from left to right."""
     shown = [label for label in axes.get_xticklabels() if label.get_visible() and label.get_text()]
     return sorted((label.get_window_extent() for label in shown), key=lambda box: box.x0)
 
 
-# Smaller SVG: without what no viewer shows, as millionths of a point and names that nothing refers to.
+# Smaller SVG: without invisible content, such as millionths of a point and unreferenced IDs.
 
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
@@ -302,8 +302,9 @@ _DRAWN = re.compile(r' d="([^"]*)"')
 
 
 def smaller(svg: str) -> str:
-    """An SVG of matplotlib that looks the same: places to a hundredth of a point, lines of the same look that
-    follow each other as one, no comments, indents, unused names and groups of one.
+    """Shrink an SVG of matplotlib without a visible change. Coordinates are rounded to a hundredth of a
+    point, and successive lines of the same look become one path. Comments, indents, unused IDs and groups of
+    a single element are removed.
 
     >>> smaller('<g id="axes_1">\\n <!-- 20 -->\\n <path d="M 1.234567 2" style="fill: red"/>\\n</g>\\n')
     '<path d="M 1.23 2" style="fill: red"/>\\n'
@@ -320,11 +321,11 @@ def _as_one(alike: re.Match[str]) -> str:
     return f'<path d="{"".join(_DRAWN.findall(alike[0]))}"{alike[1]}/>\n'
 
 
-# Saves a figure: PNG for screens, SVG for print, and its numbers as CSV.
+# Saving of a figure: PNG for screens, SVG for print, and its numbers as CSV.
 
 
 _VARYING = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
-"""What would differ between two equal figures: dates, and versions of the drawing library."""
+"""Metadata that would differ between two equal figures: dates, and versions of matplotlib."""
 FORMATS = tuple(_VARYING)
 """Endings of files that a figure can be written as."""
 
@@ -337,8 +338,8 @@ def check_format(path: Path) -> None:
 
 @in_house_style
 def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]:
-    """Write one file, in the format that its ending names, and the numbers, if given, as CSV beside it. The
-    folder is made if there is none.
+    """Write one file, in the format of its ending, and the numbers, if given, as CSV beside the file. A
+    missing folder is created.
 
     Raises:
         ValueError: If the ending is not one of `FORMATS`.
@@ -355,14 +356,14 @@ def save_as(figure: Figure, data: pl.DataFrame | None, path: Path) -> list[Path]
 def save(figure: Figure, data: pl.DataFrame, folder: Path, name: str) -> list[Path]:
     """Write `name`.png, `name`.svg and `name`.csv into the folder, and return the three paths.
 
-    The same figure gives the same bytes: no dates, no version of the drawing library.
+    Equal figures give equal bytes: the files have no dates and no version of matplotlib.
 
     Raises:
-        ValueError: If the name is not that of a file, because it leads to another folder.
-        ResultError: If the folder cannot be made, say because it is a file, or a file cannot be written.
+        ValueError: If the name is empty or leads to another folder.
+        ResultError: If the folder cannot be made, as when it is a file, or a file cannot be written.
     """
     if name in ("", ".", "..") or any(character in name for character in "/\\\0"):
-        raise ValueError(f'"{name}" is no name of a figure: it must not be empty or lead to another folder')
+        raise ValueError(f'"{name}" is not a valid name of a figure; give a name without a folder')
     files.make_folder(folder)
     keep_apart(figure)
     png, svg = (folder / f"{name}.{suffix}" for suffix in ("png", "svg"))

@@ -21,7 +21,7 @@ from fullpipe.plots.style import SMALL, figure_of, in_house_style, new_figure, s
 
 # Colours and hatches of states: light, so that lines stay readable on them, and the same in every figure.
 #
-# Hatches tell them apart in print, and for all who do not see the colours.
+# Hatches tell states apart in print, and for readers with colour vision deficiencies.
 
 
 _SLOW_START, _STEADY = ("#F5D58F", "////"), ("#EDEFF0", "")
@@ -38,10 +38,10 @@ _USUAL = {
     "ProbeRTT": ("#E6BED5", "xxxx"),
     "Recovery": ("#C8C8C8", "\\\\"),
 }
-"""The colours and hatches of what algorithms of the registry go through: Okabe and Ito's, mixed with white.
-States of different algorithms that mean the same look it."""
+"""Colours and hatches of the states of registered algorithms. The colours are Okabe and Ito's, mixed with
+white. States of different algorithms with the same meaning have the same look."""
 _HATCHES = ("//", "xx", "||", "--", "++", "///", "xxx", "\\\\\\", "|||", "---")
-"""Hatches of other states in turn: lines, as circles would make an SVG large."""
+"""Hatches of other states in turn. All are lines, as circles would make an SVG large."""
 _HUES = 24
 _LIGHT, _STRONG = 0.8, 0.7
 _INK = "#777777"
@@ -49,9 +49,9 @@ _INK = "#777777"
 
 
 def state_colour(state: str, taken: dict[str, str]) -> str:
-    """The colour of a state, which is remembered in `taken`: two states of one figure never share one.
+    """The colour of a state, which is stored in `taken`: two states of one figure never share a colour.
 
-    A name that is not usual has the hue that its letters come to, or the next one that is free.
+    An unregistered state has a hue computed from the letters of its name, or the next free hue.
     """
     if state not in taken:
         used = set(taken.values())
@@ -64,12 +64,12 @@ def state_colour(state: str, taken: dict[str, str]) -> str:
 
 
 def _hue(number: int, ring: int) -> str:
-    """One of the hues around the circle; a ring further in is a little darker."""
+    """One of the hues around the colour circle; each inner ring is a little darker."""
     return to_hex(hls_to_rgb(number % _HUES / _HUES, _LIGHT - 0.03 * ring, _STRONG))
 
 
 def state_patch(state: str, taken: dict[str, str], alpha: float = 1.0) -> dict[str, Any]:
-    """The fill and the hatch of a band of a state, as arguments of its artist; see `state_colour`."""
+    """The fill and the hatch of the band of a state, as arguments of its artist; see `state_colour`."""
     colour = state_colour(state, taken)
     others = [name for name, own in taken.items() if own != _USUAL.get(name, ("", ""))[0]]
     hatch = _HATCHES[others.index(state) % len(_HATCHES)] if state in others else _USUAL[state][1]
@@ -81,9 +81,9 @@ def state_patch(state: str, taken: dict[str, str], alpha: float = 1.0) -> dict[s
 
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "bytes": (1e-3, "kB"), "bool": (1, "0 or 1")}
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
-"""Around letters on a hatch."""
+"""Outline of letters on a hatch."""
 _SHADED_UP_TO = 400
-"""Bands in one panel; more of them would be a smear."""
+"""Most bands of one panel; more bands are not readable."""
 _SHADE = 0.5
 """Opacity of states behind lines."""
 _LETTER = 0.06
@@ -91,30 +91,30 @@ _LETTER = 0.06
 _OF_AXES = 0.8
 """Share of the width of a figure that its axes have."""
 Actors = Mapping[str, tuple[pl.DataFrame, str]]
-"""Variables and name in its run, by the label of a flow or a link."""
+"""Variables of a flow or a link, and its name in the run, by its label in the figure."""
 
 
 @in_house_style
 def variables(
     runs: Mapping[str, Tables], names: Sequence[str], *, only: Sequence[str] | None = None
 ) -> tuple[Figure, pl.DataFrame]:
-    """A panel per variable, every flow or link that has it of every run in each; a state becomes a band per
-    flow.
+    """A panel per variable, with every flow or link of any run that has the variable. A state is drawn as a
+    band per flow.
 
-    With a single flow its first state variable among `names` also shades the other panels. A name under which
-    nothing was recorded may be a quantity, such as "goodput". `only` keeps flows and links of these names.
+    With a single flow, its first state variable among `names` also shades the other panels. A name without a
+    recorded variable may be a quantity, such as "goodput". `only` keeps flows and links of these names.
 
     Returns:
         The figure, and its table: panel, actor, time_s, value, unit, state.
 
     Raises:
-        ValueError: If nothing was recorded under a name.
+        ValueError: If no variable was recorded under a name.
     """
     actors = _actors(runs, only)
     known = dict.fromkeys(name for frame, _ in actors.values() for name in frame["name"].unique())
     for name in names:
         if name not in known and name not in QUANTITIES:
-            have = ", ".join(sorted(known)) or "none; was the run recorded with record.variables = true?"
+            have = ", ".join(sorted(known)) or "none; set record.variables = true"
             raise ValueError(f"unknown variable {name!r}; there is {have}")
     figure, axes = new_figure(len(names), row_height=1.3)
     colours: dict[str, str] = {}
@@ -144,7 +144,7 @@ def _actors(runs: Mapping[str, Tables], only: Sequence[str] | None) -> dict[str,
 
 
 def _flows(actors: Actors) -> Actors:
-    """Those that are flows; queues of links have no states."""
+    """The actors that are flows; queues of links have no states."""
     return {label: actor for label, actor in actors.items() if actor[0]["flow"][0] is not None}
 
 
@@ -172,7 +172,7 @@ def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
 
 
 def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> list[pl.DataFrame]:
-    """A row of coloured spans per flow, named where there is room."""
+    """Draw a row of coloured spans per flow, with the name of the state if there is room."""
     frames = []
     inches = _OF_AXES * figure_of(place).get_figwidth()
     for height, (actor, (frame, flow)) in enumerate(actors.items()):

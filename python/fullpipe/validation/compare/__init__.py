@@ -1,6 +1,6 @@
 """Comparisons: sides, their contrasts, and findings with verdicts.
 
-Everything here but `compare_over` takes finished runs; it runs nothing and draws nothing."""
+All functions but `compare_over` take finished runs. No function draws a figure."""
 
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.validation.compare.comparison import (

@@ -22,7 +22,7 @@ _OF_VARIANTS = (
     *("interval", "p", "cliffs_delta", "correlation", "margin", "seeds_that_would_decide"),
     *("unfinished", "reason"),
 )
-"""Keys of a row of two variants."""
+"""JSON keys of a row that compares two variants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Ran:
 
     side: str
     scenario: Scenario | Mapping[str, Any]
-    """The scenario, or its content as TOML has it."""
+    """The scenario, or its content as a table of TOML."""
     point: Mapping[str, Any] = field(default_factory=dict)
     case: str = ""
-    """Its name in a suite."""
+    """Name of the scenario in a suite."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario with its place, as JSON."""
+        """The scenario with its side, case and point, as JSON."""
         of = self.scenario
         tree = dict(of if isinstance(of, Mapping) else of.to_dict())
         return {"side": self.side, "case": self.case, "point": dict(self.point), "scenario": tree}
@@ -45,21 +45,21 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Entries of `flows`, by their place on the reference."""
+    """Entries of `flows`, by their index in the reference."""
 
     changed: frozenset[int] = frozenset()
-    """Entries that the other side sets in another way."""
+    """Entries that the other side sets differently."""
     bulk: frozenset[int] = frozenset()
     """Entries that are bulk flows on the reference: see `metrics.bulk_flows`."""
 
     def __or__(self, other: Entries) -> Entries:
-        """The entries of both."""
+        """The union of both sets of entries."""
         return Entries(self.changed | other.changed, self.bulk | other.bulk)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Findings of sides against the first of them."""
+    """Findings on every other side against the reference, which is the first side."""
 
     scenario: str
     """Name of the scenario or suite."""
@@ -69,23 +69,23 @@ class Comparison:
     notes: Sequence[Note] = ()
     """Metrics that are not compared, and why."""
     remarks: tuple[str, ...] = ()
-    """Differences between the sides besides, in whole sentences."""
+    """Further differences between the sides, in whole sentences."""
     point: Mapping[str, Any] = field(default_factory=dict)
-    """The point of the scenario's own sweep; empty without one."""
+    """The point of the scenario's own sweep; empty without a sweep."""
     measured: frozenset[str] = frozenset()
-    """Metrics of which either side has a value."""
+    """Metrics with a value on at least one side."""
     changed: frozenset[int] = frozenset()
-    """Entries of `flows`, by their place on the reference, that the sides set in another way."""
+    """Entries of `flows`, by their index in the reference, that the sides set differently."""
     bulk: frozenset[int] = frozenset()
     """Entries of `flows` that are bulk flows on the reference: see `metrics.bulk_flows`."""
     by_case: Mapping[str, Entries] = field(default_factory=dict)
-    """Both for each case of a suite, whose cases have other flows; `changed` and `bulk` have those of all."""
+    """Changed and bulk entries of each case of a suite; `changed` and `bulk` are the unions over cases."""
     ran: Sequence[Ran] = ()
     """Scenarios of all sides, if they are known."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Values that each side sets, by path, where sides are variants of a scenario."""
+    """Values that each side sets, by path, if the sides are variants of a scenario."""
     is_of_versions: bool = False
-    """Whether the sides are one scenario at two times or in two versions, and not two variants."""
+    """Whether the sides are two versions of one scenario, or one scenario at two times."""
 
     @property
     def reference(self) -> str:
@@ -103,7 +103,7 @@ class Comparison:
         return self.others[0]
 
     def entries(self, case: str) -> Entries:
-        """Changed entries and bulk flows in a case; "" is the case of a comparison that is no suite."""
+        """Changed entries and bulk flows in a case; the case is "" if the comparison is not of a suite."""
         return self.by_case.get(case) or Entries(self.changed, self.bulk)
 
     def only(self, findings: Sequence[Finding]) -> Self:
@@ -172,7 +172,7 @@ class Row:
 
     @property
     def entry(self) -> int | None:
-        """Place of the entry among the reference's `flows`; None of all flows and of links."""
+        """Index of the entry in the reference's `flows`; None for all flows together and for links."""
         return self._first.entry
 
     @property
@@ -187,12 +187,12 @@ class Row:
 
     @property
     def margin(self) -> Margin:
-        """The difference that does not matter."""
+        """Largest difference that does not matter."""
         return self._first.margin
 
     @property
     def values(self) -> dict[str, Sequence[float]]:
-        """Values by side, one per seed, in the unit of the metric; without the sides that lack it."""
+        """Values by side, one per seed, in the unit of the metric; sides without the metric are left out."""
         first = self._first
         return {first.sides[0]: first.values[0]} | {
             name: each.values[1] for name, each in self.findings.items()
@@ -220,7 +220,7 @@ class Row:
         return sum(values) / len(values)
 
     def label(self, side: str) -> str:
-        """The name of the group, by both names if the reference has another than a side."""
+        """The name of the group; both names if the side and the reference name the group differently."""
         return joint({"": self.of, side: self.labels[side]})
 
     def to_dict(self) -> dict[str, Any]:
@@ -249,11 +249,11 @@ def _judged(found: Finding) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineComparison(Comparison):
-    """Engines, or settings of one, whose seeds are not paired."""
+    """Comparison of engines, or of settings of one engine; seeds are not paired."""
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """Names of all sides, as they were given."""
+        """Names of all sides in the order given."""
         return tuple(self.given)
 
     given: tuple[str, ...] = ()
@@ -266,7 +266,7 @@ class EngineComparison(Comparison):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The findings by metric and group, those of all sides together."""
+        """One row per metric and group, with the findings on all sides."""
         found: dict[tuple[str, object, str], dict[str, Finding]] = {}
         for each in self.findings:
             place = each.labels[0] if each.entry is None else each.entry
@@ -275,7 +275,7 @@ class EngineComparison(Comparison):
 
     @property
     def undecided(self) -> list[str]:
-        """Why sides of one run decide nothing."""
+        """Reason why sides with a single run have no verdict."""
         single = [side for side, seeds in self.seeds.items() if len(seeds) == 1]
         if not single:
             return []
@@ -304,7 +304,7 @@ def compare_variants(
 ) -> VariantComparison:
     """Compare two variants by pairs of runs with the same seed.
 
-    What belongs together: see `matched`. All findings are one family: see `rules.paired`.
+    `matched` says how groups are matched. All findings are one family: see `rules.paired`.
 
     Raises:
         ValueError: As `compare_all`.
@@ -318,19 +318,19 @@ def compare_all(
     margins: Mapping[str, Margin] | None = None,
     of: Collection[str] = (),
 ) -> list[VariantComparison]:
-    """Compare many pairs of variants, which are one family together: of a point, reference and other each.
+    """Compare many pairs of variants, whose tests form one family.
 
-    Whether anything at all is better or worse is then wrong in 5 % of families at most: see `rules.paired`.
+    The family-wise error rate is 5 % at most: see `rules.paired`.
 
     Args:
         sides: Point, reference and other side of every pair.
         metrics: Names of metrics.
-        margins: Other margins than those of the metrics.
-        of: Groups of flows and links that are compared; all unless named.
+        margins: Margins by metric that replace the default margins.
+        of: Groups of flows and links to compare; default: all.
 
     Raises:
         ValueError: As `matched`, or if no metric is measured on both sides of any pair.
-        UnknownNameError: If no contrast is of a group that is named.
+        UnknownNameError: If a group in `of` has no contrast.
     """
     found = [(*each, *matched(*each[1:], metrics, margins, each[0])) for each in sides]
     if of:
@@ -364,7 +364,7 @@ def compare_all(
 
 
 def unequal_flows(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[str]:
-    """Notes on entries of `flows` that have another number of flows than the reference."""
+    """Notes on entries of `flows` whose number of flows differs from the reference."""
     named = {each.subject.entry: each.subject.of for each in contrasts}
     for flow, place in zip(other.scenario.flows, places(reference, other), strict=True):
         before = reference.scenario.flows[place].count
@@ -378,7 +378,7 @@ def _measured(side: Side) -> frozenset[str]:
 
 
 def _leaves_out(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> list[str]:
-    """The condition for rows of connections."""
+    """The note that rows of connections leave out other flows, if there are such rows."""
     return of_parts(
         (reference.scenario, other.scenario), ((each.subject.metric, each.subject.of) for each in contrasts)
     )

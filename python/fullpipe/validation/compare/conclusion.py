@@ -28,16 +28,16 @@ from fullpipe.validation.compare.sentence import (
 )
 
 MOST = 5
-"""Sentences of a conclusion."""
+"""Most sentences of a conclusion."""
 _DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
 """Outcomes that claim a difference."""
 _FIRST = (*_DIFFERENT, "undecided", "equivalent", "not worse")
 """Order in which outcomes are named."""
 _LONGEST_REGION = 70
-"""Characters of a part of a sweep in words; a longer one is left to the table."""
+"""Most characters of the words for a part of a sweep; a longer text is only in the table."""
 _FAIRNESS = "jain"
 _MOST_NAMED = 4
-"""Subjects that a sentence names of each verdict."""
+"""Most subjects that a sentence names for each verdict."""
 
 Subject = tuple[str, str, int | str, str]
 """Case, kind, entry or name, and metric: the same at every point."""
@@ -57,7 +57,7 @@ class _Sides:
 
     @cached_property
     def changed(self) -> frozenset[Group]:
-        """Entries of `flows` that the other side sets in another way, by case."""
+        """Entries of `flows` that the other side sets differently, by case."""
         return _in_cases(self.made, lambda found: found.changed)
 
     @cached_property
@@ -86,17 +86,17 @@ def conclusion(
     names: Names | None = None,
     family: Sequence[Finding] | None = None,
 ) -> list[str]:
-    """Say what the comparisons of a command found, the changed flows first, then those beside them.
+    """Say what the comparisons of a command found: the changed flows first, then the unchanged flows.
 
     Args:
         made: Comparisons with one reference, of any number of sides and points.
-        asked: Metrics that were asked for; left out, those that lead for every group of flows or link.
-        names: Names of sides and points; left out, those of the comparisons.
-        family: Findings whose tests are corrected together; left out, those of the comparisons.
+        asked: Requested metrics; default: the leading metric of every group of flows or link.
+        names: Names of sides and points; default: the names in the comparisons.
+        family: Findings whose tests are corrected together; default: the findings of the comparisons.
 
     Returns:
-        One to five sentences, each of about 35 words at most besides intervals and the names of the sides.
-        Nothing if nothing was compared.
+        One to five sentences. Each has about 35 words at most, without intervals and names of sides.
+        The list is empty if nothing was compared.
     """
     names = names or names_of(made)
     family = [each for one in made for each in one.findings] if family is None else family
@@ -127,7 +127,7 @@ def _with(made: Iterable[Comparison], other: str) -> list[Comparison]:
 
 
 def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
-    """The sentences on a single other side, with those that are decided besides."""
+    """The sentences on the only other side, with a sentence on its further differences."""
     by_subject = _by_subject(sides.findings)
     chosen = _chosen(sides, by_subject, asked)
     least = min(len({subject[:3] for subject in chosen}), MOST - 1)
@@ -151,7 +151,7 @@ def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> list[str]:
 
 
 def _begun(sides: _Sides, subjects: Sequence[Sequence[Finding]]) -> list[str]:
-    """A sentence on each subject, the first of which names the sides."""
+    """One sentence per subject; the first sentence names the sides."""
     first, *others = subjects
     told = (_sentence(of, sides) for of in others)
     return [
@@ -174,10 +174,11 @@ def _subject(found: Finding) -> Subject:
 def _chosen(
     sides: _Sides, by_subject: Mapping[Subject, Sequence[Finding]], asked: Sequence[str]
 ) -> list[Subject]:
-    """The subjects that the conclusion is of, the most important first: what a gate calls regressed leads.
+    """The subjects of the conclusion, the most important first; subjects that a gate calls regressed lead.
 
-    If metrics were asked for, these metrics of every group. Otherwise the leading metric of the changed
-    flows, of those beside them, fairness, that of links, and then the second metric of the changed flows.
+    If metrics were requested, the subjects are these metrics of every group. Otherwise they are the leading
+    metric of the changed flows, that of the unchanged flows, fairness, the leading metric of links, and the
+    second metric of the changed flows.
     """
     known = list(by_subject)
     groups = sorted(dict.fromkeys(key[:3] for key in known), key=lambda group: _order(group, sides.changed))
@@ -196,7 +197,7 @@ def _chosen(
         chosen += [(*group, metric) for metric in leads[:1]]
         seconds += [(*group, metric) for metric in leads[1:2] if group in sides.changed]
     chosen += seconds
-    if not sides.changed:  # nothing is asked of one group: what differs comes first
+    if not sides.changed:  # without a changed group, differences come first
         chosen.sort(key=lambda subject: not _claims(by_subject[subject]))
     return sorted(chosen or known, key=lambda subject: not _is_regressed(by_subject[subject]))
 
@@ -211,7 +212,7 @@ def _is_regressed(found: Iterable[Finding]) -> bool:
 
 
 def _order(group: Group, changed: frozenset[Group]) -> tuple[int, int]:
-    """Changed flows, then those beside them, all flows, and links."""
+    """Sorting key: changed flows, then unchanged flows, all flows together, and links."""
     _, kind, of = group
     if isinstance(of, int):
         return (0 if group in changed else 1), of
@@ -225,7 +226,7 @@ def _sentence(found: Sequence[Finding], sides: _Sides, start: str = "") -> str:
 
 
 def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
-    """Verdicts on one subject at several points: where along the axes, and how much."""
+    """Verdicts on one subject at several points, with the range of points and the size of the difference."""
     total, names, is_claimed = len(found), sides.names, bool(_claims(found))
     verdicts = _by_verdict(found)
     yield Part(f"{name_of(found[0])} ")
@@ -240,7 +241,7 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
 
 
 def _where(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
-    """Some of the points in words; nothing if they are all, or several that take many words."""
+    """Some of the points in words; empty for all points, or if the words are too long."""
     points = [each.point for each in found]
     if len(places) == len(found) or not _are_alike(points):
         return ""
@@ -272,7 +273,7 @@ def _by_verdict(found: Sequence[Finding]) -> dict[str, list[int]]:
 
 
 def _sizes(found: Sequence[Finding], names: Names) -> Iterator[Part]:
-    """The largest of several differences with its interval and point; nothing where none is claimed."""
+    """The largest of several differences with its interval and point; empty if no difference is claimed."""
     if found[0].is_by_runs or not _claims(found):
         return
     most = max(found, key=_change)
@@ -286,8 +287,8 @@ def _change(found: Finding) -> float:
 
 
 def _besides(rest: Sequence[Sequence[Finding]], room: int) -> list[str]:
-    """Other subjects: those that differ by name, and the numbers of all others; in one sentence if there is
-    room for one only."""
+    """Sentences on the other subjects: the names of those that differ, and the numbers of the remaining
+    ones. It is one sentence if there is room for only one."""
     named: dict[str, list[str]] = {}
     for verdict in _DIFFERENT:
         if names := [_named(of[0]) for of in rest if any(each.outcome == verdict for each in of)]:
@@ -321,7 +322,7 @@ def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
 
 
 def _others(alike: int, open_: int, word: str) -> list[str]:
-    """A sentence with the numbers of others that are alike, which is `word`, and that are undecided."""
+    """A sentence with the numbers of other subjects that are alike (called `word`) and undecided."""
     if not alike + open_:
         return []
     if not open_ or not alike:
@@ -336,8 +337,9 @@ def _others(alike: int, open_: int, word: str) -> list[str]:
 def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:
     """Findings in the order of the conclusion, for figures and tables that show the first of them.
 
-    What a gate calls regressed comes first. Each side then has the subjects of its sentences, decided or not,
-    and after them all others by `weight`. Sides take turns, and so do subjects with several points.
+    Findings that a gate calls regressed come first. For each side, the subjects of its sentences follow,
+    decided or not, and then all other subjects by `weight`. Sides alternate, and so do subjects with several
+    points.
 
     Args:
         made: See `conclusion`.
@@ -353,7 +355,7 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
 
 
 def _ordered(by_subject: Mapping[Subject, Sequence[Finding]], chosen: Sequence[Subject]) -> list[Finding]:
-    """The findings of a side: those of chosen subjects in turn, each by `weight`, then all others."""
+    """The findings of a side: first the chosen subjects in turn, each by `weight`, then all others."""
     turns = zip_longest(*(sorted(by_subject[subject], key=weight) for subject in chosen))
     first = [each for turn in turns for each in turn if each is not None]
     rest = [each for subject, of in by_subject.items() if subject not in chosen for each in of]
@@ -363,7 +365,7 @@ def _ordered(by_subject: Mapping[Subject, Sequence[Finding]], chosen: Sequence[S
 def weight(found: Finding) -> tuple[int, int, float]:
     """Sorting key of findings in a short table: by verdict, then by the rank of their metric, then by size.
 
-    What a gate calls regressed comes first, then differences, then what is undecided.
+    Findings that a gate calls regressed come first, then differences, then undecided findings.
     """
     standing = next(
         place

@@ -1,4 +1,4 @@
-"""Contrasts: two sides of one metric, matched by group of flows or link, a value per seed each."""
+"""Contrasts: one metric of one group of flows or link on two sides, with one value per seed and side."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from fullpipe.validation.compare.finding import NO_SUBJECT, Cell, LeftOut, Note,
 from fullpipe.validation.compare.side import COLUMNS, Side, joint, places
 
 MARGINS: Mapping[str, Margin] = {name: measure.margin for name, measure in BY_NAME.items()}
-"""The margin of every measure. Those of goodput, mean RTT and retransmissions hold for the native engine."""
+"""Margin of every measure; margins of goodput, mean RTT and retransmissions hold for the native engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Two sides of one metric. Where seeds are paired, both have the same seeds in the same order."""
+    """Two sides of one metric. If seeds are paired, both sides have the same seeds in the same order."""
 
     reference: Sequence[float]
     other: Sequence[float]
     margin: float
-    """The difference that does not matter, in the unit of the values."""
+    """Largest difference that does not matter, in the unit of the values."""
     better: Better
     seeds_change_nothing: bool = False
-    """Whether all runs of both sides are alike, so that there is one run of each, however many seeds."""
+    """Whether the runs of each side are equal with all seeds, so that each side has in effect one run."""
     left_out: LeftOut | None = None
-    """Unfinished transfers of completion times; None of all else."""
+    """Unfinished transfers, for completion times; None for other metrics."""
     subject: Subject = NO_SUBJECT
     sides: tuple[str, str] = ("reference", "other")
     labels: tuple[str, str] = ("", "")
@@ -47,7 +47,7 @@ class Contrast:
 
     @property
     def pairs(self) -> Paired | None:
-        """Statistics of the paired differences; None of a single seed."""
+        """Statistics of the paired differences; None with a single seed."""
         return paired(self.reference, self.other) if len(self.reference) > 1 else None
 
     @property
@@ -58,9 +58,10 @@ class Contrast:
     def is_biased(self, *, is_alike: bool) -> bool:
         """Whether unfinished transfers may explain that one side is faster, or that both are alike.
 
-        Those that finish are the faster ones, so that the p-th percentile of them is one of rank p (1 - u) of
-        all where a share u is left out. Where the shares are the same, ranks are, too; else the side that has
-        left more out seems faster than it is. A side that is faster though it has left less out is faster.
+        Slow transfers stay unfinished. If a share u is unfinished, percentile p of the finished transfers is
+        percentile p (1 - u) of all transfers. Equal shares give equal percentiles. Otherwise the side with
+        more unfinished transfers seems faster than it is. A side that is faster although fewer of its
+        transfers are unfinished is really faster.
         Source: Lachin 1999, "Worst-rank score analysis with informatively missing observations in clinical
         trials".
         """
@@ -84,26 +85,27 @@ def matched(
     point: Mapping[str, Any] | None = None,
     case: str = "",
 ) -> tuple[list[Contrast], list[Note]]:
-    """Contrasts that both sides have measured with every seed, and notes on those that only some runs have.
+    """Contrasts that both sides measured with every seed, and notes on metrics that only some runs have.
 
-    Entries of `flows` are matched by their names if all have one and both sides have the same, and else by
-    their places, whatever algorithms they have; links are matched by name.
+    Entries of `flows` are matched by name if all entries are named and both sides have the same names.
+    Otherwise they are matched by index, regardless of their algorithms. Links are matched by name.
 
     Args:
-        reference: Where values of the reference come from.
+        reference: The reference.
         other: The side compared with it.
         metrics: Names of metrics.
-        margins: Other margins than those of the metrics.
-        point: Both sides' point of a sweep.
+        margins: Margins by metric that replace the default margins.
+        point: Point of a sweep of both sides.
         case: The scenario of a suite.
 
     Raises:
-        ValueError: If the sides have other seeds, another number of entries, another duration or warm-up, or
-            if a margin is none.
+        ValueError: If the sides differ in seeds, number of entries, duration or warm-up, or if a margin is
+            invalid.
     """
     allowed = overridden(margins)
     if reference.seeds != other.seeds:
-        raise ValueError(f'seeds: "{other.name}" and "{reference.name}" have others; run both with the same')
+        pair = f'"{other.name}" and "{reference.name}"'
+        raise ValueError(f"seeds: {pair} were run with different seeds; run both with the same seeds")
     found = places(reference, other)
     theirs, ours = series_of(reference, metrics), series_of(other, metrics, found)
     contrasts, notes, sides = [], dict[Note, None](), (reference.name, other.name)
@@ -126,9 +128,9 @@ class Series:
     label: str
     values: list[float]
     seeds: int
-    """All that the side has run, with the metric or without."""
+    """All seeds that the side was run with, including runs without the metric."""
     counts: Counts | None
-    """Unfinished transfers of completion times."""
+    """Unfinished transfers, for completion times."""
 
     @property
     def is_whole(self) -> bool:
@@ -147,7 +149,7 @@ def series_of(side: Side, metrics: Sequence[str], found: Sequence[int] | None = 
     Args:
         side: The side.
         metrics: Names of metrics, in the order in which they are compared.
-        found: The places of its entries among those of the reference; None if they are the same.
+        found: For every entry of the side, the index of its counterpart in the reference; None if equal.
     """
     seeds = len(side.seeds)
     parts: dict[_Of, dict[int, _Measured]] = {}
@@ -169,9 +171,9 @@ def series_of(side: Side, metrics: Sequence[str], found: Sequence[int] | None = 
 
 
 def _ordered(values: pl.DataFrame, metrics: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Seed, `COLUMNS`, began and unfinished of the rows of some metrics, in the order of seeds.
+    """Seed, `COLUMNS`, `began` and `unfinished` of the rows of some metrics, in the order of seeds.
 
-    Tables are small, and a query takes longer than rows.
+    Tables are small, and a loop over rows is faster than a query.
     """
     if not TIMES.keys().isdisjoint(metrics):
         columns = [
@@ -207,7 +209,7 @@ def contrast_of(
     point: Mapping[str, Any] | None = None,
     case: str = "",
 ) -> Contrast:
-    """The contrast of a metric that both sides, by their names, have."""
+    """The contrast of a metric that both of the named sides have."""
     kind, place, metric = cell
     margin, measure = margins[metric], measure_of(cell)
     entry = place if isinstance(place, int) else None
@@ -247,16 +249,16 @@ def _note(cell: Cell, theirs: Series, ours: Series, reference: Side, other: Side
 
 
 def overridden(margins: Mapping[str, Margin] | None) -> dict[str, Margin]:
-    """The margins of all metrics, some of which are overridden.
+    """The default margins of all metrics, replaced where `margins` has a metric.
 
     Raises:
-        ValueError: If there is no such metric, or a margin is negative or no number.
+        ValueError: If a metric is unknown, or a margin is negative or not a number.
     """
     for metric, margin in (margins or {}).items():
         if metric not in MARGINS:
             raise ValueError(f'margins: unknown metric "{metric}"{suggestion(metric, MARGINS)}')
         if not all(0 <= part < inf for part in (margin.relative, margin.absolute)):
-            raise ValueError(f'margins: "{metric}" has {margin}; give numbers from 0 on')
+            raise ValueError(f'margins: "{metric}" has {margin}; give numbers of 0 or more')
     return {**MARGINS, **(margins or {})}
 
 
@@ -267,7 +269,7 @@ def read_margin(text: str) -> tuple[str, Margin]:
     ('retransmitted', Margin(relative=0.4, absolute=20.0))
 
     Raises:
-        ScenarioError: If there is no such metric, or the margin cannot be read.
+        ScenarioError: If the metric is unknown, or the margin cannot be read.
     """
     name, _, value = (part.strip() for part in text.partition("="))
     if name not in MARGINS:
@@ -285,7 +287,7 @@ def margin_of(text: str) -> Margin:
     Margin(relative=0.02, absolute=0.0)
 
     Raises:
-        ValueError: If it cannot be read.
+        ValueError: If the text cannot be read as a margin.
     """
     relative = absolute = 0.0
     for part in text.split(","):

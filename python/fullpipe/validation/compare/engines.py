@@ -1,4 +1,4 @@
-"""Engines side by side, or settings of one: comparisons of their values, and their series over time."""
+"""Engines, or settings of one engine, side by side: comparisons of values, and series over time."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, 
 Runs = Mapping[str, Sequence[Run]]
 """Runs by side, such as an engine or a setting: one run per seed."""
 STEPS = 200
-"""The number of intervals that a run is divided into; samples in each are averaged against noise."""
+"""Number of intervals that a run is divided into; samples of an interval are averaged to reduce noise."""
 _Aggregate = Callable[[pl.Expr], pl.Expr]
 _QUANTITIES: Mapping[str, tuple[str, _Aggregate]] = {
     "goodput": ("goodput_bps", pl.Expr.sum),
     "rtt": ("srtt_s", pl.Expr.mean),
 }
-"""Column of the samples, and what becomes of the flows of a group."""
+"""Column of the samples, and how the flows of a group are combined."""
 CLOSEST_TO_THE_WORLD = ("pcap", "flent", "linux")
-"""The reference unless another is named: measurements, and Linux itself."""
+"""Default references, in order of preference: measurements, then Linux itself."""
 
 
 def by_engine(runs: Iterable[Run]) -> dict[str, list[Run]]:
@@ -56,7 +56,7 @@ def closest_to_the_world(sides: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Matched:
-    """Sides, with the places of their entries among those of the reference."""
+    """Sides whose entries of `flows` are matched with those of the reference."""
 
     sides: Mapping[str, Side]
     """The reference comes first."""
@@ -71,19 +71,19 @@ class Matched:
         return {name: groups[key][0] for name, groups in self.groups.items() if key in groups}
 
     def flows(self, name: str, cell: Cell) -> frozenset[str]:
-        """Names of the flows that a cell of a side is of."""
+        """Names of the flows that a cell of a side covers."""
         return self.groups[name].get(cell[:2], ("", frozenset()))[1]
 
 
 def matched_sides(runs: Runs, reference: str) -> Matched:
     """Match the entries of `flows` of all sides with those of the reference.
 
-    Entries are matched by their names if all of them have one and both sides have the same, and else by their
-    places. The number of flows of an entry, its algorithm and all else may differ.
+    Entries are matched by name if all entries are named and both sides have the same names. Otherwise they
+    are matched by index. The number of flows, the algorithm and other keys of matched entries may differ.
 
     Raises:
-        ValueError: If the runs of a side are not of one scenario and engine with a seed each, or if sides
-            differ in the number of entries, the duration or the warm-up.
+        ValueError: If the runs of a side are not of one scenario and one engine with distinct seeds, or if
+            sides differ in the number of entries, the duration or the warm-up.
     """
     names = [reference, *(name for name in runs if name != reference)]
     for name in names:
@@ -106,18 +106,18 @@ def _check(side: str, runs: Sequence[Run]) -> None:
         if len(found) > 1:
             listed = ", ".join(sorted(found))
             raise ValueError(
-                f'runs of "{side}": they are of {len(found)} {what} ({listed}); give those of one'
+                f'runs of "{side}": they are of {len(found)} {what} ({listed}); give the runs of one'
             )
     seeds = [run.meta.seed for run in runs]
     for seed in seeds:
         if seeds.count(seed) > 1:
             raise ValueError(
-                f'runs of "{side}": seed {seed} is there {seeds.count(seed)} times; give it once'
+                f'runs of "{side}": seed {seed} occurs {seeds.count(seed)} times; give each seed once'
             )
 
 
 def _remarks(found: Matched, first: str, name: str) -> Iterator[str]:
-    """Differences of two sides that a reader should know."""
+    """Remarks on differences between two sides that do not prevent their comparison."""
     theirs, ours = found.groups[first], found.groups[name]
     for has, lacks, side in ((theirs, ours, name), (ours, theirs, first)):
         if lacking := sorted(has[key][0] for key in has.keys() - lacks.keys() if key[0] == "link"):
@@ -134,21 +134,22 @@ def compare(
 ) -> EngineComparison:
     """Compare the values of several sides: engines that ran one scenario, or settings of one engine.
 
-    Every entry of `flows` is compared with its counterpart, by name if all entries of both sides are named
-    alike, and else by its place, whatever algorithms they have; links are compared by name. Intervals are
-    Welch's: seeds are not paired.
+    Entries of `flows` are matched by name if all entries are named and both sides have the same names.
+    Otherwise they are matched by index, regardless of their algorithms. Links are matched by name. Intervals
+    are Welch's: seeds are not paired.
 
     Args:
         runs: By side, one run per seed.
-        reference: The side that the others are compared with.
-        margins: Other margins than `MARGINS` has, by metric.
-        of: Groups of flows and links that are compared; all unless named.
+        reference: The side that all other sides are compared with.
+        margins: Margins by metric that replace those of `MARGINS`.
+        of: Groups of flows and links to compare; default: all.
 
     Raises:
-        UnknownNameError: If there is no group of a name in `of`.
-        ValueError: If there are fewer than two sides, one without runs, or no such reference; if the runs of
-            a side are not of one scenario and engine with a seed each; or if sides differ in the number of
-            entries of `flows`, the duration or the warm-up; or if a margin is none, or of no metric.
+        UnknownNameError: If no group has a name in `of`.
+        ValueError: If there are fewer than two sides, a side has no runs, or the reference is not a side; if
+            the runs of a side are not of one scenario and one engine with distinct seeds; if sides differ in
+            the number of entries of `flows`, the duration or the warm-up; or if a margin is invalid or its
+            metric is unknown.
     """
     if len(runs) < 2 or reference not in runs or not all(runs.values()):
         raise ValueError(f"runs: need two engines or more with runs, one of them {reference!r}")
@@ -164,7 +165,7 @@ def compare(
             for name, of in found.labels(cell[:2]).items()
         }
         if not any(each.values for each in known.values()) or reference not in known or len(known) < 2:
-            continue  # it makes no sense here, or is remarked on
+            continue  # the metric makes no sense here, or a remark already names it
         why = _reasons(cell, known, found, reference)
         for name, reason in why.items():
             label = joint({side: known[side].label for side in (reference, name)})
@@ -193,7 +194,7 @@ def compare(
 
 
 def _leaves_out(runs: Runs, findings: Sequence[Finding]) -> list[str]:
-    """The condition for rows of connections."""
+    """The note that rows of connections leave out other flows, if there are such rows."""
     scenarios = (run.scenario for of_side in runs.values() for run in of_side[:1])
     return of_parts(scenarios, ((each.metric, each.labels[0]) for each in findings))
 
@@ -205,7 +206,7 @@ def _series(found: Matched, name: str, links: Sequence[str]) -> dict[Cell, Serie
 
 
 def _reasons(cell: Cell, known: Mapping[str, Series], found: Matched, reference: str) -> dict[str, str]:
-    """Reasons by side why its values are not compared; no key for a side that can be compared."""
+    """Reasons why the values of a side are not compared, by side; comparable sides have no key."""
     lacking = {name: _lacks(cell, found, name, len(of.values)) for name, of in known.items()}
     otherwise = {name: _otherwise(cell, found, name) for name in known}
     expected, why = otherwise[reference], {}
@@ -218,7 +219,7 @@ def _reasons(cell: Cell, known: Mapping[str, Series], found: Matched, reference:
 
 
 def _lacks(cell: Cell, found: Matched, name: str, known: int) -> str:
-    """Why there is no value of some runs; empty if there is one of each."""
+    """Reason why some runs have no value; empty if every run has a value."""
     runs = found.sides[name].runs
     if known == len(runs):
         return ""
@@ -233,7 +234,7 @@ def _lacks(cell: Cell, found: Matched, name: str, known: int) -> str:
 
 
 def _otherwise(cell: Cell, found: Matched, name: str) -> str:
-    """Why the column has another meaning, which it has for connections."""
+    """Reason why the metric has another meaning on this side, as for connections; empty if it has not."""
     side, flows = found.sides[name], found.flows(name, cell)
     is_of_datagrams = bool(flows) and flows.isdisjoint(side.connected)
     return "" if is_of_datagrams else side.runs[0].meta.otherwise.get(measure_of(cell).column, "")
@@ -243,9 +244,8 @@ def overlay(runs: Mapping[str, Sequence[Run]]) -> pl.DataFrame:
     """Goodput and RTT of every group of flows over time: the columns engine, of, quantity, time_s (end of the
     interval), mean, low, high.
 
-    `low` and `high` are the extremes over seeds; units are those of the samples. A run without samples
-    gives no rows. Groups that are compared with each other have one name, which shows both names if sides
-    call them differently.
+    `low` and `high` are the extremes over seeds. Units are those of the samples. A run without samples gives
+    no rows. Matched groups have one name, which shows both names if the sides name the groups differently.
 
     Raises:
         ValueError: If the runs cannot be compared; see `compare`.

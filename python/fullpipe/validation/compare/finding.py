@@ -13,11 +13,11 @@ from fullpipe.analysis.statistics import Interval
 from fullpipe.errors import UnknownNameError
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
-"""Words of every comparison: higher and lower where no direction is better."""
+"""Verdicts of every comparison; "higher" and "lower" are used if neither direction is better."""
 Rule = Literal["paired", "independent", "one-sided", "lacking", "demanded"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
 Cell = tuple[str, int | str, str]
-"""Kind, place among the reference's `flows` or name, and metric."""
+"""Kind, index in the reference's `flows` or name, and metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,13 @@ class Subject:
     kind: str
     """"flows" or "link"."""
     entry: int | None
-    """Place among the `flows` of the reference; None of all flows and of links."""
+    """Index in the `flows` of the reference; None for all flows together and for links."""
     of: str
     """Name of the group of flows or link; both names if the sides differ."""
     metric: str
     unit: str
     point: Mapping[str, Any] = field(default_factory=dict)
-    """Values of the scenario's own sweep, or of paths that are no factors."""
+    """Values of the scenario's own sweep, or of swept paths that are not factors."""
     case: str = ""
     """Scenario of a suite."""
 
@@ -44,16 +44,16 @@ class Subject:
 
     @property
     def key(self) -> tuple[str, int | None, str, str, str]:
-        """Distinct for every subject of a table of values."""
+        """Key that is distinct for every subject of a table of values."""
         return self.kind, self.entry, self.of, self.metric, repr(self.point)
 
     @property
     def cell(self) -> Cell:
-        """Kind, place among `flows` or name, and metric: the same at every point."""
+        """Kind, index in `flows` or name, and metric: equal at every point."""
         return self.kind, self.of if self.entry is None else self.entry, self.metric
 
     def is_of(self, groups: Collection[str], labels: Collection[str] = ()) -> bool:
-        """Whether it is of one of these groups: by its name, that of either side, or as `flows.0`."""
+        """Whether the subject is one of these groups, given by a name on either side or as `flows.0`."""
         names = {self.of, *labels, *([] if self.entry is None else [f"flows.{self.entry}"])}
         return not names.isdisjoint(groups)
 
@@ -70,15 +70,15 @@ class Subject:
 
 
 NO_SUBJECT = Subject("flows", None, "", "", "")
-"""Stands for what is not named, as in a test of numbers alone."""
+"""Placeholder for an unnamed subject, as in a test of plain numbers."""
 
 
 class Note(str):
-    """A sentence on what is not compared, with the metric that it is of; of none: it is always shown."""
+    """A sentence on a metric that is not compared. A note without a metric is always shown."""
 
     metric: str
     lacking: Mapping[str, tuple[int, int]]
-    """Runs that have the metric, and all runs, of each side on which some lack it."""
+    """Runs with the metric, and all runs, for each side where some runs lack the metric."""
 
     def __new__(
         cls, text: str, metric: str = "", lacking: Mapping[str, tuple[int, int]] | None = None
@@ -96,7 +96,7 @@ class LeftOut:
     reference: Counts
     other: Counts
     margin: float
-    """The difference of the two shares that does not matter."""
+    """Largest difference between the two shares that counts as none."""
 
     @property
     def more(self) -> float:
@@ -110,18 +110,18 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """The difference of two sides in one metric, and the verdict on it. Numbers are in the metric's unit."""
+    """The difference between two sides in one metric, and its verdict. Numbers are in the metric's unit."""
 
     subject: Subject
     rule: Rule
     sides: tuple[str, str]
     """The reference, and the side compared with it."""
     values: tuple[Sequence[float], Sequence[float]]
-    """One value per seed, of either side."""
+    """Values of each side, one per seed."""
     margin: Margin
-    """The difference that does not matter, as stated."""
+    """Largest difference that does not matter, as stated."""
     allowed: float
-    """The same in the unit of the metric."""
+    """The margin in the unit of the metric."""
     better: Better
     verdict: Verdict
     decision: str
@@ -132,28 +132,28 @@ class Finding:
     interval: Interval | None = None
     """Confidence interval of the difference."""
     p_raw: float | None = None
-    """P value of a difference of 0."""
+    """P value of the hypothesis that the difference is 0."""
     p_corrected: float | None = None
-    """The same after Holm's correction over the family."""
+    """`p_raw` after Holm's correction over the family."""
     delta: float | None = None
     """Cliff's delta, -1 to 1: positive if the other side is higher."""
     correlation: float | None = None
     """Correlation of the two sides over seeds."""
     seeds: int | None = None
-    """Seeds that would decide, if mean and spread stay; None if decided or not known."""
+    """Number of seeds that would decide, if mean and spread stay; None if decided or not known."""
     left_out: LeftOut | None = None
-    """Unfinished transfers of completion times."""
+    """Unfinished transfers, for completion times."""
     labels: tuple[str, str] = ("", "")
     """Names of the group or link on either side, if known."""
 
     @property
     def outcome(self) -> str:
-        """The word that people read: the decision of a gate, and else the verdict."""
+        """The word that reports show: the decision of a gate, if there is one, or the verdict."""
         return self.verdict if self.rule in ("paired", "independent") else self.decision
 
     @property
     def is_by_runs(self) -> bool:
-        """Whether single runs decide, as the reason says, and not the difference of the means."""
+        """Whether single runs decide instead of the difference of the means; `reason` says so."""
         return self.rule in ("lacking", "demanded")
 
     @property
@@ -198,7 +198,7 @@ class Finding:
 
     @property
     def other(self) -> float:
-        """Mean of the other side; NaN if it lacks the metric in some runs."""
+        """Mean of the other side; NaN if some of its runs lack the metric."""
         return self.reference + self.difference
 
     @property
@@ -213,19 +213,21 @@ class Finding:
 
     @property
     def assessment(self) -> Finding:
-        """This finding: verdict, difference and interval had an object of their own."""
+        """This finding, for callers from when verdict, difference and interval had their own object."""
         return self
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Self:
-        """Read what `to_dict` gives.
+        """Read the output of `to_dict`.
 
-        Without `values`, as files before format 2 are, each side has its mean as its only value.
+        Without `values`, as in files before format 2, the only value of each side is its mean.
 
         Raises:
-            ValueError: If a key is missing or has a value of another kind.
+            ValueError: If a key is missing or its value has the wrong type.
         """
-        from fullpipe.validation.compare.stored import StoredFinding  # here: most comparisons read no file
+        from fullpipe.validation.compare.stored import (
+            StoredFinding,
+        )  # imported here, as most comparisons read no file
 
         return cls(**StoredFinding.model_validate(found).fields())
 
@@ -259,7 +261,7 @@ class Finding:
 
 
 def check_groups(groups: Collection[str], known: Iterable[tuple[Subject, Sequence[str]]]) -> None:
-    """Raise UnknownNameError if no subject, given with its labels, is of one of the groups."""
+    """Raise UnknownNameError if a group matches none of the subjects, which are given with their labels."""
     subjects = list(known)
     for name in groups:
         if not any(subject.is_of([name], labels) for subject, labels in subjects):
@@ -277,12 +279,12 @@ def word(better: Better, difference: float) -> Verdict:
 
 
 def known(value: float) -> float | None:
-    """A number; None unless it is finite."""
+    """The value if it is finite, or None."""
     return value if math.isfinite(value) else None
 
 
 def interval_dict(found: Interval | None) -> dict[str, Any] | None:
-    """An interval as JSON; None if there is none, or an end is infinite."""
+    """An interval as JSON; None without an interval, or if an end is infinite."""
     if found is None or not (math.isfinite(found.low) and math.isfinite(found.high)):
         return None
     return {"low": found.low, "high": found.high, "level": found.level}

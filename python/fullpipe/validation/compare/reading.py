@@ -1,4 +1,4 @@
-"""Findings and comparisons of files that `compare -o` and `check -o` wrote, those of format 1 too."""
+"""Findings and comparisons in files that `compare -o` and `check -o` wrote, including format 1."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _OF_ROWS = (
     *("change", "difference", "interval", "p", "cliffs_delta", "correlation", "margin", "seeds", "side"),
     *("seeds_that_would_decide", "unfinished", "reason", "against"),
 )
-"""Keys of rows of format 1; others are paths of their points."""
+"""Keys of rows of format 1; every other key is a swept path of the row's point."""
 _OF_USERS = frozenset({"call_score", "page_p50", "fct_p50", "stall_ratio", "video_startup", "owd_mean"})
-"""Metrics that bulk flows alone do not have."""
+"""Metrics that bulk flows do not have."""
 _OF_TESTS = ("test", "effect", "factor")
-"""Keys of rows of `fullpipe test`, which are no findings."""
+"""Keys of rows of `fullpipe test`, which are not findings."""
 
 
 def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> list[Comparison]:
-    """The comparisons of findings that were read from a file: one per pair of sides, case and point."""
+    """The comparisons of findings read from a file: one per pair of sides, case and point."""
     sides, settings = found.get("sides"), _tables(found.get("settings"))
     seeds = sides if isinstance(sides, Mapping) else {}
     ran, entries = list(_ran(found.get("scenarios"))), _entries_in(found, findings)
@@ -49,8 +49,8 @@ def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> lis
 def _entries_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> dict[tuple[str, str], Entries]:
     """Changed entries and bulk flows of every side and case of findings.
 
-    Older files have both for all sides and cases together. An entry is then a bulk flow of a case if the file
-    has its place and its metrics are those of a bulk flow.
+    Older files have one list of each for all sides and cases together. An entry is then a bulk flow of a case
+    if the file lists its index and its metrics are those of a bulk flow.
     """
     changed, bulk = (_places(found.get(key)) for key in ("changed", "bulk"))
     cases: dict[str, list[Finding]] = {}
@@ -67,7 +67,7 @@ def _entries_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> dict[t
 
 
 def _stored_entries(found: Any) -> dict[tuple[str, str], Entries]:
-    """The entries of every side and case that a file has, if they are readable."""
+    """The readable entries of every side and case of a file."""
     return {
         (str(each.get("side", "")), str(each.get("case", ""))): Entries(
             *(_places(each.get(key)) or frozenset() for key in ("changed", "bulk"))
@@ -77,7 +77,7 @@ def _stored_entries(found: Any) -> dict[tuple[str, str], Entries]:
 
 
 def _ran(found: Any) -> Iterator[Ran]:
-    """The sides with what names them in their scenarios, as far as it is readable."""
+    """The sides with the readable parts of their scenarios that name them."""
     for each in found if isinstance(found, list) else ():
         if isinstance(each, Mapping) and isinstance(each.get("scenario"), Mapping):
             tree = each["scenario"]
@@ -100,7 +100,7 @@ def _ran(found: Any) -> Iterator[Ran]:
 
 
 def _mappings(found: Any) -> list[Mapping[str, Any]]:
-    """A list whose entries are tables; nothing if one is not, since places count."""
+    """A list of tables; empty if any entry is not a table, since the index of an entry matters."""
     is_whole = isinstance(found, list) and all(isinstance(each, Mapping) for each in found)
     return found if is_whole else []
 
@@ -112,7 +112,7 @@ def _tables(found: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def with_names(found: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[dict[str, Any], list[Finding]]:
-    """The file and its findings with the names of sides that are shown: see `Names.side`."""
+    """The file and its findings with the displayed names of sides: see `Names.side`."""
     words = Labels(scenarios=[one.to_dict()["scenario"] for one in _ran(found.get("scenarios"))])
     names, sides = Names(words, _tables(found.get("settings"))), found.get("sides")
     seeds = {names.side(str(side)): of for side, of in sides.items()} if isinstance(sides, Mapping) else {}
@@ -129,7 +129,7 @@ def _places(found: Any) -> frozenset[int] | None:
 
 
 def _likely_bulk(findings: Sequence[Finding]) -> frozenset[int]:
-    """Entries of which goodput is known and nothing of calls, pages, transfers, videos or pings."""
+    """Entries with a goodput and without metrics of calls, pages, transfers, videos or pings."""
     of_entry: dict[int, set[str]] = {}
     for each in findings:
         if each.entry is not None:
@@ -138,15 +138,15 @@ def _likely_bulk(findings: Sequence[Finding]) -> frozenset[int]:
 
 
 def _seeds(told: Any, count: int) -> Sequence[int]:
-    """The seeds of a side; of one that is not named, as many as it has values."""
+    """The seeds of a side; if the file does not name them, one per value."""
     is_list = isinstance(told, list) and all(isinstance(seed, int) for seed in told)
     return told if is_list else range(1, count + 1)
 
 
 def findings_in(found: Mapping[str, Any]) -> tuple[list[Finding], list[Mapping[str, Any]]]:
-    """The findings of a file, and the rows that are none, such as those of `fullpipe test`.
+    """The findings of a file, and the rows that are not findings, such as rows of `fullpipe test`.
 
-    Rows of format 1 become findings as far as they have what a finding needs.
+    Rows of format 1 become findings if they have the required keys.
     """
     stored = found.get("findings")
     is_stored = isinstance(stored, list) and all(isinstance(each, Mapping) for each in stored)
@@ -192,7 +192,7 @@ def _of_format_1(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _verdict(row: Mapping[str, Any]) -> Verdict:
-    """The verdict of a row of a check, which had its decision only."""
+    """The verdict of a row of a check, which in format 1 has only a decision."""
     match row["verdict"]:
         case "regressed":
             return "worse"

@@ -22,9 +22,9 @@ from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Verdict, word
 
 LEVEL = 0.95
-"""The level of printed intervals of paired differences."""
+"""Confidence level of printed intervals of paired differences."""
 _ERROR = 0.05
-"""The error rate of either test: of a difference where there is none, and of equivalence at the margin."""
+"""Error rate of each test: a false difference, and a false equivalence at the margin."""
 _OPEN = "neither 0 nor more than the margin is ruled out"
 ONE_SEED = "one seed has no interval"
 ALIKE = "all seeds gave the same run, which is one"
@@ -34,44 +34,44 @@ _WITHIN, _NOT_0 = "within the margin", "the interval leaves out 0"
 Equivalence = Literal["equivalent", "different", "overlapping ranges", "not decided"]
 """Decisions of `equivalence`."""
 EQUIVALENCE_LEVEL = 0.90
-"""An interval of 90 % inside the margin is two one-sided tests at 5 % each."""
+"""A 90 % interval within the margin is equivalent to two one-sided tests at 5 % each."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tested:
-    """The paired t-test of a contrast, corrected over all that are judged together."""
+    """The paired t-test of a contrast, corrected over all contrasts of the family."""
 
     contrast: Contrast
     pairs: Paired | None
     p: float
-    """After Holm's correction; NaN without a test."""
+    """P value after Holm's correction; NaN without a test."""
     tests: int
-    """Tests whose p is not smaller: the factor of the correction."""
+    """Number of tests of the family whose p is not smaller: the factor of Holm's correction."""
 
     def rejects(self, level: float) -> bool:
-        """Whether a difference of 0 is out at an error of `level`; so it is where no difference varies."""
+        """Whether a difference of 0 is rejected at an error rate of `level`, or no difference varies."""
         return self.p < level or math.isnan(self.p)
 
     def seeds(self, level: float) -> int | None:
-        """Seeds that would decide at an error of `level`, if nothing else changes."""
+        """Number of seeds that would decide at an error rate of `level`, if mean and spread stay."""
         if self.pairs is None:
             return None
         return pairs_that_decide(self.pairs, self.contrast.margin, 1 - level, self.tests)
 
     def within(self, level: float) -> Interval | None:
-        """The interval of two one-sided tests of an error of `level` each."""
+        """The interval of two one-sided tests, each at an error rate of `level`."""
         return None if self.pairs is None else self.pairs.interval(1 - 2 * level)
 
     @property
     def undecidable(self) -> str:
-        """Why there can be no verdict; empty if there can."""
+        """Reason why no verdict is possible; empty if a verdict is possible."""
         if self.pairs is None:
             return ONE_SEED
         return ALIKE if self.contrast.seeds_change_nothing and self.contrast.difference else ""
 
 
 def _tested(contrasts: Sequence[Contrast]) -> list[_Tested]:
-    """Paired t-tests of contrasts that are judged together, corrected as Holm 1979 has it."""
+    """Paired t-tests of the contrasts of one family, with the correction of Holm 1979."""
     found = [contrast.pairs for contrast in contrasts]
     p = [math.nan if pairs is None else pairs.p for pairs in found]
     ranked = sorted(value for value in p if not math.isnan(value))
@@ -88,12 +88,12 @@ class _Said(NamedTuple):
 
 
 def paired(contrasts: Sequence[Contrast]) -> list[Finding]:
-    """Findings of metrics that are judged together, by pairs of runs with the same seed.
+    """Findings of the contrasts of one family, by pairs of runs with the same seed.
 
     - equivalent: the 90 % interval of the difference lies within the margin;
-    - better, worse (higher, lower where neither is better): not equivalent, and the paired t-test rejects a
-      difference of 0 at 5 % after Holm's correction over all that are judged together;
-    - undecided: neither, or all seeds gave the same run, or one side is faster and has left more transfers
+    - better, worse (higher, lower if neither direction is better): not equivalent, and the paired t-test
+      rejects a difference of 0 at 5 % after Holm's correction over the family;
+    - undecided: otherwise; or if all seeds gave the same run; or if the faster side left more transfers
       unfinished: see `Contrast.is_biased`.
 
     Sources: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power approach for
@@ -126,15 +126,16 @@ def one_sided(contrasts: Sequence[Contrast], looks: int) -> list[Finding]:
     - not worse: the one-sided interval of the difference lies on the good side of the margin;
     - regressed: otherwise, if the paired t-test rejects a difference of 0, after Holm's correction over the
       suite, and the difference is for the worse;
-    - undecided: otherwise; or if all seeds gave the same run on both sides and those differ; or, of
-      completion times, if the side that is faster has left more unfinished: see `LeftOut`.
+    - undecided: otherwise; or if all seeds gave the same run on each side and the two runs differ; or, for
+      completion times, if the faster side left more transfers unfinished: see `LeftOut`.
 
-    The verdict of "regressed" is "worse" (higher, lower where neither is better). That of "not worse" is
-    "better" if a difference of 0 is rejected and the interval reaches beyond the margin on the good side,
-    and else "equivalent" if the interval lies within the margin on both sides, or "undecided".
+    The decision "regressed" has the verdict "worse" (higher, lower if neither direction is better). The
+    decision "not worse" has the verdict "better" if a difference of 0 is rejected and the interval reaches
+    beyond the margin on the good side. Otherwise its verdict is "equivalent" if the interval lies within the
+    margin on both sides, or "undecided".
 
-    Both tests are at 5 % divided by the number of looks, which keeps the errors of all looks together below
-    5 % (Bonferroni). Sources: Schuirmann 1987, of which this is one side; Holm 1979.
+    Both tests are at 5 % divided by the number of looks, which keeps the error rate over all looks below
+    5 % (Bonferroni). Sources: Schuirmann 1987, with one of its two one-sided tests; Holm 1979.
     """
     level = _ERROR / looks
     return [_of_pairs("one-sided", test, _one_sided(test, level), level) for test in _tested(contrasts)]
@@ -172,7 +173,7 @@ def _is_beyond(better: Better, low: float, high: float, margin: float) -> bool:
 
 
 def _of_pairs(rule: Rule, test: _Tested, said: _Said, level: float) -> Finding:
-    """The finding of a paired test. Seeds that would decide are known where more of them can."""
+    """The finding of a paired test, with the number of seeds that would decide if more seeds can decide."""
     contrast = test.contrast
     pairs = None if test.undecidable else test.pairs
     is_open = pairs is not None and said.reason in (_OPEN, "the interval reaches beyond the margin")
@@ -193,7 +194,7 @@ def _of_pairs(rule: Rule, test: _Tested, said: _Said, level: float) -> Finding:
 
 
 def unlike(left_out: LeftOut | None) -> str:
-    """Why completion times are not told apart where unlike shares are unfinished."""
+    """Reason why completion times have no verdict if the unfinished shares differ."""
     return f"{left_out}: the faster side has left more of its slow ones out; make runs longer"
 
 
@@ -209,19 +210,19 @@ class Judgement(NamedTuple):
 
 
 def equivalence(reference: Sequence[float], other: Sequence[float], margin: float) -> Judgement:
-    """Compare the difference of two engines, one value per seed, with a margin in the unit of the values.
+    """Compare the difference between two engines, one value per seed, with a margin in the values' unit.
 
     - equivalent: the 90 % interval of the difference lies within ± margin;
-    - different: it lies beyond the margin;
-    - overlapping ranges: neither, and seeds differ by more than the margin on either side, as where runs are
-      chaotic: then the ranges over seeds share values, and more cannot be said with so many seeds;
-    - not decided: none of these, or a single run, of which no interval is known.
+    - different: the interval lies beyond the margin;
+    - overlapping ranges: neither of these; the values of either side span more than the margin, as chaotic
+      runs do, and the ranges of both sides overlap;
+    - not decided: otherwise, or if a side has a single run, which has no interval.
 
     Source: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power approach for
     assessing the equivalence of average bioavailability"; the interval is Welch's.
 
     Raises:
-        ValueError: If there is no value on a side.
+        ValueError: If a side has no value.
     """
     difference = sum(other) / len(other) - sum(reference) / len(reference)
     if min(len(reference), len(other)) < 2:
@@ -250,7 +251,8 @@ def _overlap(first: Sequence[float], second: Sequence[float]) -> bool:
 def independent(contrast: Contrast) -> Finding:
     """The finding of two engines, or of sides whose seeds are not paired: see `equivalence`.
 
-    The verdict of "different" is higher or lower: no engine is better. P is that of Welch's t-test.
+    The decision "different" has the verdict "higher" or "lower", as no engine is better. The p value is that
+    of Welch's t-test.
     """
     found = equivalence(contrast.reference, contrast.other, contrast.margin)
     verdict: Verdict = "undecided"

@@ -25,23 +25,23 @@ from fullpipe.validation.compare.comparison import Comparison
 from fullpipe.validation.compare.finding import Finding, Note
 from fullpipe.validation.compare.rules import ALIKE, unlike
 
-# Names of sides, points and values in sentences and tables: words of users, or those of the model.
+# Names of sides, points and values in sentences and tables: labels of users, or names of the model.
 
 
 _BARE = re.compile(r"[-+]?[0-9][-+0-9.,e]*( \S+)?|on|off|default")
 
 
 def _is_bare(text: str) -> bool:
-    """Whether a value says nothing without its path."""
+    """Whether a value needs the name of its path to be understood."""
     return _BARE.fullmatch(text) is not None
 
 
 class Names:
-    """The names that are shown. Keys and values of JSON stay as they are in scenarios.
+    """The displayed names. Keys and values of JSON stay as in scenarios.
 
     Args:
         labels: Words for paths and values.
-        settings: What each side sets, by path.
+        settings: Values that each side sets, by path.
 
     >>> names = Names(settings={"1": {"flows.0.count": 1}, "4": {"flows.0.count": 4}})
     >>> names.side("4"), names.value("4"), names.instead("4", "1")
@@ -55,7 +55,7 @@ class Names:
         self._settings = settings or {}
 
     def side(self, name: str) -> str:
-        """The values that a side sets, in words; without settings the name that it has.
+        """The values that a side sets, in words; without settings, the name of the side.
 
         A number, "on", "off" and "default" follow the name of their path.
         """
@@ -74,16 +74,16 @@ class Names:
         return " with ".join(values) or name
 
     def instead(self, other: str, reference: str) -> str:
-        """Both sides where one is set instead of the other; first words that both have are said once."""
+        """Both sides, joined by "instead of"; leading words that both sides share appear once."""
         return f"{self.side(other)} instead of {self.apart(reference, other)}"
 
     def against(self, other: str, reference: str) -> str:
-        """Both sides where they are compared."""
+        """Both sides, joined by "against"."""
         return f"{self.side(other)} against {self.apart(reference, other)}"
 
     def apart(self, name: str, other: str) -> str:
-        """A side without the first words that the other has, too, such as the name of a path; all if none is
-        left."""
+        """A side without the leading words that the other side shares, such as the name of a path. If no word
+        remains, all words are kept."""
         words, others = self.side(name).split(" "), self.side(other).split(" ")
         shared = 0
         while shared < min(len(words), len(others)) and words[shared] == others[shared]:
@@ -95,7 +95,7 @@ class Names:
         return ", ".join(point_shown(found.point, self.labels))
 
     def place(self, found: Finding, *, with_side: bool = False, with_group: bool = True) -> str:
-        """Side, case, point and group of a finding, as far as they are asked for and there are any."""
+        """Side, case, point and group of a finding, if requested and present."""
         side = self.side(found.sides[1]) if with_side else ""
         group = found.of if with_group else ""
         return ", ".join(filter(None, [side, found.case, self.point(found), group]))
@@ -106,7 +106,7 @@ def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None)
 
     Args:
         made: The comparisons; labels are those of their scenarios, in all cases and at all points.
-        given: Other words, which come before those.
+        given: Further labels, which take precedence over those of the scenarios.
     """
     ran = {id(one): one for each in made for one in each.ran}.values()
     scenarios = {repr((one.side, one.case, dict(one.point))): one.scenario for one in ran}.values()
@@ -117,17 +117,17 @@ def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None)
     return Names(Labels(given, trees), settings)
 
 
-# Notes of many comparisons, merged: a line for each metric, and one for each warning.
+# Notes of many comparisons, merged into one line for each metric and one line for each warning.
 
 
 _MOST_SIDES = 4
-"""Sides that a line names."""
+"""Most sides that a line names."""
 
 
 def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[str]:
-    """Lines on what is left out: one for each metric that some runs lack, and all other notes, each once.
+    """Lines on left-out metrics: one line per metric that some runs lack, and every other note once.
 
-    With `whole` every note is a line.
+    With `whole`, every note is a line.
     """
     lines: dict[str, list[Note]] = {}
     for each in dict.fromkeys(notes):
@@ -140,7 +140,7 @@ def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[s
 
 
 def _left_out(metric: str, notes: Sequence[Note], names: Names) -> str:
-    """The numbers of runs that have a metric, by side, where some lack it."""
+    """The numbers of runs with a metric, by side, for sides where some runs lack the metric."""
     found: dict[str, set[int]] = {}
     for note in notes:
         for side, (having, _) in note.lacking.items():
@@ -163,7 +163,7 @@ def _range(counts: Iterable[int]) -> str:
 
 
 def warnings(made: Sequence[Comparison], names: Names) -> Iterator[str]:
-    """Reasons to distrust verdicts, or the lack of them: one line of each kind for each metric."""
+    """Reasons to distrust a verdict, or a missing verdict: one line of each kind for each metric."""
     findings = [finding for one in made for finding in one.findings]
     if any(finding.reason == ALIKE for finding in findings):
         yield 'note: all seeds gave the same run, which is one; give flows a start_jitter, such as "100 ms"'
@@ -176,7 +176,7 @@ def warnings(made: Sequence[Comparison], names: Names) -> Iterator[str]:
 
 
 def _unlike(found: Sequence[Finding], names: Names) -> str:
-    """The unfinished shares of both sides where these differ most."""
+    """The unfinished shares of both sides, from the finding where they differ most."""
     most = max(found, key=lambda each: abs(each.left_out.more) if each.left_out else 0.0)
     assert most.left_out is not None
     reference, other = map(names.side, most.sides)
@@ -197,14 +197,14 @@ _MOST_DIGITS = 2
 
 
 class Part(NamedTuple):
-    """A part of a sentence, and its rank: those of the highest are left out first, those of 0 never."""
+    """A part of a sentence, and its rank: parts of the highest rank are left out first, of rank 0 never."""
 
     text: str
     rank: int = 0
 
 
 def fitted(parts: Iterable[Part]) -> str:
-    """A sentence of as many parts as `LONGEST` words have room for."""
+    """A sentence with the parts that fit into `LONGEST` words."""
     kept = list(parts)
     while words_in("".join(part.text for part in kept)) > LONGEST and any(part.rank for part in kept):
         kept.remove(max(kept, key=lambda part: part.rank))
@@ -212,7 +212,7 @@ def fitted(parts: Iterable[Part]) -> str:
 
 
 def one(found: Finding, family: Sequence[Finding] = ()) -> str:
-    """A finding in a sentence: group, metric, direction, size with interval, value with unit, verdict.
+    """A sentence on a finding: group, metric, direction, size with interval, value with unit, verdict.
 
     `family` has the findings whose tests are corrected together.
     """
@@ -236,7 +236,7 @@ def one_point(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
 
 
 def predicate(outcome: str) -> str:
-    """The verb and the word of an outcome."""
+    """The outcome with its verb."""
     return outcome if outcome == "regressed" else f"is {outcome}"
 
 
@@ -249,7 +249,7 @@ def margin_in_words(found: Finding) -> str:
 
 
 def why_open(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
-    """The reason why nothing is decided: Holm's correction, or few seeds."""
+    """The reason why a finding is undecided: Holm's correction, or too few seeds."""
     seeds = f"about {found.seeds:,} seeds would decide" if found.seeds else ""
     if not is_open_by_correction(found):
         yield Part(seeds or found.reason)
@@ -268,7 +268,7 @@ def is_open_by_correction(found: Finding) -> bool:
 
 
 def family_size(family: Iterable[Finding], metric: str = "") -> int:
-    """Number of tests that are corrected together, of all metrics or one."""
+    """Number of tests that are corrected together, of all metrics or of one metric."""
     return sum(each.p_corrected is not None and metric in ("", each.metric) for each in family)
 
 
@@ -317,7 +317,7 @@ def signed(found: Finding) -> str:
 
 
 def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> str:
-    """A difference and the ends of its interval, with decimals enough to tell the ends apart."""
+    """A difference and the ends of its interval, with enough decimals to tell the ends apart."""
     texts = [_scaled(value, found, sign) for value in values]
     for digits in range(_MOST_DIGITS + 1) if _is_relative(found) and len(values) > 1 else ():
         told = [_scaled(value, found, sign, digits) for value in values]
@@ -353,6 +353,6 @@ def _from_to(found: Finding) -> str:
 
 
 def placed(found: Finding, names: Names | None = None) -> str:
-    """A finding in a sentence that begins with its case and point."""
+    """A sentence on a finding that begins with its case and point."""
     place, told = (names or Names()).place(found, with_group=False), one(found)
     return f"{place}: {told}" if place else begun(told)

@@ -1,4 +1,4 @@
-"""A side of a comparison: a scenario, and the values that were measured of it with several seeds."""
+"""A side of a comparison: a scenario, and its measured values with several seeds."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
 Key = tuple[str, int | str]
-"""Kind, and the place of an entry among those of the reference, or the name of a total or a link."""
+"""Kind, and the index of an entry in the reference, or the name of a total or a link."""
 COLUMNS = ("kind", "entry", "of", "metric", "value")
 _SMALLEST, _LARGEST = 1e-30, 1e30
-"""Sizes of a value in base units, other than 0. Squares of differences and of ratios stay finite numbers."""
+"""Bounds of the size of a nonzero value in base units: squares of differences and ratios stay finite."""
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,16 @@ class Side:
     name: str
     scenario: Scenario
     values: pl.DataFrame
-    """The values of one point, as `values_of` gives them."""
+    """The values of one point, as `values_of` returns them."""
     runs: Sequence[Run] = field(default=(), repr=False)
-    """The runs, if they are at hand."""
+    """The runs, if available."""
 
     @classmethod
     def of_runs(
         cls, name: str, runs: Sequence[Run], metrics: Sequence[str], links: Collection[str] | None = None
     ) -> Side:
-        """The side of finished runs; see `values_of`. All metrics are measured where those that are asked for
-        are the same with every seed."""
+        """The side of finished runs; see `values_of`. If the requested metrics are equal with every seed, all
+        metrics are measured."""
         values = values_of((({}, run) for run in runs), with_counts(metrics), links)
         if _are_alike(values):
             values = values_of((({}, run) for run in runs), links=links)
@@ -52,14 +52,14 @@ class Side:
 
     @property
     def is_one_run(self) -> bool:
-        """Whether every metric is the same with all seeds."""
+        """Whether every metric is equal with all seeds."""
         return _are_alike(self.values)
 
     def groups(self, places: Sequence[int]) -> dict[Key, tuple[str, frozenset[str]]]:
         """Name and flows of every entry and total, and the names of links.
 
         Args:
-            places: For every entry of `flows` its place among those of the reference.
+            places: For every entry of `flows`, the index of its counterpart in the reference.
         """
         first = self.runs[0]
         entries: dict[Key, tuple[str, frozenset[str]]] = {
@@ -79,30 +79,29 @@ class Side:
 
 
 def _are_alike(values: pl.DataFrame) -> bool:
-    """Stops at the first value that differs. Tables are small, and a query takes longer than rows."""
+    """Whether the values are equal with all seeds. A loop over these small tables is faster than a query."""
     firsts: dict[tuple[Any, ...], float | None] = {}
     for *key, value in zip(*(values[name].to_list() for name in COLUMNS), strict=True):
         first = firsts.setdefault(tuple(key), value)
-        if first != value and not (first != first and value != value):  # NaN is alike
+        if first != value and not (first != first and value != value):  # NaN equals NaN
             return False
     return bool(firsts)
 
 
 def check_value(value: float) -> float:
-    """Return a value that was read from a file. Raises ValueError if nothing that is measured is so small or
-    so large."""
+    """Return a value that was read from a file. Raises ValueError if its size is out of bounds."""
     if value and not _SMALLEST <= abs(value) <= _LARGEST:
         raise ValueError(f"{value:g} is not a measured value")
     return value
 
 
 def bulk_entries(scenario: Scenario) -> frozenset[int]:
-    """Places of the entries of `flows` that are bulk flows."""
+    """Indices of the entries of `flows` that are bulk flows."""
     return frozenset(place for place, flow in enumerate(scenario.flows) if is_bulk(flow))
 
 
 def changed_entries(reference: Side, other: Side) -> frozenset[int]:
-    """Places of the entries of `flows` on the reference that the other side sets in another way.
+    """Indices of the entries of `flows` in the reference that the other side sets differently.
 
     Raises:
         ValueError: As `places`.
@@ -113,12 +112,12 @@ def changed_entries(reference: Side, other: Side) -> frozenset[int]:
 
 
 def is_total(key: Key) -> bool:
-    """Whether it is of the flows of several entries together."""
+    """Whether the key is of a total over the flows of several entries."""
     return key[0] == "flows" and key[1] in TOTALS
 
 
 def joint(labels: Mapping[str, str]) -> str:
-    """One label for a group of flows whose sides have several names.
+    """One label for a group of flows, also if its name differs between sides.
 
     >>> joint({"baseline": "cubic-1", "variant": "vegas-1"})
     'cubic-1 -> vegas-1'
@@ -127,11 +126,11 @@ def joint(labels: Mapping[str, str]) -> str:
 
 
 def places(reference: Side, other: Side) -> list[int]:
-    """For every entry of the other's `flows` its place among those of the reference.
+    """For every entry of the other side's `flows`, the index of its counterpart in the reference.
 
     Raises:
-        ValueError: If sides differ in the number of entries, the duration or the warm-up, or if names are at
-            other places.
+        ValueError: If the sides differ in the number of entries, the duration or the warm-up, or if not all
+            entries are named and a name has a different index on each side.
     """
     first, theirs, side, ours = reference.name, reference.scenario, other.name, other.scenario
     for what, there, here in (
@@ -139,10 +138,10 @@ def places(reference: Side, other: Side) -> list[int]:
         ("warmup", theirs.warmup_s, ours.warmup_s),
     ):
         if here != there:
-            raise ValueError(f'{what}: {here:g} s in "{side}" and {there:g} s in "{first}"; make them alike')
+            raise ValueError(f'{what}: {here:g} s in "{side}" and {there:g} s in "{first}"; make them equal')
     if len(ours.flows) != len(theirs.flows):
         how_many = f'{len(ours.flows)} entries in "{side}" and {len(theirs.flows)} in "{first}"'
-        raise ValueError(f"flows: {how_many}; give both as many, so that each has its counterpart")
+        raise ValueError(f"flows: {how_many}; give both sides the same number of entries")
     names, known = [flow.name for flow in ours.flows], [flow.name for flow in theirs.flows]
     there_at = {name: place for place, name in reversed(list(enumerate(known)))}
     if None not in names and len(set(names)) == len(names) and set(names) == there_at.keys():

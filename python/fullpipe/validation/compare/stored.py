@@ -47,14 +47,14 @@ class StoredScenario(Part):
 
 
 class StoredBasis(Part):
-    """Runs that the results rest on."""
+    """Runs that the results are computed from."""
 
-    store: str = Field(description="Last name of the folder of the runs.")
-    runs: list[tuple[str, str]] = Field(description="Place of each run below it, and when it was made.")
+    store: str = Field(description="Name of the folder of the runs, without its parents.")
+    runs: list[tuple[str, str]] = Field(description="Path of each run in this folder, and its time.")
 
 
 class ResultFile(Part):
-    """A file with a conclusion, and input of `fullpipe report`."""
+    """A file with a conclusion, which `fullpipe report` reads."""
 
     title: str
     question: str
@@ -73,7 +73,7 @@ def schema_of(file: type[ResultFile]) -> dict[str, Any]:
 
 
 FORMAT = 2
-"""Version of the file. Files without one have `rows` only."""
+"""Version of the file. Files without a version have only `rows`."""
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(check_value)]
 
@@ -87,7 +87,7 @@ class StoredInterval(Part):
 
 
 class StoredMargin(Part):
-    """Difference that does not matter: a share of the reference, or an amount, whichever is larger."""
+    """Largest difference that does not matter: a share of the reference or an amount, whichever is larger."""
 
     relative: _Number = 0.0
     absolute: _Number = 0.0
@@ -101,7 +101,7 @@ class StoredCounts(Part):
 
 
 class StoredUnfinished(Part):
-    """Transfers or pages that either side left unfinished, over all seeds."""
+    """Transfers or pages that each side left unfinished, over all seeds."""
 
     reference: StoredCounts
     variant: StoredCounts
@@ -111,7 +111,7 @@ class StoredFinding(Part):
     """One metric of one group of flows or link on two sides. Numbers are in `unit`, which is a base unit."""
 
     kind: Literal["flows", "link"] = "flows"
-    entry: Count | None = Field(None, description="Place among the `flows` of the reference.")
+    entry: Count | None = Field(None, description="Index in the `flows` of the reference.")
     of: str = Field(description="Group of flows, or link.")
     metric: Metric
     unit: str
@@ -121,14 +121,14 @@ class StoredFinding(Part):
     sides: tuple[str, str] = Field(("reference", "other"), description="Reference, and other side.")
     labels: tuple[str, str] = Field(("", ""), description="Names of the group or link on either side.")
     values: tuple[list[_Number], list[_Number]] | None = Field(
-        None, description="One value per seed, of either side."
+        None, description="Values of each side, one per seed."
     )
     means: tuple[_Number, _Number | None]
-    n: tuple[Count, Count] = Field((1, 1), description="Number of values of either side.")
+    n: tuple[Count, Count] = Field((1, 1), description="Number of values of each side.")
     difference: _Number | None = Field(description="Mean of the other side minus that of the reference.")
     interval: StoredInterval | None = None
-    p: Probability | None = Field(None, description="P value of a difference of 0.")
-    p_corrected: Probability | None = Field(None, description="The same after Holm's correction.")
+    p: Probability | None = Field(None, description="P value of the hypothesis that the difference is 0.")
+    p_corrected: Probability | None = Field(None, description="`p` after Holm's correction.")
     margin: StoredMargin = StoredMargin()
     allowed: _Number | None = Field(None, description="The margin in the unit of the metric.")
     better: Better | None = Field(None, description="Direction that is better; empty if neither is.")
@@ -184,7 +184,7 @@ class StoredFinding(Part):
 
 
 class StoredEntries(Part):
-    """Places of `flows` of one side in one case."""
+    """Indices of `flows` of one side in one case."""
 
     side: str = Field(description="The side that is compared with the reference.")
     case: str = ""
@@ -198,9 +198,9 @@ class FindingsFile(ResultFile):
     format: Literal[2]
     kind: Literal["compare", "check"]
     sides: dict[str, list[int]] = Field(description="Seeds of every side; the reference comes first.")
-    changed: list[Count] = Field([], description="Places of the `flows` that the sides set differently.")
-    bulk: list[Count] | None = Field(None, description="Places of the `flows` that are bulk flows.")
-    entries: list[StoredEntries] = Field([], description="The same for every side and case.")
+    changed: list[Count] = Field([], description="Indices of the `flows` that the sides set differently.")
+    bulk: list[Count] | None = Field(None, description="Indices of the `flows` that are bulk flows.")
+    entries: list[StoredEntries] = Field([], description="`changed` and `bulk` for every side and case.")
     findings: list[StoredFinding]
     settings: dict[str, dict[str, Any]] = Field({}, description="Values that each side sets, by path.")
     rows: list[dict[str, Any]] = Field([], description="The findings as format 1 had them.")
@@ -212,11 +212,11 @@ def schema() -> dict[str, Any]:
 
 
 def told(made: Sequence[Comparison], labels: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The part of the file that comparisons with one reference give: see `FindingsFile`.
+    """The part of a `FindingsFile` that describes comparisons with one reference.
 
     Args:
         made: The comparisons.
-        labels: Words for paths and values besides those of the scenarios, which become labels of these.
+        labels: Further words for paths and values, which are added to the labels of the scenarios.
     """
     ran = {repr((one.side, one.case, dict(one.point))): one for each in made for one in each.ran}
     return {
@@ -232,7 +232,7 @@ def told(made: Sequence[Comparison], labels: Mapping[str, str] | None = None) ->
 
 
 def _entries(made: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Changed entries and bulk flows of every side and case, at any of its points."""
+    """Changed entries and bulk flows of every side and case, over all of its points."""
     found: dict[tuple[str, str], Entries] = {}
     for each in made:
         for key in dict.fromkeys((of.sides[1], of.case) for of in each.findings):
