@@ -180,7 +180,7 @@ def test_forms(home: Callable[..., Any], form: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("home.toml", *TEST, "--seeds", 1), "cubic has one run, of which no spread is known"),
+        (("home.toml", *TEST, "--seeds", 1), "cubic has one run, so its spread is unknown"),
         (("calm.toml", *TEST, "--seeds", 2), "all seeds gave the same values"),
         (("home.toml", "--metric", "srtt_s", "--factor", "cca"), "is a column of samples along a run"),
         (("home.toml", "--metric", "series.srtt_s", "--factor", "cca"), "is a column of samples along a run"),
@@ -189,7 +189,7 @@ def test_forms(home: Callable[..., Any], form: str) -> None:
         (("home.toml", "--metric", "goodput", "--factor", "rate"), "unknown factor"),
         (
             ("home.toml", "--metric", "goodput", "--factor", "time_s"),
-            "samples along one run are no replicates",
+            "samples of one run are not replicates",
         ),
         (("home.toml", *TEST, "--block", "rate"), "write --block seed"),
         (("home.toml", "--metric", "goodput"), "give --metric and --factor"),

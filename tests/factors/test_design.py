@@ -72,7 +72,7 @@ def test_another_reference() -> None:
 
 
 def test_one_run_per_cell_is_refused() -> None:
-    with pytest.raises(ScenarioError, match="cubic has one run, of which no spread is known; run it"):
+    with pytest.raises(ScenarioError, match="cubic has one run, so its spread is unknown; run it"):
         designs(table(seeds=1), [CCA])
 
 
@@ -140,7 +140,7 @@ def test_unknown_names_say_which_there_are() -> None:
 
 
 def test_time_is_no_factor() -> None:
-    with pytest.raises(ScenarioError, match="samples along one run are no replicates"):
+    with pytest.raises(ScenarioError, match="samples of one run are not replicates"):
         factor_called("time_s", table())
 
 

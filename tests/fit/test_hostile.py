@@ -61,7 +61,7 @@ BROKEN = [
         iperf3(intervals=[{"sum": {"end": 1, "seconds": 1, "bits_per_second": 0}}] * 3),
         "fewer than two delivered",
     ),
-    ("a\0b", "is no text"),
+    ("a\0b", "is not a text file"),
 ]
 FOREIGN = [
     (IPERF_TEXT, "is the text that iperf prints; run iperf3 --json"),
@@ -101,10 +101,10 @@ def test_a_log_that_powershell_wrote_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ((PINGS,), "no file says a rate"),
+        ((PINGS,), "no file has rates"),
         ((CSV,), "no file has pings"),
         ((PINGS, CSV, CSV + "1800000000,1\n"), "another file has rates down, too"),
-        ((PINGS, CSV, gzip.compress(b"{}")), "such a file has all in it"),
+        ((PINGS, CSV, gzip.compress(b"{}")), "has RTTs and rates; give this file alone"),
         ((gzip.compress(b"{}"),), "metadata: is missing"),
         ((gzip.compress(b"{}")[:15],), "is cut short"),
     ],

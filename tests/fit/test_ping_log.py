@@ -74,7 +74,7 @@ def test_what_is_no_reply_does_not_count(line: str) -> None:
 
 def test_pings_to_several_hosts_are_told() -> None:
     text = "\n".join(f"{host} : [0], 64 bytes, 20.1 ms (20.1 avg, 0% loss)" for host in ("a", "b"))
-    with pytest.raises(InputFileError, match="has pings to 2 hosts; give those to one that is near"):
+    with pytest.raises(InputFileError, match="has pings to 2 hosts; give the pings to one nearby host"):
         pings_of(text, "x")
 
 

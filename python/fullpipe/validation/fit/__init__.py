@@ -19,7 +19,7 @@ from fullpipe.validation.fit.estimate import (
 )
 from fullpipe.validation.fit.measured import WAYS, Measured, Way
 
-# The path of a line, fitted to what was measured of it, and what that cannot say.
+# A scenario of the path of a line, fitted to measurements, with the assumptions and the unknowns.
 
 
 _LEAST_QUEUE_BYTES = 1514
@@ -27,44 +27,47 @@ _LEAST_QUEUE_BYTES = 1514
 
 @dataclass(frozen=True)
 class Direction:
-    """What is known of one direction of a line."""
+    """Estimates of one direction of a line."""
 
     rate_bps: float
-    """With headers."""
+    """Rate with headers."""
     is_least_rate: bool
-    """Whether pings met no standing queue, so that the line may never have been full."""
+    """Whether the rate is a lower bound, as pings met no standing queue and the line may never have been
+    full.
+    """
     buffer: Buffer
     increase_s: float | None
-    """Mean RTT of pings while it was busy, less that of the idle line; None if either is not known."""
+    """Mean RTT of pings while the direction was busy minus that of the idle line; None if either is
+    unknown."""
     rpm: float | None
-    """Round trips per minute while it was busy."""
+    """Round trips per minute while the direction was busy."""
 
     @property
     def grade(self) -> str:
-        """That of bufferbloat; empty if it cannot be told."""
+        """Bufferbloat grade; empty if unknown."""
         return "" if self.increase_s is None else bufferbloat_grade(max(self.increase_s, 0.0))
 
 
 @dataclass
 class Fitted:
-    """A line as a scenario, and how much of it is known."""
+    """A line as a scenario, with its known, guessed and unknown properties."""
 
     scenario: Scenario
     rtt_s: float
     ways: Mapping[Way, Direction]
-    """Those that were measured."""
+    """The measured directions."""
     guessed: list[str] = field(default_factory=list)
-    """One line each: what was taken for granted."""
+    """Assumptions, one line each."""
     unknown: list[str] = field(default_factory=list)
-    """One line each: what the logs cannot say."""
+    """Properties that the logs do not determine, one line each."""
 
 
 def fit(measured: Measured, name: str = "line") -> Fitted:
-    """The line that a measurement is of, with a download, an upload and a ping on it.
+    """The measured line as a scenario, with a download, an upload and a ping.
 
     Args:
-        measured: Pings and rates, as `read` has them.
-        name: Of the scenario.
+        measured: Pings and rates, as `read` returns them.
+        name: Name of the scenario.
     """
     base = base_of(measured)
     ways = {way: _direction(measured, way, base) for way in WAYS if way in measured.rates}
@@ -121,7 +124,7 @@ def _link(of: Direction, rtt_s: float) -> dict[str, Any]:
 
 
 def _say(found: Fitted, measured: Measured, base: Base) -> None:
-    """What was guessed, and what is not known, in the order of the scenario."""
+    """Add the guesses and the unknowns, in the order of the scenario."""
     found.guessed += measured.told
     if measured.known:
         found.guessed += measured.known.guessed

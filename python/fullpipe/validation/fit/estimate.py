@@ -21,45 +21,49 @@ from fullpipe.validation.fit.measured import (
     without_noise,
 )
 
-# Rate, round-trip time and buffer, each from the part of a measurement that tells it.
+# Rate, round-trip time and buffer, each from the part of a measurement that determines it.
 
 
 _FEW = 5
-"""Fewer pings tell their own spread no better than to a third: 1 / sqrt(2 (n - 1)) of a normal variable."""
+"""Fewest pings with a usable spread: its relative error is 1 / sqrt(2 (n - 1)), a third, for normal
+values."""
 _IDLE, _FASTEST = 0.25, 0.03
-"""Shares of pings below which the RTT of an empty queue lies: of an idle line, on which others may send now
-and then, and of all. The first is a choice: up to a half moves no RTT of 50 lines by 0.1 %; a twentieth is
-wrong by 13 %."""
+"""Quantiles of pings that give the RTT of an empty queue: for pings of an idle line, on which other hosts may
+send now and then, and for all pings. The first is a choice: values up to 0.5 change no RTT of 50 lines by
+0.1 %; with 0.05, an RTT is wrong by 13 %."""
 _RISE = 4.0
-"""Standard deviations of the noise by which a ping that met a queue takes longer: of a thousand idle ones
-0.03 are so by chance (normal)."""
+"""Least excess of a ping that met a queue, in standard deviations of the noise. By chance, 0.03 of a thousand
+idle pings exceed it (normal)."""
 _MOST_QUIET = 1_000
-"""Limits the work, which grows with the square; no test begins after more pings of an idle line."""
+"""Most pings that are examined, to limit the work, which grows with the square of the number. Tests begin
+after fewer pings of an idle line."""
 _LEAST_NOISE = 0.01
-"""Pings of an idle line differ by so much at the least, relatively."""
+"""Least relative noise of pings of an idle line."""
 _FULL, _FULL_PINGS = 0.98, 2.5
-"""Share of the pings under load below which the RTT of a full queue lies, and how many lie above at the
-least: a buffer is full now and then, just before a loss. A choice: from 0.96 to 1 the buffers of 57
-directions are off by 4.7 to 5.2 % (rms), at 0.9 by 8 %."""
+"""Quantile of the pings under load that gives the RTT of a full queue, and the least number of pings above
+it. A buffer is full only now and then, just before a loss. A choice: with 0.96 to 1, the buffers of 57
+directions are off by 4.7 to 5.2 % (rms); with 0.9, by 8 %."""
 _BUSY = 0.8
-"""Share of the time below which the rate of a busy link lies: it is busy for more than the rest. A choice:
-from 0.5 to 0.9 no rate of 57 moves by more than 0.6 %."""
+"""Quantile of the rates that gives the rate of a busy link, which is busy for more than the remaining share
+of the time. A choice: from 0.5 to 0.9, no rate of 57 changes by more than 0.6 %."""
 _LEVEL = 0.07
-"""What differs by less, relatively, is one level: of it the mean counts. A choice: half of it moves no rate
-of 57 by more than 0.9 %, twice of it one by 4 %, as it takes in what others left of the link."""
+"""Rates that differ by less, relatively, form one level, whose mean counts. A choice: half of this value
+changes no rate of 57 by more than 0.9 %. Twice this value changes one rate by 4 %, as the level then includes
+rates that other traffic reduced."""
 _STARTS_S = 2.0
-"""Slow start, and what a connection takes to open. A choice: from 0 to 5 s no rate of 57 moves by more than
-0.6 %."""
+"""Time that is left out at the start, for connection set-up and slow start. A choice: from 0 to 5 s, no rate
+of 57 changes by more than 0.6 %."""
 _WINDOW_S, _WINDOW_RTTS = 0.5, 2
-"""Rates are averaged over so much, and so many RTTs."""
+"""Least window over which rates are averaged, in seconds and in RTTs."""
 _DEFAULT_MSS = 1448
 _LEFT = 0.05
-"""Of the line, unused: a rate is said to be known if it is no farther off."""
+"""Largest unused share of the line at which its rate counts as known."""
 _SURE = 2.0
-"""Standard errors: a mean is farther off 1 time in 44 to one side (normal)."""
+"""Standard errors from a mean to its bounds; a mean is beyond a bound 1 time in 44 on each side (normal)."""
 _BURST = 3
-"""Segments that an ACK releases at once: two for a delayed one (RFC 9293, section 3.8.6.3) and one by which
-the window grows (RFC 5681, section 3.1). A ping that meets them waits for half, be the link busy or not."""
+"""Segments that an ACK releases at once: two for a delayed ACK (RFC 9293, section 3.8.6.3) and one by which
+the window grows (RFC 5681, section 3.1). A ping that meets such a burst waits for half of it on average, even
+if the link is not busy."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +72,17 @@ class Base:
 
     rtt_s: float
     noise: float
-    """Of pings, relative."""
+    """Relative noise of pings."""
     idle: int
-    """Pings of an idle line; 0 if it was never known to be idle."""
+    """Number of pings of the idle line; 0 if no time is known at which the line was idle."""
 
 
 def rate_bps(rates: Rates, longest_s: float) -> float:
-    """What a busy link delivers, with headers: the level at the upper end of what streams got.
+    """The rate of a busy link, with headers: the level at the upper end of the rates of the streams.
 
     Args:
-        rates: Those of one direction.
-        longest_s: The longest RTT: what waits for a loss to be repaired is delivered late and at once.
+        rates: The rates of one direction.
+        longest_s: The longest RTT; data behind a lost segment are delivered all at once after its repair.
     """
     mss = rates.mss or _DEFAULT_MSS
     held_s = rates.held_bits / (_LEFT * float(np.average(rates.bps, weights=rates.lasts_s)))
@@ -91,8 +95,8 @@ def rate_bps(rates: Rates, longest_s: float) -> float:
 
 
 def _windows(rates: Rates, window_s: float) -> Floats:
-    """Means over windows in the order of time, without the start and without what stands still; the mean of
-    all if nothing is left."""
+    """Means over windows in the order of time, without the start and without times of no delivery; the mean
+    of all samples if no window remains."""
     begun = rates.ends_s - rates.lasts_s >= rates.begin_s + _STARTS_S
     bps, lasts_s = (
         (rates.bps[begun], rates.lasts_s[begun]) if begun.sum() >= _FEW else (rates.bps, rates.lasts_s)
@@ -107,7 +111,7 @@ def _windows(rates: Rates, window_s: float) -> Floats:
 
 
 def base_of(measured: Measured) -> Base:
-    """The RTT of an empty queue: what pings of an idle line take, else the fastest of all."""
+    """The RTT of an empty queue: from pings of the idle line, or else from the fastest of all pings."""
     rtts_s = measured.pings.rtts_s
     if measured.least_rtt_s is not None:
         return Base(measured.least_rtt_s, noise_of_steps(rtts_s), 1)
@@ -119,10 +123,12 @@ def base_of(measured: Measured) -> Base:
 
 
 def idle_pings(measured: Measured) -> Floats:
-    """The RTTs of pings of an idle line, in the order of time; none if there are few, or others are faster.
+    """The RTTs of pings of the idle line, in the order of time; empty if there are few of these pings, or if
+    more than a few other pings are faster.
 
-    With one clock they are those that were back before the streams began; those after the streams may have
-    met what they left. Without, they are the first of the log, or the last, that differ by noise alone.
+    With a common clock of pings and rates, these are the pings that returned before the streams began; pings
+    after the streams may have met a remaining queue. Without a common clock, they are the first or the last
+    pings of the log that differ only by noise.
     """
     pings = measured.pings
     if measured.one_clock:
@@ -135,7 +141,7 @@ def idle_pings(measured: Measured) -> Floats:
 
 
 def _quiet(rtts_s: Floats) -> Floats:
-    """The first values, up to the first that is above those before by more than noise."""
+    """The first values, up to the first value that exceeds the values before it by more than noise."""
     logs = np.log(rtts_s)
     for end in range(_FEW, min(logs.size, _MOST_QUIET)):
         spread = max(float(logs[:end].std(ddof=1)), _LEAST_NOISE)
@@ -146,21 +152,22 @@ def _quiet(rtts_s: Floats) -> Floats:
 
 @cache
 def _rise(count: int) -> float:
-    """As `_RISE`, if mean and standard deviation are known of so many values before only: the limit of
-    Student's t distribution above which one more is as seldom."""
+    """The limit that replaces `_RISE` if mean and standard deviation are estimated from `count` values: the
+    quantile of the predictive Student's t distribution with the same probability."""
     beyond = float(ndtr(-_RISE))
     return -float(stdtrit(count - 1, beyond)) * math.sqrt(1 + 1 / count)
 
 
 def _is_beaten(stretch: Floats, every: Floats) -> bool:
-    """Whether more than a few pings are faster than noise lets those of a stretch be."""
+    """Whether more than a few pings are faster than the pings of a stretch by more than noise."""
     logs = np.log(stretch)
     least = float(np.median(logs)) - _RISE * max(relative_noise(stretch), _LEAST_NOISE)
     return float((np.log(every) < least).mean()) > _FASTEST
 
 
 def loaded_pings(measured: Measured, rates: Sequence[Rates]) -> Pings:
-    """The pings that were sent while streams ran and after their start; all, if that is not known."""
+    """The pings that were sent while streams ran, without their start; all pings if these times are
+    unknown."""
     pings = measured.pings
     if not measured.one_clock:
         return pings
@@ -170,33 +177,33 @@ def loaded_pings(measured: Measured, rates: Sequence[Rates]) -> Pings:
 
 
 def full_s(loaded: Floats, base: Base) -> float:
-    """The RTT while the queue is full: the upper end of what pings took under load."""
+    """The RTT while the queue is full: the upper end of the RTTs of pings under load."""
     spread = without_noise(loaded, base.noise)
     return spread.quantile(min(_FULL, 1 - _FULL_PINGS / loaded.size))
 
 
 @dataclass(frozen=True)
 class Wait:
-    """How much longer pings take under load, on average."""
+    """Mean excess of the RTT of pings under load."""
 
     mean_s: float
     error_s: float
-    """Its standard error, from the noise of pings and their number."""
+    """Standard error of the mean, from the noise of pings and their number."""
     rtt_s: float
-    """Without a queue."""
+    """RTT without a queue."""
 
     @property
     def least_s(self) -> float:
-        """What the mean, and so the wait in a full buffer, is above."""
+        """Lower bound of the mean, and so of the queueing delay of a full buffer."""
         return max(self.mean_s - _SURE * self.error_s, 0.0)
 
     @property
     def most_s(self) -> float:
-        """What the wait in a full drop-tail buffer is below, if one flow of Reno's filled it again and again.
+        """Upper bound of the queueing delay q of a full drop-tail buffer that one Reno flow fills repeatedly.
 
-        Formula: its window rises evenly from half of r + q to r + q, in s of the rate, so that the mean wait
-        m is q^2 / (r + q) for q <= r, and (3 q - r) / 4 beyond. Solved for q. CUBIC's
-        falls by less and waits are longer.
+        Formula: with the base RTT r, the window of Reno rises linearly from (r + q) / 2 to r + q, in seconds
+        of the rate. The mean delay m is q^2 / (r + q) for q <= r, and (3 q - r) / 4 for q > r. The formula is
+        solved for q. The window of CUBIC falls by less, so that its mean delay is longer.
         """
         mean_s = max(self.mean_s + _SURE * self.error_s, 0.0)
         if mean_s > self.rtt_s / 2:
@@ -204,80 +211,85 @@ class Wait:
         return (mean_s + math.sqrt(mean_s * (mean_s + 4 * self.rtt_s))) / 2
 
     def is_filled(self, rate_bps: float) -> bool:
-        """Whether pings met so much of a standing queue that at most `_LEFT` of the line was unused.
+        """Whether the standing queue that pings met is so long that at most `_LEFT` of the line was unused.
 
-        Formula: with the window of `most_s`, and q in RTTs, (1 - q)^2 / (4 (1 + q)) of the line is unused on
-        average over windows that are longer than its period. Bursts wait where nothing stands.
+        Formula: with the window of `most_s`, and q in RTTs, the mean unused share of the line is
+        (1 - q)^2 / (4 (1 + q)) over times longer than the period of the window. Bursts cause delays without a
+        standing queue, so that their mean delay is subtracted.
         """
         q = 1 + 2 * _LEFT - math.sqrt(8 * _LEFT + 4 * _LEFT**2)
         return self.least_s > q**2 / (1 + q) * self.rtt_s + _burst_s(rate_bps)
 
     def is_seen(self, rate_bps: float) -> bool:
-        """Whether pings waited for longer than behind bursts."""
+        """Whether the queueing delay of pings exceeds that of bursts."""
         return self.least_s > _burst_s(rate_bps)
 
 
 def _burst_s(rate_bps: float) -> float:
-    """What a ping waits on average that meets a burst."""
+    """Mean queueing delay of a ping that meets a burst."""
     return _BURST / 2 * (_DEFAULT_MSS + HEADERS_BYTES) * 8 / rate_bps
 
 
 def wait_of(loaded: Floats, base: Base) -> Wait:
-    """What pings under load waited.
+    """The mean queueing delay of pings under load.
 
     Args:
-        loaded: Their RTTs, shape (n,), at least one.
+        loaded: RTTs of these pings, shape (n,), at least one.
         base: The RTT without a queue.
     """
     error_s = base.noise * base.rtt_s * math.sqrt(1 / loaded.size + 1 / max(base.idle, 1))
     return Wait(float(loaded.mean()) - base.rtt_s, error_s, base.rtt_s)
 
 
-# The buffer of a direction, by what pings take while streams fill it, and what kind of queue that tells.
+# The buffer of a direction and the kind of its queue, from the RTTs of pings while streams fill the buffer.
 
 
 _SEEN = 2.0
-"""Standard deviations of the noise of a ping: one in 44 is beyond by chance (normal), and rises that are
-smaller are not seen."""
+"""Least visible rise of an RTT, in standard deviations of the noise of a ping; by chance, one ping in 44
+exceeds it (normal)."""
 _EARLY_S, _LATE_S = 3.0, 8.0
-"""Slow start overfills a queue in the first seconds; what manages it has taken it down in the next."""
+"""End of the early and start of the late time, after the start of the load. Slow start overfills a queue in
+the early time, and queue management has shortened the queue in the late time."""
 _OVERSHOOT = 2.0
-"""A queue first in, first out is as long at its longest later as after slow start."""
+"""Least ratio of early to late queueing delay of a managed queue. In a FIFO queue both are about equal."""
 _SHORT_S = 2 * 0.015
-"""Twice the target of PIE (RFC 8033), which is above that of CoDel: what managed queues keep waits below."""
+"""Upper bound of the queueing delay in a managed queue: twice the target of PIE (RFC 8033), which exceeds
+that of CoDel."""
 _COARSE = 0.05
-"""Of the wait: where a packet takes more, the wait is not known to that: a buffer is full to a packet."""
+"""Largest share of the queueing delay that one packet may take; beyond it, the delay is too coarse, as a full
+buffer is known only to a packet."""
 _NEAR, _SELDOM = 0.8, 0.05
-"""Of the rise, and share of pings: fewer near the longest wait have met a full buffer by chance."""
+"""Share of the rise from which an RTT is near the longest, and least share of pings near the longest; with
+fewer pings, the full buffer may be chance."""
 _PACKET_BITS = 1514 * 8
 _PER_FLOW, _MANAGED = "fq_codel", "codel"
-"""Queues that stand for any of their kind."""
+"""Queues that represent all queues of their kind."""
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """What is known of a buffer."""
+    """Estimates of a buffer."""
 
     full_s: float
-    """The RTT while it is as full as it was seen to get."""
+    """RTT at the greatest observed fill of the buffer."""
     wait_s: float | None
-    """The wait in a full one; None if it is not known."""
+    """Queueing delay of a full buffer; None if unknown."""
     told: str
     is_least: bool = False
-    """Whether it, or what kind of queue it is, is not known."""
+    """Whether the delay, or the kind of the queue, is unknown."""
     least_s: float = 0.0
-    """What the wait in a full one is above."""
+    """Lower bound of the queueing delay of a full buffer."""
     most_s: float | None = None
-    """What it is below if it is drop-tail; None if nothing tells that."""
+    """Upper bound of the queueing delay of a full drop-tail buffer; None if unknown."""
     stands_for: str = ""
-    """A queue that stands for what is not known, if one does."""
+    """Queue that represents the unknown queue; empty if no queue does."""
 
 
 def buffer_of(measured: Measured, way: Way, base: Base, rate_bps: float) -> Buffer:
     """The buffer of a direction.
 
-    With streams both ways at once, the two queues fill in turn (see `engines.flent.two_way`), and it is taken
-    to be what pings saw of both.
+    With streams in both directions at once, the two queues fill in turn (see `engines.flent.two_way`), and
+    the delay that pings met in both queues is taken for that of this buffer.
     """
     rates = measured.rates[way]
     loaded = loaded_pings(measured, [rates])
@@ -347,10 +359,11 @@ def _first_in_first_out(
 
 
 def _not_known(full: float, wait: Wait, rate_bps: float, hidden_s: float, *, is_timed: bool) -> Buffer:
-    """A buffer that pings hardly waited in.
+    """A buffer in which pings had almost no queueing delay.
 
-    Without a common clock idle ones are among them, and where they may never have met an empty queue they
-    waited for longer than is seen: then their mean sets no upper limit.
+    The mean delay of the pings sets no upper limit in two cases: without a common clock, some of the pings
+    are of the idle line; and pings that may never have met an empty queue had a longer delay than the RTTs
+    show.
     """
     most_s = wait.most_s if is_timed else None
     between = f"at least {wait.least_s * 1e3:.2g} ms"
@@ -376,7 +389,7 @@ def _is_seldom_full(loaded: Floats, base: Base, full: float) -> bool:
 
 
 def _overshoot_s(measured: Measured, way: Way, base: Base, wait_s: float) -> float:
-    """How much longer pings took just after the start, if a managed queue tells that; else 0."""
+    """Excess RTT of pings just after the start, if it shows a managed queue; else 0."""
     pings, begin_s = measured.pings, measured.rates[way].begin_s
     since_s, end_s = pings.sent_s - begin_s, measured.rates[way].end_s - begin_s
     early = pings.rtts_s[(since_s >= 0) & (since_s < _EARLY_S)]

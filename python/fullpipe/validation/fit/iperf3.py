@@ -1,4 +1,4 @@
-"""Results of iperf3, and of other programs by its name."""
+"""Results of iperf3, and refusal of logs of unsupported programs."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from fullpipe.errors import InputFileError, shown
 from fullpipe.scenario.model.tcp import DEFAULT_MSS_BYTES, MOST_MSS_BYTES
 from fullpipe.validation.fit.measured import SINCE_1970_S, Floats, Rates, Way
 
-# Logs of programs that are not read, told by their lines.
+# Logs of unsupported programs, recognised by their lines.
 
 
 READ = (
@@ -32,58 +32,60 @@ _KINDS = {
         "of Windows' ping, which prints whole milliseconds and no times; use fping, or ping -D of Linux"
     ),
 }
-"""Name of a log that is not read, and the remedy, by a line of it."""
+"""Name of an unsupported log, and the remedy, by a pattern of one of its lines."""
 
 
 def refuse(text: str, where: object) -> None:
-    """Refuse the log of a program that is known not to be read.
+    """Refuse the log of a program that is known to be unsupported.
 
     Raises:
-        InputFileError: With what it is, what to do instead, and what is read.
+        InputFileError: If the log is unsupported; the message names the program, a remedy, and supported
+            logs.
     """
     for line, is_of in _KINDS.items():
         if re.search(line, text[:_HEAD], re.MULTILINE):
             raise InputFileError(f"{where}: is {is_of}; {READ}")
 
 
-# Rates of tests of iperf3, as `iperf3 --json` and `iperf3 --json-stream` print them.
+# Rates of iperf3 tests, as `iperf3 --json` and `iperf3 --json-stream` print them.
 #
-# An interval has the sum of its streams as `sum`. With --bidir that is of the data of the client, and
-# `sum_bidir_reverse` of the data of the server, whichever of the two prints. Versions 3.7 to 3.10 write the
-# key `sum` twice instead, in this order. Source: esnet/iperf, src/iperf_api.c (iperf_print_intermediate),
-# issue 952 and pull request 1200.
+# An interval has the sum of its streams as `sum`. With --bidir, `sum` is of the data that the client sends,
+# and `sum_bidir_reverse` is of the data that the server sends, whichever side prints. Versions 3.7 to 3.10
+# write the key `sum` twice instead, in this order. Source: esnet/iperf, src/iperf_api.c
+# (iperf_print_intermediate), issue 952 and pull request 1200.
 
 
 MOST_VALUES = 2_000_000
-"""Lists, tables and what they hold: a byte of text may become a hundred in memory."""
+"""Most values of a JSON document, including lists and tables: a byte of text may take a hundred in memory."""
 _SUM, _REVERSE = "sum", "_bidir_reverse"
 _CONTENT = re.compile(r"\S")
 _MOST_BPS, _MOST_S = 1e15, 1e12
 _LEAST_ARRIVED = 0.5
-"""Share of what was written; a file that says less, or twice as much as was written, contradicts itself."""
+"""Least share of the written bytes that arrived. A file with a smaller share, or with more than twice the
+written bytes, contradicts itself."""
 
 
 def rates_of(text: str, where: object) -> dict[Way, Rates]:
-    """The rates of the tests in a file, each way.
+    """The rates of the tests in a file, by direction.
 
     Args:
-        text: One test or one each way, as iperf3 printed them.
+        text: One test, or one test in each direction, as iperf3 printed them.
         where: The file.
 
     Raises:
-        InputFileError: If a test failed before its second interval, is not of TCP, or is none of iperf3.
+        InputFileError: If a test failed before its second interval, is not of TCP, or is not of iperf3.
     """
     found: dict[Way, Rates] = {}
     for tree in _tests(text, where):
         rates = _of_test(tree, where)
         if twice := sorted(found.keys() & rates.keys()):
-            raise InputFileError(f"{where}: has two tests {twice[0]}; give each a file of its own")
+            raise InputFileError(f"{where}: has two tests {twice[0]}; give each test its own file")
         found |= rates
     return found
 
 
 def _tests(text: str, where: object) -> list[dict[str, Any]]:
-    """The tests in a file, each as --json prints it. Events of --json-stream are put together."""
+    """The tests in a file, each in the format of --json. Events of --json-stream are joined into tests."""
     tests: list[dict[str, Any]] = []
     streamed: dict[str, Any] | None = None
     for tree in _documents(text, where):
@@ -110,14 +112,14 @@ def _tests(text: str, where: object) -> list[dict[str, Any]]:
 
 
 def _cookie(test: Mapping[str, Any]) -> str:
-    """The mark by which iperf3 tells tests apart."""
+    """The cookie by which iperf3 identifies a test."""
     start = test.get("start")
     found = start.get("cookie") if isinstance(start, Mapping) else None
     return found if isinstance(found, str) else ""
 
 
 def _documents(text: str, where: object) -> Iterator[Any]:
-    """The JSON documents of a text, one after the other. The last event of a stream may be cut short."""
+    """The JSON documents of a text, one after the other. The last event of a stream may be truncated."""
     if text.count(",") + text.count("[") + text.count("{") > MOST_VALUES:
         raise InputFileError(f"{where}: has more than {MOST_VALUES:,} values; no test of iperf3 has as many")
     decoder = json.JSONDecoder(object_pairs_hook=_apart)
@@ -134,7 +136,7 @@ def _documents(text: str, where: object) -> Iterator[Any]:
 
 
 def _apart(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A table. The second of two equal keys is called as versions since 3.11 call it."""
+    """A table from pairs. The second of two equal keys gets its name in iperf3 3.11 and later."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         found[f"{key}{_REVERSE}" if key in found else key] = value
@@ -149,12 +151,12 @@ class _Test:
     intervals: Sequence[Any]
     end: Mapping[str, Any]
     error: str
-    """Why it ended early; empty if it did not."""
+    """Reason why the test ended early; empty if it ended normally."""
     where: object
 
     @property
     def is_of_server(self) -> bool:
-        """Whether the server printed it."""
+        """Whether the server printed the test."""
         return "accepted_connection" in self.start
 
 
@@ -186,7 +188,7 @@ def _of_test(tree: Mapping[str, Any], where: object) -> dict[Way, Rates]:
 
 
 def _check_way(test: _Test, way: Way) -> None:
-    """Refuse a test both ways of which one is left: programs that read JSON keep one of two equal keys."""
+    """Refuse a bidirectional test that lost one direction: JSON parsers keep only one of two equal keys."""
     first = test.intervals[0]
     of = first.get(_SUM) if isinstance(first, Mapping) else None
     sender = of.get("sender") if isinstance(of, Mapping) else None
@@ -219,7 +221,8 @@ def _rates(test: _Test, way: Way, key: str, algorithm: str) -> Rates:
 
 
 def _rows(test: _Test, key: str) -> tuple[list[list[float]], float]:
-    """End, duration, rate and retransmissions of every interval that counts, and when the first begins."""
+    """End, duration, rate and retransmissions of every interval that counts, and the start of the first
+    one."""
     rows, begin_s, omitted_s = list[list[float]](), _since_1970(test.start), 0.0
     for number, interval in enumerate(test.intervals):
         place = f"intervals[{number}].{key}"
@@ -241,10 +244,10 @@ def _rows(test: _Test, key: str) -> tuple[list[list[float]], float]:
 
 
 def _held_bits(test: _Test, key: str, table: Floats) -> float:
-    """Bits that a client wrote and the server did not receive; 0 if the file does not say it.
+    """Bits that the client wrote and the server did not receive; 0 if the file does not have this number.
 
-    They are in the socket of the client. A server does not know what a client received (iperf_print_results),
-    and an interrupted client does not know what the server received.
+    These bits are in the socket buffer of the client. The log of a server lacks the bytes that the client
+    received (iperf_print_results), and the log of an interrupted client lacks those that the server received.
     """
     received = test.end.get("sum_received" + key.removeprefix(_SUM))
     arrived = _number(received.get("bytes")) * 8 if isinstance(received, Mapping) else math.nan
@@ -255,9 +258,11 @@ def _held_bits(test: _Test, key: str, table: Floats) -> float:
 
 
 def _arrived_bps(table: Floats, held_bits: float) -> Floats:
-    """Rates of what arrived. A client fills its socket first, so the first interval has what it holds.
+    """Rates of arrival. A client fills its socket buffer first, so the buffered bits are in the first
+    interval.
 
-    After -O the socket is full at the start, and what left it since is added to the first interval.
+    After -O, the socket buffer is full at the start, and the data that left it since are added to the first
+    interval.
     """
     bits = table[:, 1] * table[:, 2]
     written = np.cumsum(bits)
@@ -276,7 +281,7 @@ def _told(test: _Test, way: Way, held_bits: float) -> tuple[str, ...]:
 
 
 def _number(value: object) -> float:
-    """A number that a test may have; else NaN."""
+    """The value if it is a plausible number of a test, else NaN."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_BPS:
         return math.nan
     return float(value)

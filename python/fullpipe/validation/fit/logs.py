@@ -10,7 +10,7 @@ import numpy as np
 from fullpipe.errors import InputFileError, shown
 from fullpipe.validation.fit.measured import SINCE_1970_S, Floats, Pings, Rates, Way
 
-# What `ping` and `fping` print: a line for every reply.
+# Output of `ping` and `fping`: one line per reply.
 #
 # [1700000000.123456] 64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=23.4 ms (iputils, ping -D) 64 Bytes
 # von 192.0.2.1: icmp_seq=1 ttl=57 Zeit=23.4 ms (iputils, po/de.po) 64 bytes from 192.0.2.1: icmp_seq=0
@@ -28,28 +28,29 @@ _REPLIES = (
         r"(?<!\S)(?P<host>\S{1,255}) +: \[(?P<number>[0-9]{1,9})\], [0-9]{1,6} bytes, " + _MS + r" ms\b"
     ),
 )
-"""The words of other languages differ, and the keys `icmp_seq` and `ttl` do not (iputils, po)."""
+"""The words differ between languages; the keys `icmp_seq` and `ttl` do not (iputils, po)."""
 _STAMP = re.compile(r"\[([0-9]{1,12}(?:\.[0-9]{1,9})?)\] |([0-9]{1,12}\.[0-9]{1,9}) ")
-"""Seconds since 1970, of `ping -D` and `fping -D`, and of `ts %.s`."""
+"""Seconds since 1970, as printed by `ping -D`, `fping -D` and `ts %.s`."""
 _FIRST = re.compile(r"^PING ", re.MULTILINE)
 _AGAIN = 30_000
-"""A sequence number that is smaller by so much has begun anew: it has 16 bits (RFC 792)."""
+"""Least decrease of a sequence number that means wrap-around; sequence numbers have 16 bits (RFC 792)."""
 _WRAP = 1 << 16
 _LONGEST_MS = 600_000.0
 
 
 def is_log(text: str) -> bool:
-    """Whether a text begins as a log of pings does."""
+    """Whether a text begins like a log of pings."""
     head = text[:10_000]
     is_begun = _FIRST.search(head[:2_000]) is not None or " bytes from " in head
     return is_begun or any(map(_reply, head.split("\n")))
 
 
 def pings_of(text: str, where: object) -> tuple[Pings, bool]:
-    """The pings of a log, and whether their times count from 1970. Without times they count in pings.
+    """The pings of a log, and whether their times count from 1970. Without timestamps, the sequence numbers
+    are the times.
 
     Raises:
-        InputFileError: If no line is a reply, a reply takes no time or too long, or there are several hosts.
+        InputFileError: If no line is a reply, an RTT is zero or too long, or there are several hosts.
     """
     stamps: list[float] = []
     numbers: list[int] = []
@@ -74,7 +75,7 @@ def pings_of(text: str, where: object) -> tuple[Pings, bool]:
             " time=23.4 ms; run LC_ALL=C ping -D"
         )
     if len(hosts) > 1:
-        raise InputFileError(f"{where}: has pings to {len(hosts)} hosts; give those to one that is near")
+        raise InputFileError(f"{where}: has pings to {len(hosts)} hosts; give the pings to one nearby host")
     sequence = np.array(_unwrapped(numbers), dtype=np.float64)
     rtts_s = np.array(rtts_ms) * 1e-3
     one_clock = len(stamps) == len(rtts_ms)
@@ -89,7 +90,7 @@ def _reply(line: str) -> re.Match[str] | None:
 
 
 def _unwrapped(numbers: list[int]) -> list[int]:
-    """Sequence numbers that do not begin anew."""
+    """Sequence numbers without wrap-around."""
     rounds, found = 0, numbers[:1]
     for before, after in pairwise(numbers):
         rounds += (after < before - _AGAIN) - (after > before + _AGAIN and rounds > 0)
@@ -104,16 +105,18 @@ MOST_SAMPLES = 1_000_000
 _WORDS: Mapping[str, Way] = {"down": "down", "download": "down", "up": "up", "upload": "up"}
 _MOST_BPS, _MOST_S = 1e15, 1e12
 _LONGEST_GAP = 10
-"""Times the usual distance of samples: what is farther from the one before lasted no longer than usual."""
+"""Largest distance from the sample before, in usual distances. After a longer gap, a sample has the usual
+duration."""
 
 
 def of_csv(text: str, where: object, way: Way) -> dict[Way, Rates]:
-    """The rates of lines `t,bit/s`: the end of a sample in s, and what was delivered since the one before.
+    """The rates of lines `t,bit/s`: the end of a sample in s, and the rate of delivery since the sample
+    before.
 
-    A first line of names may say `t,down`, `t,up` or `t,down,up`; else all is of the way that is given.
+    A header may be `t,down`, `t,up` or `t,down,up`; without a header, all rates are of the given direction.
 
     Raises:
-        InputFileError: If a line is not of that form, or times do not ascend.
+        InputFileError: If a line does not have this form, or times do not ascend.
     """
     ways, first = [way], 1
     lines = [line.strip() for line in text.split("\n")]
@@ -145,7 +148,7 @@ def _names(line: str, where: object, way: Way) -> list[Way]:
     if len(words) == 2 and words[1] not in _WORDS:
         return [way]
     if unknown := [word for word in words[1:] if word not in _WORDS]:
-        raise InputFileError(f"{where}: line 1: {shown(unknown[0][:80])} is no direction; say t,down,up")
+        raise InputFileError(f"{where}: line 1: {shown(unknown[0][:80])} is no direction; write t,down,up")
     found = [_WORDS[word] for word in words[1:]]
     if len(set(found)) < len(found):
         raise InputFileError(f"{where}: line 1: names one direction twice")
@@ -178,7 +181,7 @@ def _is_number(text: str) -> bool:
 
 
 def _lasts_s(ends_s: Floats) -> Floats:
-    """How long samples lasted: since the one before, unless there is a gap."""
+    """Durations of samples: the time since the sample before, or the usual duration after a gap."""
     steps_s = np.diff(ends_s, prepend=ends_s[0] - float(np.median(np.diff(ends_s))))
     usual_s = float(np.median(steps_s))
     return np.where(steps_s > _LONGEST_GAP * usual_s, usual_s, steps_s)

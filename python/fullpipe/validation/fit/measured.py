@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-# What was measured of a line, whichever program wrote it.
+# Measurements of a line, in one form for all programs.
 
 
 Floats = npt.NDArray[np.float64]
 Way = Literal["up", "down"]
 WAYS: tuple[Way, Way] = ("down", "up")
 SINCE_1970_S = 1e9
-"""Times beyond that are taken to count from 1970, and those of all files are then times of one clock."""
+"""Larger times are taken for seconds since 1970. All files with such times share one clock."""
 
 
 @dataclass(frozen=True)
@@ -24,46 +24,46 @@ class Pings:
     """Round-trip times of pings."""
 
     sent_s: Floats
-    """When each was sent, shape (n,)."""
+    """Send times, shape (n,)."""
     rtts_s: Floats
-    """Shape (n,), ascending in time."""
+    """RTTs in the order of time, shape (n,)."""
     lost: int = 0
-    """Those without a reply between the first with one and the last, as far as that is known."""
+    """Pings without a reply between the first and the last reply, as far as known."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """What streams of one direction delivered together: payload."""
+    """Total payload rate of the streams of one direction."""
 
     ends_s: Floats
-    """The ends of the samples, shape (n,)."""
+    """Ends of the samples, shape (n,)."""
     lasts_s: Floats
-    """How long each lasted, shape (n,)."""
+    """Durations of the samples, shape (n,)."""
     bps: Floats
-    """Shape (n,)."""
+    """Payload rates, shape (n,)."""
     ccas: frozenset[str] = frozenset()
-    """The algorithms of the senders, as far as they are known."""
+    """Algorithms of the senders, as far as known."""
     mss: int | None = None
-    """Payload of a segment, bytes; None if that is not said."""
+    """Payload of a segment, bytes; None if unknown."""
     resent: int | None = None
-    """Segments that were retransmitted; None if that is not said."""
+    """Retransmitted segments; None if unknown."""
     told: tuple[str, ...] = ()
-    """One line each: what reading had to take for granted."""
+    """Assumptions of the reader of the file, one line each."""
     held_bits: float = 0.0
-    """What a socket held, so that samples of what is written to it differ by as much from what arrived."""
+    """Bits in a socket buffer, by which written and delivered data differ."""
 
     @property
     def begin_s(self) -> float:
-        """When the first began."""
+        """Start of the first sample."""
         return float(self.ends_s[0] - self.lasts_s[0])
 
     @property
     def end_s(self) -> float:
-        """When the last ended."""
+        """End of the last sample."""
         return float(self.ends_s[-1])
 
     def busy(self) -> "Rates":
-        """Time from the first sample that delivered something to the last."""
+        """The rates from the first to the last sample with a delivery."""
         busy = np.flatnonzero(self.bps > 0)
         if not busy.size:
             return self
@@ -73,11 +73,11 @@ class Rates:
 
 @dataclass(frozen=True)
 class Known:
-    """What the reader of a file knows of its directions by itself."""
+    """Estimates of the directions that the reader of a file makes by itself."""
 
     values: Mapping[Way, tuple[float, float | None, str]]
-    """Rate in bit/s with headers, the wait in a full buffer in s, None if that is not known, and a queue that
-    stands for what is not known, empty if none does."""
+    """Rate in bit/s with headers; queueing delay of a full buffer in s, None if unknown; and a queue that
+    represents the unknown queue, empty if no queue does."""
     guessed: Sequence[str]
     unknown: Sequence[str]
 
@@ -91,15 +91,16 @@ class Measured:
     one_clock: bool
     """Whether the times of pings and of rates count from the same moment."""
     told: Sequence[str] = field(default_factory=tuple)
-    """One line each: what reading had to take for granted."""
+    """Assumptions of the reader of the files, one line each."""
     least_rtt_s: float | None = None
-    """The RTT of an empty queue, if it is known: of a handshake, or of the first segments."""
+    """RTT of an empty queue, from a handshake or the first segments; None if unknown."""
     known: Known | None = None
-    """Rates and buffers, if they are known otherwise than by single directions."""
+    """Rates and buffers, if they are not estimated for each direction on its own."""
     echo: tuple[int, int] = (98, 98)
-    """Bytes of what RTTs are of, there and back: a ping with all headers."""
+    """Sizes of the request and the reply of an RTT, bytes with all headers; the default is a ping."""
     has_unsure: bool = False
-    """Whether waits may be longer than pings show: some may never have met an empty queue."""
+    """Whether queueing delays may exceed those in the RTTs, as some pings may never have met an empty
+    queue."""
 
     @property
     def both_at_once(self) -> bool:
@@ -111,32 +112,33 @@ class Measured:
         return together_s > 0.5 * min(down.end_s - down.begin_s, up.end_s - up.begin_s)
 
 
-# Distributions of what was measured without the noise of the measurement.
+# Distributions of measured values, with the noise of the measurement removed.
 #
-# Noise widens a distribution, so that its largest and smallest values, which tell a full and an empty
-# queue, are those of the noise. It is known, as pings of an idle line differ by nothing else, and is taken
-# out.
+# Noise widens a distribution. Its extreme values, which should show the full and the empty queue, are then
+# due to noise. The noise is known from pings of an idle line, which differ by noise only, and is removed.
 
 
 _LEAST = 0.002
-"""Relative noise that is always there: queues differ by a packet."""
+"""Least relative noise: queues differ by a packet."""
 _MOST = 0.3
 _STEPS_OF_NOISE = 3.0
 """Points of the grid per standard deviation of the noise."""
 _MOST_POINTS = 2_000
 _MOST_VALUES = 2_000
-"""Of more values, so many at equal distances of their ranks say the same."""
+"""Most values that are used; of more values, this many are taken, spaced evenly by rank."""
 _ROUNDS = 400
-"""A choice: with 100 to 1,600 no buffer of 57 directions is off by more than 13.4 %, at 100 by 9.4 %."""
+"""Iterations. A choice: with 100 to 1,600, no buffer of 57 directions is off by more than 13.4 %; with 100,
+by no more than 9.4 %."""
 _MAD_OF_NORMAL = 0.6745
 """The median absolute value of a normal variable of standard deviation 1."""
 _FAR = 3.0
-"""Standard deviations. A choice: from 2 to 4.5 no RTT of 50 lines moves by more than 0.8 %."""
+"""Distance from the median beyond which values are left out, in standard deviations. A choice: from 2 to 4.5,
+no RTT of 50 lines changes by more than 0.8 %."""
 
 
 def relative_noise(values: Floats) -> float:
-    """How much values that should be the same differ, relatively: the standard deviation of their logarithms,
-    without those that are far above the median, which met a queue.
+    """Relative noise of values that should be equal: the standard deviation of their logarithms. Values far
+    above the median, which met a queue, are left out.
 
     Args:
         values: Above 0, shape (n,).
@@ -148,7 +150,7 @@ def relative_noise(values: Floats) -> float:
 
 
 def noise_of_steps(values: Floats) -> float:
-    """How much values that change slowly differ from one to the next, relatively, beside that change.
+    """Relative noise of values that change slowly, from the differences of successive values.
 
     Formula: the median of |ln x[i+1] - ln x[i]| / (0.6745 sqrt(2)).
     Source: von Neumann, Kent, Bellinson and Hart, "The mean square successive difference", Annals of
@@ -165,26 +167,26 @@ def noise_of_steps(values: Floats) -> float:
 
 @dataclass(frozen=True)
 class Distribution:
-    """Shares of time at values."""
+    """A discrete distribution: the share of time of each value."""
 
     values: Floats
-    """Ascending, shape (m,)."""
+    """Values in ascending order, shape (m,)."""
     shares: Floats
-    """Adding up to 1, shape (m,)."""
+    """Shares of the values, with the sum 1, shape (m,)."""
 
     def quantile(self, share: float) -> float:
-        """The value below which a share lies."""
+        """The quantile of a share."""
         place = int(np.searchsorted(np.cumsum(self.shares), share))
         return float(self.values[min(place, self.values.size - 1)])
 
     def mean_within(self, low: float, high: float) -> float:
-        """The mean of what lies between two values, both included."""
+        """The mean of the values between two bounds, both included."""
         inside = (self.values >= low) & (self.values <= high)
         return float(np.average(self.values[inside], weights=self.shares[inside]))
 
 
 def without_noise(values: Floats, noise: float) -> Distribution:
-    """The distribution that, with noise of that relative size, makes what was measured most likely.
+    """The distribution that, with noise of this relative size, makes the measured values most likely.
 
     Formula: the maximum of the likelihood over all distributions on a grid, by expectation and maximization.
     Source: Laird, "Nonparametric maximum likelihood estimation of a mixing distribution", JASA 73, 1978.
@@ -198,7 +200,7 @@ def without_noise(values: Floats, noise: float) -> Distribution:
 
 @lru_cache(maxsize=16)
 def _most_likely(values: bytes, noise: float) -> Distribution:
-    """See `without_noise`. A line and its buffer are found by several quantiles of the same pings."""
+    """See `without_noise`. Results are cached, as a fit takes several quantiles of the same pings."""
     logs = np.log(np.frombuffer(values))
     if logs.size > _MOST_VALUES:
         logs = np.sort(logs)[np.linspace(0, logs.size - 1, _MOST_VALUES).round().astype(int)]

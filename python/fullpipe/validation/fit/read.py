@@ -21,32 +21,33 @@ from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.fit import iperf3, logs
 from fullpipe.validation.fit.measured import SINCE_1970_S, WAYS, Known, Measured, Pings, Rates, Way
 
-# A file of Flent's as the measurement of a line.
+# A Flent file as the measurement of a line.
 
 
 def of_flent(path: Path) -> Measured:
-    """What a file says.
+    """The measurement in a Flent file.
 
     Raises:
-        InputFileError: If it is no file of Flent's, or has no ping or no stream.
+        InputFileError: If the file is not a Flent file, or has no ping or no stream.
     """
     test = read_test(path)
     pings = _pings(test)
     if not pings.rtts_s.size:
-        raise InputFileError(f"{path}: no ping or probe says how long the line is")
+        raise InputFileError(f"{path}: has no ping or probe, from which the RTT of the line is known")
     rates = {way: found for way in WAYS if (found := _rates(test, way)) is not None}
     if not rates:
-        raise InputFileError(f"{path}: no stream of TCP says what rate the line has")
+        raise InputFileError(f"{path}: has no TCP stream, from which the rate of the line is known")
     measured = Measured(pings, rates, one_clock=True)
     if not measured.both_at_once:
         return measured
-    ways, guessed, unknown = directions_of(test)  # as ACKs of either direction wait in the queue of the other
+    # The directions are fitted together, as ACKs of each direction wait in the queue of the other direction.
+    ways, guessed, unknown = directions_of(test)
     values = {way: (of.rate_bps, of.queue_s, of.stands_for) for way, of in ways.items()}
     return replace(measured, known=Known(values, guessed, unknown))
 
 
 def _pings(test: Test) -> Pings:
-    """Those of best effort to the nearest host."""
+    """The best-effort pings to the nearest host."""
     series = [one for one in test.series if one.kind in ECHOES and one.mark is None and one.values]
     if not series:
         return Pings(np.array([]), np.array([]))
@@ -80,7 +81,7 @@ def _rates(test: Test, way: Way) -> Rates | None:
     )
 
 
-# RTTs of captured segments, of hosts near and far, as pings to the nearest host.
+# RTTs of captured segments of near and far hosts, converted to pings to the nearest host.
 
 
 _STEP_S = 0.05
@@ -88,24 +89,25 @@ _STEP_S = 0.05
 
 @dataclass(frozen=True)
 class SegmentRtts:
-    """RTTs as to the nearest host."""
+    """RTTs of all hosts, converted to RTTs of the nearest host."""
 
     nearest: Flow
-    """That with the smallest RTT, which is taken for that of an empty queue."""
+    """The flow with the smallest RTT, which is taken for the RTT of an empty queue."""
     pings: Pings
     has_unsure: bool
-    """Whether waits may be longer than RTTs show: for part of the time there are only those of hosts whose
-    flows began while others sent, so that they may never have met an empty queue."""
+    """Whether queueing delays may exceed those in the RTTs. For part of the time, all RTTs are then of hosts
+    whose flows began while other flows sent, so that these flows may never have met an empty queue."""
 
 
 def segment_rtts(flows: Sequence[Flow]) -> SegmentRtts:
-    """The median RTT of segments in every step: hundreds of them say no more.
+    """The median RTT of segments in every time step; hundreds of RTTs per step would add no information.
 
-    Hosts share the queue of the line and not the way behind it, so of each the smallest RTT is taken away.
-    That of a host that never met an empty queue is too large, so that it counts only where there is no other.
+    Hosts share the queue of the line but not the path beyond it, so the smallest RTT of each host is
+    subtracted. The smallest RTT of a host that never met an empty queue is too large. Such a host counts only
+    in steps without other hosts.
 
     Args:
-        flows: With RTTs of data, at least one.
+        flows: Flows with RTTs of data, at least one.
     """
     hosts: dict[tuple[str, ...], list[Flow]] = defaultdict(list)
     for flow in flows:
@@ -133,12 +135,12 @@ def _least_s(flow: Flow) -> float:
 
 
 def _began_among(of_host: Sequence[Flow], others: Sequence[Flow]) -> bool:
-    """Whether flows to other hosts sent data when those of a host began."""
+    """Whether flows to other hosts sent data when the flows of a host began."""
     begin_s = min(flow.span_s[0] for flow in of_host)
     return any(flow.sent_s[0] < begin_s < flow.span_s[1] for flow in others)
 
 
-# A capture of bulk flows as the measurement of a line: RTTs of their segments, and what arrived.
+# A capture of bulk flows as the measurement of a line: RTTs of segments, and delivered bytes.
 
 
 _OF_PCAP_STEP_S = 0.1
@@ -147,10 +149,10 @@ _LEAST_STEPS = 10
 
 
 def of_capture(path: Path) -> Measured:
-    """What a capture says of the line of the computer on which it was taken.
+    """The measurement in a capture, of the line of the host on which the capture was taken.
 
     Raises:
-        InputFileError: If it is no capture, or no ACK says how long data of a bulk flow took.
+        InputFileError: If the file is not a capture, or no bulk flow has an RTT of data and ACK.
     """
     flows = [
         flow for flow in flows_of(capture.read(path).connections)[0] if flow.has_acks and flow.least_rtt_s
@@ -158,7 +160,7 @@ def of_capture(path: Path) -> Measured:
     timed = [flow for flow in flows if flow.newest_rtts_s[1].size]
     if not timed:
         raise InputFileError(
-            f"{path}: no bulk flow of TCP has data and ACKs that say an RTT; capture a download or an upload"
+            f"{path}: no bulk flow of TCP has data and ACKs with an RTT; capture a download or an upload"
         )
     of_way = {way: [flow for flow in flows if _way(flow) == way] for way in WAYS}
     rates = {way: of for way in WAYS if (of := _of_pcap_rates(of_way[way])) is not None}
@@ -192,7 +194,7 @@ def _way(flow: Flow) -> Way:
 
 
 def _of_pcap_rates(flows: Sequence[Flow]) -> Rates | None:
-    """Bytes that flows of one direction delivered together, in steps without their pauses."""
+    """Bytes that all flows of one direction delivered per time step, without the pauses of the flows."""
     if not flows:
         return None
     begin_s = min(flow.span_s[0] for flow in flows)
@@ -205,7 +207,7 @@ def _of_pcap_rates(flows: Sequence[Flow]) -> Rates | None:
         arrived += np.concatenate([[0.0], np.maximum.accumulate(front)])[place]
         seen += np.searchsorted(flow.sent_s, edges_s, side="right")
     longest_s = max((float(flow.rtts_s[1].max()) for flow in flows if flow.rtts_s[1].size), default=0.0)
-    # Nothing is delivered while a hole is open, though data arrive.
+    # While a hole is open, data arrive but nothing is delivered.
     runs = is_running(np.diff(arrived + seen), _OF_PCAP_STEP_S, longest_s)
     bps = np.diff(arrived)[runs] * 8 / _OF_PCAP_STEP_S
     if bps.size < _LEAST_STEPS or not bps.any():
@@ -216,31 +218,32 @@ def _of_pcap_rates(flows: Sequence[Flow]) -> Rates | None:
     return Rates(edges_s[1:][runs], np.full(bps.size, _OF_PCAP_STEP_S), bps, mss=flows[0].mss, resent=resent)
 
 
-# Files of measurements, read without trust, as one measurement of one line.
+# Untrusted files of measurements, read as one measurement of one line.
 
 
 MOST_BYTES = 64_000_000
 MOST_LINES = 2_000_000
-"""A line of a few bytes becomes a hundred in memory."""
+"""Most lines of a file: a line of a few bytes takes a hundred bytes in memory."""
 _GZIP = b"\x1f\x8b"
 _OF_FLENT = (b'"metadata"', b'"raw_values"', b'"x_values"')
 
 
 def read(paths: Sequence[Path], way: Way = "down") -> Measured:
-    """What files say of a line: logs of ping or fping, throughput as CSV or of iperf3, or one file that has
-    all: of Flent's, pcap or pcapng.
+    """The measurement of a line in files: logs of ping or fping and throughput as CSV or from iperf3; or a
+    single Flent, pcap or pcapng file, which has both.
 
     Args:
         paths: The files, in any order.
-        way: What CSV without names of directions is of.
+        way: Direction of CSV files without a header.
 
     Raises:
-        InputFileError: If one is none of these, if pings or rates are missing, or if two say the same.
+        InputFileError: If a file has none of these formats, if pings or rates are missing, or if two files
+            have rates of one direction.
     """
     for path in paths:
         whole = _whole(path)
         if whole is not None and len(paths) > 1:
-            raise InputFileError(f"{path}: such a file has all in it; give it alone")
+            raise InputFileError(f"{path}: has RTTs and rates; give this file alone")
         if whole is not None:
             return whole(path)
     pings: list[tuple[Pings, bool]] = []
@@ -252,16 +255,16 @@ def read(paths: Sequence[Path], way: Way = "down") -> Measured:
             continue
         if twice := sorted(rates.keys() & found.keys()):
             raise InputFileError(
-                f"{path}: another file has rates {twice[0]}, too; give one for each direction"
+                f"{path}: another file has rates {twice[0]}, too; give one file for each direction"
             )
         rates |= found
     if not rates:
         raise InputFileError(
-            f"{paths[0]}: no file says a rate; give throughput as CSV or of iperf3 --json, too"
+            f"{paths[0]}: no file has rates; give throughput as CSV or from iperf3 --json, too"
         )
     if not pings:
         raise InputFileError(
-            f"{paths[0]}: no file has pings, which say how long the line is; give a ping log, too"
+            f"{paths[0]}: no file has pings, from which the RTT of the line is known; give a ping log, too"
         )
     return _together(pings, rates)
 
@@ -277,8 +280,8 @@ def _one(path: Path, way: Way) -> tuple[Pings, bool] | dict[Way, Rates]:
 
 
 def _whole(path: Path) -> Callable[[Path], Measured] | None:
-    """What reads a file that has rates and RTTs, by how it begins: a capture, or packed or with the tables of
-    Flent; None for others."""
+    """The reader of a file that has both rates and RTTs, by its first bytes: a capture, or a Flent file,
+    compressed or not; None for other files."""
     try:
         with files.open_regular(path) as file:
             head = file.read(4_096)
@@ -301,10 +304,10 @@ def _text(path: Path) -> str:
         raise InputFileError(f"{path}: has more than {MOST_LINES:,} lines; no log of a test has as many")
     if not data.strip():
         raise InputFileError(f"{path}: is empty")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # what PowerShell redirects
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):  # output that PowerShell redirected
         return data.decode("utf-16", errors="replace")
     if b"\0" in data[:10_000]:
-        raise InputFileError(f"{path}: is no text; {iperf3.READ}")
+        raise InputFileError(f"{path}: is not a text file; {iperf3.READ}")
     return data.decode("utf-8", errors="replace").lstrip("\ufeff")
 
 

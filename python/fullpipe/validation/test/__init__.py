@@ -1,6 +1,6 @@
 """Do metrics differ by the levels of factors? The run is the unit, and seeds are blocks.
 
-Everything here takes a table of values; it runs nothing and draws nothing.
+All functions take a table of values. No function runs a scenario or draws a figure.
 """
 
 from fullpipe.validation.compare.finding import Subject

@@ -30,12 +30,12 @@ from fullpipe.validation.test.tests import follow_ups, several_metrics, tests_of
 
 
 MOST_FACTORS = 3
-"""Factors of one design: an interaction of more than three cannot be read."""
+"""Most factors of one design; interactions of more than three factors are hard to interpret."""
 Correction = Literal["holm", "bh"]
 
 
 class Family(BaseModel):
-    """Tests that answer one question, and are corrected together."""
+    """Tests that answer one question and are corrected together for multiple testing."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -43,19 +43,19 @@ class Family(BaseModel):
     metrics: tuple[str, ...] = Field(min_length=1)
     factors: tuple[str, ...] = Field(min_length=1, max_length=MOST_FACTORS)
     of: tuple[str, ...] = ()
-    """Groups of flows or links; all unless named."""
+    """Groups of flows or links; default: all."""
     reference: str | None = None
-    """Level of the first factor that others are compared with."""
+    """Level of the first factor that the other levels are compared with."""
     block: Literal["seed"] | None = None
     margins: dict[str, str] = {}
     """Margins by metric, written as for `--margin`."""
     correction: Correction = "holm"
 
     def margin(self, metric: str, default: Mapping[str, Margin]) -> Margin:
-        """The difference of a metric that does not matter.
+        """The largest difference of a metric that does not matter.
 
         Raises:
-            ScenarioError: If what is written cannot be read.
+            ScenarioError: If the text of the margin cannot be read.
         """
         if metric not in self.margins:
             return default[metric]
@@ -72,7 +72,7 @@ def read_families(path: Path) -> dict[str, Family]:
     """The families of a file, by name.
 
     Raises:
-        ScenarioError: If the file cannot be read or holds none.
+        ScenarioError: If the file cannot be read or has no family.
     """
     tree: dict[str, Any] = files.parse_toml(files.read_text(path), str(path))
     try:
@@ -117,17 +117,18 @@ def answer(
     """Test the metrics of families by their factors.
 
     Args:
-        values: As `fullpipe.analysis.values.values_of` gives them, of the metrics that families name.
-        families: By name.
-        planned: The names of those that were declared beforehand.
-        margins: Other margins than those of the metrics.
+        values: Values of the metrics that families name, as `fullpipe.analysis.values.values_of` returns
+            them.
+        families: Families by name.
+        planned: Names of the families that were declared beforehand.
+        margins: Margins by metric that replace the default margins.
         classical: Also test with equal variances: ANOVA and Tukey's HSD.
         together: Also test all metrics of a family at once: MANOVA.
 
     Raises:
-        ScenarioError: If something cannot be tested, with what to do about it: see `designs`.
-        UnknownNameError: If there is no such factor, group or level.
-        MissingExtraError: If a model of statsmodels is needed, which is not installed.
+        ScenarioError: If something cannot be tested; the message has the remedy. See `designs`.
+        UnknownNameError: If a factor, group or level is unknown.
+        MissingExtraError: If a test needs statsmodels, which is not installed.
     """
     rows: list[Row] = []
     tested: list[tuple[str, Design, Margin]] = []
@@ -158,7 +159,7 @@ def _factors(tested: Sequence[tuple[str, Design, Margin]], rows: Sequence[Row]) 
 
 
 def _designs(values: pl.DataFrame, family: Family) -> tuple[list[Design], list[str]]:
-    """The designs of a family, and notes on what is left out."""
+    """The designs of a family, and notes on left-out subjects."""
     chosen = values.filter(pl.col("metric").is_in(family.metrics))
     found, notes = designs(
         chosen,
@@ -221,7 +222,7 @@ def _times(p: float, row: Row) -> float:
 
 
 def _decided(row: Row) -> Row:
-    """A row with its verdict, if it is primary or a pair that follows; of a check none is given."""
+    """A row with its verdict, if the row is a primary test or a follow-up pair; checks have no verdict."""
     if not (row.is_primary or row.is_follow_up):
         return row
     if row.difference is None:
@@ -236,7 +237,7 @@ def _decided(row: Row) -> Row:
     return replace(row, verdict="undecided", seeds=seeds)
 
 
-# The order in which factors and subjects are told.
+# The order of factors and subjects in conclusions and tables.
 
 
 PREDICATES: dict[Status, str] = {
@@ -265,12 +266,12 @@ class Told:
 
     @property
     def subject(self) -> str:
-        """The same as the subject of a sentence: the number of BBRv1 flows."""
+        """The factor as the subject of a sentence, such as "the number of BBRv1 flows"."""
         return f"the number of {self.name}" if self.is_plural else self.name
 
     @property
     def is_plural(self) -> bool:
-        """Whether the name is of several things that the factor counts: BBRv1 flows."""
+        """Whether the name is a plural of things that the factor counts, such as "BBRv1 flows"."""
         is_count = self.path.endswith(".count") and self.name.endswith("flows")
         return is_count and not self.name.startswith("number of ")
 
@@ -286,34 +287,34 @@ class Told:
 
     @property
     def turns(self) -> tuple[object, ...]:
-        """Its metric, its factor, and both, within the family."""
+        """Keys for taking turns, within the family: the metric, the factor, and both."""
         family, path = self.asked
         metric = self.factors[0].subject.metric
         return ("metric", family, metric), ("factor", family, path), ("both", family, path, metric)
 
     @property
     def status(self) -> Status:
-        """The first status that holds at any point."""
+        """The first status, in the order of importance, that holds at any point."""
         return next(status for status in STATUSES if self.having(status))
 
     def having(self, status: Status) -> list[Factor]:
-        """The factor at the points of a status."""
+        """The factor at the points where it has a status."""
         return [each for each in self.factors if each.status == status]
 
     @property
     def order(self) -> tuple[bool, bool, int, int]:
-        """Sorting key: flows that the factor is a setting of, then single groups, then what matters."""
+        """Sorting key: flows whose setting the factor is, then single groups, then factors that matter."""
         first = self.factors[0]
         return order(first.path, first.subject.entry, [each.status for each in self.factors])
 
 
 def order(path: str, entry: int | None, statuses: Collection[str]) -> tuple[bool, bool, int, int]:
-    """Sorting key of a factor and a subject: flows that it is a setting of, single groups, what matters.
+    """Sorting key of a factor and a subject: flows whose setting the factor is, single groups, importance.
 
     Args:
         path: The factor.
-        entry: Place of the subject among `flows`; None for all flows and links.
-        statuses: The status at every point.
+        entry: Index of the subject in `flows`; None for all flows together and for links.
+        statuses: The statuses at all points.
     """
     is_own = entry is not None and path.startswith(f"flows.{entry}.")
     status = next(n for n, word in enumerate(STATUSES) if word in statuses)
@@ -321,7 +322,7 @@ def order(path: str, entry: int | None, statuses: Collection[str]) -> tuple[bool
 
 
 def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
-    """Sorting key of rows in a short table: subjects as the conclusion has them, then what is significant."""
+    """Sorting key of rows in a short table: subjects in the order of the conclusion, then significance."""
     rank: dict[tuple[object, ...], int] = {}
     for told in ranked(by_subject(found, Labels())):
         rank.setdefault(_place(told.factors[0].subject), len(rank))
@@ -334,9 +335,9 @@ def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
 
 
 def ranked(told: Iterable[Told]) -> list[Told]:
-    """Factors and subjects, the first ones by turns.
+    """Factors and subjects; the first ones take turns.
 
-    The next has the metric that was named least often, and of those the factor.
+    The next one has the metric that was named least often, and among equals the factor named least often.
     """
     left, first, named = sorted(told, key=lambda each: each.order), list[Told](), Counter[object]()
     while left and len(first) < MOST:
@@ -348,7 +349,7 @@ def ranked(told: Iterable[Told]) -> list[Told]:
 
 
 def grouped(told: Sequence[Told]) -> list[Told]:
-    """The same with the factors of a group of flows one after the other, and the metrics of a factor."""
+    """The same items, grouped by group of flows and then by factor."""
     groups = list(dict.fromkeys(_place(each.factors[0].subject)[:2] for each in told))
     factors = list(dict.fromkeys(each.asked for each in told))
     return sorted(
@@ -358,7 +359,7 @@ def grouped(told: Sequence[Told]) -> list[Told]:
 
 
 def _place(subject: Subject) -> tuple[object, ...]:
-    """Kind, entry or name, and metric: the same at every point."""
+    """Kind, entry or name, and metric: equal at every point."""
     return subject.kind, subject.of if subject.entry is None else subject.entry, subject.metric
 
 

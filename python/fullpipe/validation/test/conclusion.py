@@ -27,27 +27,28 @@ from fullpipe.validation.test.answer import PREDICATES, STATUSES, Answer, Told, 
 from fullpipe.validation.test.factor import INTERACTION, Factor, LevelPair, Row, Status, effect_shown
 
 _LONGEST_REGION = 60
-"""Characters of a part of a sweep in words; a longer one is left to the table."""
+"""Most characters of the words for a part of a sweep; a longer text is only in the table."""
 _LONGEST_LEVEL = 30
 _LONGEST_PLACE = 5
-"""Words of a point."""
+"""Most words of a point in a sentence."""
 _NUMBER = re.compile(r"[-+.\d]+( [^\s\d]+)?|true|false", re.IGNORECASE)
 """A value that needs the name of its factor: a number, with a unit or without, or a switch."""
 
 
 def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
-    """Say of every factor whether it matters, where, and how much.
+    """Say for every factor whether, where, and how much it matters.
 
-    Every metric and every factor has a sentence before one has two: on the flows that the factor is a
-    setting of, else where it matters. The part of a sweep where it does has a sentence of its own if the
-    first is too long for it. Then follow interactions, and a count of all other tests.
+    Every metric and every factor has a sentence before any has a second one. The sentence is on the flows
+    whose setting the factor is, or else on a group for which the factor matters. If the sentence is too long
+    to name the part of the sweep where the factor matters, a second sentence names that part. Interactions
+    and a count of all other tests follow.
 
     Args:
         found: The answer.
-        labels: Words for paths and values; left out, those of the model.
+        labels: Words for paths and values; default: those of the model.
 
     Returns:
-        One to five sentences, each of at most 35 words besides intervals. Nothing if nothing was tested.
+        One to five sentences, each of at most 35 words without intervals. The list is empty without tests.
     """
     told = ranked(by_subject(found, labels or Labels()))
     crossed = _interactions(told[: MOST - 1])
@@ -66,7 +67,7 @@ def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
 
 
 def _own_sentence(told: Told, sentence: str) -> str:
-    """The part of a sweep where a factor has its status; nothing if another sentence has it."""
+    """A sentence on the part of a sweep where a factor has its status; empty if `sentence` names the part."""
     found = told.having(told.status)
     where = "" if told.status == "undecided" else _region(told, found)
     place = ", ".join(point_shown(found[0].subject.point, told.labels))
@@ -86,7 +87,7 @@ def _sentence(told: Told) -> str:
 
 
 def _matters(told: Told) -> Iterator[Part]:
-    """Direction and size of two levels, or the extreme ones of several with the effect size."""
+    """Direction and size for two levels; for several levels, the extreme levels with the effect size."""
     found = told.having("matters")
     most = max(found, key=_size)
     start = f"{told.subject} matters: {_with(told, most)}{_named(told, most)}"
@@ -102,7 +103,7 @@ def _matters(told: Told) -> Iterator[Part]:
 
 
 def _magnitude(told: Told, found: Factor, start: str, end: str = "") -> Iterator[Part]:
-    """The size of the difference of two levels, or the extreme ones of several with the effect size."""
+    """The difference of two levels; for several levels, the extreme levels with the effect size."""
     if _has_two_levels(found):
         yield Part(f"{start}{moves(_finding(told, found))}{end}")
         yield Part(_by_seed(found), 1)
@@ -112,7 +113,7 @@ def _magnitude(told: Told, found: Factor, start: str, end: str = "") -> Iterator
 
 
 def _directions(found: Sequence[Factor]) -> str:
-    """Numbers of points where the other of two levels is higher and lower, or several levels differ."""
+    """Numbers of points where the other of two levels is higher and lower, or where several levels differ."""
     if not _has_two_levels(found[0]):
         return f"differs at {len(found)}"
     rises = sum(each.levels.pairs[0].contrast.difference > 0 for each in found)
@@ -121,7 +122,7 @@ def _directions(found: Sequence[Factor]) -> str:
 
 
 def _does_not_matter(told: Told) -> Iterator[Part]:
-    """The pair of levels that is the least surely within the margin."""
+    """The pair of levels with the weakest evidence of equivalence."""
     found = told.having("does not matter")
     widest = max(found, key=lambda each: (each.levels.p_equivalent, _size(each)))
     pair = widest.levels.widest
@@ -146,7 +147,7 @@ def _does_not_matter(told: Told) -> Iterator[Part]:
 
 
 def _undecided(told: Told) -> Iterator[Part]:
-    """The point with the smallest p value, and the seeds that would decide it there."""
+    """The point with the smallest p value, and the number of seeds that would decide there."""
     found = told.factors
     closest = min(found, key=lambda each: each.test.p_corrected)
     named = f"{_with(told, closest)}{_named(told, closest)}"
@@ -170,7 +171,7 @@ def _undecided(told: Told) -> Iterator[Part]:
 
 
 def _at(told: Told, found: Sequence[Factor]) -> str:
-    """The number of points, of several."""
+    """The number of points out of all points; empty with a single point."""
     total = len(told.factors)
     return f" at {len(found)} of {total} points" if total > 1 else ""
 
@@ -181,7 +182,7 @@ def _where(told: Told, found: Sequence[Factor]) -> str:
 
 
 def _region(told: Told, found: Sequence[Factor]) -> str:
-    """The part of a sweep in words; nothing if it is all of it, or long."""
+    """The part of a sweep in words; empty for the whole sweep, or if the words are too long."""
     points = [each.subject.point for each in told.factors]
     if len(found) == len(points) or len({tuple(point) for point in points}) > 1:
         return ""
@@ -203,7 +204,7 @@ def _has_two_levels(found: Factor) -> bool:
 
 
 def _with(told: Told, found: Factor) -> str:
-    """Both of two levels; nothing of several."""
+    """Both levels in words if the factor has two; else empty."""
     if not _has_two_levels(found):
         return ""
     reference, other = found.levels.names
@@ -216,7 +217,7 @@ def _apart(told: Told, pair: LevelPair) -> str:
 
 
 def _level(told: Told, level: str) -> str:
-    """A level in words: a bare number has the name of its factor, or is a number of flows."""
+    """A level in words; a bare number is combined with the name of its factor, or with "flows"."""
     shown = _value(told, level)
     if told.is_plural:
         return f"{shown} {told.name.removesuffix('s') if shown == '1' else told.name}"
@@ -224,7 +225,7 @@ def _level(told: Told, level: str) -> str:
 
 
 def _value(told: Told, level: str) -> str:
-    """The value of a level in words: 0.001 of a loss is 0.1 %."""
+    """The value of a level in words: a loss of 0.001 is shown as 0.1 %."""
     value = float(level) if re.fullmatch(r"-?[0-9]+\.[0-9]+(e-?[0-9]+)?", level) else level
     return brief(told.labels.value(told.path, value), _LONGEST_LEVEL)
 
@@ -248,13 +249,13 @@ def _effect(found: Effect | None) -> str:
 
 
 def _by_seed(found: Factor) -> str:
-    """Whether a difference is paired by seed and the p value beside it is not."""
+    """The words "(paired by seed)" if the difference is paired and the p value is not."""
     has_pairs = any(pair.has_pairs for pair in found.levels.pairs)
     return " (paired by seed)" if has_pairs and found.test.pairs is None else ""
 
 
 def _size(found: Factor) -> float:
-    """Difference of two levels as a share of the reference; the effect size of several."""
+    """Difference of two levels as a share of the reference; for several levels, the effect size."""
     if _has_two_levels(found):
         reference, other = found.levels.means
         return abs((other - reference) / reference) if reference else abs(other)
@@ -262,7 +263,7 @@ def _size(found: Factor) -> float:
 
 
 def _finding(told: Told, found: Factor, pair: LevelPair | None = None) -> Finding:
-    """Two levels as a finding of the group in words; the first two levels unless others are given."""
+    """A pair of levels as a finding, with the group in words; the default is the first two levels."""
     pair = pair or found.levels.pairs[0]
     better, difference = BY_NAME[found.subject.metric].better, pair.contrast.difference
     verdict: Verdict = "undecided"
@@ -288,7 +289,7 @@ def _finding(told: Told, found: Factor, pair: LevelPair | None = None) -> Findin
 
 
 def _interactions(first: Sequence[Told]) -> list[str]:
-    """A sentence on the interactions of the first subject that has any."""
+    """A sentence on the interactions of the first subject that has interactions."""
     for told in first:
         rows = [row for each in told.factors for row in each.interactions]
         if rows:
@@ -302,7 +303,7 @@ def _interactions(first: Sequence[Told]) -> list[str]:
 
 
 def _listed(start: str, parts: Sequence[str], between: str = ", ") -> list[Part]:
-    """A sentence of items, of which the last ones may be left out."""
+    """A sentence that lists items; the last items may be left out."""
     first, *more = parts
     return [Part(f"{start}{first}"), *(Part(f"{between}{part}", rank) for rank, part in enumerate(more, 1))]
 
@@ -315,7 +316,7 @@ def _interaction(told: Told, rows: Sequence[Row]) -> str:
 
 
 def _elsewhere(left: Sequence[Told]) -> list[str]:
-    """A sentence on all other tests: of each factor how many have which status."""
+    """A sentence on all other tests: for each factor, the number of tests with each status."""
     if not left:
         return []
     by_name: dict[str, list[Told]] = {}

@@ -1,4 +1,4 @@
-"""Designs: a metric of a group of flows or of a link by the levels of factors, one value per run."""
+"""Designs: one metric of a group of flows or a link, by the levels of factors, with one value per run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare.finding import Note, Subject
 
 Cell = tuple[str, ...]
-"""A level of every factor."""
+"""One level of every factor."""
 Cells = Mapping[Cell, Mapping[int, float]]
-"""Values by cell, and by seed within it."""
+"""Values by cell, and by seed within the cell."""
 _MOST_NAMED = 3
 _TIMES = ("time", "time_s", "sample", "samples")
 
 
 @dataclass(frozen=True)
 class Design:
-    """The values of a subject: by cell, and by seed within it."""
+    """The values of a subject, by cell and by seed within the cell."""
 
     subject: Subject
     factors: tuple[str, ...]
@@ -56,15 +56,15 @@ class Design:
 
 
 def factor_called(word: str, values: pl.DataFrame) -> str:
-    """The column that a user calls so: a path, the end of one, the key of variants, or the engine.
+    """The column that a word names: a path, the end of a path, the key of variants, or the engine.
 
     Raises:
-        ScenarioError: If time is asked for.
-        UnknownNameError: If runs do not differ in it.
+        ScenarioError: If the word means time or samples.
+        UnknownNameError: If runs do not differ in such a column.
     """
     known = [path for path in paths_of(values) if values[path].n_unique() > 1]
     if word in _TIMES:
-        raise ScenarioError([f"{word}: samples along one run are no replicates; time is no factor"])
+        raise ScenarioError([f"{word}: samples of one run are not replicates, so time cannot be a factor"])
     path = path_called(word, known)
     if path is None:
         raise (
@@ -88,18 +88,18 @@ def designs(
     """Make the designs of a table of values.
 
     Args:
-        values: As `values_of` gives them.
+        values: Values as `values_of` returns them.
         factors: One to three columns: see `factor_called`.
-        blocked: Whether every cell has to have the same seeds.
-        of: Groups of flows or links; all unless named.
-        reference: The level of the first factor that others are compared with; else the first.
+        blocked: Whether every cell must have the same seeds.
+        of: Groups of flows or links; default: all.
+        reference: The level of the first factor that other levels are compared with; default: the first.
 
     Returns:
-        One design per subject, and notes on what is left out.
+        One design per subject, and notes on left-out subjects.
 
     Raises:
         ScenarioError: If a cell is missing or has one run, seeds change nothing, or there is nothing to test.
-        UnknownNameError: If there is no such group, link or level.
+        UnknownNameError: If a group, link or level is unknown.
     """
     chosen = _of_groups(values, of)
     levels = {factor: _levels(values[factor]) for factor in factors}
@@ -136,7 +136,7 @@ def designs(
 
 
 def _of_groups(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
-    """The rows of groups and links by name, and those of entries of `flows` such as `flows.0`."""
+    """The rows of groups and links, given by name or, for entries of `flows`, as `flows.0`."""
     if not of:
         return values
     place = "flows." + pl.col("entry").cast(pl.String)
@@ -154,7 +154,7 @@ def _of_groups(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
 
 
 def _levels(column: pl.Series) -> list[str]:
-    """Levels by size if they are quantities, else in the order of runs."""
+    """Levels, sorted by size if they are quantities, else in the order of runs."""
     distinct = column.drop_nulls().unique(maintain_order=True).to_list()
     found = as_numbers(distinct)
     if found:
@@ -192,7 +192,7 @@ def _design(
 
 
 def _add(of_cell: dict[int, float], row: Mapping[str, Any], cell: Cell) -> None:
-    """A value. Runs that differ in what has no part in results are the same run."""
+    """Add a value to a cell. Runs that differ only in settings without effect on results count once."""
     seed, value = row["seed"], row["value"]
     if of_cell.setdefault(seed, value) != value:
         raise ScenarioError(
@@ -204,7 +204,7 @@ def _add(of_cell: dict[int, float], row: Mapping[str, Any], cell: Cell) -> None:
 
 
 def _left_out(design: Design, rows: pl.DataFrame, *, blocked: bool) -> Note:
-    """Why a subject is not tested; empty if it is."""
+    """Reason why a subject is not tested; empty if it is tested."""
     lacking, runs = int(rows["value"].is_null().sum()), rows.height
     if lacking:
         text = f"{design.subject.name} is left out: {lacking} of {runs} runs have no value"
@@ -218,16 +218,16 @@ def _nothing(others: Sequence[str], factors: Sequence[str], notes: Sequence[str]
     if any(note.startswith("points with one level") for note in notes):
         apart = _named(path for path in others)
         return f"{', '.join(factors)}: no two runs differ in it alone; they also differ in {apart}"
-    return "; ".join(notes) or "no run has a value of what is asked for"
+    return "; ".join(notes) or "no run has a value of the requested metrics and groups"
 
 
 def _check_cells(cells: Cells, levels: Sequence[Sequence[str]], *, blocked: bool) -> None:
-    """Raise ScenarioError if a cell has one run, or one that is needed has none.
+    """Raise ScenarioError if a cell has one run, or a needed cell has no run.
 
     Args:
-        cells: Those that have runs.
+        cells: Cells with runs.
         levels: Levels of every factor that any run has.
-        blocked: Whether every cell has to be there with the same seeds.
+        blocked: Whether every cell must exist and have the same seeds.
     """
     missing = [cell for cell in product(*levels) if cell not in cells]
     if missing and (blocked or len(levels) > 1):
@@ -236,7 +236,7 @@ def _check_cells(cells: Cells, levels: Sequence[Sequence[str]], *, blocked: bool
     for cell, of_cell in cells.items():
         if len(of_cell) < 2:
             raise ScenarioError(
-                [f"{_shown(cell)} has one run, of which no spread is known; run it with --seeds 20"]
+                [f"{_shown(cell)} has one run, so its spread is unknown; run it with --seeds 20"]
             )
     if blocked:
         _check_seeds(cells)
@@ -258,18 +258,18 @@ def _shown(cell: Cell) -> str:
 
 
 def _named(names: Iterable[str]) -> str:
-    """Names with commas; of many the first ones."""
+    """Names with commas; if there are many, only the first names and the number of further names."""
     listed = list(names)
     more = f" and {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
     return f"{', '.join(listed[:_MOST_NAMED])}{more}"
 
 
 def only(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
-    """The rows of runs that have all of several `path=value`.
+    """The rows of runs that match every `path=value`.
 
     Raises:
-        UnknownNameError: If there is no such path.
-        ScenarioError: If no run has such a value.
+        UnknownNameError: If a path is unknown.
+        ScenarioError: If no run has a given value.
     """
     for text in where:
         word, equals, value = text.partition("=")

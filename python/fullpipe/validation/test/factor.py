@@ -1,4 +1,4 @@
-"""Factors: rows of their tests, their levels, and whether they matter for a subject."""
+"""Factors: rows of tests, levels, and whether a factor matters for a subject."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullpipe.validation.compare.rules import LEVEL
 from fullpipe.validation.test.design import Design
 
 INTERACTION = " x "
-"""Between the factors of an interaction."""
+"""Separator between the factors of an interaction."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,19 @@ class Row:
     effect: str
     """Factor, interaction, or two levels, in words."""
     n: int
-    """Runs."""
+    """Number of runs."""
     p: float
     is_primary: bool = False
-    """Whether the answer rests on it, so that it is corrected with the others of its family. All other rows
-    are checks or pairs of levels."""
+    """Whether the answer is based on this test, which is then corrected with the primary tests of its family.
+    All other rows are checks or pairs of levels."""
     is_follow_up: bool = False
-    """Whether it compares two levels once the primary test of its subject rejects."""
+    """Whether the test compares two levels after the primary test of its subject has rejected."""
     is_corrected: bool = False
     """Whether the test itself corrects p for all pairs."""
     statistic: str = ""
-    """Such as F(2, 57) = 4.1."""
+    """Test statistic in words, such as F(2, 57) = 4.1."""
     levels: tuple[str, ...] = ()
-    """Two levels that are compared, the reference first."""
+    """The two compared levels, the reference first."""
     means: tuple[float, ...] = ()
     """Means of the levels."""
     difference: float | None = None
@@ -51,31 +51,31 @@ class Row:
     """Interval of the difference."""
     effects: Sequence[Effect] = ()
     margin: float | None = None
-    """The difference that does not matter, in the unit of the metric."""
+    """Largest difference that does not matter, in the unit of the metric."""
     stated: Margin | None = None
-    """The same as stated: a share of the reference, an amount, or both."""
+    """The margin as stated: a share of the reference, an amount, or both."""
     p_equivalent: float | None = None
     """P value of two one-sided tests against the margin."""
     seeds: int | None = None
-    """Seeds that would decide, if mean and spread stay."""
+    """Number of seeds that would decide, if mean and spread stay."""
     family: str = ""
     is_planned: bool = False
     p_corrected: float = math.nan
-    """Within its family."""
+    """P value after correction within the family."""
     q: float = math.nan
-    """After Benjamini's and Hochberg's procedure over all families and metrics."""
+    """P value after Benjamini's and Hochberg's procedure over all families and metrics."""
     raw: float | None = None
-    """P value before any correction, if p is corrected by the test itself and has one."""
+    """P value before any correction, if the test itself corrects p and has an uncorrected p value."""
     tests: float = 1.0
     """Factor by which the correction has raised p."""
     verdict: str = ""
     assumptions: Sequence[str] = field(default=())
     factors: tuple[str, ...] = ()
-    """Columns of the factors whose effect is tested; several of an interaction."""
+    """Columns of the factors whose effect is tested; several columns for an interaction."""
     f: FTest | None = None
-    """The F test, if it is one."""
+    """The F test, if the row is of an F test."""
     pairs: Paired | None = None
-    """Paired differences, if it is a test of them."""
+    """Paired differences, if the row is of a paired test."""
 
     @property
     def p_raw(self) -> float:
@@ -91,7 +91,7 @@ class Row:
 
     @property
     def explained(self) -> Effect | None:
-        """Share of the variance that the effect explains, if the test gives it."""
+        """Share of the variance that the effect explains, if the test estimates that share."""
         return next((effect for effect in self.effects if effect.name == "eta²"), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,17 +147,17 @@ class LevelPair:
     levels: tuple[str, str]
     """The reference, and the level compared with it."""
     values: tuple[Sequence[float], Sequence[float]]
-    """Means of either level over its cells, one per seed; without common seeds the means of its cells."""
+    """Means of each level over its cells, one per seed; without common seeds, the means of its cells."""
     contrast: MeanContrast
     """Mean of the other level minus mean of the reference."""
     has_pairs: bool
-    """Whether values belong together by seed."""
+    """Whether values are paired by seed."""
     allowed: float
-    """The difference that does not matter, in the unit of the metric."""
+    """Largest difference that does not matter, in the unit of the metric."""
 
     @property
     def p_within(self) -> float:
-        """P value of two one-sided tests against the margin; 1 if that is 0."""
+        """P value of two one-sided tests against the margin; 1 if the margin is 0."""
         return self.contrast.p_within(self.allowed) if self.allowed else 1.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,12 +176,12 @@ class Levels:
 
     names: tuple[str, ...]
     means: tuple[float, ...]
-    """Unweighted over cells, in the unit of the metric."""
+    """Mean of every level, unweighted over cells, in the unit of the metric."""
     pairs: tuple[LevelPair, ...]
 
     @property
     def widest(self) -> LevelPair:
-        """The pair that is the least surely within its margin."""
+        """The pair with the weakest evidence of equivalence."""
         return max(self.pairs, key=lambda pair: (pair.p_within, abs(pair.contrast.difference)))
 
     @property
@@ -193,21 +193,22 @@ class Levels:
     def p_equivalent(self) -> float:
         """P value of the test that all pairs of levels differ by less than their margins.
 
-        The hypothesis is that some pair does not, so the test rejects if those of all pairs do, each at the
-        same error. Source: Berger 1982, "Multiparameter hypothesis testing and acceptance sampling".
+        The null hypothesis is that some pair differs by its margin or more. The test rejects if the tests of
+        all pairs reject, each at the same error rate. Source: Berger 1982, "Multiparameter hypothesis testing
+        and acceptance sampling".
         """
         return self.widest.p_within
 
     @property
     def are_equivalent(self) -> bool:
-        """Whether all levels are within the margin of each other, at an error of 5 %."""
+        """Whether all levels are within the margin of each other, at an error rate of 5 %."""
         return self.p_equivalent < 1 - LEVEL
 
 
 def levels_of(design: Design, place: int, margin: Margin) -> Levels:
-    """The levels of the factor at a place among those of a design.
+    """The levels of a factor, given by its index among the factors of a design.
 
-    Seeds are pairs if every cell has the same; else cells are independent.
+    Values are paired by seed if every cell has the same seeds; else cells are independent.
     """
     cells = [design.values(cell) for cell in product(*design.levels)]
     shape = [len(levels) for levels in design.levels]
@@ -248,19 +249,19 @@ class Factor:
     levels: Levels
     margin: Margin
     test: Row
-    """The primary test of its main effect, corrected within the family."""
+    """The primary test of the factor's main effect, corrected within the family."""
     interactions: tuple[Row, ...]
-    """Tests of its interactions that reject after correction."""
+    """Tests of the factor's interactions that reject after correction."""
     seeds: int | None
-    """Seeds that would decide, if means and variances stay; None if decided or not known."""
+    """Number of seeds that would decide, if means and variances stay; None if decided or not known."""
 
     @property
     def status(self) -> Status:
         """Whether the factor matters.
 
-        - does not matter: all levels are equivalent, see `Levels.p_equivalent`, at an error of 5 %;
-        - matters: else, if the primary test of its main effect rejects at 5 % after correction;
-        - undecided: else.
+        - does not matter: all levels are equivalent at an error rate of 5 %: see `Levels.p_equivalent`;
+        - matters: otherwise, if the primary test of its main effect rejects at 5 % after correction;
+        - undecided: otherwise.
         """
         if self.levels.are_equivalent:
             return "does not matter"
@@ -297,7 +298,7 @@ def factors_of(design: Design, margin: Margin, rows: Sequence[Row]) -> Iterator[
 
     Args:
         design: The values of a subject.
-        margin: The difference of its metric that does not matter.
+        margin: The largest difference of the metric that does not matter.
         rows: The primary tests of this subject, corrected within their family.
     """
     tests = {row.factors: row for row in rows if row.is_primary}
@@ -308,7 +309,7 @@ def factors_of(design: Design, margin: Margin, rows: Sequence[Row]) -> Iterator[
 
 
 def _seeds(design: Design, levels: Levels, test: Row) -> int | None:
-    """Seeds that would decide; None if that is decided, or the test is by ranks without blocks."""
+    """Number of seeds that would decide; None if decided already, or for tests by ranks without blocks."""
     if test.pairs is not None or test.f is None or test.rejects or levels.are_equivalent:
         return test.seeds
     pairs = [(pair.contrast, pair.allowed) for pair in levels.pairs]

@@ -1,4 +1,4 @@
-"""Seeds that a comparison needs, from the spread of differences in a pilot."""
+"""Number of seeds that a comparison needs, from the spread of differences in a pilot."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from fullpipe.validation.compare.side import joint
 from fullpipe.validation.test.design import Design, designs
 
 VARIANT = "variant"
-"""The column of a table of values that tells variants apart."""
+"""Column of a table of values with the name of the variant."""
 _MOST_NAMED = 3
-"""Metrics and groups that the conclusion names."""
+"""Most metrics and groups that the conclusion names."""
 _OPEN = 0.95
-"""Level of the interval of the deviation that gives the range of seeds."""
+"""Confidence level of the interval of the standard deviation, from which the range of seeds follows."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """The seeds that find a difference in a metric of a group of flows or of a link."""
+    """The number of seeds that finds a difference in a metric of a group of flows or a link."""
 
     subject: Subject
     other: str
-    """Variant that is compared with the first; empty without variants."""
+    """Variant that is compared with the first variant; empty without variants."""
     pilot: int
-    """Seeds of the pilot."""
+    """Number of seeds of the pilot."""
     mean: float
     """Mean of the reference, in the unit of the metric."""
     difference: float
@@ -44,32 +44,33 @@ class Planned:
     deviation: float
     """Standard deviation of paired differences, in the unit of the metric."""
     seeds: int | None
-    """None if more are needed than are tried: a million, or 5,000 by simulation."""
+    """Number of seeds; None if it exceeds the largest number tried: a million, or 5,000 by simulation."""
     least: int | None
     most: int | None
-    """The same at the ends of the 95 % interval of the deviation; None by simulation, which has none."""
+    """Numbers of seeds at the ends of the 95 % interval of the deviation; None for simulation, which has no
+    interval."""
     is_simulated: bool
-    """Whether runs are of two kinds, so that no formula holds."""
+    """Whether the number was simulated, because the runs have two modes and no formula applies."""
     reference: str = ""
-    """Variant that others are compared with; empty without variants."""
+    """Variant that the other variants are compared with; empty without variants."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Names of the group or link, by variant."""
 
     @property
     def name(self) -> str:
-        """Name of the group or link: of both sides if they differ, as in `cubic-1 -> vegas-1`."""
+        """Name of the group or link; both names if the sides differ, as in `cubic-1 -> vegas-1`."""
         told = {side: self.labels[side] for side in (self.reference, self.other) if side in self.labels}
         return joint(told) or self.subject.of
 
     @property
     def wanted(self) -> str:
-        """Seeds in words."""
+        """Number of seeds in words."""
         most = MOST_SIMULATED if self.is_simulated else MOST_SEEDS
         return f"more than {most:,}" if self.seeds is None else f"{self.seeds:,}"
 
     @property
     def rank(self) -> float:
-        """Sorting key: the seeds, infinite if no number is enough."""
+        """Sorting key: the number of seeds, or infinity if it is unknown."""
         return math.inf if self.seeds is None else self.seeds
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,16 +92,17 @@ class Planned:
 
 
 def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Planned], list[str]]:
-    """Plan the seeds that find a difference of a share of the reference's mean, by subject and variant.
+    """Plan the number of seeds that finds a difference by a share of the reference's mean, by subject and
+    variant.
 
     Args:
-        values: As `values_of` gives them, of the runs of a pilot; with several variants in the column
-        `variant`, which have the same seeds. With one, two sides are taken as independent.
-        detect: The share.
-        power: How often it is to be found.
+        values: Values of the runs of a pilot, as `values_of` returns them. Several variants are in the column
+            `variant` and have the same seeds. With one variant, two independent sides are assumed.
+        detect: The difference, as a share of the mean.
+        power: Probability to find the difference.
 
     Returns:
-        What is planned, and notes on what is left out.
+        The plan, and notes on left-out subjects.
 
     Raises:
         ScenarioError: If seeds change nothing, or there is nothing to plan: see `designs`.
@@ -114,7 +116,9 @@ def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Pla
         first, *others = design.levels[0]
         reference = design.values((first,))
         if sum(reference) == 0:
-            notes.append(f"{design.subject.name} is left out: its mean is 0, of which there is no share")
+            notes.append(
+                f"{design.subject.name} is left out: its mean is 0, so a share of the mean is no difference"
+            )
             continue
         for other in others:
             row = _planned(design, reference, other, detect, power, alone=alone)
@@ -125,7 +129,7 @@ def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Pla
 
 
 def _names_of_flows(values: pl.DataFrame) -> dict[int | None, dict[str, str]]:
-    """The name of every entry of `flows` by variant, if it has one at all points."""
+    """The name of every entry of `flows` by variant, if the entry has the same name at all points."""
     found: dict[int | None, dict[str, str]] = {}
     of_entries = values.filter(pl.col("entry").is_not_null()).group_by("entry", VARIANT, maintain_order=True)
     for entry, variant, names in of_entries.agg(pl.col("of").unique()).iter_rows():
@@ -162,15 +166,15 @@ def _planned(
 
 
 def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[str]:
-    """Say how many seeds find the difference in each metric and group, and the worst of several points.
+    """Say how many seeds find the difference in each metric and group, and name the worst of several points.
 
     Args:
         rows: The plan.
         detect: The difference, as a share of the mean.
-        power: As of `planned`.
+        power: See `planned`.
 
     Returns:
-        One to five sentences. Nothing if nothing was planned.
+        One to five sentences; empty if nothing was planned.
     """
     by_cell: dict[Cell, list[Planned]] = {}
     for row in rows:
@@ -201,7 +205,7 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
 
 
 def _sides(rows: Sequence[Planned], others: Sequence[str]) -> str:
-    """The variants that are compared; nothing without variants, or of many."""
+    """The compared variants; empty without variants, or with many variants."""
     if not others or len(others) > _MOST_NAMED:
         return ""
     *some, last = others
@@ -210,7 +214,7 @@ def _sides(rows: Sequence[Planned], others: Sequence[str]) -> str:
 
 
 def _range(rows: Sequence[Planned]) -> str:
-    """Seeds of several rows in words; one row has the range that the pilot leaves open."""
+    """Numbers of seeds of several rows in words; for one row, with the range that the pilot leaves open."""
     least, most = min(rows, key=lambda row: row.rank), max(rows, key=lambda row: row.rank)
     if len(rows) == 1:
         return f"{least.wanted} seeds{_open(least)}"
@@ -219,7 +223,7 @@ def _range(rows: Sequence[Planned]) -> str:
 
 
 def _open(row: Planned) -> str:
-    """The range that the pilot leaves open, in brackets; nothing if it is not known."""
+    """The range that the pilot leaves open, in brackets; empty if unknown."""
     if not row.least:
         return ""
     return f" [{row.least:,} {'or more' if row.most is None else f'to {row.most:,}'}]"
@@ -236,7 +240,7 @@ def _amounts(rows: Sequence[Planned]) -> str:
 
 
 def _name(rows: Sequence[Planned]) -> str:
-    """Metric and group of rows; of several variants the group has the name of the reference."""
+    """Metric and group of rows; with several variants, the group has its name in the reference."""
     first = rows[0]
     names = dict.fromkeys(row.name for row in rows)
     name = first.name if len(names) == 1 else first.labels.get(first.reference, first.subject.of)

@@ -21,7 +21,7 @@ _Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e30, le=
 
 
 class Ends(Part):
-    """The ends of an interval, in the unit of the metric or without one."""
+    """The ends of an interval, in the unit of the metric or without a unit."""
 
     low: _Number
     high: _Number
@@ -40,7 +40,9 @@ class Pair(Part):
 
     levels: tuple[str, str] = Field(description="The reference, and the level compared with it.")
     difference: _Number
-    interval: Ends | None = Field(None, description="Its 95 % interval, paired by seed if seeds are.")
+    interval: Ends | None = Field(
+        None, description="95 % interval of the difference; paired by seed if the runs are."
+    )
     margin: _Number = 0.0
 
 
@@ -48,11 +50,11 @@ class _Subject(Part):
     """A metric of a group of flows or of a link at a point."""
 
     kind: Literal["flows", "link"] = "flows"
-    entry: int | None = Field(None, description="Place among the `flows` of the scenario.")
+    entry: int | None = Field(None, description="Index in the `flows` of the scenario.")
     of: str = Field(description="Group of flows, or link.")
     metric: str
     unit: str
-    point: dict[str, Any] = Field({}, description="Values of swept paths that are no factors.")
+    point: dict[str, Any] = Field({}, description="Values of swept paths that are not factors.")
 
 
 class Factor(_Subject):
@@ -66,7 +68,7 @@ class Factor(_Subject):
     effect: Effect | None = None
     p_corrected: _Number | None = Field(None, description="P value of the factor within its family.")
     margin: StoredMargin | None = Field(None, description="The margin as stated.")
-    widest: Pair = Field(description="The pair of levels that is the least surely within the margin.")
+    widest: Pair = Field(description="The pair of levels with the weakest evidence of equivalence.")
     largest: Pair | None = Field(None, description="The pair with the largest difference of means.")
     seeds_that_would_decide: int | None = None
 
@@ -98,7 +100,7 @@ class Row(_Subject):
     test: str = Field(description="Name of the test, such as `Welch ANOVA`.")
     verdict: str = Field(description="Empty for a check, which has no verdict.")
     effect: str = Field(description="Factor, factors of an interaction, or two levels.")
-    levels: list[str] = Field([], description="Two levels that are compared, the reference first.")
+    levels: list[str] = Field([], description="The two compared levels, the reference first.")
     means: list[_Number] = Field([])
     n: Count = Field(description="Number of runs.")
     difference: _Number | None = Field(None, description="Difference of the means of both levels.")
@@ -107,7 +109,7 @@ class Row(_Subject):
     statistic: str = ""
     p: Probability | None = None
     p_raw: Probability | None = Field(None, description="P value without any correction.")
-    primary: bool = Field(description="Whether the answer rests on the test.")
+    primary: bool = Field(description="Whether the answer is based on this test.")
     corrected: bool = Field(description="Whether the test itself corrects p for all pairs of levels.")
     p_corrected: Probability | None = Field(None, description="P value within the family.")
     q: Probability | None = Field(None, description="P value after Benjamini's and Hochberg's procedure.")

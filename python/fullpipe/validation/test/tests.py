@@ -31,11 +31,11 @@ ASSUMPTIONS = (
 
 
 def tests_of(design: Design, margin: Margin, *, classical: bool) -> Iterator[Row]:
-    """The tests that a design calls for, the primary ones first.
+    """The tests that suit a design, the primary tests first.
 
     Args:
         design: The values of a subject.
-        margin: The difference of its metric that does not matter.
+        margin: The largest difference of the metric that does not matter.
         classical: Also test with equal variances.
 
     Raises:
@@ -50,8 +50,7 @@ def tests_of(design: Design, margin: Margin, *, classical: bool) -> Iterator[Row
 
 
 def _two_levels(design: Design, margin: Margin) -> Row:
-    """The difference of two levels: by pairs of runs with the same seed if there are, else of independent
-    runs."""
+    """The difference of two levels: paired by seed if both have the same seeds, else of independent runs."""
     groups = _groups(design)
     if design.is_blocked:
         return _paired_difference(design, groups, (0, 1), margin, is_primary=True)
@@ -79,8 +78,8 @@ def _two_levels(design: Design, margin: Margin) -> Row:
 
 
 def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterator[Row]:
-    """Whether levels differ, and every pair of them; then the same by ranks. Which pairs differ is said by
-    pairs of runs with the same seed if there are, else after Games and Howell."""
+    """Tests of whether levels differ, and of every pair of levels; then the same tests by ranks. Pairs of
+    levels are paired by seed if all levels have the same seeds, else tested after Games and Howell."""
     groups = _groups(design)
     varies = all(len(set(group)) > 1 for group in groups)
     if varies:
@@ -103,8 +102,8 @@ def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterat
 
 
 def several_factors(design: Design, *, classical: bool) -> Iterator[Row]:
-    """The tests of every factor and interaction: with a variance of every cell, with a pooled one, and with
-    seeds as random effects if every cell has the same."""
+    """The tests of every factor and interaction: with a variance per cell, with a pooled variance, and with
+    seeds as random effects if every cell has the same seeds."""
     places = product(*(range(len(levels)) for levels in design.levels))
     every = product(*design.levels)
     cells = {place: design.values(cell) for place, cell in zip(places, every, strict=True)}
@@ -125,17 +124,17 @@ def several_factors(design: Design, *, classical: bool) -> Iterator[Row]:
 
 
 def several_metrics(designs: Sequence[Design]) -> Row:
-    """Whether the levels of a factor differ in several metrics taken together. It is read beside each of
-    them.
+    """Test of whether the levels of a factor differ in several metrics taken together. It supplements the
+    tests of the single metrics.
 
     Raises:
-        ValueError: If that cannot be tested: see `fullpipe.statistics.manova`.
+        ValueError: If the metrics cannot be tested: see `fullpipe.statistics.manova`.
     """
     groups = []
     for cell, of_cell in designs[0].cells.items():
         seeds = sorted(of_cell)
         if any(sorted(design.cells.get(cell, {})) != seeds for design in designs):
-            raise ValueError("metrics have to be of the same runs")
+            raise ValueError("the metrics must be of the same runs")
         groups.append(np.array([[design.cells[cell][seed] for design in designs] for seed in seeds]))
     found = statistics.manova(groups)
     first = designs[0].subject
@@ -162,7 +161,8 @@ def _f_row(
     *,
     is_primary: bool = False,
 ) -> Row:
-    """A row of an F test of the factors at some places: one of a main effect, several of an interaction."""
+    """A row of an F test of the factors at some indices: one for a main effect, several for an
+    interaction."""
     factors = tuple(design.factors[place] for place in places)
     return Row(
         design.subject,
@@ -181,7 +181,7 @@ def _f_row(
 def _explained(found: FTest) -> tuple[Effect, Effect]:
     """Two estimates of the share of the variance that a factor explains.
 
-    Both estimate the same share, so the interval is one: eta² has it.
+    Both estimate the same share, so only eta² has the interval.
     """
     return replace(statistics.omega_squared(found), interval=None), statistics.eta_squared(found, LEVEL)
 
@@ -211,7 +211,7 @@ def _kruskal(design: Design, groups: Groups, *, is_primary: bool) -> Row:
 
 
 def _of_pairs(design: Design, groups: Groups, margin: Margin) -> Iterator[Row]:
-    """Every pair of levels by pairs of runs, corrected by Holm's procedure."""
+    """Every pair of levels, paired by seed and corrected by Holm's procedure."""
     rows = [
         _paired_difference(design, groups, places, margin) for places in combinations(range(len(groups)), 2)
     ]
@@ -251,7 +251,7 @@ def _dunn(design: Design, groups: Groups) -> Iterator[Row]:
 def _paired_difference(
     design: Design, groups: Groups, places: tuple[int, int], margin: Margin, *, is_primary: bool = False
 ) -> Row:
-    """The difference of two levels by pairs of runs with the same seed."""
+    """The difference of two levels, paired by seed."""
     reference, other = (groups[place] for place in places)
     found = statistics.paired(reference, other)
     t = abs(found.difference) / (found.deviation / math.sqrt(found.n)) if found.deviation else math.inf
@@ -300,7 +300,7 @@ def _against(
     other: Sequence[float],
     margin: Margin,
 ) -> dict[str, Any]:
-    """The margin as stated and in the unit of the metric, and p of a test of equivalence unless that is 0."""
+    """The margin as stated and in the unit of the metric, and p of the equivalence test unless it is 0."""
     allowed = margin.allowed(_mean(reference))
     p_equivalent = test(reference, other, allowed).p if allowed else None
     return {"stated": margin, "margin": allowed, "p_equivalent": p_equivalent}
@@ -311,7 +311,7 @@ def _ratio(
     reference: Sequence[float],
     other: Sequence[float],
 ) -> list[Effect]:
-    """The ratio of two means; nothing unless both are positive."""
+    """The ratio of two means; empty unless both means are positive."""
     return [ratio(reference, other, LEVEL)] if min(_mean(reference), _mean(other)) > 0 else []
 
 
@@ -320,12 +320,11 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def follow_ups(rows: Sequence[Row]) -> list[float]:
-    """P values of pairs of levels, corrected over the subjects of a family; NaN of all other rows.
+    """P values of pairs of levels, corrected over the subjects of a family; NaN for all other rows.
 
-    Pairs of one subject are corrected by their own test. Over subjects, p is multiplied by the number of
-    those that still have a pair with a p as large or larger, in steps from the smallest on: Holm's procedure,
-    whose hypotheses are those subjects. Source: Holm 1979, "A simple sequentially rejective multiple test
-    procedure".
+    The test itself corrects for the pairs of one subject. Holm's procedure corrects over subjects, from the
+    smallest p on: p is multiplied by the number of subjects that still have a pair with a p as large or
+    larger. Source: Holm 1979, "A simple sequentially rejective multiple test procedure".
     """
     adjusted, largest = [math.nan] * len(rows), 0.0
     order = sorted((n for n, row in enumerate(rows) if row.is_follow_up), key=lambda n: rows[n].p)
