@@ -260,7 +260,7 @@ class TestSides:
         (suite.parent / "small.toml").write_text(SMALL.replace("10 Mbit/s", "50 Mbit/s"))
         result = fullpipe("check", suite, "--against", "base.json")
         assert result.exit_code == 2
-        assert "another scenario, in topology.bottleneck.rate" in result.stderr
+        assert "different scenario, in topology.bottleneck.rate" in result.stderr
 
     def test_a_file_has_as_many_seeds_as_may_be_spent(self, fullpipe: Cli, suite: Path) -> None:
         fullpipe("check", suite, "--keep", "base.json")

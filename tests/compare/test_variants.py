@@ -280,7 +280,7 @@ def test_json_has_a_verdict_per_row(command: Any) -> None:
     [
         ("flows.0.cca=cubic", "over: give two values or more"),
         ("flows.0.cca", "write it as PATH=VALUE,VALUE"),
-        ("flows.0.cca=cubic,cubic", "stands there twice"),
+        ("flows.0.cca=cubic,cubic", "is given twice"),
         ("flows.0.cca=cubic,cubik", "cubik"),
         ("duration=5 s,6 s", "over: duration: 6 s"),
     ],
@@ -356,7 +356,7 @@ def test_scenarios_with_other_sweeps_are_refused(small: str) -> None:
         app, ["compare", small, "--over", "scenario=two.toml,swept.toml", "--seeds", "2"]
     )
     assert result.exit_code == 2
-    assert "other sweeps" in result.stderr
+    assert "different sweeps" in result.stderr
 
 
 def test_an_engine_that_is_none_is_refused(small: str) -> None:

@@ -80,4 +80,4 @@ def test_a_run_without_samples_is_refused(kind: str, tmp_path: Path) -> None:
     bare = run(Scenario.named("single-cubic").with_values(values), out=tmp_path)
     told = CliRunner().invoke(app, ["plot", str(bare.folder), "--kind", kind])
     assert told.exit_code == 2
-    assert "no samples; was the run" in " ".join(told.output.split())
+    assert "there are no samples to draw" in " ".join(told.output.split())

@@ -194,7 +194,7 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
 
     Nothing if all runs are long enough.
     """
-    from fullpipe.analysis.points import points_of  # here: `shortfall` is given its points
+    from fullpipe.analysis.points import points_of  # imported here, as `shortfall` is given points
 
     by_name: dict[str, list[Run]] = {}
     for run in runs:
@@ -220,7 +220,7 @@ def _advice(run: Run, of: Need) -> str:
 
 def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
     """Describe some of several points in words."""
-    from fullpipe.analysis.points import varying  # here: not needed for a single run
+    from fullpipe.analysis.points import varying  # imported here, as a single run needs no points
     from fullpipe.analysis.regions import region
     from fullpipe.scenario.labels import Labels
 
@@ -230,7 +230,7 @@ def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
 
 def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
     """Yield the needs of some runs of one point, which share their queue and flows."""
-    is_shared = len(bulk_names(runs[0])) > 1 and waits_for_others(runs[0])  # a single flow has no others
+    is_shared = len(bulk_names(runs[0])) > 1 and waits_for_others(runs[0])  # a single flow never waits
     yield from (need(run, is_shared=is_shared) for run in runs)
 
 

@@ -1,4 +1,4 @@
-"""The conclusion of runs over seeds: what every group got, fairness, and the extremes of a sweep."""
+"""The conclusion of runs over seeds: main metrics of every group, fairness, and the extremes of a sweep."""
 
 from __future__ import annotations
 
@@ -24,27 +24,28 @@ from fullpipe.analysis.shown import (
 from fullpipe.scenario.labels import Labels
 
 MOST = 5
-"""Sentences of a conclusion."""
+"""Most sentences of a conclusion."""
 _MOST_NAMES = 3
 _MOST_GROUPS = 4
-"""Groups of flows that a sentence names."""
+"""Most groups of flows that a sentence names."""
 _FAIRNESS = "jain"
 _BULK, _GOODPUT, _RATIO, _FAIR = "bulk", "goodput", "share_ratio", "equal_share"
 NEEDED = (_BULK, _RATIO, _FAIR)
-"""Metrics that choose those that lead, whether or not they are shown."""
+"""Metrics that determine the leading metrics, whether or not they are shown."""
 _Rows = Sequence[Mapping[str, Any]]
 
 
 def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | None = None) -> list[str]:
-    """Say what runs gave, in one to five sentences.
+    """Summarise the results of runs in one to five sentences.
 
     Args:
-        means: Means over seeds with intervals, as `over_seeds` gives them.
-        asked: Metrics that were asked for; left out, those that lead for every group of flows.
-        labels: Words for paths and values; left out, those of the model.
+        means: Means over seeds with intervals, as `over_seeds` returns them.
+        asked: Requested metrics; default: the leading metrics of every group of flows.
+        labels: Words for paths and values; default: those of the model.
 
     Returns:
-        Of one point every group with its mean and interval; of several where a metric is highest and lowest.
+        For one point, the mean and interval of every group; for several points, the points at which a metric
+        is highest and lowest.
     """
     known = with_groups(means.drop_nulls("mean"))
     paths = [path for path in paths_of(known) if known[path].n_unique() > 1]
@@ -60,7 +61,8 @@ def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | Non
 
 
 def with_groups(known: pl.DataFrame) -> pl.DataFrame:
-    """The table with one name, as `of`, for every entry of `flows` whose flows have several."""
+    """The table with one name in the column `of` for every entry of `flows`, also if its flows have several
+    names."""
     names = known.filter(pl.col("entry").is_not_null()).group_by("entry", maintain_order=True)
     several = names.agg(pl.col("of").unique(maintain_order=True)).filter(pl.col("of").list.len() > 1)
     named = {entry: called(of, entry) for entry, of in several.iter_rows()}
@@ -71,7 +73,7 @@ def with_groups(known: pl.DataFrame) -> pl.DataFrame:
 
 
 def called(names: Sequence[str], entry: int) -> str:
-    """The names of an entry of `flows`; of too many the place of the entry.
+    """The names of an entry of `flows`; if there are too many, the index of the entry.
 
     >>> called(["cubic-1", "reno-1"], 0), called(["cubic-1", "reno-1", "bbr1-1", "bbr3-1"], 0)
     ('cubic-1 or reno-1', 'flows.0')
@@ -91,7 +93,7 @@ def short(sentence: str) -> str:
 
 
 def _of_asked(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Metrics that were asked for, each with every group that has it; of all flows if no group has."""
+    """Requested metrics, each with every group that has the metric, or with all flows if no group has it."""
     every = known.filter(pl.col("metric").is_in(asked))
     of_metric = dict(every.group_by("metric").agg(pl.col("of").unique(maintain_order=True)).rows())
     for metric in asked:
@@ -100,13 +102,13 @@ def _of_asked(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, 
 
 
 def leads(known: pl.DataFrame) -> Iterator[tuple[str, str]]:
-    """Metrics that lead unless others are asked for, with their group, the most important first.
+    """Default metrics of a conclusion with their groups, the most important first.
 
-    These are, of bulk flows whose fair share differs between points, the share over it; the first metric of
-    every group; Jain's index; and the second metric of bulk flows.
+    They are: the ratio of goodput to fair share, for bulk flows whose fair share differs between points; the
+    first metric of every group; Jain's index; and the second metric of bulk flows.
 
     Args:
-        known: Means as `with_groups` gives them, of the metrics `NEEDED` and of those that are shown.
+        known: Means of `NEEDED` and of the shown metrics, as `with_groups` returns them.
     """
     needed = pl.col("metric").is_in(NEEDED)
     flows, helpers = (known.filter(pl.col("kind") == "flows", each) for each in (~needed, needed))
@@ -127,7 +129,9 @@ def leads(known: pl.DataFrame) -> Iterator[tuple[str, str]]:
 
 
 def _is_by_fair_share(helpers: pl.DataFrame, of: str) -> bool:
-    """Whether the fair share of any group differs between points, and this group has a share over it."""
+    """Whether the fair share of any group differs between points, and this group has a ratio to its fair
+    share.
+    """
     fair = helpers.filter(pl.col("metric") == _FAIR, ~pl.col("of").is_in(TOTALS))
     counts = fair.group_by("of").agg(pl.col("mean").n_unique())["mean"]
     has_ratio = not helpers.filter(pl.col("metric") == _RATIO, pl.col("of") == of).is_empty()
@@ -162,13 +166,13 @@ def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, l
 
 
 def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, Any]], str]) -> str:
-    """Say where a metric is highest and lowest, and how many points may equal these.
+    """Say where a metric is highest and lowest, and how many other points may equal each extreme.
 
     Args:
-        rows: Means of a metric of one group or link, at least one, as `over_seeds` gives them.
-        metric: Its name.
+        rows: Means of a metric of one group or link, at least one, as `over_seeds` returns them.
+        metric: Name of the metric.
         of: Name of the group or link.
-        place: Names the point of a row.
+        place: Function that names the point of a row.
     """
     least, *_, most = sorted((*rows, rows[0]), key=lambda row: row["mean"])
     unit = unit_shown(least["unit"], metric)
@@ -184,7 +188,8 @@ def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, An
 
 
 def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) -> str:
-    """Two points that surely differ although those of the extreme means may not; else that all overlap."""
+    """Words on two points whose intervals do not overlap, if those of the extremes do; else, that all
+    overlap."""
     firm = [row for row in rows if row["n"] > 1]
     above, below = max(firm, key=lambda row: ends(row)[0]), min(firm, key=lambda row: ends(row)[1])
     if ends(below)[1] >= ends(above)[0]:
@@ -194,12 +199,13 @@ def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) ->
 
 
 def _alike(row: Mapping[str, Any], rows: _Rows) -> str:
-    """The number of other points that may be equal to one: their intervals overlap."""
+    """The number of other points whose interval overlaps that of the given point, so that they may be
+    equal."""
     low, high = ends(row)
     others = sum(ends(one)[0] <= high and low <= ends(one)[1] for one in rows) - 1
     return f" ({others} other point{'s' if others > 1 else ''} may be equal)" if others else ""
 
 
 def ends(row: Mapping[str, Any]) -> tuple[float, float]:
-    """The ends of an interval; of one seed, or of equal runs, the mean twice."""
+    """The ends of an interval; both are the mean for a single seed or for equal runs."""
     return (row["mean"], row["mean"]) if row["alike"] or row["low"] is None else (row["low"], row["high"])

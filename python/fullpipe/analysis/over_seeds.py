@@ -20,7 +20,8 @@ _BOUNDS = {name: bounds_of(name) for name in BY_NAME}
 
 
 def paths_of(values: pl.DataFrame) -> list[str]:
-    """What tells the points of a table of values apart: swept paths, keys of variants, and the engine."""
+    """Columns that identify the points of a table of values: swept paths, keys of variants, and the
+    engine."""
     before = values.columns[: values.columns.index(MEASURED[0])]
     return [name for name in before if name != "seed"]
 
@@ -29,14 +30,14 @@ def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
     """Means over the seeds of every point, group of flows or link, and metric.
 
     Args:
-        values: As `fullpipe.analysis.values.values_of` gives them.
-        level: Of the interval, which is Student's: see `fullpipe.statistics.t_interval`.
+        values: Values as `fullpipe.analysis.values.values_of` returns them.
+        level: Confidence level of Student's interval: see `fullpipe.statistics.t_interval`.
 
     Returns:
-        The columns of `values` but for seed and value; `n`, how many seeds have a value; `mean`; `low` and
-        `high`, which are null for fewer than two and end where the metric does; `alike`, whether all values
-        are the same; and of completion times `began` and `unfinished`, over all seeds, if the metrics that
-        count them are there.
+        The columns of `values` except seed and value; `n`, the number of seeds with a value; `mean`; `low`
+        and `high`, the interval truncated at the bounds of the metric, null for fewer than two values;
+        `alike`, whether all values are equal; and `began` and `unfinished` over all seeds for completion
+        times, if `values` has the metrics that count them.
     """
     keys = [*paths_of(values), *(name for name in MEASURED if name != "value")]
     counts = counted(values).group_by(keys, maintain_order=True).agg(sums("began"), sums("unfinished"))
@@ -48,7 +49,7 @@ def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
 
 
 def _bounded(end: str) -> pl.Expr:
-    """An end of intervals, or the bound of the metric if that is nearer to the mean."""
+    """An end of intervals, or the bound of the metric if the bound is nearer to the mean."""
     least, most = (
         pl.col("metric").replace_strict(
             {name: bounds[side] for name, bounds in _BOUNDS.items()}, default=None, return_dtype=pl.Float64
@@ -59,7 +60,7 @@ def _bounded(end: str) -> pl.Expr:
 
 
 def bounded(found: pl.DataFrame) -> list[str]:
-    """The metrics of which an interval of `over_seeds` ends at a bound."""
+    """The metrics with an interval of `over_seeds` that is truncated at a bound."""
     names = []
     for name, (least, most) in _BOUNDS.items():
         rows = found.filter(pl.col("metric") == name, ~pl.col("alike"))
@@ -88,7 +89,7 @@ def are_equal_over_seeds(runs: Iterable[tuple[Mapping[str, Any], Run]]) -> bool:
 
 
 def _are_equal(one: Run, other: Run) -> bool:
-    """Whether runs have the same packets and the same rows: by their checksums, or else the rows."""
+    """Whether two runs have equal packets and rows, by their checksums, or else by their rows."""
     if one.fingerprint and one.fingerprint == other.fingerprint:
         return True
     return _summary(one) == _summary(other)
@@ -99,14 +100,14 @@ def _summary(run: Run) -> tuple[object, ...]:
 
 
 def sums(column: str) -> pl.Expr:
-    """The sum of a column; null if it is known of no row."""
+    """The sum of a column; null if all rows are null."""
     return pl.when(pl.col(column).count() > 0).then(pl.col(column).sum())
 
 
 def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.DataFrame:
-    """Of the rows with the same keys: `n`, `mean`, `low`, `high` and `alike` of `value`."""
+    """The columns `n`, `mean`, `low`, `high` and `alike` of `value`, per group of rows with equal keys."""
     import numpy as np
-    from scipy.special import stdtrit  # here: it takes a while to import
+    from scipy.special import stdtrit  # imported here, as the import is slow
 
     value = pl.col("value")
     found = rows.group_by(keys, maintain_order=True).agg(
@@ -125,12 +126,12 @@ def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.D
 
 
 def without_stand_ins(found: pl.DataFrame, column: str, asked: Collection[str] = ()) -> pl.DataFrame:
-    """Leave out metrics that stand in for another one which is known of the same groups at the same points.
+    """Leave out substitute metrics if the metric they replace is known for the same groups and points.
 
     Args:
         found: Values, or means over seeds.
-        column: Their name.
-        asked: Metrics that are kept anyway.
+        column: Name of the column with the values or means.
+        asked: Metrics that are kept in any case.
     """
     known = found.drop_nulls(column)
     keys = [*paths_of(found), "of"]

@@ -171,7 +171,8 @@ _ENDS = ("sender", "receiver")
 
 
 def points_in_order(network: Network, points: Collection[str]) -> list[str]:
-    """Sort points of capture from the sender to the receiver; links of ACKs by their mirrored position."""
+    """Sort points of capture by their mean position on the routes from sender to receiver. On routes of ACKs,
+    positions are mirrored."""
     found: dict[str, list[float]] = {point: [] for point in points}
     for routed in network.flows:
         for source in _ENDS:

@@ -1,4 +1,4 @@
-"""Some of the points of a sweep in words: where something is so."""
+"""Descriptions of some of the points of a sweep in words."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def region(
     words: Mapping[str, str],
     said: Said = lambda _, value: value_text(value),
 ) -> str:
-    """Where the chosen points lie among all, path by path; nothing if they are all of them.
+    """Describe chosen points by conditions on paths; empty if all points are chosen.
 
     Args:
         points: The values of the paths at every point.
-        chosen: Places of points.
-        words: What paths are called; the order of the paths is that in which they are told.
-        said: A value at a path as text.
+        chosen: Indices of points.
+        words: Names of the paths, in the order of the description.
+        said: Function from a path and a value to text.
 
     >>> grid = [{"rate": rate, "size": size} for rate in (1, 2, 3) for size in (10, 20)]
     >>> region(grid, [0, 2, 4], {"rate": "rate", "size": "size"})
@@ -44,7 +44,7 @@ def region(
 
 
 def _orders(paths: list[str]) -> list[list[str]]:
-    """Every path in turn as the one that is told first."""
+    """Orders of the paths, with each path first in turn."""
     return [[path, *(other for other in paths if other != path)] for path in paths]
 
 
@@ -55,7 +55,7 @@ class _Grid:
         self._points, self._chosen, self._words, self._said = points, chosen, words, said
 
     def parts(self, among: Sequence[int], paths: Sequence[str]) -> list[str]:
-        """The conditions of which any holds at the chosen points; one that is empty if that is everywhere."""
+        """Conditions such that each chosen point meets at least one; a single empty one if all are chosen."""
         wanted = [place for place in among if place in self._chosen]
         if not wanted:
             return []
@@ -74,7 +74,7 @@ class _Grid:
         ]
 
     def _condition(self, path: str, of: Sequence[Any], values: Sequence[Any]) -> str:
-        """That the value of a path is one of these."""
+        """The condition that the value of a path is one of these."""
         word = self._words[path]
         if len(of) == len(values):
             return ""
@@ -89,7 +89,7 @@ class _Grid:
 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:
-    """Distinct values: quantities by size, all else as it comes."""
+    """Distinct values: quantities sorted by size, other values in their order."""
     distinct: list[Any] = []
     for value in values:
         if value not in distinct:

@@ -25,16 +25,16 @@ _SHOWN = {
 _PERCENT, POINTS = ("%", 100.0, 1), "pp"
 """Unit, scale and decimals of parts of a whole, and the unit of their differences: percentage points."""
 _RELATIVE = ("bit/s", "bit/s²", "s")
-"""Units of which differences are in per cent of the reference: rates and times."""
+"""Units whose differences are shown in per cent of the reference: rates and times."""
 LONGEST = 35
-"""Words of a sentence: see `words_in`."""
+"""Most words of a sentence: see `words_in`."""
 _INTERVAL = re.compile(r"\[[^\]]*\]")
 _SMALLEST_P = 0.0001
-"""Smaller p values are shown as a bound."""
+"""Smallest p value that is shown as a number; smaller values are shown as a bound."""
 _FINE = 2
-"""Decimals that are enough for any interval."""
+"""Decimals from which intervals get no further decimal."""
 _MOST_MORE = 4
-"""Decimals of a width beyond those of its metric."""
+"""Most decimals of a half-width beyond those of its metric."""
 
 
 def _form(unit: str, metric: str) -> tuple[str, float, int]:
@@ -55,15 +55,16 @@ def unit_shown(unit: str, metric: str = "") -> str:
 
 
 def is_relative(unit: str, metric: str, reference: float, margin: Margin | None = None) -> bool:
-    """Whether differences are in per cent of the reference: of rates and times whose margin is a share.
+    """Whether differences are shown in per cent of the reference: for rates and times whose margin is a
+    share.
 
     Differences of parts of a whole, scores and counts are in the unit of the metric.
 
     Args:
         unit: The base unit.
-        metric: Name of the metric, if it has one.
+        metric: Name of the metric; may be empty.
         reference: Mean of the reference, in the base unit.
-        margin: The margin that was stated; left out or empty, that of the metric.
+        margin: The stated margin; default: that of the metric.
     """
     known = margin if margin and (margin.relative or margin.absolute) else None
     known = known or (BY_NAME[metric].margin if metric in BY_NAME else None)
@@ -89,7 +90,7 @@ def shown_in(name: str, unit: str, metric: str = "") -> tuple[float, str]:
 def axis_shown(metric: str, of: str = "", *, in_percent: bool = True) -> tuple[float, str]:
     """Return the factor from the base unit of a metric to the unit shown, and the title of its axis.
 
-    Figures of `fullpipe plot` have parts of a whole from 0 to 1, as their files of numbers do.
+    Figures of `fullpipe plot` show parts of a whole from 0 to 1, like their CSV files.
 
     >>> axis_shown("page_p50", "readers")
     (1000.0, 'median page load time of readers (ms)')
@@ -120,8 +121,8 @@ def metric_shown(metric: str, of: str = "") -> str:
 
 
 def number_shown(value: float | None, unit: str, metric: str = "") -> str:
-    """A value in the unit in which it is shown, with the decimals of its metric if that has its own; a dash
-    for what is not known.
+    """A value in its displayed unit, with the decimals of the metric if it defines them; a dash for unknown
+    values.
 
     >>> number_shown(0.0405, "s"), number_shown(4.3935, "1", "call_score")
     ('40.50', '4.4')
@@ -133,7 +134,7 @@ def number_shown(value: float | None, unit: str, metric: str = "") -> str:
 
 
 def _rounded(value: float, digits: int, sign: str = "") -> str:
-    """A number with this many decimals and, with `sign` "+", always a sign; 0 has none.
+    """A number with this many decimals and, with `sign` "+", always a sign; 0 has no sign.
 
     >>> _rounded(-0.04, 1), _rounded(-0.04, 2, "+")
     ('0.0', '-0.04')
@@ -143,8 +144,8 @@ def _rounded(value: float, digits: int, sign: str = "") -> str:
 
 
 def widths_shown(widths: Sequence[float], unit: str, metric: str) -> list[str]:
-    """Half widths of intervals, with the decimals of their metric, and more where one would be shown as 0 or
-    as another one is.
+    """Half-widths of intervals with the decimals of their metric; with more decimals if a half-width would be
+    shown as 0 or equal to another.
 
     >>> widths_shown([0.12, 0.0215], "1", "call_score"), widths_shown([5e5, 2e5], "bit/s", "goodput")
     (['0.12', '0.02'], ['0.50', '0.20'])
@@ -159,7 +160,7 @@ def widths_shown(widths: Sequence[float], unit: str, metric: str) -> list[str]:
 
 
 def _are_told(texts: Sequence[str]) -> bool:
-    """Whether all differ, and none is 0."""
+    """Whether all texts differ, and no text is 0."""
     return len(set(texts)) == len(texts) and all(text.strip("0.") for text in texts)
 
 
@@ -169,13 +170,13 @@ def scale_and_digits(unit: str, metric: str) -> tuple[float, int]:
 
 
 def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
-    """The mean of a row of `over_seeds`, its interval if it has one, and what completion times leave out.
+    """The mean of a row of `over_seeds`, its interval if known, and the number of unfinished transfers.
 
     >>> row = {"mean": 1e6, "low": 0.0, "high": 3e6, "alike": False, "unit": "bit/s"}
     >>> mean_shown(row, "Mbit/s")
     '1.00 [0.00, 3.00] Mbit/s'
 
-    A metric with one decimal or none has one more if both ends would be shown alike:
+    A metric with at most one decimal gets one more if both ends would look equal:
 
     >>> mean_shown({"mean": 4.382, "low": 4.375, "high": 4.389, "alike": False, "metric": "call_score"})
     '4.38 [4.38, 4.39]'
@@ -192,7 +193,7 @@ def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
 
 
 def _is_coarse(low: float, high: float, digits: int) -> bool:
-    """Whether an interval has one decimal or none, with which both ends are shown alike."""
+    """Whether an interval has at most one decimal, so that both ends look equal."""
     return digits < _FINE and low != high and _rounded(low, digits) == _rounded(high, digits)
 
 
@@ -209,7 +210,7 @@ def difference_shown(
     """A difference with its interval: in per cent of the reference if `is_relative`, else in its unit.
 
     The interval is truncated at the bounds of the metric, such as -100 %. Per cent and percentage points are
-    always named, other units if asked.
+    always written; other units are written only with `has_unit`.
 
     >>> difference_shown(1e6, None, 10e6, "bit/s"), difference_shown(1.16, None, 3.2, "1", "call_score")
     ('+10.0 %', '+1.2')
@@ -238,7 +239,7 @@ def difference_shown(
 
 
 def margin_shown(margin: Margin, unit: str, metric: str = "", *, has_unit: bool = False) -> str:
-    """A margin in the unit in which its quantity is shown, with this unit if asked or in percentage points.
+    """A margin in the displayed unit of its quantity; the unit is written with `has_unit`, or if it is pp.
 
     >>> margin_shown(Margin(0.15, 0.001), "s", "rtt_mean", has_unit=True)
     '15 %, 1.00 ms'
@@ -260,7 +261,7 @@ def point_shown(point: Mapping[str, Any], labels: Labels | None = None) -> list[
 
 
 def p_shown(value: float | None) -> str:
-    """A p value; None if there is no test.
+    """A p value as text; None means that there is no test.
 
     >>> p_shown(0.0123), p_shown(2e-7), p_shown(0.999), p_shown(None)
     ('0.012', '<0.0001', '1.0', '-')
@@ -282,7 +283,7 @@ def p_in_words(value: float | None) -> str:
 
 
 def begun(sentence: str) -> str:
-    """A sentence with a capital, unless its first word is a name with digits or capitals, such as iBBR.
+    """A sentence with a capital first letter, unless its first word is a name such as iBBR.
 
     >>> begun("mean RTT rises."), begun("p95 RTT rises."), begun("iBBR matters.")
     ('Mean RTT rises.', 'p95 RTT rises.', 'iBBR matters.')

@@ -1,4 +1,4 @@
-"""What was measured of a scenario, kept in a file, to compare later runs with."""
+"""Baselines: measured values of a scenario, stored in a file for comparison with later runs."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ _Row = tuple[_Seed, Text, _Kind, _Entry | None, Text, Text, _Value | None, Text]
 
 
 class Strict(BaseModel):
-    """A part of a file, of which no key is unknown."""
+    """A part of a file; unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Kept(Strict):
-    """A point of the scenario's sweep, and what was measured there."""
+    """A point of the scenario's sweep, and the values measured there."""
 
     point: dict[str, Any]
     scenario: dict[str, Any]
-    """Without a sweep, as TOML has it."""
+    """The scenario without its sweep, as a table of TOML."""
     rows: Annotated[list[_Row], FailFast(), Field(min_length=1)]
     """Seed, engine, kind, entry, of, metric, value and unit of every value."""
 
     def side(self, name: str) -> Side:
-        """It as a side of a comparison.
+        """The point as a side of a comparison.
 
         Raises:
-            ScenarioError: If what was run is no scenario today.
+            ScenarioError: If the stored scenario is not valid in this version.
         """
         try:
             scenario = Scenario(**self.scenario)
         except ScenarioError as error:
             why = f"{name}: the scenario is not valid: {error.problems[0]}"
-            raise ScenarioError([f"{why}; keep the baseline anew"]) from None
+            raise ScenarioError([f"{why}; measure and store the baseline again"]) from None
         return Side(name, scenario, pl.DataFrame(self.rows, schema=COLUMNS, orient="row"))
 
 
@@ -74,36 +74,36 @@ class Baseline(Strict):
     format: Literal[1] = 1
     engine: Text
     version: Text
-    """Of the engine."""
+    """Version of the engine."""
     points: Annotated[list[Kept], FailFast(), Field(min_length=1)]
 
     @property
     def name(self) -> str:
-        """What a comparison calls it."""
+        """Name of the baseline in comparisons."""
         return f"{self.engine} {self.version}"
 
     @property
     def seeds(self) -> list[int]:
-        """Those that were run, in ascending order."""
+        """Seeds of the stored runs, in ascending order."""
         return sorted({row[0] for row in self.points[0].rows})
 
     def sides(self) -> list[tuple[dict[str, Any], Side]]:
         """The sides of a comparison, point by point.
 
         Raises:
-            ScenarioError: If what was run is no scenario today.
+            ScenarioError: If a stored scenario is not valid in this version.
         """
         return [(kept.point, kept.side(self.name)) for kept in self.points]
 
 
 def baseline_of(points: Sequence[tuple[Mapping[str, Any], Sequence[Run]]]) -> Baseline:
-    """What is to be kept of the runs of every point: every metric of every group of flows and link."""
+    """The baseline of the runs of every point: every metric of every group of flows and link."""
     first = points[0][1][0].meta.engine
     return Baseline(engine=first.name, version=first.version, points=[kept_of(*each) for each in points])
 
 
 def kept_of(point: Mapping[str, Any], runs: Sequence[Run]) -> Kept:
-    """What is to be kept of the runs of a point."""
+    """The stored values of the runs of a point."""
     links = [str(name) for name in runs[0].links_summary["link"]]
     values = values_of((({}, run) for run in runs), links=links)
     return Kept(point=dict(point), scenario=runs[0].scenario.to_dict(), rows=values.select(*COLUMNS).rows())
@@ -122,7 +122,7 @@ def read(path: Path) -> Baseline:
     """Read a baseline.
 
     Raises:
-        ScenarioError: If the file cannot be read or is none.
+        ScenarioError: If the file cannot be read or is not a baseline.
     """
     return read_as(Baseline, path, "a baseline")
 
@@ -131,7 +131,7 @@ _File = TypeVar("_File", bound=BaseModel)
 
 
 def read_as(kind: type[_File], path: Path, what: str) -> _File:
-    """Read a file with what was measured, of a known format; errors are those of `read`."""
+    """Read a file of measured values in a known format; errors are those of `read`."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)

@@ -1,4 +1,4 @@
-"""Variants of a scenario: run with the same seeds, and each compared with the first."""
+"""Variants of a scenario, which are run with the same seeds; each is compared with the first variant."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from fullpipe.validation.compare.comparison import VariantComparison, compare_al
 from fullpipe.validation.compare.side import Side
 
 HEADLINES = names_in(View.COMPARISON)
-"""Metrics that are compared unless others are named."""
+"""Metrics that are compared by default."""
 SCENARIO, ENGINE = "scenario", "engine"
-"""Axes that are no paths: whole scenarios, and engines by name."""
+"""Axes that are not paths: whole scenarios, and engines by name."""
 Jobs = Mapping[str, Sequence[Job]]
-"""Variants before they are run: by name, the jobs of every point of the scenario's own sweep."""
+"""Jobs of each variant, by name: one job per seed and point of the scenario's own sweep."""
 
 
 def sides_of(
@@ -36,14 +36,15 @@ def sides_of(
     """Every combination of the values of all axes, the reference first.
 
     Args:
-        scenario: What is varied.
-        over: Paths with their values; `scenario` with scenarios takes the place of the first argument, and
-            `engine` with names that of the last.
-        seeds: The same for every side.
-        engine: What runs it.
+        scenario: The scenario to vary.
+        over: Paths with their values. The key `scenario` with scenarios replaces the first argument, and the
+            key `engine` with names replaces the last.
+        seeds: Seeds of every side.
+        engine: The engine that runs the scenario.
 
     Raises:
-        ScenarioError: If one is no variant of the scenario, two have the same name, or there is one only.
+        ScenarioError: If a side is not a valid variant, two sides have the same name, or there is only one
+            side.
     """
     chosen, found = list(seeds), list[tuple[str, list[Job]]]()
     for base, used, step in _steps(scenario, over, engine):
@@ -54,7 +55,7 @@ def sides_of(
     names = [name for name, _ in found]
     for name in names:
         if names.count(name) > 1:
-            raise ScenarioError([f'over: "{name}" stands there twice; write it once'])
+            raise ScenarioError([f'over: "{name}" is given twice; write it once'])
     return dict(found)
 
 
@@ -92,19 +93,19 @@ def compared(
 ) -> list[VariantComparison]:
     """Compare every variant with the first at every point of the sweep.
 
-    All that is said is one family: see `fullpipe.validation.compare.rules.paired`.
+    All findings are one family: see `fullpipe.validation.compare.rules.paired`.
 
     Args:
         sides: The variants.
-        runs: Those of their jobs, in order.
-        metrics: What is compared. Left out: `HEADLINES`, less what `headlines` leaves out.
-        margins: Other margins than those of the metrics.
-        of: Groups of flows and links that are compared; all unless named.
+        runs: Runs of the variants' jobs, in the same order.
+        metrics: Metrics to compare; default: `HEADLINES` without the metrics that `headlines` leaves out.
+        margins: Margins by metric that replace the default margins.
+        of: Groups of flows and links to compare; default: all.
         settings: The values that the variants set, for their names: see `settings_of`.
 
     Raises:
         ScenarioError: If two sides cannot be compared, or no run has any of the metrics.
-        UnknownNameError: If there is no group of a name in `of`.
+        UnknownNameError: If no group has a name in `of`.
     """
     if metrics is None:
         metrics = headlines(HEADLINES, (job.scenario for jobs in sides.values() for job in jobs))
@@ -125,7 +126,7 @@ def _pairs(
     first, *others = made
     for key, (point, reference_runs) in made[first].items():
         if any(key not in made[name] for name in others):
-            raise ScenarioError(["over: the scenarios have other sweeps; compare those with the same points"])
+            raise ScenarioError(["over: the scenarios have different sweeps; give all the same points"])
         at_point = [of_side[key][1] for of_side in made.values()]
         links = dict.fromkeys(link for of_side in at_point for run in of_side for link in busy_links(run))
         reference = Side.of_runs(first, reference_runs, metrics, links)
@@ -134,7 +135,7 @@ def _pairs(
 
 
 def _points(jobs: Sequence[Job], runs: Iterator[Run]) -> dict[str, tuple[Mapping[str, Any], list[Run]]]:
-    """The runs of a variant, the next of those given, by points as text."""
+    """The runs of a variant, taken from the iterator, by point as text."""
     return {str(point): (point, of_point) for point, of_point in by_point(zip(jobs, runs, strict=False))}
 
 
@@ -152,24 +153,25 @@ def compare_over(
 ) -> list[VariantComparison]:
     """Run variants of a scenario and compare each with the first: `fullpipe compare --over` in Python.
 
-    All that is said, of every variant at every point, is one family: see `compared`.
+    All findings, on every variant at every point, are one family: see `compared`.
 
     Args:
-        scenario: What is varied. If it has a sweep, variants are compared at every point.
-        over: Paths with their values, or a word with named variants, as `[sweep]` has them; and those that
-            `sides_of` knows besides.
-        seeds: The same for every variant.
-        metrics: What is compared. Left out: `HEADLINES`, less what `headlines` leaves out.
-        margins: Other margins than those of the metrics.
-        of: Groups of flows and links that are compared; all unless named.
-        engine: What runs it.
-        workers: How many runs at the same time.
-        out: Folder in which runs are kept and looked up, or None for memory.
+        scenario: The scenario to vary. If it has a sweep, variants are compared at every point.
+        over: Paths with their values, or a word with named variants, as in `[sweep]`; `scenario` and `engine`
+            are also keys, as in `sides_of`.
+        seeds: Seeds of every variant.
+        metrics: Metrics to compare; default: `HEADLINES` without the metrics that `headlines` leaves out.
+        margins: Margins by metric that replace the default margins.
+        of: Groups of flows and links to compare; default: all.
+        engine: The engine that runs the variants.
+        workers: Number of simultaneous runs.
+        out: Folder in which runs are stored and looked up; None keeps runs in memory.
 
     Raises:
-        ScenarioError: If a variant is wrong, two cannot be compared, or no run has any of the metrics.
-        EngineError: If the engine cannot run one of them: nothing is run then.
-        SweepError: If any run failed, after all others have finished.
+        ScenarioError: If a variant is invalid, two variants cannot be compared, or no run has a requested
+            metric.
+        EngineError: If the engine cannot run a variant; no variant is then run.
+        SweepError: If any run failed; it is raised after all other runs have finished.
     """
     sides = sides_of(scenario, over, seeds, engine)
     todo = [job for jobs in sides.values() for job in jobs]

@@ -1,7 +1,7 @@
-"""How far engines are from Linux: a catalogue of cases, and the page that they give.
+"""Agreement of engines with Linux: a catalogue of cases, and the page of their results.
 
-The page is generated and never edited. The cases of the catalogue are what the native engine is developed
-against; the held-out ones are run to see whether that carries over, and nothing is tuned on them."""
+The page is generated and never edited. The native engine is developed against the cases of the catalogue. The
+held-out cases test whether the agreement generalises, and nothing is tuned on them."""
 
 from fullpipe.validation.agree.case import Case
 from fullpipe.validation.agree.catalogue import cases, held_out_cases

@@ -1,4 +1,4 @@
-"""Cases of the agreement suite, and the functions that make one of each regime."""
+"""Cases of the agreement suite, and one function per regime that makes its cases."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from fullpipe.scenario import Scenario
 
 DURATION_S, WARMUP_S = 25, 5
 START_JITTER = "1 s"
-"""One run is one draw: it begins at some phase of the kernel's clock tick, and BBR at some phase of its own.
-So the runs of a case begin at several moments within a second, the same in every engine."""
+"""Range of the start times of runs. One run is one random draw, as its start has some phase of the kernel's
+clock tick and of BBR's cycle. The runs of a case therefore start at several times within this range, and
+these times are the same in every engine."""
 STARTS = 5
-"""Starts of one flow, or of several behind a managed queue: the standard deviation between starts is mostly
-below 0.5 % of the goodput, 2 % of the mean RTT and 5 % of the retransmissions."""
+"""Starts of cases with one flow, or with several flows behind a managed queue: the standard deviation between
+starts is mostly below 0.5 % of the goodput, 2 % of the mean RTT and 5 % of the retransmissions."""
 CHANCE_STARTS = 20
-"""Where more is left to chance: random losses, 10 % of a run's goodput or more; flows that meet, of which
-who came first keeps more, up to 45 % of the goodput; CDG, which draws when it backs off, 20 % of the
-retransmissions."""
+"""Starts of cases with more variation: random losses (10 % of a run's goodput or more); competing flows, of
+which the first keeps more (up to 45 % of the goodput); CDG, which backs off at random (20 % of the
+retransmissions).
+"""
 _DICE = ("cdg",)
 _DROPS_UNLESS_ASKED = ("codel", "pie", "fq_pie")
-"""Queues that mark only if they are told to."""
+"""Queues that mark packets only if ECN is set."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario with what it is to show and how many seeds, which are starts, it needs."""
+    """A scenario with its purpose and the number of seeds, that is, of starts."""
 
     name: str
     family: str
@@ -35,13 +37,13 @@ class Case:
 
 
 def dumbbell(rate_mbps: float, rtt_ms: float, queue: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """A dumbbell whose whole delay lies in the bottleneck."""
+    """A dumbbell whose bottleneck has the whole delay."""
     bottleneck = {"rate": f"{rate_mbps:g} Mbit/s", "delay": f"{rtt_ms / 2:g} ms", "queue": dict(queue)}
     return {"kind": "dumbbell", "bottleneck": bottleneck | more}
 
 
 def drop_tail(bdp: float) -> dict[str, Any]:
-    """A drop-tail queue of so many bandwidth-delay products."""
+    """A drop-tail queue; its size is in bandwidth-delay products."""
     return {"kind": "drop_tail", "size": f"{bdp:g} bdp"}
 
 
@@ -54,7 +56,7 @@ def case(
     seeds: int = STARTS,
     **more: Any,
 ) -> Case:
-    """A case; it lasts as long as most unless told. In ns-3 it runs ns-3's own algorithms or not at all."""
+    """A case, by default of the usual duration. In ns-3 it runs only if ns-3 has its algorithms."""
     lasts = {"duration": f"{DURATION_S} s", "warmup": f"{WARMUP_S} s"}
     scenario = Scenario(
         name=name,
@@ -77,7 +79,7 @@ def single(
     label: str = "",
     **more: Any,
 ) -> Case:
-    """One flow behind a drop-tail queue; `more` is of the bottleneck."""
+    """One flow behind a drop-tail queue; `more` has further keys of the bottleneck."""
     name = f"{cca}-{rate_mbps:g}m-{rtt_ms:g}ms-{bdp:g}bdp" + (f"-{label}" if label else "")
     topology = dumbbell(rate_mbps, rtt_ms, drop_tail(bdp), **more)
     chosen = seeds or (CHANCE_STARTS if cca in _DICE else STARTS)
@@ -85,7 +87,7 @@ def single(
 
 
 def lossy(family: str, cca: str, rate_mbps: float, rtt_ms: float, percent: float) -> Case:
-    """One flow behind a drop-tail queue of a bandwidth-delay product, and packets are lost at random."""
+    """One flow behind a drop-tail queue of one bandwidth-delay product, with random loss of packets."""
     loss = {"kind": "bernoulli", "probability": percent / 100}
     return single(
         family, cca, rate_mbps, rtt_ms, 1, seeds=CHANCE_STARTS, label=f"loss-{percent:g}pc", loss=loss
@@ -101,7 +103,7 @@ def managed(
     *,
     ecn: bool = False,
 ) -> Case:
-    """Flows, of each algorithm so many, behind a queue that is managed."""
+    """Flows with a number per algorithm, behind a managed queue."""
     flows = [{"cca": cca, "count": count} for cca, count in ccas.items()]
     words = "+".join(f"{count}x{cca}" for cca, count in ccas.items())
     name = f"{kind}-{words}-{rate_mbps:g}m-{rtt_ms:g}ms" + ("-ecn" if ecn else "")
@@ -124,7 +126,9 @@ def mix(
     rate_mbps: float,
     bdp: float,
 ) -> Case:
-    """Several flows, each part of an algorithm, a number and an RTT in ms, behind one drop-tail queue."""
+    """Several flows behind one drop-tail queue; each part has an algorithm, a number of flows and an RTT in
+    ms.
+    """
     shortest = min(rtt_ms for _, _, rtt_ms in parts)
     flows = []
     for cca, count, rtt_ms in parts:
@@ -147,18 +151,18 @@ def transfer(family: str, cca: str, size: str, rate_mbps: float, rtt_ms: float, 
 
 Queue = Mapping[str, Any]
 Paces = Sequence[tuple[float, str | None]]
-"""From a time in seconds on, a rate; None is without limit."""
+"""Pairs of a start time in seconds and the rate from then on; None is no limit."""
 
 
 def starting(family: str, cca: str, count: int, rate_mbps: float, rtt_ms: float, queue: Queue) -> Case:
-    """So many flows, and most of the run is slow start and what it does."""
+    """Several flows in a short run, most of which is slow start and its consequences."""
     name = f"start-{count}x{cca}-{rate_mbps:g}m-{rtt_ms:g}ms-{_limit(queue)}"
     flows = [{"cca": cca, "count": count}]
     return case(name, family, dumbbell(rate_mbps, rtt_ms, queue), flows, duration="6 s", warmup="0 s")
 
 
 def lasting(family: str, cca: str, rate_mbps: float, rtt_ms: float, queue: Queue, lasts_s: int) -> Case:
-    """One flow for another time than most: a shorter one on a short path, a longer one on a slow link."""
+    """One flow with an unusual duration: shorter on a short path, longer on a slow link."""
     name = f"{cca}-{rate_mbps:g}m-{rtt_ms:g}ms-{_limit(queue)}-{lasts_s}s"
     return case(name, family, dumbbell(rate_mbps, rtt_ms, queue), [{"cca": cca}], duration=f"{lasts_s} s")
 
@@ -168,7 +172,7 @@ def _limit(queue: Queue) -> str:
 
 
 def slow_acks(family: str, cca: str, rate_mbps: float, rtt_ms: float, up_kbps: int) -> Case:
-    """ACKs wait in a queue of 50 packets of their own."""
+    """One flow whose ACKs wait in their own queue of 50 packets."""
     queue = {"kind": "drop_tail", "packets": 50}
     back = {"rate": f"{up_kbps} kbit/s", "delay": f"{rtt_ms / 2:g} ms", "queue": queue}
     topology = {**dumbbell(rate_mbps, rtt_ms, drop_tail(1)), "reverse": back}
@@ -176,7 +180,7 @@ def slow_acks(family: str, cca: str, rate_mbps: float, rtt_ms: float, up_kbps: i
 
 
 def lost_acks(family: str, cca: str, rate_mbps: float, rtt_ms: float, percent: float) -> Case:
-    """So many ACKs in a hundred are lost."""
+    """One flow of which a percentage of the ACKs is lost."""
     loss = {"kind": "bernoulli", "probability": percent / 100}
     topology = {
         **dumbbell(rate_mbps, rtt_ms, drop_tail(1)),
@@ -187,14 +191,14 @@ def lost_acks(family: str, cca: str, rate_mbps: float, rtt_ms: float, percent: f
 
 
 def opposed(family: str, there: str, back: str, rate_mbps: float, rtt_ms: float) -> Case:
-    """Two flows, and the data of each meets the ACKs of the other."""
+    """Two flows in opposite directions, so that the data of each meets the ACKs of the other."""
     flows = [{"cca": there}, {"name": f"{back}-back", "cca": back, "direction": "reverse"}]
     name = f"{there}-against-{back}-{rate_mbps:g}m-{rtt_ms:g}ms"
     return case(name, family, dumbbell(rate_mbps, rtt_ms, drop_tail(1)), flows, seeds=CHANCE_STARTS)
 
 
 def paced(family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, paces: Paces) -> Case:
-    """One flow whose application hands data out at these paces."""
+    """One flow whose application writes data at these rates."""
     told = [{"at": f"{at_s:g} s"} | ({} if rate is None else {"rate": rate}) for at_s, rate in paces]
     return _labelled(family, label, cca, rate_mbps, rtt_ms, {"application": told})
 
@@ -207,21 +211,21 @@ def working(
 
 
 def host(family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, **tcp: object) -> Case:
-    """One flow between hosts with other settings."""
+    """One flow between hosts with non-default settings."""
     return _labelled(family, label, cca, rate_mbps, rtt_ms, {}, tcp=tcp)
 
 
 def _labelled(
     family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, flow: Mapping[str, Any], **more: Any
 ) -> Case:
-    """One flow behind a drop-tail queue of a bandwidth-delay product."""
+    """One flow behind a drop-tail queue of one bandwidth-delay product."""
     name = f"{cca}-{label}-{rate_mbps:g}m-{rtt_ms:g}ms"
     topology = dumbbell(rate_mbps, rtt_ms, drop_tail(1))
     return case(name, family, topology, [{"cca": cca, **flow}], **more)
 
 
 def bursts(*, count: int, every_s: float, size_bytes: int) -> Paces:
-    """So many bytes at 1 Gbit/s from time to time, from the third second on, and silence between."""
+    """Bursts of `size_bytes` at 1 Gbit/s, one every `every_s` seconds from 3 s on, with silence between."""
     lasts_s, starts = size_bytes * 8 / 1e9, [2 + every_s * n for n in range(count)]
     around = [pace for at_s in starts for pace in ((at_s, "1 Gbit/s"), (at_s + lasts_s, "0 bit/s"))]
     return [(0, "0 bit/s"), *around]
@@ -230,7 +234,7 @@ def bursts(*, count: int, every_s: float, size_bytes: int) -> Paces:
 def short_flows(
     family: str, size: str, beside: str | None, rate_mbps: float, rtt_ms: float, *, cca: str = "cubic"
 ) -> Case:
-    """A dozen short flows at different times, beside one that lasts or by themselves."""
+    """A dozen short flows at different times, beside one long flow or alone."""
     several = {"name": "short", "cca": cca, "size": size, "count": 12, "start": "6 s", "start_jitter": "14 s"}
     long = [{"name": "long", "cca": beside}] if beside else []
     name = f"12x{cca}-{size.replace(' ', '')}-beside-{beside or 'none'}-{rate_mbps:g}m-{rtt_ms:g}ms"
@@ -241,7 +245,8 @@ def short_flows(
 def shaped(
     family: str, cca: str, kind: str, rate_mbps: int, burst_kb: int, rtt_ms: float, **more: int
 ) -> Case:
-    """A policer or a token bucket, behind lines of 100 Mbit/s, so that no two packets come at one moment."""
+    """A policer or a token bucket, behind lines of 100 Mbit/s, so that no two packets arrive at the same
+    time."""
     queue = {"kind": kind, "rate_bps": rate_mbps * 1_000_000, "burst_bytes": burst_kb * 1000, **more}
     topology = {
         "kind": "dumbbell",
@@ -253,7 +258,7 @@ def shaped(
 
 
 def outage(family: str, cca: str, rate_mbps: float, rtt_ms: float, lasts_s: float) -> Case:
-    """Nothing that is sent arrives for a while from 12 s on."""
+    """One flow during an outage: from 12 s on, no packet arrives for `lasts_s` seconds."""
     changes = [
         {"at": f"{at_s:g} s", "loss": {"kind": "bernoulli", "probability": share}}
         for at_s, share in ((12, 1.0), (12 + lasts_s, 0.0))
@@ -262,14 +267,14 @@ def outage(family: str, cca: str, rate_mbps: float, rtt_ms: float, lasts_s: floa
 
 
 def lost_in_bursts(family: str, cca: str, rate_mbps: float, rtt_ms: float, worsens: float) -> Case:
-    """Bad times of five packets, of which half are lost."""
+    """One flow with burst loss: a bad state lasts five packets, of which half are lost."""
     loss = {"kind": "gilbert_elliott", "worsens": worsens, "improves": 0.2, "bad": 0.5}
     label = f"bad-times-{100 * worsens:g}pc"
     return single(family, cca, rate_mbps, rtt_ms, 1, seeds=CHANCE_STARTS, label=label, loss=loss)
 
 
 def reordered(family: str, cca: str, rate_mbps: float, rtt_ms: float, spread_ms: float) -> Case:
-    """Packets overtake each other by up to the spread."""
+    """One flow whose packets overtake each other by up to `spread_ms`."""
     jitter = {"spread": f"{spread_ms:g} ms", "reorder": True}
     label = f"reordered-{spread_ms:g}ms"
     return single(family, cca, rate_mbps, rtt_ms, 1, seeds=CHANCE_STARTS, label=label, jitter=jitter)

@@ -1,4 +1,4 @@
-"""Cases against Linux: the catalogue that the native engine is developed against, and held-out ones."""
+"""Cases against Linux: the catalogue that the native engine is developed against, and the held-out cases."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ ALGORITHMS = (
     *("reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois", "scalable", "westwood"),
     *("vegas", "veno", "nv", "yeah", "cdg", "dctcp", "bbr1"),
 )
-"""Of a kernel as it is released; its `lp` behaves as Reno and says nothing."""
+"""Algorithms of a released kernel. Its `lp` behaves as Reno, so that it adds no information."""
 _COMMON = ("cubic", "bbr1", "reno")
 HELD_OUT = "held out"
 LAST = "held out to the end"
-"""Run for the first time when the model was finished."""
+"""Label of cases that were run for the first time when the model was finished."""
 REGIMES = "held out in every regime"
 HELD_OUT_FAMILIES = (HELD_OUT, LAST, REGIMES)
 
@@ -27,7 +27,7 @@ def cases() -> list[Case]:
 
 
 def _bulk() -> Iterator[Case]:
-    """Every algorithm, on many paths, behind many queues, with loss, marks, steps and company."""
+    """Every algorithm: on many paths, behind many queues, with loss, marks, path changes and competitors."""
     for cca in ALGORITHMS:
         yield of.single("algorithms", cca, 20, 40, 1)
         yield of.single("algorithms", cca, 50, 20, 0.5)
@@ -168,7 +168,7 @@ def _disturbances() -> Iterator[Case]:
 
 
 def _hosts() -> Iterator[Case]:
-    """Hosts with other settings: segments, bursts, pacing, windows."""
+    """Hosts with non-default settings: segments, bursts, pacing, windows."""
     # Segments smaller and larger than those of Ethernet.
     for cca, mss_bytes in (("cubic", 536), ("reno", 256), ("bbr1", 536), ("cubic", 8948)):
         yield of.host("segments", f"mss-{mss_bytes}", cca, 30, 40, mss=f"{mss_bytes} B")
@@ -185,18 +185,18 @@ def _hosts() -> Iterator[Case]:
     for cca in ("cubic", "bbr1"):
         yield of.host(family, "window-64KiB", cca, 30, 40, receive_buffer="64 KiB")
     yield of.host(family, "initial-window-1", "cubic", 30, 40, initial_window=1)
-    # Buffers as Linux ships them: they tune themselves on both sides and limit long fat paths.
+    # Default socket buffers of Linux: they are auto-tuned on both sides, and limit long fat paths.
     fat = (("cubic", 100, 100), ("cubic", 200, 50), ("bbr1", 100, 50), ("reno", 50, 80), ("hybla", 20, 200))
     for cca, rate_mbps, rtt_ms in fat:
         yield of.host("stock buffers", "stock-buffers", cca, rate_mbps, rtt_ms, host="linux-defaults")
 
 
 def held_out_cases() -> list[Case]:
-    """Every held-out case: other paths, mixes and steps than the catalogue has.
+    """Every held-out case: paths, mixes and path changes that the catalogue does not have.
 
-    Nothing is tuned on them. The sixty in every regime have rates and RTTs of their own, and were written
-    down before any of them had run on the native engine. One that is looked into moves to the catalogue, and
-    another like it, which has not run yet, takes its place.
+    Nothing is tuned on these cases. Sixty of them, in every regime, have their own rates and RTTs, and were
+    written before any of them had run on the native engine. A case that is examined moves to the catalogue,
+    and a similar case that has not run yet takes its place.
     """
     return [*_first(), *_last(), *_in_every_regime()]
 

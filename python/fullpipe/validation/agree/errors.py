@@ -28,22 +28,23 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "scatter": pl.List(pl.Float64),
 }
 LEVEL = 0.99
-"""Of the interval that tells a difference from chance: there are hundreds of differences."""
+"""Confidence level of the interval that tells a difference from chance; it is high, as there are hundreds of
+differences."""
 _DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorTarget:
-    """What is held against the reference."""
+    """A metric that is compared with the reference, and its largest acceptable errors."""
 
     metric: str
     title: str
     floor: float
-    """A smaller reference value counts as this one, in the unit of the metric."""
+    """Least divisor of an error, in the unit of the metric; smaller reference values are raised to it."""
     median: float
-    """The median error that is aimed at, as a share."""
+    """Target of the median error, as a share."""
     p95: float
-    """The 95th percentile that is aimed at."""
+    """Target of the 95th percentile of errors, as a share."""
 
 
 QUANTITIES = (
@@ -52,9 +53,9 @@ QUANTITIES = (
     ErrorTarget("retransmitted", "retransmissions", 20.0, 0.10, 0.40),
     ErrorTarget("fct_p50", "completion time", 0.0, 0.02, 0.10),
 )
-"""Differences in retransmissions are shares of at least 20 packets: 2 in place of 1 is no error of 100 %. The
-mean RTT is that over time, of samples that all engines take alike. The completion time is the median over
-flows of a given size; others have none."""
+"""Errors of retransmissions are shares of at least 20 packets, so that 2 instead of 1 is not an error of 100
+%. The mean RTT is a mean over time, of samples that all engines take in the same way. The completion time is
+the median over flows of a given size; flows without a size have no completion time."""
 
 
 def errors_of(
@@ -62,14 +63,15 @@ def errors_of(
 ) -> pl.DataFrame:
     """The errors of every engine in a case, one row per group of flows and quantity.
 
-    Formula: error = mean of (value - reference) over the seeds that both have / max(|mean reference|, floor).
-    A seed begins the flows of every engine at the same moments, which decide much where flows meet: so runs
-    are compared in pairs.
+    Formula: error = mean of (value - reference) over the common seeds / max(|mean reference|, floor).
+    Runs are paired by seed, because a seed gives the flows the same start times in every engine, and start
+    times have a large effect if flows compete.
 
     Returns:
-        The columns case, family, of, engine, quantity; runs, of the engine; reference and value, means in the
-        unit of the metric; error; real, whether Student's 99 % interval of the mean difference leaves out 0,
-        null of a single pair; scatter, the runs of the reference around their mean, as errors are given.
+        The columns case, family, of, engine, quantity; runs (of the engine); reference and value (means in
+        the unit of the metric); error; real (whether Student's 99 % interval of the mean difference excludes
+        0; null for a single pair); scatter (deviations of the reference's runs from their mean, in the scale
+        of errors).
     """
     return pl.DataFrame(list(_errors(case, comparison, quantities)), schema=SCHEMA, orient="row")
 
@@ -95,12 +97,12 @@ def _relative(difference: float, of: float) -> float | None:
 
 
 def _real(differences: Sequence[float]) -> bool | None:
-    """Whether the mean difference is more than chance."""
+    """Whether the mean difference exceeds chance."""
     return 0.0 not in t_interval(differences, LEVEL) if len(differences) > 1 else None
 
 
 def large(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFrame:
-    """Errors that are larger than is aimed at for the 95th percentile."""
+    """Errors above the target for the 95th percentile."""
     aims = {quantity.metric: quantity.p95 for quantity in quantities}
     return errors.filter(
         pl.col("error").abs() > pl.col("quantity").replace_strict(aims, return_dtype=pl.Float64)
@@ -108,28 +110,29 @@ def large(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFra
 
 
 def beyond(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFrame:
-    """Those of them that are more than chance, or of one run."""
+    """Errors above the target for the 95th percentile that exceed chance or are of a single run."""
     return large(errors, quantities).filter(pl.col("real").fill_null(value=True))
 
 
 def chance(errors: pl.DataFrame, name: str, by: Sequence[str] = ()) -> pl.DataFrame:
-    """The errors that the reference would show against itself, had its runs begun at other moments.
+    """The errors that the reference would show against itself if its runs had started at other times.
 
-    For each of 1000 draws and every error, as many runs of the reference as were compared are drawn again
-    with replacement, twice; the error is the difference of both means, times sqrt(n / (n - 1)), by which a
-    bootstrap of n runs is too narrow. All quantities and groups of flows of a case come from the same draws.
-    The errors of a draw are sorted by size, and the sizes of a rank averaged over the draws.
+    In each of 1000 draws, and for every error, two samples are drawn with replacement from the runs of the
+    reference. The size of a sample is the number n of compared runs. The error is the difference of both
+    means, times sqrt(n / (n - 1)), because a bootstrap of n runs is too narrow by this factor. All quantities
+    and groups of flows of a case use the same draws. The errors of a draw are sorted by size, and the sizes
+    are averaged by rank over all draws.
 
     Source: Efron 1979, "Bootstrap methods: another look at the jackknife".
 
     Args:
-        errors: Of one engine, as `errors_of` gives them.
-        name: What to call this in the column engine.
-        by: Columns to keep apart besides the quantity, such as "family".
+        errors: Errors of one engine, as `errors_of` returns them.
+        name: Value of the column engine.
+        by: Grouping columns besides the quantity, such as "family".
 
     Returns:
-        The columns of `by`, engine, quantity and error, in the order of the errors. None of cases of which
-        the reference has a single run.
+        The columns of `by`, engine, quantity and error, in the order of the errors. Cases with a single run
+        of the reference are left out.
     """
     keys = [*by, "quantity"]
     known = errors.filter(pl.col("real").is_not_null(), pl.col("error").is_not_null())
@@ -153,8 +156,8 @@ def summarised(errors: pl.DataFrame, by: Iterable[str] = ()) -> pl.DataFrame:
     """Number, median, 95th percentile and maximum of the sizes of errors, per engine and quantity.
 
     Args:
-        errors: As `errors_of` or `chance` gives them.
-        by: Columns to keep apart besides, such as "family".
+        errors: Errors as `errors_of` or `chance` returns them.
+        by: Grouping columns besides engine and quantity, such as "family".
 
     Returns:
         The columns of `by`, engine, quantity, n, median, p95 and max, in the order of the errors.

@@ -19,14 +19,14 @@ from fullpipe.validation.agree.catalogue import cases, held_out_cases
 from fullpipe.validation.agree.errors import QUANTITIES, SCHEMA, ErrorTarget, errors_of, large
 from fullpipe.validation.compare import compare
 
-# Suites of kernels that are not as they are released: with Google's BBRv3, with TCP Prague.
+# Suites of modified kernels: with Google's BBRv3, and with TCP Prague.
 
 
 _LOSSES_AND_MARKS = (
     ErrorTarget("retransmitted", "retransmissions", 80.0, 0.05, 0.25),
     ErrorTarget("marking_rate", "marks", 0.0, 0.05, 0.15),
 )
-"""Of either of them. A quarter of 80 packets is 20."""
+"""Targets of both suites. A quarter of 80 packets is 20."""
 BBR3_QUANTITIES = (
     ErrorTarget("goodput", "goodput", 0.0, 0.0025, 0.01),
     ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.005, 0.02),
@@ -103,7 +103,8 @@ _QUEUES: Mapping[str, Mapping[str, Any]] = {
 
 
 def bbr3_cases() -> list[Case]:
-    """Every case of BBRv3, in the order of the page. Few starts are enough: it leaves less to chance."""
+    """Every case of BBRv3, in the order of the page. Few starts are enough, as BBRv3 varies less with
+    them."""
     return [replace(made, seeds=STARTS) for made in _bbr3()]
 
 
@@ -140,7 +141,7 @@ def _bbr3() -> Iterator[Case]:
     yield of.step("steps", cca, "rate-up", 5, 40, 2, rate="20 Mbit/s")
     yield of.step("steps", cca, "delay-up", 20, 40, 1, delay="40 ms")
     yield of.step("steps", cca, "delay-down", 20, 80, 1, delay="10 ms")
-    # The application hands out a constant rate, with pauses, and after being slower than the path.
+    # The application writes at a constant rate, with pauses, and at first more slowly than the path allows.
     paces = {
         "constant": [{"at": "0 s", "rate": "5 Mbit/s"}],
         "pauses": [{"at": f"{at} s", **({"rate": "0 bit/s"} if at % 4 else {})} for at in range(0, 25, 2)],
@@ -176,7 +177,7 @@ def _prague() -> Iterator[Case]:
         yield of.managed("beside CUBIC", "dualpi2", several, rate_mbps, rtt_ms, ecn=True)
     without: list[dict[str, Any]] = [{"cca": cca}, {"cca": "cubic", "tcp": {"ecn": False}}]
     yield _marked(f"1x{cca}+1xcubic-no-ecn", "dualpi2", without, 50, 10, family="beside CUBIC")
-    # The path changes at 12 s; and a queue that never marks.
+    # Paths that change at 12 s, and a queue that never marks.
     for word, change in (("rate-down", {"rate": "10 Mbit/s"}), ("delay-up", {"delay": "20 ms"})):
         changes = [{"at": "12 s", **change}]
         yield _marked(word, "dualpi2", [{"cca": cca}], 40, 20, family="other paths", changes=changes)
@@ -194,33 +195,33 @@ def _marked(
     family: str,
     **more: Any,
 ) -> Case:
-    """Flows behind a queue that marks; `more` is of the bottleneck."""
+    """Flows behind a queue that marks packets; `more` has further keys of the bottleneck."""
     topology = of.dumbbell(rate_mbps, rtt_ms, _QUEUES[queue], **more)
     name = f"{queue}-{words}-{rate_mbps:g}m-{rtt_ms:g}ms-ecn"
     return of.case(name, family, topology, flows, tcp={"ecn": True})
 
 
-# Suites: catalogues of cases by name, their runs on the engines, and more runs of doubtful cases.
+# Suites by name, their runs on the engines, and further runs of doubtful cases.
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Cases that make a page."""
+    """The cases of a page."""
 
     title: str
     command: str
-    """That writes the page."""
+    """Command that writes the page."""
     cases: Callable[[], list[Case]]
     held_out: Callable[[], list[Case]] = list
     quantities: tuple[ErrorTarget, ...] = QUANTITIES
     kernel: str = ""
-    """Which kernel the reference is, if not one as it is released, and how it is built."""
+    """Text on the kernel of the reference and its build; empty for a released kernel."""
     known: str = ""
-    """What is known of the differences."""
+    """Text on known differences."""
 
 
 LINUX = Suite("Agreement between engines", "fullpipe agree", cases, held_out_cases)
-"""Against a kernel as it is released."""
+"""Suite against a released kernel."""
 SUITES: Mapping[str, Suite] = {
     "linux": LINUX,
     "bbr3": Suite(
@@ -240,16 +241,17 @@ SUITES: Mapping[str, Suite] = {
         known=PRAGUE_KNOWN,
     ),
 }
-"""By name; the first is for a kernel as it is released."""
+"""Suites by name; the first suite is for a released kernel."""
 
 
 MOST_SEEDS = {"ns3": 1}
-"""Where more would cost much and tell little: ns-3 is much further from Linux than chance."""
+"""Most seeds of an engine. More runs of ns-3 would cost much and show little, as its errors far exceed
+chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A case that an engine did not run, and why."""
+    """A case that an engine did not run, and the reason."""
 
     case: str
     engine: str
@@ -258,23 +260,23 @@ class Refused:
 
 @dataclass(frozen=True)
 class JobList:
-    """What is to be run, and what cannot be."""
+    """The jobs to run, and the refused cases."""
 
     cases: tuple[Case, ...]
     engines: tuple[str, ...]
-    """The reference is the first."""
+    """Names of the engines, the reference first."""
     jobs: tuple[Job, ...]
     refused: tuple[Refused, ...]
 
 
 @dataclass(frozen=True)
 class Found:
-    """What came out."""
+    """The results of a suite."""
 
     cases: tuple[Case, ...]
     engines: tuple[str, ...]
     versions: Mapping[str, str]
-    """Of the engines."""
+    """Versions of the engines."""
     errors: pl.DataFrame
     refused: tuple[Refused, ...]
     suite: Suite = LINUX
@@ -291,7 +293,7 @@ def job_list(cases: Iterable[Case], engines: Sequence[str]) -> JobList:
     A case that the reference, the first engine, refuses is not run at all.
 
     Raises:
-        UnknownNameError: If there is no such engine.
+        UnknownNameError: If an engine is unknown.
     """
     chosen, used = tuple(cases), {name: engine(name) for name in engines}
     jobs: list[Job] = []
@@ -317,9 +319,9 @@ def run(
     store: Store | None = None,
     progress: Progress | None = None,
 ) -> Found:
-    """Run the jobs and compare engines with the first, in what the suite holds against it.
+    """Run the jobs and compare all engines with the first, in the metrics of the suite.
 
-    A run that fails takes its case from its engine.
+    If a run fails, its case is left out for its engine.
     """
     by_name, reference = {case.name: case for case in todo.cases}, todo.engines[0]
     frames, refused = [pl.DataFrame(schema=SCHEMA)], list(todo.refused)
@@ -340,7 +342,8 @@ def run(
 
 
 def _sorted(case: str, outcomes: Iterable[Outcome]) -> tuple[dict[str, list[Run]], list[Refused]]:
-    """The runs of a case by engine, of the engines of which none failed; and the first failure of others."""
+    """The runs of a case by engine, without engines with a failed run, and the first failure of each of
+    these."""
     runs: dict[str, list[Run]] = {}
     failed: dict[str, Refused] = {}
     for outcome in outcomes:
@@ -360,15 +363,15 @@ def _version(made: Engine) -> str:
 def doubtful(found: Found) -> list[Case]:
     """The cases to run again, with as many starts as any case has.
 
-    A case is doubtful if the first engine after the reference is further from it than is aimed at, whether or
-    not that can be told from chance by the starts that there are.
+    A case is doubtful if the error of the first engine after the reference exceeds its target, whether or not
+    the error exceeds chance with the available starts.
     """
     names = set(large(found.errors.filter(engine=found.engines[1]), found.suite.quantities)["case"])
     return [replace(case, seeds=max(case.seeds, CHANCE_STARTS)) for case in found.cases if case.name in names]
 
 
 def confirmed(found: Found, again: Found) -> Found:
-    """What came out, with what came out of doubtful cases when they were run again in its place."""
+    """The results, with those of doubtful cases replaced by the results of their rerun."""
     whole = {case.name: case for case in again.cases}
     cases = tuple(whole.get(case.name, case) for case in found.cases)
     errors = pl.concat([found.errors.filter(~pl.col("case").is_in(list(whole))), again.errors])

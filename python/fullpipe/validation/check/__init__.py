@@ -24,15 +24,16 @@ from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, one_sided
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
 
-# The check of a change against its base: one suite, the same seeds, more of them while undecided.
+# The check of a change against its base: one suite, the same seeds, and more seeds while undecided.
 
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
-"""Keys that may differ between the sides of a check: what is checked, and what nothing depends on."""
+"""Keys that may differ between the sides of a check: the checked algorithm, and keys without effect on
+results."""
 _SIDES = ("base", "change")
 _MOST_DIGITS = 17
 _Key = tuple[str, str]
-"""Case and point."""
+"""Key of a point of a suite: case and point."""
 
 
 Decision = Literal["regressed", "not worse", "undecided"]
@@ -41,7 +42,7 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """The same point of both sides, measured with as many seeds."""
+    """One point on both sides, measured with the same number of seeds."""
 
     theirs: Point
     ours: Point
@@ -56,13 +57,13 @@ class Checked(Comparison):
     runs: int
     """The number of runs of each side."""
     is_identical: bool
-    """Whether every number of every run is the same on both sides, to the bit."""
+    """Whether all numbers of all runs are bit-identical on both sides."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Where the numbers of each side come from: what it is called, and the versions that measured."""
+    """Source of the numbers of each side: its name, and the versions of fullpipe and the engine."""
 
     @property
     def decision(self) -> Decision:
-        """Regressed if anything is; else undecided if anything is."""
+        """Regressed if any finding is regressed; else undecided if any finding is undecided."""
         found = {finding.decision for finding in self.findings}
         return "regressed" if "regressed" in found else "undecided" if "undecided" in found else "not worse"
 
@@ -78,16 +79,16 @@ def check(
     names: tuple[str, str] = ("base", "change"),
     told: Callable[[str], None] = lambda _: None,
 ) -> Checked:
-    """Hold a change against its base.
+    """Compare a change with its base.
 
-    Every metric of the suite is judged at each look of `Suite.looks`, on cases that were not decided before.
+    Every metric of the suite is judged at each look of `Suite.looks`, in the cases that are still undecided.
 
     Args:
-        suite: What counts.
-        base: Where the numbers of the base come from.
-        change: Where those of the change come from.
-        names: What the two are called.
-        told: Gets a line after each look that decides too little.
+        suite: The suite with its cases and demands.
+        base: Source of the numbers of the base.
+        change: Source of the numbers of the change.
+        names: Names of base and change.
+        told: Called with a line after each look that leaves cases undecided.
 
     Raises:
         ScenarioError: If the two sides cannot be compared.
@@ -144,7 +145,7 @@ def check(
 
 
 def _entries(pairs: Sequence[_Pair]) -> dict[str, Entries]:
-    """Entries of `flows` that the change sets in another way, and bulk flows, by case."""
+    """Entries of `flows` that the change sets differently, and bulk flows, by case."""
     found: dict[str, Entries] = {}
     for pair in pairs:
         entries = Entries(changed_entries(pair.base, pair.change), bulk_entries(pair.base.scenario))
@@ -159,7 +160,7 @@ def _looks(suite: Suite, base: Source, change: Source) -> list[int]:
 
 
 def _known(rows: Mapping[_Key, list[Finding]], cases: list[str]) -> int:
-    """Runs that an earlier look had of these cases."""
+    """Number of runs of these cases at an earlier look."""
     return sum(of_point[0].runs for (case, _), of_point in rows.items() if case in cases and of_point)
 
 
@@ -168,15 +169,15 @@ def _sums(measured: Measured) -> dict[_Key, dict[int, str]]:
 
 
 def _pairs(suite: Suite, base: Measured, change: Measured) -> list[_Pair]:
-    """Every point of the change with the same point of the base.
+    """Every point of the change, with the corresponding point of the base.
 
     Raises:
-        ScenarioError: If the base lacks a point, or has other scenarios.
+        ScenarioError: If the base lacks a point, or its scenarios differ.
     """
     known, found = {point.key: point for point in base.points}, list[_Pair]()
     for ours in change.points:
         if ours.key not in known:
-            raise ScenarioError([f"{ours.case}: the base has no point {ours.key[1]}; keep it anew"])
+            raise ScenarioError([f"{ours.case}: the base has no point {ours.key[1]}; measure the base again"])
     for ours in change.points:
         theirs = known[ours.key]
         _check_scenarios(suite, theirs, ours)
@@ -220,7 +221,7 @@ def _contrasts(suite: Suite, pairs: Sequence[_Pair]) -> tuple[dict[_Key, list[Co
 
 
 def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
-    """Raise ScenarioError if the two sides were run in other scenarios, apart from what a suite may set."""
+    """Raise ScenarioError if the scenarios of the sides differ, apart from the keys that a suite may set."""
     differ = [
         path
         for path in differences(base.scenario, change.scenario)
@@ -228,13 +229,15 @@ def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
     ]
     if differ:
         names = ", ".join(differ[:5])
-        raise ScenarioError([f"{change.case}: the base has another scenario, in {names}; measure it anew"])
+        raise ScenarioError(
+            [f"{change.case}: the base has a different scenario, in {names}; measure the base again"]
+        )
 
 
 def _judged(
     suite: Suite, before: Mapping[_Key, list[Finding]], found: Mapping[_Key, list[Contrast]], looks: int
 ) -> dict[_Key, list[Finding]]:
-    """All findings after this look. What was decided before stays so, and counts in the family."""
+    """All findings after this look. Earlier decisions stay, and their tests count in the family."""
     made = {key: findings for key, findings in before.items() if key not in found}
     earlier = [
         _contrast_of(each) for findings in made.values() for each in findings if each.rule != "lacking"
@@ -254,7 +257,9 @@ def _contrast_of(finding: Finding) -> Contrast:
 
 
 def bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
-    """The finding, regressed if a run of the change is beyond the least or the most that is demanded."""
+    """The finding, which is regressed if a run of the change is below the least or above the most demanded
+    value.
+    """
     demand, values = demands[finding.metric], finding.values[1]
     reason = ""
     if demand.least is not None and min(values) < demand.least:
@@ -269,9 +274,9 @@ def bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
 
 
 def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], bound: float) -> str:
-    """The most extreme value of the runs beyond a bound, and the bound, in the unit that is shown.
+    """The most extreme value of the runs beyond a bound, and the bound, in the displayed unit.
 
-    Both have digits enough to differ.
+    Both numbers have enough digits to differ.
     """
     up_to, beyond = words
     scale, _ = scale_and_digits(finding.unit, finding.metric)
@@ -284,9 +289,9 @@ def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], b
 
 
 def _lacking(pair: _Pair, metrics: Collection[str]) -> Iterator[Finding]:
-    """Findings on metrics that every run of the base has, and not every run of the change.
+    """Findings on metrics that all runs of the base have, but not all runs of the change.
 
-    Regressed if no run of the change has it, and undecided if some have.
+    A finding is regressed if no run of the change has the metric, and undecided if some runs have it.
     """
     base, change, ours = pair.theirs, pair.ours, _values(pair.change)
     for key, (of, values) in _values(pair.base).items():
@@ -311,7 +316,7 @@ def _lacking(pair: _Pair, metrics: Collection[str]) -> Iterator[Finding]:
 
 
 def _values(side: Side) -> dict[tuple[str, int | None, str, str], tuple[str, Sequence[float]]]:
-    """Name and known values of every metric of every group. Entries go by their place."""
+    """Name and known values of every metric of every group. Entries are identified by index."""
     place = pl.when(pl.col("entry").is_null()).then("of").otherwise(pl.lit(""))
     found = side.values.group_by("kind", "entry", "metric", place.alias("place"), maintain_order=True).agg(
         of=pl.col("of").first(), values=pl.col("value").drop_nulls()

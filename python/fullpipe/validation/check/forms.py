@@ -1,4 +1,4 @@
-"""Checks in the forms that other programs read: JUnit XML, Markdown and JSON."""
+"""Checks in machine-readable formats: JUnit XML, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fullpipe.validation.compare.finding import Finding, known
 from fullpipe.validation.compare.sentence import Names, names_of, placed
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML 1.0 document may hold (section 2.2)."""
+"""Characters that are not allowed in XML 1.0 (section 2.2)."""
 _COLUMNS = ("verdict", "case", "of", "metric", "base", "change", "margin")
 _KEYS = (
     *("verdict", "case", "point", "kind", "of", "metric", "unit", "base", "change", "difference", "interval"),
@@ -25,7 +25,7 @@ _KEYS = (
 
 
 def junit(checked: Checked) -> bytes:
-    """JUnit XML: a test case per row; what is regressed has failed, what is undecided was skipped."""
+    """JUnit XML with a test case per row: regressed rows are failures, undecided rows are skipped."""
     failed, skipped = checked.count("regressed"), checked.count("undecided")
     suites, suite = _suites(checked.scenario, len(checked.findings), failed, skipped, 0)
     for row in checked.findings:
@@ -38,7 +38,7 @@ def junit(checked: Checked) -> bytes:
 
 
 def junit_error(name: str, message: str) -> bytes:
-    """JUnit XML of a suite that could not be run."""
+    """JUnit XML for a suite that could not be run."""
     suites, suite = _suites(name, 1, 0, 0, 1)
     case = Xml.SubElement(suite, "testcase", {"classname": _xml(name), "name": "run"})
     Xml.SubElement(case, "error", {"message": _xml(message)})
@@ -46,7 +46,7 @@ def junit_error(name: str, message: str) -> bytes:
 
 
 def _suites(name: str, *counts: int) -> tuple[Xml.Element, Xml.Element]:
-    """The root of the document, and the suite in it, with the numbers of tests by outcome."""
+    """The root of the document, and its suite with the numbers of tests by outcome."""
     outcomes = ("tests", "failures", "skipped", "errors")
     numbers = {outcome: str(count) for outcome, count in zip(outcomes, counts, strict=True)}
     suites = Xml.Element("testsuites", numbers)
@@ -59,7 +59,9 @@ def _written(suites: Xml.Element) -> bytes:
 
 
 def markdown(checked: Checked, names: Names | None = None) -> str:
-    """Markdown for the summary of a CI run: the conclusion, the counts, and what is not "not worse"."""
+    """Markdown for the summary of a CI run: the conclusion, the counts, and all rows that are not "not
+    worse".
+    """
     told = dict.fromkeys([" ".join(conclusion(checked, names)), summary(checked)])
     lines = [f"## {escaped(checked.scenario)}: {checked.decision}", ""]
     lines += [line for sentence in told for line in (escaped(sentence), "")]
@@ -71,14 +73,14 @@ def markdown(checked: Checked, names: Names | None = None) -> str:
 
 
 def as_json(checked: Checked, command: str, labels: Mapping[str, str] | None = None) -> Mapping[str, Any]:
-    """Everything as one object, for `fullpipe report`: see `fullpipe.validation.compare.stored`.
+    """The check as one JSON object, for `fullpipe report`: see `fullpipe.validation.compare.stored`.
 
     Args:
         checked: The check.
         command: Command that made it.
-        labels: Words for paths and values, before those of the scenarios.
+        labels: Words for paths and values, which take precedence over those of the scenarios.
     """
-    from fullpipe.validation.compare.stored import told  # here: a terminal and JUnit need no file
+    from fullpipe.validation.compare.stored import told  # imported here, as a terminal and JUnit need no file
 
     return {
         **told([checked], labels),
@@ -110,7 +112,8 @@ def _row(row: Finding) -> dict[str, Any]:
 
 
 def conclusion(checked: Checked, names: Names | None = None) -> list[str]:
-    """Say whether anything is worse beyond its margin, and by how much: the largest differences first."""
+    """Say whether any value is worse by more than its margin, and by how much; the largest differences
+    first."""
     if checked.is_identical and checked.decision != "regressed":
         return [summary(checked)]
     worse = sorted((each for each in checked.findings if each.decision == "regressed"), key=weight)
@@ -137,7 +140,7 @@ def _why_regressed(worse: Sequence[Finding]) -> str:
 
 
 def summary(checked: Checked) -> str:
-    """The result, in a sentence or two."""
+    """The result in one or two sentences."""
     if checked.is_identical:
         return f"Bit-identical: all numbers of {checked.runs:,} runs are the same. There is nothing to test."
     counts = [f"{count} {decision}" for decision in DECISIONS if (count := checked.count(decision))]

@@ -1,4 +1,4 @@
-"""Measured sides of a check: from this process, a file, or another fullpipe or folder of code."""
+"""Measured sides of a check: from this process, a file, another version of fullpipe, or a folder of code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fullpipe.validation.check.suite import Suite
 
 _DIGITS = 32
 Runner = Callable[[Sequence[Job]], Sequence[Run]]
-"""Runs jobs, and gives the runs in their order."""
+"""Function that runs jobs, and returns the runs in the order of the jobs."""
 
 
 class Point(Kept):
@@ -49,7 +49,7 @@ class Measured(Strict):
     format: Literal[1] = 1
     suite: Text
     fullpipe: Text
-    """The version that measured."""
+    """Version of fullpipe that measured the values."""
     engine: Text
     version: Text
     """The version of the engine."""
@@ -62,7 +62,7 @@ class Measured(Strict):
 
 
 def measure(suite: Suite, seeds: int, engine: str, runner: Runner, after: int = 0) -> Measured:
-    """Run every point of every case of a suite with the seeds 1 to `seeds`, or those `after` a seed only."""
+    """Run every point of every case of a suite with the seeds `after` + 1 to `seeds`."""
     from fullpipe import __version__
 
     several = range(after + 1, seeds + 1)
@@ -104,7 +104,7 @@ def checksum(run: Run) -> str:
 
 
 def _nulls(column: pl.Series) -> bytes:
-    """1 for each null, else 0, without a query of columns that have all or none: most are such."""
+    """1 for each null, else 0. Most columns have no nulls or only nulls, and need no query."""
     nulls, rows = column.null_count(), len(column)
     if nulls in (0, rows):
         return (b"\x01" if nulls else b"\x00") * rows
@@ -116,7 +116,7 @@ class Source(Protocol):
 
     @property
     def most_seeds(self) -> int:
-        """The number of seeds that it can have measured; 0: any number."""
+        """Largest number of seeds that the source can provide; 0 is any number."""
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
         """Measure some cases with the seeds 1 to `seeds`."""
@@ -124,7 +124,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Here:
-    """Runs the suite in this process."""
+    """Source that runs the suite in this process."""
 
     suite: Suite
     engine: str
@@ -147,7 +147,7 @@ class Here:
         return Stored(self._seen[names[0]].model_copy(update={"points": points})).measured(names, seeds)
 
     def _add(self, made: Measured, names: Collection[str]) -> None:
-        """Join new seeds to those of earlier looks."""
+        """Add the values of new seeds to those of earlier looks."""
         for name in names:
             points = [point for point in made.points if point.case == name]
             if name in self._seen:
@@ -157,13 +157,13 @@ class Here:
 
 
 def _joined(first: Point, second: Point) -> Point:
-    """A point with the seeds of both."""
+    """A point with the seeds of both measurements."""
     return first.model_copy(update={"rows": first.rows + second.rows, "sums": first.sums | second.sums})
 
 
 @dataclass(frozen=True)
 class Stored:
-    """Measured values that a file keeps."""
+    """Source of measured values in a file."""
 
     content: Measured
 
@@ -189,19 +189,22 @@ class Stored:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Runs the suite by a command: another version of fullpipe, or this one with code from another folder."""
+    """Source that runs the suite by a command: another version of fullpipe, or this version with code from
+    another folder."""
 
     command: Sequence[str]
-    """`fullpipe check SUITE` and its options, without seeds, cases and the file to write."""
+    """`fullpipe check SUITE` and its options, without seeds, cases and the output file."""
     folder: Path | None = None
-    """The folder in which it runs; code is found there and nowhere else. Unset, the current folder."""
+    """Folder in which the command runs, and the only folder from which it imports code; default: the current
+    one.
+    """
     most_seeds: int = 0
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
         """See `Source`.
 
         Raises:
-            FullpipeError: If the command fails; in its words.
+            FullpipeError: If the command fails; the message has the last line of its output.
         """
         with tempfile.TemporaryDirectory(prefix="fullpipe-check-") as folder:
             file = Path(folder) / "measured.json"
@@ -221,10 +224,12 @@ def stored(path: Path, suite: Suite) -> Stored:
     """The measured values of a suite in a file.
 
     Raises:
-        ScenarioError: If it is no such file, or another suite's.
+        ScenarioError: If the file does not have measured values, or is of another suite.
     """
     found = read_as(Measured, path, "what --keep writes")
     missing = [case.name for case in suite.cases if case.name not in {point.case for point in found.points}]
     if missing:
-        raise ScenarioError([f"{path}: has no case {missing[0]}; keep it anew with the suite of today"])
+        raise ScenarioError(
+            [f"{path}: has no case {missing[0]}; measure the file again with the current suite"]
+        )
     return Stored(found)

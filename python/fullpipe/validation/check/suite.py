@@ -1,4 +1,4 @@
-"""A suite: scenarios, the metrics that count in them, and the margins within which no change matters."""
+"""A suite: scenarios, the metrics that count, and the margins within which a change does not matter."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ MOST_SEEDS = 1_000
 
 
 class Demand(Strict):
-    """The demand on a metric; written "2 %", or as a table."""
+    """The demand on a metric, written as a margin such as "2 %", or as a table."""
 
     margin: str | None = None
-    """Left out: that of the metric."""
+    """Margin; default: that of the metric."""
     better: Better | None = None
-    """Left out: that of the metric. Of one that has none, a difference either way is a regression."""
+    """Better direction; default: that of the metric. Without one, a difference either way is a regression."""
     least: float | None = None
-    """No run of the change may be below, in the base unit of the metric, whatever the base does."""
+    """Least allowed value of every run of the change, in the base unit, whatever the base has."""
     most: float | None = None
-    """No run of the change may be above."""
+    """Largest allowed value of every run of the change, in the base unit of the metric."""
 
 
 def _table(value: object) -> object:
@@ -52,7 +52,7 @@ class _File(Strict):
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario of a suite, and what it is called there."""
+    """A scenario of a suite, and its name in the suite."""
 
     name: str
     scenario: Scenario
@@ -66,15 +66,15 @@ class Suite:
     file: Path
     cases: Sequence[Case]
     demands: Mapping[str, Demand]
-    """The demands on the metrics that count; nothing is asked of any other."""
+    """The demands on the metrics that count; other metrics have no demands."""
     seeds: int
-    """The number of seeds that are run at first."""
+    """Number of seeds at the first look."""
     most_seeds: int
-    """The most seeds that are run, where fewer leave it undecided."""
+    """Largest number of seeds, for cases that stay undecided with fewer."""
     named: tuple[str, ...] = ()
-    """The metrics that its file names; none if it leaves them to `HEADLINES`."""
+    """Metrics that the file of the suite names; empty if the metrics are those of `HEADLINES`."""
     free: tuple[str, ...] = ()
-    """Paths that are set in all scenarios, on one side or both."""
+    """Paths that are set in all scenarios, on one or both sides."""
 
     @property
     def margins(self) -> dict[str, Margin]:
@@ -88,20 +88,20 @@ class Suite:
         """The suite with these values in every scenario.
 
         Raises:
-            ScenarioError: If a scenario has no such path, or a value is wrong.
+            ScenarioError: If a scenario lacks one of these paths, or a value is invalid.
         """
         cases = [Case(case.name, case.scenario.with_values(values)) for case in self.cases]
         return replace(self, cases=cases, free=(*self.free, *chain.from_iterable(map(paths_of, values))))
 
     def with_free(self, paths: Iterable[str]) -> Suite:
-        """The suite that may differ from its base in these paths, too."""
+        """The suite, which may also differ from its base in these paths."""
         return replace(self, free=(*self.free, *chain.from_iterable(map(paths_of, paths))))
 
     def only(self, names: Collection[str]) -> Suite:
-        """The suite with these cases alone.
+        """The suite with only these cases.
 
         Raises:
-            UnknownNameError: If there is no such case.
+            UnknownNameError: If a case is unknown.
         """
         known = [case.name for case in self.cases]
         for name in names:
@@ -110,12 +110,12 @@ class Suite:
         return replace(self, cases=[case for case in self.cases if case.name in names])
 
     def with_seeds(self, seeds: int) -> Suite:
-        """The suite with this many seeds, and no more."""
+        """The suite with exactly this number of seeds."""
         return replace(self, seeds=seeds, most_seeds=seeds)
 
     @property
     def looks(self) -> list[int]:
-        """The numbers of seeds that are run, look by look: each time twice as many, up to the most."""
+        """The number of seeds at each look; it doubles from look to look, up to `most_seeds`."""
         found = [min(self.seeds, self.most_seeds)]
         while found[-1] < self.most_seeds:
             found.append(min(2 * found[-1], self.most_seeds))
@@ -126,7 +126,7 @@ def read(path: Path) -> Suite:
     """The suite of a TOML file.
 
     Raises:
-        ScenarioError: If it is none, or a scenario or a metric in it is wrong.
+        ScenarioError: If the file is not a suite, or one of its scenarios or metrics is invalid.
     """
     tree = files.parse_toml(files.read_text(path), str(path))
     try:
@@ -148,7 +148,7 @@ def read(path: Path) -> Suite:
     names = [case.name for case in suite.cases]
     for name in names:
         if names.count(name) > 1:
-            raise ScenarioError([f"{path}: scenarios: {shown(name)} stands there twice"])
+            raise ScenarioError([f"{path}: scenarios: {shown(name)} is given twice; write it once"])
     return suite.with_values(found.set)
 
 

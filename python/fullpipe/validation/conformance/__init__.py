@@ -1,8 +1,9 @@
 """The example tests of the IETF's BBR draft, run against any algorithm.
 
-draft-ietf-ccwg-bbr-06, appendix A, lists 22 example tests. Each is a case here: one or two scenarios, and
-steps in the draft's terms that are looked up in the tables of the run and in the variables that the algorithm
-published. Cases that need what an algorithm never publishes do not apply to it.
+draft-ietf-ccwg-bbr-06, appendix A, lists 22 example tests. Each test is a case here: one or two scenarios,
+and steps in the draft's terms, which are checked in the tables of the run and in the variables that the
+algorithm published. A case does not apply to an algorithm that never publishes the variables and states of
+the case.
 
 >>> from fullpipe.validation import conformance
 >>> [case.section for case in conformance.cases()][:3]
@@ -36,7 +37,7 @@ from fullpipe.validation.conformance.lab import (
 __all__ = ["DraftTest", "DraftVerdict", "Result", "Step", "StuckError", "cases", "judge"]
 
 
-# Runs all cases, with their results.
+# Runs of all cases, and their results.
 
 
 _GROUPS = (startup, probes, disturbances)
@@ -61,13 +62,13 @@ def judge(
     """Judge an algorithm by every case.
 
     Args:
-        cca: As in a scenario: a name, or kind and parameters.
+        cca: The algorithm as in a scenario: a name, or kind and parameters.
         only: Sections or names of cases; empty for all.
-        workers: How many cases at the same time. Has no influence on results.
-        store: Where runs are kept; None keeps them in memory.
-        seed: Feeds random waits and random loss; a verdict should not depend on it.
-        engine: Whose algorithm it is. What an engine cannot run does not apply.
-        done: Told about every case when its runs are over, before it is known whether it applies.
+        workers: Number of simultaneous cases; never changes results.
+        store: Store of the runs; None keeps runs in memory.
+        seed: Seed of random waits and random loss; a verdict should not depend on it.
+        engine: The engine of the algorithm. Cases that the engine cannot run do not apply.
+        done: Called with every case when its runs are finished, before the case is known to apply.
     """
     lab = Lab(cca, store, seed, engine)
     chosen = [case for case in cases() if not only or case.section in only or case.name in only]
@@ -99,7 +100,7 @@ def _attempt(case: DraftTest, lab: Lab) -> Result:
 
 
 def _applied(result: Result, published: set[str]) -> Result:
-    """A case does not apply if the algorithm never published what it needs, in any of the runs."""
+    """The result; the case does not apply if the algorithm published a needed variable or state in no run."""
     case = result.case
     missing = [name for name in case.needs if not published & set(ALIASES.get(name, (name,)))]
     if not missing or result.verdict is DraftVerdict.not_applicable:
@@ -115,7 +116,7 @@ _COLOURS = {DraftVerdict.passed: "green", DraftVerdict.failed: "red", DraftVerdi
 
 
 def table(results: Sequence[Result]) -> Table:
-    """One row per case: verdict, and what failed."""
+    """One row per case: the verdict and the failed steps."""
     found = Table(
         "section", "test", "verdict", "what was seen", box=None, pad_edge=False, header_style="bold"
     )
@@ -130,7 +131,7 @@ def table(results: Sequence[Result]) -> Table:
 
 
 def listing(cases: Sequence[DraftTest]) -> Table:
-    """One row per case: what it is for and what it needs."""
+    """One row per case: its purpose, and the variables and states that it needs."""
     found = Table("section", "test", "title", "needs", box=None, pad_edge=False, header_style="bold")
     for case in cases:
         found.add_row(case.section, case.name, case.title, ", ".join(case.needs) or "nothing")
@@ -138,13 +139,13 @@ def listing(cases: Sequence[DraftTest]) -> Table:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """One line of counts."""
+    """The numbers of cases by verdict, in one line."""
     count = {verdict: sum(result.verdict == verdict for result in results) for verdict in DraftVerdict}
     return ", ".join(f"{number} {verdict}" for verdict, number in count.items())
 
 
 def as_json(subject: str, results: Sequence[Result]) -> str:
-    """Everything, for programs."""
+    """All results as JSON."""
     return json.dumps({"subject": subject, "draft": DRAFT, "results": [_plain(r) for r in results]}, indent=2)
 
 
@@ -163,7 +164,7 @@ def _plain(result: Result) -> dict[str, Any]:
 
 
 def as_junit(subject: str, results: Sequence[Result]) -> str:
-    """JUnit XML, as build servers read it: cases that do not apply are skipped tests."""
+    """JUnit XML for build servers; cases that do not apply are skipped tests."""
     counts = {
         "tests": str(len(results)),
         "failures": str(sum(result.verdict == DraftVerdict.failed for result in results)),

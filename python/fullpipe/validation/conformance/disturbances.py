@@ -6,13 +6,13 @@ from math import isnan
 from fullpipe.validation.conformance.lab import Lab, ObservedRun, Step, at, case, rate_pps
 from fullpipe.validation.conformance.probes import steady
 
-# Spurious losses: packets that loss recovery took for lost arrive after all.
+# Spurious losses: packets that were marked lost arrive after all.
 
 
 _RTT_S = 0.04
 _WINDOW = 150
-"""Packets that the receiver has room for: more than a BBR wants, and less than the buffer, so that nothing is
-lost behind an algorithm that fills buffers."""
+"""Receive window in packets: larger than the window of BBR, and smaller than the buffer, so that algorithms
+that fill buffers lose no packets."""
 _BOUNDS = ("bw_shortterm", "inflight_shortterm", "inflight_longterm")
 
 
@@ -24,7 +24,7 @@ def _moment(lab: Lab) -> float:
 
 
 def _restored(observed: ObservedRun, before_s: float, after_s: float) -> Iterator[Step]:
-    """The bounds are as they were. One that is not set is NaN."""
+    """Steps which require that the bounds are restored. A bound that is not set is NaN."""
     for name in _BOUNDS:
         if observed.has(name) or observed.has("inflight_longterm"):
             before, after = observed.at(name, before_s), observed.at(name, after_s)
@@ -59,11 +59,11 @@ def fast_recovery(lab: Lab) -> Iterator[Step]:
 
 
 def _probe_resumed(lab: Lab) -> Iterator[Step]:
-    """The same as a probe begins, if there are probes: it goes on, or begins anew."""
+    """One packet is reordered at the start of a probe, if there are probes: it continues or restarts."""
     probes = [a for name, a, _ in steady(lab).states if name == "ProbeBW_UP"]
     if not probes or "ProbeBW_REFILL" not in {name for name, _, _ in steady(lab).states}:
         return
-    # With the same receive window, which decides about the first ACKs, and so when a probe begins.
+    # The receive window is the same, as it affects the first ACKs, and so the start of the probe.
     up_s = lab.path(probes[0] + 2, receive_packets=_WINDOW).first("ProbeBW_UP", 0)[0]
     late_s = up_s + 0.02
     observed = _reordered(lab, late_s)
@@ -111,11 +111,12 @@ def timeout(lab: Lab) -> Iterator[Step]:
 
 
 _CHANGE_S = 6.0
-"""A second after PROBE_RTT, which sets the short-term bounds back."""
+"""Time of the change: a second after PROBE_RTT, which resets the short-term bounds."""
 
 
 def _cruising(observed: ObservedRun, after_s: float) -> list[tuple[float, float]]:
-    """Stays in PROBE_CRUISE that begin after a time; the whole rest for an algorithm without phases."""
+    """Stays in PROBE_CRUISE that begin after a time; for an algorithm without phases, all time from then
+    on."""
     spans = [(a, b) for name, a, b in observed.states if name == "ProbeBW_CRUISE" and a >= after_s]
     return spans or [(after_s, observed.run.meta.duration_s)]
 

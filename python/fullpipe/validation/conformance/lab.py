@@ -29,7 +29,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "inflight_shortterm": ("inflight_shortterm", "inflight_lo"),
     "bw_shortterm": ("bw_shortterm", "bw_lo"),
 }
-"""Names of the draft, and those that implementations use for the same."""
+"""Variables by their name in the draft, with the names that implementations use for them."""
 _STATES = {
     "startup": "Startup",
     "drain": "Drain",
@@ -65,12 +65,12 @@ class ObservedRun:
         self._series = result.series.filter(pl.col("flow") == FLOW)
 
     def first(self, state: str, after_s: float = 0.0) -> tuple[float, float, str]:
-        """Start and end of the first stay in a state that begins at or after a time, and what follows.
+        """Start and end of the first stay in a state that begins at or after a time, and the next state.
 
-        What follows is a state, or "" if the run ends there.
+        The next state is "" if the run ends before the state changes.
 
         Raises:
-            StuckError: If there is none.
+            StuckError: If there is no such stay.
         """
 
         for number, (name, start_s, end_s) in enumerate(self.states):
@@ -80,7 +80,7 @@ class ObservedRun:
         raise StuckError(f"never in {state} after {after_s:.2f} s; it went {self.path(after_s)}")
 
     def path(self, after_s: float = 0.0, most: int = 8) -> str:
-        """The states that follow each other from a time on."""
+        """The sequence of states from a time on."""
         names = [name for name, _, end_s in self.states if end_s > after_s]
         return " -> ".join(names[:most]) + (" ..." if len(names) > most else "")
 
@@ -93,13 +93,13 @@ class ObservedRun:
         return any(alias in self.names for alias in ALIASES.get(name, (name,)))
 
     def numbers(self, name: str, start_s: float = 0.0, end_s: float = 1e9) -> pl.DataFrame:
-        """A variable over time: time_s, value. What is not set is left out."""
+        """A variable over time: time_s, value. Times at which the variable is not set are left out."""
         found = next((alias for alias in ALIASES.get(name, (name,)) if alias in self.names), name)
         rows = self._own.filter((pl.col("name") == found) & pl.col("time_s").is_between(start_s, end_s))
         return rows.select("time_s", "value").drop_nulls().filter(pl.col("value").is_finite())
 
     def at(self, name: str, time_s: float) -> float:
-        """A variable at a time: its last value no later; NaN if it was not set then."""
+        """The last value of a variable at or before a time; NaN if the variable was not set."""
         every = self._own.filter(pl.col("time_s") <= time_s + 1e-9)["time_s"]
         last_s = every.max() if every.len() else None
         rows = self.numbers(name, 0.0, time_s + 1e-9)
@@ -112,7 +112,7 @@ class ObservedRun:
         return self._series.filter(pl.col("time_s").is_between(start_s, end_s))[column].drop_nulls()
 
     def in_flight(self, time_s: float) -> float:
-        """Packets in flight at the last sample no later than a time."""
+        """Packets in flight at the last sample at or before a time."""
         found = self.series("in_flight_bytes", 0.0, time_s)
         return float(found[-1]) / PAYLOAD_BYTES if found.len() else 0.0
 
@@ -126,7 +126,7 @@ class ObservedRun:
         return float(found or 0.0) / 8 / PAYLOAD_BYTES  # type: ignore[arg-type]
 
     def retransmitted(self, start_s: float, end_s: float) -> int:
-        """Packets sent again between two times."""
+        """Packets retransmitted between two times."""
         return int(self.series("retransmitted_packets", start_s, end_s).sum())
 
     def dropped(self) -> int:
@@ -140,7 +140,7 @@ def rate_pps(mbps: float) -> float:
 
 
 class Lab:
-    """Runs scenarios with the algorithm under test, each once, and remembers what it published."""
+    """Runs each scenario once with the algorithm under test, and records the variables it published."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class Lab:
     ) -> None:
         self.cca = cca
         self.published: set[str] = set()
-        """Names of variables and of states, the latter as the draft spells them."""
+        """Names of variables and of states; states have the spelling of the draft."""
         self._store, self._seed, self._engine = store, seed, engine_name
         self._known: dict[str, ObservedRun] = {}
         self._lock = Lock()
@@ -199,12 +199,12 @@ class Lab:
         )
 
     def observe(self, scenario: Scenario) -> ObservedRun:
-        """The run of a scenario whose flow of interest is called "subject".
+        """The run of a scenario whose flow under test has the name "subject".
 
         Raises:
-            ScenarioError: If the engine cannot run it.
+            ScenarioError: If the engine cannot run the scenario.
         """
-        if self._engine != "native":  # others cannot tell variables
+        if self._engine != "native":  # other engines cannot record variables
             scenario = scenario.with_values({"record.variables": False})
         if refused := [str(problem) for problem in engine(self._engine).check(scenario)]:
             raise ScenarioError(refused)
@@ -235,12 +235,12 @@ DRAFT = "draft-ietf-ccwg-bbr-06"
 
 
 class StuckError(FullpipeError):
-    """A test cannot go on, because what it waits for never happened."""
+    """A test cannot continue because an expected event never happened."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Something that the draft says must hold, and what was seen."""
+    """A requirement of the draft, and the observation."""
 
     expected: str
     seen: str
@@ -251,7 +251,7 @@ Steps = Callable[[Lab], Iterator[Step]]
 
 
 class DraftVerdict(StrEnum):
-    """What became of a test."""
+    """Outcome of a test."""
 
     passed = "passed"
     failed = "failed"
@@ -264,31 +264,31 @@ class DraftTest:
 
     name: str
     section: str
-    """Of the draft's appendix."""
+    """Section of the draft's appendix."""
     title: str
     why: str
-    """What it is for, and where it departs from the recipe of the draft."""
+    """Purpose of the test, and its deviations from the procedure of the draft."""
     tolerance: str
-    """How far off a number may be, with the reason."""
+    """Allowed deviations of numbers, with the reason."""
     needs: tuple[str, ...]
-    """States and variables, in the draft's names, without which it does not apply."""
+    """States and variables, by their names in the draft, without which the test does not apply."""
     steps: Steps
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a test for one algorithm."""
+    """Outcome of a test for one algorithm."""
 
     case: DraftTest
     verdict: DraftVerdict
     steps: tuple[Step, ...] = ()
     reason: str = ""
-    """Why it does not apply, or why it could not be finished."""
+    """Reason why the test does not apply or could not be finished."""
     seconds: float = field(default=0.0, compare=False)
 
     @property
     def explanation(self) -> str:
-        """What failed, or why it does not apply; empty if it passed."""
+        """The failed steps, or the reason why the test does not apply; empty if the test passed."""
         broken = [f"{step.expected}: {step.seen}" for step in self.steps if not step.holds]
         return "; ".join([*broken, *([self.reason] if self.reason else [])])
 
@@ -296,7 +296,7 @@ class Result:
 def case(
     section: str, name: str, title: str, *, why: str, tolerance: str, needs: tuple[str, ...]
 ) -> Callable[[Steps], DraftTest]:
-    """Makes a case of the function that runs it."""
+    """Decorator that makes a case of the function with its steps."""
 
     def make(steps: Steps) -> DraftTest:
         return DraftTest(name, section, title, why, tolerance, needs, steps)

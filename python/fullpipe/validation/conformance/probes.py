@@ -5,7 +5,7 @@ from math import isnan
 
 from fullpipe.validation.conformance.lab import Lab, ObservedRun, Step, at, case, loss, rate_pps
 
-# PROBE_UP and PROBE_REFILL: looking for more bandwidth, and when to stop.
+# PROBE_UP and PROBE_REFILL: the search for more bandwidth, and its end.
 
 
 _CYCLE = ("ProbeBW_UP", "ProbeBW_REFILL")
@@ -216,7 +216,7 @@ def on_time(lab: Lab) -> Iterator[Step]:
     yield Step("PROBE_REFILL follows", following or "nothing", following == "ProbeBW_REFILL")
 
 
-# PROBE_RTT: when it comes, how low it goes, and when it is not needed.
+# PROBE_RTT: its time, its window, and the conditions under which it is skipped.
 
 
 _INTERVAL_S = 5.0

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from fullpipe.validation.conformance.lab import Lab, Step, at, case, loss, rate_pps
 
-# STARTUP: when it ends, and when it must not.
+# STARTUP: conditions under which it ends, and under which it must not end.
 
 
 _LOSS_FROM_S = 1.5
@@ -102,7 +102,7 @@ def aggregation(lab: Lab) -> Iterator[Step]:
     yield Step("cwnd is above twice the BDP", f"{window:.0f} of {2 * bdp:.0f} packets", window > 2 * bdp)
 
 
-# DRAIN: how it empties the queue that STARTUP built, and when it gives up.
+# DRAIN: how it empties the queue that STARTUP built, and when it ends without success.
 
 
 _QUANTISATION = 8
