@@ -181,7 +181,7 @@ def test_a_contrast_of_two_cells_is_welchs_interval() -> None:
 
 
 def test_a_contrast_has_a_weight_for_every_cell() -> None:
-    with pytest.raises(ValueError, match="3 cells and 2 weights: each cell needs one"):
+    with pytest.raises(ValueError, match="3 cells and 2 weights; give one weight per cell"):
         statistics.contrast_of_cells(groups(), [-1, 1])
 
 

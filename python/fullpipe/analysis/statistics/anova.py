@@ -88,7 +88,8 @@ def anova_of_samples(samples: Sequence[Sample]) -> FTest:
     """Apply `anova` to groups given by size, mean and variance.
 
     Raises:
-        ValueError: If there are fewer than two groups, one is worth no more than one value, or none varies.
+        ValueError: If there are fewer than two groups, a group is worth no more than one value, or no group
+            varies.
 
     >>> round(anova_of_samples([Sample(3, 2, 1), Sample(3, 3, 1), Sample(3, 5, 1)]).f, 4)
     7.0
@@ -102,7 +103,8 @@ def welch_anova_of_samples(samples: Sequence[Sample]) -> FTest:
     """Apply `welch_anova` to groups given by size, mean and variance.
 
     Raises:
-        ValueError: If there are fewer than two groups, one is worth no more than one value, or does not vary.
+        ValueError: If there are fewer than two groups, or a group is worth no more than one value or does not
+            vary.
 
     >>> round(welch_anova_of_samples([Sample(3, 2, 1), Sample(3, 3, 1), Sample(3, 5, 1)]).f, 4)
     6.0
@@ -124,7 +126,8 @@ def two_way_anova(cells: Cells) -> Mapping[str, FTest]:
     """Apply `factorial_anova` to two factors; tests by `EFFECTS`.
 
     Raises:
-        ValueError: If a factor has fewer than two levels, a cell fewer than two values, or none varies.
+        ValueError: If a factor has fewer than two levels, a cell has fewer than two values, or no cell
+            varies.
     """
     return _by_name(factorial_anova(_two_way(cells)))
 
@@ -133,7 +136,8 @@ def welch_two_way_anova(cells: Cells) -> Mapping[str, FTest]:
     """Apply `welch_factorial_anova` to two factors; tests by `EFFECTS`.
 
     Raises:
-        ValueError: If a factor has fewer than two levels, a cell fewer than two values, or one does not vary.
+        ValueError: If a factor has fewer than two levels, or a cell has fewer than two values or does not
+            vary.
     """
     return _by_name(welch_factorial_anova(_two_way(cells)))
 
@@ -153,7 +157,7 @@ def factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Factors, F
 
     Raises:
         ValueError: If a factor has fewer than two levels, a combination is missing, a cell has fewer than two
-            values, or none varies.
+            values, or no cell varies.
     """
     levels, values = _whole(cells)
     return {effect: _pooled(values, _hypothesis(levels, effect)) for effect in effects_of(len(levels))}
@@ -173,7 +177,7 @@ def welch_factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Fact
 
     Raises:
         ValueError: If a factor has fewer than two levels, a combination is missing, a cell has fewer than two
-            values, or one does not vary.
+            values, or a cell does not vary.
     """
     levels, values = _whole(cells)
     return {
@@ -219,7 +223,7 @@ def _named(cell: Cell) -> str:
 
 
 def _hypothesis(levels: Sequence[int], effect: Factors) -> Matrix:
-    """Return contrasts of cell means for the factors of an effect, summed over the levels of the others."""
+    """Return contrasts of cell means for the factors of an effect, summed over levels of other factors."""
     made: Matrix = np.ones((1, 1))
     for place, k in enumerate(levels):
         made = np.asarray(np.kron(made, _contrasts(k) if place in effect else np.ones((1, k))))
@@ -227,7 +231,7 @@ def _hypothesis(levels: Sequence[int], effect: Factors) -> Matrix:
 
 
 def _contrasts(levels: int) -> Matrix:
-    """Return contrasts of the first level with each of the others."""
+    """Return contrasts of the first level with each other level."""
     return np.asarray(np.hstack([np.ones((levels - 1, 1)), -np.eye(levels - 1)]))
 
 
@@ -297,7 +301,7 @@ def hotelling(values: Matrix) -> Hotelling:
         values: A row per run and a column per metric, each in any unit.
 
     Raises:
-        ValueError: If there are no more rows than metrics, or a metric is a sum of multiples of others.
+        ValueError: If there are no more rows than metrics, or a metric is a linear combination of others.
 
     >>> found = hotelling(np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [4.0, 4.0]]))
     >>> round(found.wilks, 4), round(found.f, 4)
@@ -305,7 +309,7 @@ def hotelling(values: Matrix) -> Hotelling:
     """
     n, metrics = values.shape
     if n <= metrics:
-        raise ValueError(f"values: more rows than the {metrics} metrics are needed, there are {n}")
+        raise ValueError(f"values: {n} rows are too few; give more rows than the {metrics} metrics")
     spread = np.atleast_2d(np.cov(values.T))
     if np.linalg.matrix_rank(spread) < metrics:
         raise ValueError("values: a metric is a sum of multiples of others, or does not vary")

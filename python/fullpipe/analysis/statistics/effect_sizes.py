@@ -135,10 +135,10 @@ class Effect:
 def eta_squared(found: FTest, level: float = 0.95) -> Effect:
     """Share of the variance that a factor explains in this sample (partial); biased upwards.
 
-    η² = df1 F / (df1 F + df2). The interval is that of the share in the population, λ / (λ + N), for those λ
-    whose noncentral F distributions have F at their quantiles. It assumes equal variances, like `anova` and
-    `two_way_anova`. Source: Steiger 2004, "Beyond the F test: effect size confidence intervals and tests of
-    close fit in the analysis of variance and contrast analysis".
+    η² = df1 F / (df1 F + df2). The interval is for the share in the population, λ / (λ + N). Its ends are the
+    λ whose noncentral F distributions have F at their quantiles. The interval assumes equal variances, like
+    `anova` and `two_way_anova`. Source: Steiger 2004, "Beyond the F test: effect size confidence intervals
+    and tests of close fit in the analysis of variance and contrast analysis".
     """
     explained = found.df1 * found.f
     return Effect("eta²", explained / (explained + found.df2), _explained(found, level))
@@ -148,7 +148,7 @@ def omega_squared(found: FTest, level: float = 0.95) -> Effect:
     """Share of the variance that a factor explains (partial), nearly unbiased; 0 if the estimate is negative.
 
     ω² = df1 (F - 1) / (df1 (F - 1) + N). Source: Hays 1963, "Statistics for psychologists"; Olejnik and
-    Algina 2003 for partial ones. The interval is that of `eta_squared`.
+    Algina 2003 for partial ω². The interval is that of `eta_squared`.
     """
     more = found.df1 * (found.f - 1)
     return Effect("omega²", max(more / (more + found.n), 0.0), _explained(found, level))
@@ -168,7 +168,7 @@ def _explained(found: FTest, level: float) -> Interval:
 
 
 def _root(beyond: Callable[[float], float], about: float) -> float:
-    """Return the root of a falling function on [0, inf); 0 if it is not positive at 0."""
+    """Return the root of a falling function on [0, inf); 0 if the function is not positive at 0."""
     if beyond(0.0) <= 0:
         return 0.0
     high = 2 * about + 10
@@ -182,9 +182,9 @@ def hedges_g(first: Iterable[float], second: Iterable[float], level: float = 0.9
 
     g = J d with Cohen's d and J = Γ(ν / 2) / (sqrt(ν / 2) Γ((ν - 1) / 2)), ν = n1 + n2 - 2. The interval
     covers the noncentralities whose distributions have t = d / sqrt(1 / n1 + 1 / n2) between their quantiles.
-    It is None if no side varies. Sources: Hedges 1981, "Distribution theory for Glass's estimator of effect
-    size and related estimators"; Cumming and Finch 2001, "A primer on the understanding, use, and calculation
-    of confidence intervals".
+    The interval is None if no side varies. Sources: Hedges 1981, "Distribution theory for Glass's estimator
+    of effect size and related estimators"; Cumming and Finch 2001, "A primer on the understanding, use, and
+    calculation of confidence intervals".
     """
     a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
     return _standardised("Hedges' g", cohens_d(a, b), a.size + b.size - 2, 1 / a.size + 1 / b.size, level)
@@ -240,8 +240,8 @@ def cliffs_delta_interval(
     (δ - δ³ ± z s sqrt((1 - δ²)² + z² s²)) / (1 - δ² + z² s²), where s² is the variance of δ, from the
     dominance of every value over those of the other side. Sources: Cliff 1996, "Answering ordinal questions
     with ordinal data using ordinal statistics"; Feng and Cliff 2004, "Monte Carlo evaluation of ordinal d
-    with improved confidence interval". The interval is None if all values of one side exceed all of the
-    other.
+    with improved confidence interval". The interval is None if all values of one side exceed all values of
+    the other side.
 
     Args:
         first: One value per run.
@@ -275,9 +275,9 @@ def _spread(of_values: Vector) -> float:
 def ratio_of_pairs(reference: Iterable[float], other: Iterable[float], level: float = 0.95) -> Effect:
     """Ratio of the means, other over reference, of values that are paired by position.
 
-    The interval covers those r at which t² (s_oo - 2 r s_or + r² s_rr) / n is not below (mean_o - r mean_r)².
-    It is None if the mean of the reference does not differ significantly from 0, since it would then be
-    unbounded. Source: Fieller 1954, "Some problems in interval estimation".
+    The interval is the set of r with t² (s_oo - 2 r s_or + r² s_rr) / n >= (mean_o - r mean_r)². The interval
+    is None if the mean of the reference does not differ significantly from 0, as it would then be unbounded.
+    Source: Fieller 1954, "Some problems in interval estimation".
 
     Raises:
         ValueError: If there are fewer than two pairs, a value has no partner, or the mean of the reference is
@@ -314,7 +314,7 @@ def _fieller(a: Vector, b: Vector, covariance: float, freedom: float, level: flo
     check_level(level)
     mean_a, mean_b = float(a.mean()), float(b.mean())
     if mean_a == 0:
-        raise ValueError("reference: the mean is 0, so that there is no ratio to it")
+        raise ValueError("reference: the mean is 0, so that the ratio is undefined")
     t2 = float(stdtrit(freedom, (1 + level) / 2)) ** 2
     square = mean_a**2 - t2 * float(a.var(ddof=1)) / a.size
     linear = mean_a * mean_b - t2 * covariance

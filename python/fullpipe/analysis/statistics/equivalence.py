@@ -44,7 +44,7 @@ def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
     Source: Student 1908, "The probable error of a mean".
 
     Raises:
-        ValueError: If there are fewer than two pairs, or a value on one side has none on the other.
+        ValueError: If there are fewer than two pairs, or the sides have different numbers of values.
 
     >>> found = paired([1, 2, 3, 4], [2, 4, 3, 5])
     >>> found.difference, round(found.p, 4)
@@ -67,9 +67,9 @@ def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
 def pairs_that_decide(found: Paired, margin: float, level: float = 0.95, tests: float = 1) -> int | None:
     """Pairs after which the test decides difference or equivalence, if mean and deviation stay the same.
 
-    The result is the least n at which the interval of `level` excludes 0, or that of 1 - 2 (1 - level) is
-    within the margin. The error of the first, 1 - level, is divided by `tests`. None if a million pairs are
-    not enough.
+    The result is the least n at which the interval of `level` excludes 0, or the interval of level
+    1 - 2 (1 - level) is within the margin. For the first interval, the error rate 1 - level is divided by
+    `tests`. The result is None if a million pairs are not enough.
     """
     needed = [
         _pairs(abs(found.difference), found.deviation, 1 - (1 - level) / (2 * tests)),
@@ -155,7 +155,7 @@ def contrast_of_cells(cells: Sequence[Iterable[float]], weights: Sequence[float]
     and 1 give Welch's degrees of freedom.
 
     Raises:
-        ValueError: If a cell has fewer than two values, or there are not as many weights as cells.
+        ValueError: If a cell has fewer than two values, or the numbers of weights and cells differ.
 
     >>> found = contrast_of_cells([[1, 2, 3], [2, 4, 6]], [-1, 1])
     >>> found.difference, round(found.df, 4)
@@ -163,7 +163,7 @@ def contrast_of_cells(cells: Sequence[Iterable[float]], weights: Sequence[float]
     """
     values = [vector(cell, at_least=2, what=f"cell {n}") for n, cell in enumerate(cells)]
     if len(values) != len(weights):
-        raise ValueError(f"{len(values)} cells and {len(weights)} weights: each cell needs one")
+        raise ValueError(f"{len(values)} cells and {len(weights)} weights; give one weight per cell")
     n, c = np.array([x.size for x in values]), np.array(weights, dtype=np.float64)
     parts = c**2 * np.array([x.var(ddof=1) for x in values]) / n
     total = float(parts.sum())

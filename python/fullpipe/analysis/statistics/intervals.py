@@ -18,7 +18,7 @@ Vector = npt.NDArray[np.float64]
 
 
 def vector(values: Iterable[float], *, at_least: int, what: str = "values") -> Vector:
-    """Return the values as a vector. Raises ValueError for too few of them, for NaN and for infinities."""
+    """Return the values as a vector. Raises ValueError for too few values, for NaN and for infinities."""
     result = np.asarray(list(values), dtype=np.float64)
     if result.size < at_least:
         raise ValueError(f"{what}: {at_least} or more numbers are needed, there are {result.size}")
@@ -262,7 +262,8 @@ def _bca_tails(tails: Vector, x: Vector, statistic: Callable[[Vector], float], f
 
 
 def dkw_half_width(n: int, level: float = 0.95) -> float:
-    """Half-width of a band around a sample's distribution function that covers the true one everywhere.
+    """Half-width of a band around the empirical distribution function that covers the true function
+    everywhere.
 
     Formula: sqrt(ln(2 / (1 - level)) / (2 n)).
     Source: Dvoretzky, Kiefer and Wolfowitz 1956; with the constant of Massart 1990, "The tight constant in

@@ -43,13 +43,13 @@ def manova(groups: Sequence[Matrix]) -> Pillai:
     Raises:
         MissingExtraError: If statsmodels is not installed.
         ValueError: If there are fewer than two groups or metrics, a group has no more runs than there are
-            metrics, or a metric is a sum of multiples of others.
+            metrics, or a metric is a linear combination of others.
     """
     metrics = {group.shape[1] for group in groups}
     if len(groups) < 2 or len(metrics) != 1 or metrics == {1}:
         raise ValueError("groups: two or more are needed, with the same two metrics or more")
     if any(len(group) <= group.shape[1] for group in groups):
-        raise ValueError("groups: each needs more runs than there are metrics")
+        raise ValueError("groups: each group needs more runs than metrics")
     values = np.vstack(groups)
     values = (values - values.mean(axis=0)) / np.where(np.ptp(values, axis=0) > 0, values.std(axis=0), 1)
     if np.linalg.matrix_rank(values) < values.shape[1]:
@@ -105,7 +105,7 @@ def factorial_mixed_model(blocks: Mapping[tuple[int, ...], float]) -> Mapping[Fa
     scaled = (values - values.mean()) / values.std()
     freedom = len(keys) - seeds - (math.prod(levels) - 1)
     if freedom < 1:
-        raise ValueError("blocks: there are too few seeds for so many cells")
+        raise ValueError("blocks: there are too few seeds for this number of cells; add seeds")
     estimates, covariance = _fitted(scaled, design, keys[:, -1])
     ends = np.cumsum([1, *(part.shape[1] for part in parts)])
     found = {}
@@ -130,7 +130,7 @@ def _deviations(levels: int) -> Matrix:
 
 
 def _fitted(values: Vector, design: Matrix, seeds: Any) -> tuple[Vector, Matrix]:
-    """Return fixed effects and their covariance; by least squares if seeds have no variance of their own."""
+    """Return fixed effects and their covariance; by least squares if the variance between seeds is 0."""
     make = _statsmodels("regression.mixed_linear_model").MixedLM
     if _vary_no_more_than_chance(values, design, seeds):
         inverse = np.linalg.inv(design.T @ design)
@@ -148,7 +148,7 @@ def _fitted(values: Vector, design: Matrix, seeds: Any) -> tuple[Vector, Matrix]
 
 
 def _vary_no_more_than_chance(values: Vector, design: Matrix, seeds: Any) -> bool:
-    """Whether the variance between seeds is no larger than that within seeds."""
+    """Whether the variance between seeds is no larger than the variance within seeds."""
     rest = values - design @ np.linalg.lstsq(design, values, rcond=None)[0]
     sums, n = np.bincount(seeds, weights=rest), np.bincount(seeds)
     between = float((sums**2 / n).sum())

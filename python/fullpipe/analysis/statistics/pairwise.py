@@ -34,7 +34,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """P values adjusted for the false discovery rate: the mean share of true hypotheses among those rejected.
+    """P values adjusted for the false discovery rate, the mean share of true hypotheses among the rejected.
 
     q(i) = min over j >= i of min(1, m p(j) / j), p ascending. Source: Benjamini and Hochberg 1995,
     "Controlling the false discovery rate: a practical and powerful approach to multiple testing"; it holds
@@ -97,8 +97,8 @@ def games_howell(groups: Groups, level: float = 0.95) -> list[MeanPair]:
     n's and/or variances".
 
     Raises:
-        ValueError: If there are fewer than two groups, fewer than two values in one, or neither of a pair
-            varies.
+        ValueError: If there are fewer than two groups, a group has fewer than two values, or both groups of a
+            pair do not vary.
     """
     values = _values(groups)
     samples = [Sample(x.size, float(x.mean()), float(x.var(ddof=1))) for x in values]
@@ -109,8 +109,8 @@ def games_howell_of_samples(samples: Sequence[Sample], level: float = 0.95) -> l
     """Apply `games_howell` to groups given by moments and effective sample sizes.
 
     Raises:
-        ValueError: If there are fewer than two groups, one is worth no more than one value, or neither of a
-            pair varies.
+        ValueError: If there are fewer than two groups, a group is worth no more than one value, or both
+            groups of a pair do not vary.
     """
     if len(samples) < 2 or any(sample.n <= 1 for sample in samples):
         raise ValueError("samples: two or more are needed, each worth more than one independent value")
@@ -150,9 +150,9 @@ def compact_letters(order: Sequence[int], differing: Iterable[tuple[int, int]]) 
     """Letters of groups: two groups share a letter exactly if they are not listed as different.
 
     The steps are insert, absorb and sweep. At first all groups share one letter. Insert: each pair that
-    differs splits every letter that both have into two, one without the first group and one without the
-    second. Absorb: a letter is dropped if all its groups share another one. Sweep: a group loses a letter if
-    it shares another letter with every group of it.
+    differs splits every letter that both groups have into two letters, one without the first group and one
+    without the second group. Absorb: a letter is dropped if all its groups share another letter. Sweep: a
+    group loses a letter if the group shares another letter with every other group of the lost letter.
 
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise comparisons", Journal
     of Computational and Graphical Statistics 13(2).
@@ -162,7 +162,7 @@ def compact_letters(order: Sequence[int], differing: Iterable[tuple[int, int]]) 
         differing: The pairs of groups that differ.
 
     Returns:
-        The letters of every group, by its number; beyond 52 letters, numbers in parentheses.
+        The letters of every group, by group index; beyond 52 letters, numbers in parentheses.
 
     >>> compact_letters([0, 1, 2], [(0, 2)])
     ['a', 'ab', 'b']

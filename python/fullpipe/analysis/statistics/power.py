@@ -28,7 +28,7 @@ def power_of_pairs(n: int, difference: float, deviation: float, level: float = 0
     Args:
         n: Number of pairs.
         difference: The true mean of the differences, in any unit.
-        deviation: Their true standard deviation, in the same unit.
+        deviation: The true standard deviation of the differences, in the same unit.
         level: One minus the allowed rate of false positives.
 
     Raises:
@@ -132,8 +132,8 @@ def seeds_that_decide(
         found: The F test with the present seeds.
         pairs: The contrast of every pair of levels, with its margin in the unit of the values.
         seeds: The present number of seeds.
-        level: One minus the error of either test.
-        tests: Number by which the error of the F test is divided.
+        level: One minus the error rate of each test.
+        tests: Number by which the error rate of the F test is divided.
 
     Returns:
         None if a million seeds are not enough.

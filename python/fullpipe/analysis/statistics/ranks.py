@@ -98,7 +98,7 @@ def friedman(blocks: Sequence[Sequence[float]]) -> RankTest:
         blocks: A row per block, a column per level.
 
     Raises:
-        ValueError: If there are fewer than two blocks or levels, or rows are of several lengths.
+        ValueError: If there are fewer than two blocks or levels, or rows have different lengths.
 
     >>> found = friedman([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
     >>> round(found.effect, 4)
@@ -140,9 +140,9 @@ def _z(first: Vector, second: Vector, variance: float) -> float:
 def epsilon_squared(groups: Groups, level: float = 0.95, *, resamples: int = 2_000, seed: int = 1) -> Effect:
     """Share of the variance of ranks that groups explain: H / (N - 1) (Kelley 1935; see `kruskal_wallis`).
 
-    The interval is that of the share in the population. It comes from bootstrap draws within every group,
-    each with the value corrected for bias, (H - k + 1) / (N - k); see `_ends`. The same seed gives the same
-    interval.
+    The interval is for the share in the population. It is computed from bootstrap draws within every group,
+    with the bias-corrected value (H - k + 1) / (N - k) of each draw; see `_ends`. The same seed gives the
+    same interval.
 
     Raises:
         ValueError: As `kruskal_wallis`.
@@ -187,8 +187,9 @@ def kendalls_w(
 ) -> Effect:
     """Agreement of blocks on the order of levels: W, from 0 to 1 (Kendall and Babington Smith 1939).
 
-    The interval is that of W for infinitely many blocks. It comes from bootstrap draws of blocks, each with
-    the mean rank correlation of two blocks, (n W - 1) / (n - 1), which is unbiased; see `_ends`.
+    The interval is for W with infinitely many blocks. It is computed from bootstrap draws of blocks. The
+    value of a draw is the mean rank correlation of two blocks, (n W - 1) / (n - 1), which is unbiased; see
+    `_ends`.
 
     Args:
         blocks: A row per block, such as a seed, and a column per level.
@@ -221,7 +222,8 @@ def _agreement(counts: Matrix, ranks: Matrix) -> Vector:
 def _ends(drawn: Vector, value: float, freedom: int, level: float) -> Interval:
     """Percentile interval of the draws, centred on the value and widened for small samples.
 
-    The widening uses Student's instead of the normal quantile, and corrects the too small variance of draws.
+    The widening replaces the normal quantile by Student's, and corrects the variance of draws, which is too
+    small.
 
     Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 13; Hesterberg 2015, "What
     teachers should know about the bootstrap", section 4.1, for the widening.

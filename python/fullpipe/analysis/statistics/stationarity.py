@@ -129,7 +129,7 @@ class Doubt:
     verdict: Trend
     reason: str
     warmup_s: float | None
-    """The warm-up that would help; None if none would."""
+    """Warm-up that would make the mean trustworthy; None if no warm-up would."""
 
     def __str__(self) -> str:
         text = f"{self.flow}: the mean {self.quantity} should not be trusted: {self.reason}"
@@ -137,7 +137,7 @@ class Doubt:
 
 
 def mser5(values: Iterable[float]) -> int:
-    """Number of samples to leave out at the start, so that the error of the mean of the rest is smallest.
+    """Number of samples to leave out at the start, so that the error of the remaining mean is smallest.
 
     Formula: 5 d, where d ≤ k / 2 minimises Σ (z_j - mean)² / (k - d)² over j > d, with z_1..z_k the means of
     consecutive groups of five samples. A result of half of the samples means that no steady part was found.
@@ -184,9 +184,9 @@ def geweke(values: Iterable[float], first: float = 0.1, last: float = 0.5) -> fl
 def steadiness(values: Iterable[float]) -> Steadiness:
     """Whether the mean of samples along a run can be trusted, with the reason and the samples to leave out.
 
-    Start-up matters if leaving out the samples of MSER-5 moves the mean by more than 2 %, and by more than
-    the half-width of the 95 % interval of the rest. The mean drifts if Geweke's z exceeds 2.58 and both ends
-    differ by more than 5 %, after that start-up if there is one.
+    Start-up matters if leaving out the samples of MSER-5 changes the mean by more than 2 %, and by more than
+    the half-width of the 95 % interval of the remaining samples. The mean drifts if Geweke's z exceeds 2.58
+    and both ends differ by more than 5 %; a start-up that matters is left out first.
 
     The mean is noisy if its 95 % interval is wider than ±5 %. The interval is the narrower of two: 1.96
     standard deviations over the root of the effective sample size, and Student's over ten batches. The
@@ -243,7 +243,7 @@ def doubtful_means(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float = 
         warmup_s: Warm-up that the summaries of the run leave out.
 
     Returns:
-        One entry per doubtful mean; none without samples.
+        One entry per doubtful mean; empty without samples.
     """
     return list(_doubts(series, flows, warmup_s))
 
@@ -269,7 +269,7 @@ def _doubts(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float) -> Itera
 
 
 FEWEST_FOR_MODES = 20
-"""Fewest runs for the test: smaller samples rarely have the two runs of the rarer mode that it needs."""
+"""Fewest runs for the test; smaller samples rarely have two runs of the rarer mode, which the test needs."""
 _FEWEST_OF_A_MODE = 2
 _GAP = 2.3
 """Smallest gap, in standard deviations within modes. One in 200 samples of 20 normal values has such a gap,
