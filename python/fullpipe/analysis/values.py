@@ -29,8 +29,8 @@ def measurements(
 
     Args:
         runs: The runs.
-        metrics: Names of measures. Left out: all.
-        links: Names of links. Left out: the busy links of every run.
+        metrics: Names of measures. Default: all.
+        links: Names of links. Default: the busy links of every run.
 
     Returns:
         `number of run`, `kind`, `of`, `metric`, `unit`, `entry` and `value`, in the order of the runs; see
@@ -112,8 +112,8 @@ def values_of(
 
     Args:
         runs: Points, such as `Job.point`, and their runs.
-        metrics: Names of measures. Left out: all.
-        links: Names of links. Left out: the busy links of every run.
+        metrics: Names of measures. Default: all.
+        links: Names of links. Default: the busy links of every run.
 
     Returns:
         A column for every swept path or key of variants, `seed`, `engine`, and `kind` ("flows" or "link"),

@@ -37,7 +37,7 @@ def completion_percentiles_s(
         transfers: Rows of the table of transfers, such as `measured_transfers` gives. Transfers of the
             warm-up count if they are included.
         percentiles: From 0 to 100.
-        by: A column to group by, such as "flow". Left out: one row for all transfers.
+        by: A column to group by, such as "flow". Default: one row for all transfers.
 
     Returns:
         The columns finished, unfinished, mean_s, p50_s and so on, one row per group.

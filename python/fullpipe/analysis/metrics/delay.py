@@ -96,7 +96,7 @@ def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | N
 
     Args:
         flows: Table of flows.
-        base_s: RTT of the empty path. Left out: the smallest sample of each flow, which is too large if the
+        base_s: RTT of the empty path. Default: the smallest sample of each flow, which is too large if the
             queue was never empty.
 
     Returns:

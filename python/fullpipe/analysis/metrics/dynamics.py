@@ -71,9 +71,9 @@ def convergence_time_s(
 
     Args:
         series: Table of samples.
-        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them.
+        flows: Rows of the competing flows in the table of flows, as `bulk_flows` gives them.
         flow: Name of the flow.
-        share_bps: The fair share. Left out: the mean goodput of the active flows of the table in each window,
+        share_bps: The fair share. Default: the mean goodput of the active flows of the table in each window,
             which is right for flows that share one bottleneck.
         tolerance: Allowed deviation, as a share of the fair share.
         hold_s: Time for which the rate must stay within the tolerance.
@@ -91,7 +91,7 @@ class Windows:
 
     Args:
         series: Table of samples.
-        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them.
+        flows: Rows of the competing flows in the table of flows, as `bulk_flows` gives them.
         window_s: A multiple of the time between samples.
     """
 
@@ -157,7 +157,7 @@ def time_to_fill_s(
         series: Samples of the flows that may fill it.
         rate_bps: Payload that can be carried from then on.
         at_s: Time at which the bandwidth becomes free.
-        until_s: End of the search. Left out: the end of the samples.
+        until_s: End of the search. Default: the end of the samples.
         share: Share of the rate that counts as full.
         window_s: Length of the window of a rate; a multiple of the time between samples.
     """
@@ -191,7 +191,7 @@ def recovery_time_s(
         flow: Name of the flow.
         at_s: Time of the step.
         target_bps: The flow's share after the step.
-        until_s: End of the search, such as the next step. Left out: the end of the samples.
+        until_s: End of the search, such as the next step. Default: the end of the samples.
         tolerance: Allowed deviation, as a share of the target.
         hold_s: Time for which the rate must stay within the tolerance.
     """

@@ -35,8 +35,8 @@ def measured(
 
     Args:
         run: A run of any engine.
-        links: Names of links. Left out: those of `busy_links`.
-        metrics: Names of measures. Left out: all.
+        links: Names of links. Default: those of `busy_links`.
+        metrics: Names of measures. Default: all.
 
     Returns:
         The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. The
@@ -107,7 +107,7 @@ def _parts(whole: Whole) -> dict[str, pl.DataFrame]:
     return {name: flows.rows_of(names) for name, names in (groups | several).items()}
 
 
-# Metrics that are shown unless others are asked for, as their declarations say.
+# Metrics that are shown by default, according to their declarations.
 
 
 _ALL: tuple[Measure | LinkMeasure, ...] = (*MEASURES, *LINK_MEASURES)

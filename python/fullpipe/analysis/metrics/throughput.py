@@ -53,7 +53,7 @@ def jain_among(flows: pl.DataFrame) -> float | None:
     Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
 
     Args:
-        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them.
+        flows: Rows of the competing flows in the table of flows, as `bulk_flows` gives them.
     """
     return jain(flows["goodput_bps"]) if flows.height > 1 else None
 
@@ -101,8 +101,8 @@ def starved_flows(flows: pl.DataFrame, below_bps: float = 1e6) -> int:
     Source: the count of starved flows in Kato et al., AFIN 2025.
 
     Args:
-        flows: Rows of the table of flows: those that compete, as `bulk_flows` gives them. A flow that sends
-            little by itself does not starve.
+        flows: Rows of the competing flows in the table of flows, as `bulk_flows` gives them. A flow that
+            sends little by itself does not starve.
         below_bps: The threshold.
     """
     return int((flows["goodput_bps"] < below_bps).sum())
