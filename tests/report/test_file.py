@@ -310,7 +310,7 @@ def test_a_file_answers_what_is_asked_of_it(tmp_path: Path) -> None:
         ]
         assert len(made.parts[0].table.rows) == 1  # type: ignore[union-attr]
         assert len(rows_of(made)) == 2
-    with pytest.raises(NoRunError, match="there are goodput and rtt_mean of cubic and call"):
+    with pytest.raises(NoRunError, match="it has goodput and rtt_mean of cubic and call"):
         page_of_file(found, metrics=["jain"])
 
 
@@ -423,10 +423,10 @@ def test_lines_of_compare_are_one_table_with_points_and_sides(tmp_path: Path) ->
     ("text", "told"),
     [
         ("", "lines without"),
-        ("no JSON", "is no JSON"),
+        ("no JSON", "is not JSON"),
         ("{}", 'has no "rows"'),
         ('{"rows": [1]}', 'has no "rows"'),
-        ("[" * 100_000, "is no JSON"),
+        ("[" * 100_000, "is not JSON"),
         ('{"rows": []}\n{"rows": 3}', "lines without"),
         ('{"rows": [], "format": 3}', "format 3, and this version reads 2; update fullpipe"),
         (f'{{"rows": [{{"of": {"[" * 900}{"]" * 900}}}]}}', "nested deeper than 32"),

@@ -234,7 +234,7 @@ def test_names_of_scenarios_are_parts_of_their_own() -> None:
 
 
 def test_no_run_is_an_error() -> None:
-    with pytest.raises(ValueError, match="there is none"):
+    with pytest.raises(ValueError, match="give at least one run"):
         page_of([])
 
 

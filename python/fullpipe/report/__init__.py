@@ -1,3 +1,3 @@
-"""Reports to hand over: one page with the question, the answer, tables, figures and what repeats it.
+"""Reports to hand over: one page with the question, the answer, tables, figures and commands to repeat it.
 
-What reads runs and files gives a `Document`; `html` and `markdown` write it."""
+The modules that read runs and files return a `Document`; `html` and `markdown` write the document."""

@@ -1,4 +1,4 @@
-"""Runs that a report rests on, as data in its file."""
+"""Runs that a report was made from, as data in the file of the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LARGEST = 500_000_000
 
 
 def basis_of(runs: Sequence[Run]) -> Basis | None:
-    """Return where the runs of a report are; None if they are not in one store."""
+    """Return the store and the folders of the runs of a report; None unless one store has all runs."""
     folders = [run.folder for run in runs if run.folder]
     stores = {folder.absolute().parents[1] for folder in folders}
     if len(folders) < len(runs) or len(stores) != 1:
@@ -35,12 +35,15 @@ def basis_of(runs: Sequence[Run]) -> Basis | None:
 
 
 def as_json(basis: Basis | None) -> dict[str, Any]:
-    """Return the member `basis` of a file of results; nothing without one."""
+    """Return the member `basis` of a file of results; an empty object if `basis` is None."""
     return {"basis": {"store": basis.store, "runs": list(basis.runs)}} if basis else {}
 
 
 def of_test(runs: Sequence[Run]) -> dict[str, Any]:
-    """Return what a file of `fullpipe test` has besides its answer: scenarios, seeds, versions and places."""
+    """Return the members of a file of `fullpipe test` besides the answer.
+
+    The members are scenarios, seeds, versions, warnings and the places of the runs.
+    """
     distinct = {run.meta.digest: Ran(run.name, run.meta.scenario, run.meta.point) for run in runs}
     return {
         "scenarios": [ran.to_dict() for ran in distinct.values()],
@@ -52,7 +55,7 @@ def of_test(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def of_json(found: Mapping[str, Any]) -> Basis | None:
-    """Return what `as_json` wrote; None if the file has no basis, or one that names no runs."""
+    """Return the basis that `as_json` wrote; None if the file has no valid basis."""
     try:
         tree = found["basis"]
         runs = [(str(folder), str(started)) for folder, started in tree["runs"]]
@@ -64,7 +67,7 @@ def of_json(found: Mapping[str, Any]) -> Basis | None:
 
 
 def folders_of(basis: Basis, places: Iterable[Path]) -> list[Path]:
-    """Return the folders of runs that are there, in the first of the places that has the store."""
+    """Return the existing folders of the runs, from the first place whose store has any of the runs."""
     for place in places:
         store = place / basis.store
         found = [store / folder for folder in dict(basis.runs) if (store / folder / "meta.json").is_file()]
@@ -74,7 +77,7 @@ def folders_of(basis: Basis, places: Iterable[Path]) -> list[Path]:
 
 
 def html_of(basis: Basis) -> str:
-    """Return the data block of a page; browsers run nothing of it."""
+    """Return the data block of a page; browsers do not execute the block."""
     return _HTML.format(_json(basis))
 
 
@@ -87,11 +90,11 @@ def read(path: Path) -> Basis:
     """Return the runs that a report, or a file of `compare` or `test`, names.
 
     Raises:
-        NoRunError: If the file cannot be read, or names none.
+        NoRunError: If the file cannot be read, or names no runs.
     """
     try:
         if path.stat().st_size > _LARGEST:
-            raise NoRunError(f"{path}: more than {_LARGEST // 10**6} MB is no report")
+            raise NoRunError(f"{path}: more than {_LARGEST // 10**6} MB is too large for a report")
         text = path.read_text(encoding="utf-8")
         written = _WRITTEN.findall(text)
         found = of_json({"basis": json.loads(written[-1])} if written else json.loads(text))
@@ -105,6 +108,6 @@ def read(path: Path) -> Basis:
 
 
 def _json(basis: Basis) -> str:
-    """JSON without what would end a script or a comment."""
+    """JSON in which the characters that would end a script or a comment are escaped."""
     text = json.dumps(as_json(basis)["basis"])
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("--", "-\\u002d")

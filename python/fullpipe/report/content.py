@@ -1,4 +1,4 @@
-"""Content of a report before it is HTML or Markdown: a part per question, with the same order in each."""
+"""Content of a report before it is HTML or Markdown: one part per question, all parts in the same order."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
     note: str = ""
-    """Says what is left out."""
+    """Sentence on the rows that are left out."""
     is_folded: bool = False
     """Whether a reader opens it first."""
     is_tight: bool = False

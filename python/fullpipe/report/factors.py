@@ -26,7 +26,7 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.validation.test import stored
 
 _MOST_LEVELS = 4
-"""Levels that have a column each; of more, the lowest and the highest mean are given."""
+"""Most levels with a column each; with more levels, the table has the lowest and the highest mean."""
 
 
 class StoredFactor(stored.Factor):
@@ -34,7 +34,10 @@ class StoredFactor(stored.Factor):
 
     @property
     def pair(self) -> stored.Pair:
-        """The pair with the largest difference of means; of files without it, without interval and margin."""
+        """The pair with the largest difference of means.
+
+        If the file does not have the pair, interval and margin are missing.
+        """
         if self.largest:
             return self.largest
         low, high = sorted(self.means.index(end(self.means)) for end in (min, max))
@@ -50,12 +53,12 @@ class StoredFactor(stored.Factor):
 
     @property
     def subject(self) -> str:
-        """Metric and group as `--metric` takes them."""
+        """Metric and group in the form of the option `--metric`."""
         return f"{self.metric} of {self.of}"
 
     @property
     def reference(self) -> float:
-        """Mean of the first level of the pair; 0 if it is not known."""
+        """Mean of the first level of the pair; 0 if the mean is not known."""
         means = dict(zip(self.levels, self.means, strict=True))
         return means.get(self.pair.levels[0], 0.0)
 
@@ -75,7 +78,7 @@ class StoredFactor(stored.Factor):
 
 
 def factors_in(found: Mapping[str, Any]) -> list[StoredFactor]:
-    """The factors of a file, in the order of its conclusion; nothing if it has none, or damaged ones."""
+    """The factors of a file, in the order of its conclusion; empty if the factors are missing or invalid."""
     given = found.get("factors")
     try:
         return [StoredFactor.model_validate(each) for each in given] if isinstance(given, list) else []
@@ -205,12 +208,12 @@ def _difference(found: StoredFactor, name: str) -> Difference:
 _MOST = 12
 """Rows of the figure."""
 _LARGEST = 1e9
-"""Largest difference that is drawn, per cent."""
+"""Largest difference that is drawn, in per cent of the reference."""
 Row = Mapping[str, Any]
 
 
 def forest_of_effects(rows: Sequence[Row]) -> Figure | None:
-    """Draw the differences of rows that have one, those with a verdict first; None without any."""
+    """Draw the differences of rows, rows with a verdict first; None if no row has a difference."""
     known = [(row, made) for row in rows if (made := _effects_difference(row)) is not None]
     if not known:
         return None
@@ -227,7 +230,7 @@ def _effects_difference(row: Row) -> Difference | None:
     """A row of the figure, with its interval truncated at the bounds of the metric.
 
     Returns:
-        None without a difference and a reference that give numbers to draw.
+        None if the row has no finite difference, or no reference.
     """
     if not is_real(row.get("difference")) or not reference_of(row):
         return None

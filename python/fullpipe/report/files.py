@@ -28,23 +28,25 @@ from fullpipe.validation.compare.stored import FORMAT
 
 _LARGEST = 50_000_000
 _DEEPEST = 32
-"""Lists and objects within each other."""
+"""Most levels of nested lists and objects."""
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The object of a file; several lines of `--json` are one object with the rows of all.
+    """The object of a file; several lines of `--json` are joined into one object with all their rows.
 
     Raises:
         NoRunError: If the file cannot be read, or has no rows.
     """
     try:
         if path.stat().st_size > _LARGEST:
-            raise NoRunError(f"{path}: more than {_LARGEST // 1_000_000} MB is no file of results")
+            raise NoRunError(
+                f"{path}: more than {_LARGEST // 1_000_000} MB is too large for a file of results"
+            )
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise NoRunError(f"{path}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise NoRunError(f"{path}: is no text in UTF-8") from error
+        raise NoRunError(f"{path}: is not UTF-8 text; give a file of compare, check or test") from error
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -56,7 +58,7 @@ def checked(where: Path | str, found: Any) -> dict[str, Any]:
     """Return the object of a file or a request if it has rows.
 
     Raises:
-        NoRunError: If it is none, or is nested too deep.
+        NoRunError: If the object has no rows, is of a newer format, or is nested too deep.
     """
     if not isinstance(found, dict) or not _are_rows(found.get("rows")):
         told = "give a file that compare -o, check or test wrote, or a folder of runs"
@@ -71,11 +73,11 @@ def checked(where: Path | str, found: Any) -> dict[str, Any]:
 
 
 def file_of(comparisons: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
-    """Return rows, title and question of a file of comparisons; each row has its point and both sides.
+    """Return the members of a file of comparisons; each row has its point and the names of both sides.
 
     Args:
-        comparisons: As `VariantComparison.to_dict` gives them, one or more.
-        command: What makes the file again.
+        comparisons: One or more results of `VariantComparison.to_dict`.
+        command: Command that makes the file again.
     """
     first, others = comparisons[0], dict.fromkeys(str(one.get("variant")) for one in comparisons)
     scenario, reference = first.get("scenario"), first.get("reference")
@@ -96,7 +98,7 @@ def _check_depth(path: Path | str, found: Any) -> None:
         layer = [part for each in layer for part in _parts(each)]
     if layer:
         raise NoRunError(
-            f"{path}: lists and objects are nested deeper than {_DEEPEST}; that is no file of results"
+            f"{path}: lists and objects are nested deeper than {_DEEPEST}, which no file of results has"
         )
 
 
@@ -105,10 +107,10 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _no_json(path: Path, error: Exception) -> str:
-    """Say why a file is no JSON; of a scenario, how to make its runs."""
+    """The error for a file that is not JSON; for a scenario file, how to run the scenario."""
     if path.suffix == ".toml":
-        return f"is a scenario; run it with `fullpipe run {path.name} --out FOLDER`, and report that folder"
-    return f"is no JSON: {error}"
+        return f"is a scenario; run it with `fullpipe run {path.name} --out FOLDER`, then report FOLDER"
+    return f"is not JSON: {error}"
 
 
 def _of_lines(path: Path, text: str) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def _of_lines(path: Path, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise NoRunError(f"{path}: {_no_json(path, error)}") from error
     if not objects or not all(isinstance(one, dict) and _are_rows(one.get("rows")) for one in objects):
-        raise NoRunError(f'{path}: has lines without "rows"')
+        raise NoRunError(f'{path}: has lines without "rows"; give lines that compare --json printed')
     return joined(objects)
 
 
@@ -141,7 +143,7 @@ def joined(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def notes_of(found: Mapping[str, Any]) -> Sequence[Any]:
-    """Notes of a file, if they are a list."""
+    """Notes of a file; empty unless the member is a list."""
     notes = found.get("notes")
     return notes if isinstance(notes, list) else []
 
@@ -156,13 +158,13 @@ class Ran(NamedTuple):
     """A scenario of a file."""
 
     side: str | None
-    """Nothing if the file does not say."""
+    """Name of the side; None if the file names no side."""
     case: str
     scenario: Scenario
 
 
 def scenarios_in(found: Mapping[str, Any]) -> list[Ran]:
-    """The scenarios of a file that are valid today."""
+    """The scenarios of a file that this version can read."""
     given, made = found.get("scenarios"), list[Ran]()
     for each in given if isinstance(given, list) else []:
         try:
@@ -194,9 +196,9 @@ def by_case(ran: Iterable[Ran]) -> dict[str, list[Scenario]]:
 def files_of(
     found: Mapping[str, Any], scenarios: Mapping[str, Sequence[Scenario]]
 ) -> Iterator[tuple[str, Download]]:
-    """For every side its scenario with all points as a file; of points that are no sweep the first.
+    """A scenario file per side, with all points as a sweep, or the first point if no sweep has the points.
 
-    That of the reference has the name that the command has.
+    The file of the reference has the name of the scenario file in the command.
     """
     typed = _typed(found)
     for side, of_side in list(scenarios.items())[:_MOST_SCENARIOS]:
@@ -207,7 +209,7 @@ def files_of(
 
 
 def _typed(found: Mapping[str, Any]) -> str:
-    """The scenario file of a command of `compare`; nothing if its variants are files themselves."""
+    """The scenario file that a command of `compare` names; empty if the variants are scenario files."""
     try:
         words = shlex.split(text_of(found.get("command")))
     except ValueError:
@@ -218,7 +220,7 @@ def _typed(found: Mapping[str, Any]) -> str:
 
 
 def recipe_of(found: Mapping[str, Any], command: str, files: Sequence[tuple[str, Download]]) -> Recipe:
-    """The commands that make the file and the report again; none if the file has none of its own."""
+    """The commands that make the file and the report again; empty if the file has no command."""
     if not found.get("command"):
         return Recipe()
     runs = _run(found, files) if found.get("kind") == "test" else ""
@@ -232,7 +234,10 @@ def recipe_of(found: Mapping[str, Any], command: str, files: Sequence[tuple[str,
 
 
 def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str:
-    """The command that makes the runs of a test again; nothing if its scenario or its seeds are no whole."""
+    """The command that makes the runs of a test again.
+
+    Empty unless the runs are of one scenario file and the seeds are 1 to N.
+    """
     basis, seeds = of_json(found), found.get("seeds")
     if not basis or len(files) != 1 or not isinstance(seeds, list) or seeds != [*range(1, len(seeds) + 1)]:
         return ""
@@ -243,11 +248,11 @@ def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str
 
 
 FORMATS = (".html", ".md")
-"""Endings of files that a report can be written as."""
+"""Endings of report files."""
 
 
 def write(page: Document, path: Path, budget: Budget | None = None) -> None:
-    """Write a page as HTML or Markdown, as the ending says.
+    """Write a page as HTML or Markdown, chosen by the ending of the file name.
 
     Raises:
         ValueError: If the ending is another.

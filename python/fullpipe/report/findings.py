@@ -27,20 +27,20 @@ from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.finding import Finding, known
 
-# Findings in reports: tables, and the figure of the differences that matter.
+# Findings in reports: tables, and the figure of the first differences in the ranking.
 
 
 VERDICTS = "All verdicts"
 """Heading of the section with all findings."""
 _LONGEST = 60
-"""Letters of the words of a row beyond which values stand alone."""
+"""Most characters of a row's label; longer labels have values without the names of their paths."""
 _PLAIN = Labels()
 _MOST_NAMED = 4
-"""Findings named that the figure does not have."""
+"""Most undrawn findings that the caption names."""
 
 
 def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) -> list[Finding]:
-    """The first findings of a ranking: side by side, with all points of a subject in their own order.
+    """The first findings of a ranking, by sides and by subject, with points in their original order.
 
     Decided findings that come later take the places of the last undecided ones, up to a third of the rows.
     """
@@ -70,7 +70,10 @@ def _is_decided(found: Finding) -> bool:
 
 
 def point_of(ranked: Sequence[Finding], metric: str, of: int | str) -> Mapping[str, Any]:
-    """The point of the first decided finding on a metric of a group or entry, or else of the first."""
+    """The point of the first decided finding on a metric of a group or entry.
+
+    If every finding is undecided or equivalent, the point of the first finding.
+    """
     own = [each for each in ranked if each.metric == metric and of in (each.entry, each.of)]
     decided = (each.point for each in own if _is_decided(each))
     return next(decided, own[0].point if own else {})
@@ -85,7 +88,7 @@ def first_table(findings: Sequence[Finding], ranked: Sequence[Finding], labels: 
 
 
 def whole_table(findings: Sequence[Finding], most: int, labels: Labels = _PLAIN) -> Table:
-    """All findings with both p values, up to a budget."""
+    """All findings with the raw and the corrected p value, up to `most` rows."""
     note = left_out(most, len(findings), "rows")
     return _table(findings[:most], findings, "All findings", note, labels, has_p=True)
 
@@ -99,7 +102,7 @@ def _table(
     *,
     has_p: bool = False,
 ) -> Table:
-    """A row per finding, with the columns that all findings of the part need."""
+    """A row per finding; columns such as the case appear if any finding needs them."""
     paths = list(dict.fromkeys(path for each in findings for path in each.point))
     names = labels.names(paths)
     is_one = len({each.sides for each in every}) == 1
@@ -143,7 +146,7 @@ def _table(
 
 
 def _variant(found: Finding, *, is_short: bool) -> str:
-    """The other side, with the reference where not all have the same."""
+    """The name of the variant, with the reference if the findings have several references."""
     return found.sides[1] if is_short else f"{found.sides[1]} against {found.sides[0]}"
 
 
@@ -161,7 +164,7 @@ def difference_of(found: Finding) -> str:
 
 
 def _margin(found: Finding) -> str:
-    """The margin as stated; of files that have its size only, that."""
+    """The margin as stated, or its size if the file has only the size."""
     if found.margin.relative or found.margin.absolute:
         return margin_shown(found.margin, found.unit, found.metric, has_unit=True)
     known = Margin(absolute=found.allowed)
@@ -169,7 +172,7 @@ def _margin(found: Finding) -> str:
 
 
 def _verdict(found: Finding) -> str:
-    """The verdict with the seeds that would decide, or why there can be none."""
+    """The verdict with the number of seeds that would decide, or the reason why no verdict is possible."""
     if found.is_by_runs:
         return f"{found.outcome}: {found.reason}"
     return f"{found.outcome} (about {found.seeds:,} seeds)" if found.seeds else found.outcome
@@ -178,7 +181,7 @@ def _verdict(found: Finding) -> str:
 def forest_of(
     findings: Sequence[Finding], ranked: Sequence[Finding], labels: Labels = _PLAIN
 ) -> Figure | None:
-    """The first differences of a ranking in multiples of their margins, which makes all metrics comparable.
+    """The first differences of a ranking, each divided by its margin, so that all metrics share one axis.
 
     Returns:
         None if no finding has a difference and a margin.
@@ -212,7 +215,7 @@ def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterat
 def _words(findings: Sequence[Finding], labels: Labels, *, several: bool) -> list[list[str]]:
     """Words that name rows of the figure: metric, variant, group, case, and the values of a point.
 
-    Values have the words of their paths if these fit.
+    Values are preceded by the names of their paths if the label then has at most `_LONGEST` characters.
     """
     paths = list(dict.fromkeys(path for each in findings for path in each.point))
     names = labels.names(paths)
@@ -236,16 +239,16 @@ def _difference(found: Finding, name: str) -> Difference:
     return Difference(name, found.difference / found.allowed, low, high, found.outcome, difference_of(found))
 
 
-# Findings as a table of values, for the means and figures that reports of runs have.
+# Findings as a table of values, from which the means and figures of a report are made.
 
 
 CASE = "case"
-"""Path of points that names a scenario of a suite."""
+"""Key of a point for the case: the name of a scenario in a suite."""
 
 
 @dataclass(frozen=True)
 class FindingPoints(Points):
-    """Values of both sides of findings as if they had been read from runs."""
+    """Values of both sides of findings, in the form of values read from runs."""
 
     frame: pl.DataFrame | None = None
     known_bulk: frozenset[int] = frozenset()
@@ -254,7 +257,7 @@ class FindingPoints(Points):
     def of_findings(
         cls, name: str, findings: Sequence[Finding], bulk: frozenset[int]
     ) -> FindingPoints | None:
-        """The values per seed of every side; None if the file has means only.
+        """The values per seed of every side; None unless findings have at least two values per side.
 
         Args:
             name: The scenario's name.

@@ -74,21 +74,21 @@ def page_of_file(
     metrics: Sequence[str] = (),
     of: str = "",
 ) -> Document:
-    """Make the report of a file: its conclusion, the differences that matter, the path, and all rows.
+    """Make the report of a file: its conclusion, the first differences, the path, and all rows.
 
     Args:
         found: The content of the file, as `read` gives it.
-        question: What was asked; left out, the question of the file.
-        budget: How much the page may hold.
-        runs: Those that the file rests on, if they are at hand: their series and tables are in the details.
+        question: Question that the page opens with; if empty, the question in the file.
+        budget: Limits of the size of the page.
+        runs: Runs that the file was made from, if available. The details have their series and tables.
         command: Command that makes the page.
-        metrics: Metrics asked for, each a name or "rtt_mean of ping": conclusion, figure and first table are
-            of these.
-        of: The group of flows or link that they are asked of.
+        metrics: Metrics asked for, each a name or "rtt_mean of ping": the conclusion, the figure and the
+            first table are limited to these metrics.
+        of: Group of flows or link to which the metrics are limited.
 
     Raises:
-        NoRunError: If no finding is of what is asked for.
-        UnknownNameError: If there is no such metric.
+        NoRunError: If the file has no finding on these metrics and this group.
+        UnknownNameError: If a metric does not exist.
     """
     title = text_of(found.get("title") or found.get("scenario") or found.get("kind") or "results")
     asked = [Subject.read(text, of or None) for text in metrics]
@@ -98,7 +98,7 @@ def page_of_file(
 
 
 def facts_of(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Versions, and the keys of a file that have no place of their own."""
+    """Versions, and the keys of a file that no other section of the page shows."""
     facts = [
         (_FACTS.get(key, key.replace("_", " ")), text_of(value))
         for key, value in found.items()
@@ -198,14 +198,14 @@ def _part(
 
 
 def _measured(runs: Sequence[Run], tested: Sequence[factors.StoredFactor]) -> Points | None:
-    """The runs of a test with its metrics; None if they are not at hand, or are of several topologies."""
+    """The runs of a test with its metrics; None if the runs are missing or of several topologies."""
     if not tested or not runs or len({shape_of(run) for run in runs}) > 1:
         return None
     return Points.of_runs(runs, list(dict.fromkeys(each.subject for each in tested)))
 
 
 def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str) -> list[Finding]:
-    """The findings on what is asked for; all if nothing is."""
+    """The findings on the metrics and the group that the user names; all findings if the user names none."""
     wanted = asked or ([Subject("", of)] if of else [])
     kept = [
         each
@@ -221,15 +221,15 @@ def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str) -> li
         metrics = listed(dict.fromkeys(each.metric for each in findings))
         groups = listed(dict.fromkeys(each.of for each in findings))
         raise NoRunError(
-            f"no finding is of what is asked for; there are {metrics or 'no metrics'} of {groups}"
+            f"the file has no finding on this metric and group; it has {metrics or 'no metrics'} of {groups}"
         )
     return kept
 
 
 def _first(rows: Sequence[Row], kind: str, where: str) -> Table | None:
-    """The first rows that are no findings; of a test those with a verdict, with what is said of them.
+    """The first rows of a file without findings; for a test, rows with a verdict come first.
 
-    `where` is the section with all of them.
+    `where` is the heading of the section with all rows.
     """
     tests = [
         {key: row[key] for key in row if key in _OF_TESTS or "." in key} for row in rows if "test" in row
@@ -251,13 +251,13 @@ def _stored(found: Mapping[str, Any]) -> list[str]:
 
 
 def _warnings(found: Mapping[str, Any], runs: Sequence[Run]) -> list[str]:
-    """Warnings about runs that are at hand, or else those of the file."""
+    """Warnings about the available runs, or the warnings in the file if no run has a warning."""
     stored = found.get("warnings")
     return warnings_of(runs) or ([text_of(each) for each in stored] if isinstance(stored, list) else [])
 
 
 def _of_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
-    """Sentences on rows that are no findings: how often which verdict is there."""
+    """Sentences on rows of a file without findings: the number of rows per verdict."""
     if found.get("verdict"):
         yield f"Verdict: {text_of(found['verdict'])}."
     decided = [row for row in rows if row.get("verdict")]
@@ -310,7 +310,7 @@ def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget, labels: La
 def _of_values(
     points: Points | None, drawn: Sequence[Figure], budget: Budget, runs: Sequence[Run]
 ) -> Iterator[Section]:
-    """Means, figures and what metrics mean; of runs that are at hand all that their report has."""
+    """Means, figures and the meaning of metrics; if runs are available, all details of a report of runs."""
     if runs:
         for each in page.parts_of(runs, is_one=True, budget=budget):
             yield from (part for part in each.part.details if part.heading not in _OF_FILES)

@@ -46,12 +46,12 @@ from fullpipe.report.text import listed
 
 _COLUMNS = 400
 _MARKS = 24_000
-"""Columns of time series that are drawn for readers without scripts: of one figure, and of all lines."""
+"""Most columns of time series drawn for readers without scripts: per figure, and of all lines together."""
 _FEWEST = 60
 
 
 class Writer:
-    """Writes a page; figures and downloads have numbers."""
+    """Writer of a page, which numbers figures and downloads."""
 
     def __init__(self, page: Document, samples: int) -> None:
         self._page = page
@@ -93,7 +93,7 @@ class Writer:
         yield "</ul></nav>"
 
     def _part(self, part: Part, number: int) -> Iterator[str]:
-        """A part; alone it has no heading of its own."""
+        """A part of the page; a single part has no heading."""
         level = 2 if len(self._page.parts) == 1 else 3
         yield f'<section class="part" id="p{number}">'
         if level > 2:
@@ -120,7 +120,7 @@ class Writer:
         yield "</section>"
 
     def _not_printed(self, part: Part) -> str:
-        """The line that print has for details that are folded."""
+        """The line that a printed page shows for folded details."""
         names = listed(section.heading for section in part.details)
         files = listed(file.name for file in part.data)
         where = f" Data are in the HTML file of this report: {files}." if files else ""
@@ -166,7 +166,7 @@ class Writer:
             case Table():
                 yield from _folded(block.caption, block.is_folded, table_of(block))
             case Code():
-                # A region that scrolls is to be reached by keyboard.
+                # A scrolling region must be reachable by keyboard.
                 code = f'<pre tabindex="0"><code>{shown(block.text)}</code></pre>'
                 yield from _folded(block.caption, block.is_folded, [code])
             case Download():
@@ -244,7 +244,7 @@ def _download(file: Download) -> str:
     )
 
 
-# A report as one HTML file that asks for nothing from elsewhere and runs only its own scripts.
+# A report as one HTML file that loads nothing else and runs only its own scripts.
 
 
 _ASSETS, _BUILT = "assets", "static"
@@ -252,10 +252,10 @@ _ASSETS, _BUILT = "assets", "static"
 
 
 def html(page: Document, samples: int) -> str:
-    """The whole file. It has no dates and nothing random: the same page gives the same bytes.
+    """The HTML file. The file has no dates and nothing random, so equal pages give equal bytes.
 
     Args:
-        page: What it says.
+        page: The report.
         samples: The most numbers of all time series.
     """
     style, script = _style(), _asset("report.js", _BUILT)
@@ -285,7 +285,7 @@ def html(page: Document, samples: int) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Content security policy: only the page's own style and script, by their digests, and pictures in it."""
+    """Content security policy: only this style and script, by their digests, and embedded pictures."""
     return (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"

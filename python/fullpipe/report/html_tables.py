@@ -12,14 +12,14 @@ from fullpipe.report.markdown import WIDE, narrowed
 from fullpipe.report.svg.marks import NOTHING, quantised, verdict_class
 from fullpipe.report.text import lines_visible
 
-# The numbers of charts that a page shows as they are: rows under a head with units, for a file of CSV.
+# The numbers of charts as rows under headings with units, for CSV files.
 
 
 Cell = str | float | int | None
 
 
 def numbers_of(figure: Figure) -> list[list[Cell]]:
-    """Rows of a heat map, boxes or differences, the first of which names the columns; else nothing.
+    """Rows of a heat map, boxes or differences, with column names in the first row; empty for other charts.
 
     The numbers are those drawn, in the units of the figure. A heat map has a row per cell.
     """
@@ -41,19 +41,19 @@ def numbers_of(figure: Figure) -> list[list[Cell]]:
 
 
 def _rows(head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
-    """Rows under their head, with control characters shown."""
+    """The headings and the rows, with control characters escaped."""
     return [[lines_visible(cell) if isinstance(cell, str) else cell for cell in row] for row in (head, *rows)]
 
 
-# Samples over time, and lines along an axis, as the data of a figure.
+# Time series, and lines along an axis, as the data of a figure.
 
 
 def smallest_group(numbers: int, samples: int) -> int:
-    """Number of samples that share one smallest and one largest value in a page."""
+    """Number of samples per group; a page stores the smallest and the largest value of each group."""
     size = 1
     while (numbers if size == 1 else 2 * numbers / size) > samples:
         size *= 2
-    return size if size != 2 else 4  # two numbers for every two samples save nothing
+    return size if size != 2 else 4  # a minimum and a maximum per two samples save nothing
 
 
 def series_of(chart: Series, name: str, size: int) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def lines_of(chart: Lines, name: str) -> dict[str, Any]:
 
 
 def json_of(value: Any) -> str:
-    """JSON that ends no element and opens none."""
+    """JSON in which no text can end or open an HTML element."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
@@ -105,18 +105,18 @@ def json_of(value: Any) -> str:
 
 
 _PROSE = 40
-"""Cells of more characters are prose."""
+"""Cells with more characters than this are prose."""
 
 
 def shown(text: str) -> str:
-    """Text in which nothing is markup, and nothing is obeyed or hidden."""
+    """Text with markup and control characters escaped."""
     return escape(lines_visible(text))
 
 
 def table_of(table: Table) -> list[str]:
-    """A table that scrolls by itself. End tags of cells and rows may be left out in HTML, and are.
+    """A table in a scrolling region. End tags of cells and rows are left out, as HTML allows.
 
-    In a wide one what is the same in every row is said once, and intervals are below their means.
+    In a wide table, columns with equal cells move into the caption, and intervals are below their means.
     """
     table = narrowed(table)
     wide = ' class="wide"' if len(table.columns) > WIDE and not table.is_tight else ""
@@ -139,7 +139,7 @@ def table_of(table: Table) -> list[str]:
 
 
 def _breakable(text: str) -> str:
-    """A heading that may go on in the next line behind "_"."""
+    """A heading that may wrap after "_"."""
     return text.replace("_", "_<wbr>")
 
 
@@ -156,6 +156,6 @@ def _cell_of(column: Column, place: int, longest: int) -> Callable[[str], str]:
 
 
 def _with_interval(text: str) -> str:
-    """A mean, and its interval in brackets less strong."""
+    """A mean, and its interval in brackets in a weaker colour."""
     mean, bracket, interval = text.partition(" [")
     return f"{mean} <i>[{interval}</i>" if bracket else text

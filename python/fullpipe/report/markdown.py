@@ -24,17 +24,17 @@ from fullpipe.report.content import (
 )
 from fullpipe.report.text import lines_visible
 
-# Wide tables made narrower: what is the same in every row is said once.
+# Wide tables made narrower: a column with equal cells moves into the caption.
 
 
 WIDE = 6
-"""Columns of a table that needs no more than a page."""
+"""Most columns of a table that fits a page."""
 
 
 def narrowed(table: Table) -> Table:
-    """A wide table without the columns of which every row says the same, which its caption says instead.
+    """A wide table without the columns whose cells are all equal; the caption names these cells.
 
-    The first column, which names rows, and verdicts stay.
+    The first column, which names the rows, and columns of verdicts are never removed.
 
     >>> from fullpipe.report.content import Column
     >>> columns = [Column(name) for name in ("flow", "runs", "a", "b", "c", "d", "e")]
@@ -61,11 +61,11 @@ def narrowed(table: Table) -> Table:
     )
 
 
-# A report as Markdown: its text and its tables. Figures and files in the page are named, not shown.
+# A report as Markdown: text and tables. Figures and embedded files are only named.
 
 
 def markdown(page: Document) -> str:
-    """The whole file, in the order of the page."""
+    """The Markdown file, in the order of the HTML page."""
     texts = [f"# {escaped(page.title)}"]
     for part in page.parts:
         texts += _part(part, 2 if len(page.parts) == 1 else 3)
@@ -140,7 +140,7 @@ def _table(made: Table) -> str:
 
 
 def _code(text: str) -> str:
-    """A block fenced by more backticks than it has in a row."""
+    """A fenced block; the fence is longer than the longest run of backticks in the block."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{lines_visible(text).rstrip()}\n{fence}"

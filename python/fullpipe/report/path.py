@@ -23,7 +23,7 @@ _MOST_HOPS, _MOST_NODES, _MOST_ROUTES = 8, 48, 8
 _MOST_PARTS = 200
 """Nodes of a network that is laid out at all."""
 _MOST_SCENARIOS = 200
-"""Points of which the path is worked out."""
+"""Most points whose paths are resolved."""
 _MOST_NAMES = 4
 _FULL_BYTES = 1_514
 """Largest Ethernet frame without its checksum, for packets of a queue in bytes."""
@@ -34,15 +34,15 @@ _Units = Sequence[tuple[float, str]]
 
 
 def path_of_runs(runs: Iterable[Run]) -> Figure | None:
-    """Draw the path of runs. Those that were measured elsewhere say nothing of theirs."""
+    """Draw the path of runs. Imported runs are left out, as their path is not known."""
     return path_of([run.scenario for run in runs if not run.meta.engine.is_of_a_file])
 
 
 def path_of(scenarios: Sequence[Scenario]) -> Figure | None:
-    """Draw the path of scenarios. Where they differ, the numbers are those of all: "0.5 to 8 BDP".
+    """Draw the path of scenarios. Where scenarios differ, the label has the range, such as "0.5 to 8 BDP".
 
     Returns:
-        None if it cannot be worked out here, as without the file of a recording, or has too many nodes.
+        None if the path cannot be resolved, as without the file of a recording, or has too many nodes.
     """
     distinct = list({one.digest: one for one in scenarios}.values())[:_MOST_SCENARIOS]
     if not distinct:
@@ -76,7 +76,7 @@ def _names(network: Network) -> list[str]:
 
 
 def _numbered(network: Network) -> list[int]:
-    """The hops that data crosses, then those of ACKs that are not like the way there."""
+    """The hops of data, then the hops of ACKs that differ from the hops of data."""
     crossed = list(dict.fromkeys(hop for routed in network.flows for hop in routed.forward))
     known = {_like(network.hops[hop]) for hop in crossed}
     back = dict.fromkeys(hop for routed in network.flows for hop in routed.reverse if hop not in crossed)
@@ -101,7 +101,7 @@ def _labels(scenarios: Sequence[Scenario]) -> list[str]:
 
 
 def _either(kinds: Iterable[str]) -> str:
-    """Kinds in words, each once.
+    """The distinct kinds in words.
 
     >>> _either(["cubic", "reno", "cubic"]), _either("abcdefg")
     ('cubic or reno', 'a, b, c, d and 3 more')
@@ -156,7 +156,7 @@ def _drawn(
 
 
 def _edge(a: str, b: str) -> tuple[str, ...]:
-    """Two nodes in either direction."""
+    """The key of a pair of nodes, the same for both directions."""
     return tuple(sorted((a, b)))
 
 
@@ -179,7 +179,7 @@ def _ends(network: Network) -> dict[int, tuple[str, str]]:
 
 
 def _shown(name: str) -> str:
-    """The name of a node; of the hosts of one flow that of the flow, once, and of unnamed routers none."""
+    """The name of a node. A sender has the name of its flow; receivers and unnamed routers have none."""
     if name.endswith("-receiver") or name in ("left", "right"):
         return ""
     return name.removesuffix("-sender")
@@ -201,7 +201,7 @@ def _hop(networks: Sequence[Network], hop: int) -> str:
 
 
 def _holds(hop: Hop) -> str:
-    """When the rate holds; empty if always."""
+    """The condition under which the rate holds; empty if the rate always holds."""
     if not isinstance(hop, Link):
         return " of the cell at its best" if hop.rate_bps else ""
     if hop.frames or (hop.trace and hop.trace.kind == "mahimahi"):
@@ -235,7 +235,7 @@ def _queue(networks: Sequence[Network], hop: int, same: Sequence[Hop]) -> str:
 
 
 def _limit(queue: DropTail | Discipline | None) -> tuple[float | None, float] | None:
-    """The limit in packets, if it is one, and in bytes; None if there are several limits."""
+    """The limit in packets, if the limit is in packets, and in bytes; None if there are several limits."""
     if isinstance(queue, DropTail):
         return queue.packets, float(queue.limit_bytes or 0)
     packets = queue.params.get("limit") if queue else None
@@ -243,7 +243,7 @@ def _limit(queue: DropTail | Discipline | None) -> tuple[float | None, float] | 
 
 
 def _bdp(network: Network, hop: int) -> float | None:
-    """Bytes that fill the path of the longest round trip that crosses a hop."""
+    """Bandwidth-delay product of a hop in bytes, for the longest base RTT of the flows that cross the hop."""
     rate = network.hops[hop].limit_bps
     rtts = [
         network.base_rtt_s(routed)
@@ -254,7 +254,7 @@ def _bdp(network: Network, hop: int) -> float | None:
 
 
 def _loss(losses: Sequence[Loss | None]) -> str:
-    """The loss of a link apart from its queue."""
+    """The loss of a link, without the drops of its queue."""
     if not any(losses):
         return ""
     if all(loss is None or loss.kind == "bernoulli" for loss in losses):
@@ -264,20 +264,20 @@ def _loss(losses: Sequence[Loss | None]) -> str:
 
 
 def _round_trip(networks: Sequence[Network]) -> str:
-    """Round trips of all flows while no packet waits."""
+    """Base RTTs of all flows."""
     rtts = [network.base_rtt_s(routed) for network in networks for routed in network.flows]
     return f"Base RTT: {_numbers(rtts, _TIMES)}, without serialisation"
 
 
 def _numbers(values: Sequence[float], units: _Units) -> str:
-    """Quantities in the largest unit of which the largest has one or more."""
+    """Quantities in the largest unit in which the largest quantity is at least 1."""
     most = max(values)
     scale, unit = next((each for each in units if most >= each[0]), units[-1])
     return f"{_range(values, lambda value: f'{value / scale:.4g}')} {unit}"
 
 
 def _range(values: Sequence[float], text: Callable[[float], str]) -> str:
-    """One value, or the least and the most.
+    """A single value, or the smallest and the largest value.
 
     >>> _range([0.5, 8, 1], lambda value: f"{value:g}")
     '0.5 to 8'

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _ORDER = {"compare": 1, "check": 1, "test": 2, "report": 3}
-"""Order of subcommands: those that make runs come first, at 0 or 1."""
+"""Order of subcommands: subcommands that make runs have the places 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Recipe:
 
     commands: Sequence[str] = ()
     needs: Sequence[str] = ()
-    """Sentences: files to save before the first command."""
+    """Sentences on files to save before the first command."""
 
     @property
     def told(self) -> str:
@@ -24,7 +24,7 @@ class Recipe:
 
 
 def joined(recipes: Iterable[Recipe]) -> Recipe:
-    """One recipe for all: every command once, after those that make its input.
+    """One recipe for all: every command once, after the commands that make its input.
 
     >>> joined([Recipe(["fullpipe test st"]), Recipe(["fullpipe run a.toml", "fullpipe test st"])]).commands
     ['fullpipe run a.toml', 'fullpipe test st']

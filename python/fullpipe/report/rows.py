@@ -16,21 +16,21 @@ from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Table
 from fullpipe.report.text import left_out, listed
 
-# Rows of files, whatever keys they have, as a table.
+# Rows of files with any keys, as a table.
 
 
 _IN_UNITS = (
     *("reference", "variant", "base", "change"),
     *("mean", "low", "high", "value", "estimate", "margin", "means"),
 )
-"""Numbers that are in the unit of their row."""
+"""Keys whose numbers have the unit of their row."""
 _VERDICT, _REASON = "verdict", "reason"
 _UNFINISHED = "unfinished"
 _SHOWN_ELSEWHERE = ("unit", "interval", "entry", "kind")
 _LEVEL = 0.95
 _HEADS = {"side": "variant", "variant": "its mean", "reference": "reference mean"}
 _HEADS |= {"p_raw": "p (raw)", "p_corrected": "p (corrected)", "corrected": "p is corrected within its test"}
-"""Headings of keys that do not speak for themselves."""
+"""Headings of keys whose names are not clear."""
 
 Row = Mapping[str, Any]
 
@@ -109,7 +109,7 @@ def _cell(row: Row, key: str) -> str:
 
 
 def _count(counts: Any) -> str:
-    """Transfers of a side that are left out of a completion time.
+    """Unfinished transfers of a side, which a completion time leaves out.
 
     >>> _count({"unfinished": 16, "began": 78})
     '16 of 78'
@@ -128,7 +128,7 @@ def is_real(value: Any) -> TypeGuard[float]:
 
 
 def reference_of(row: Row) -> float:
-    """Reference of the difference of a row, by any of its names, or the first of two means; 0 if unknown."""
+    """Reference of a row's difference, under any of its keys, or the first of two means; 0 if unknown."""
     means = row.get("means")
     first = means[0] if isinstance(means, list) and len(means) == 2 else None
     found = [value for value in (row.get("reference"), row.get("base"), first) if is_real(value)]
@@ -145,7 +145,7 @@ def interval_of(row: Row) -> Interval | None:
 
 
 def margin_of(row: Row) -> Margin | None:
-    """The margin of a row as stated; None of rows that have its size only."""
+    """The margin of a row as stated; None if the row has only the size of the margin."""
     value = row.get("margin")
     if not isinstance(value, Mapping):
         return None
@@ -154,7 +154,7 @@ def margin_of(row: Row) -> Margin | None:
 
 
 def text_of(value: Any) -> str:
-    """Any value of a file.
+    """A value of a file as text.
 
     >>> text_of({"low": 1.0, "high": None}), text_of(0.00012345), text_of(True)
     ('low 1, high -', '0.000123', 'yes')
@@ -192,9 +192,9 @@ _FIRST = (
     *("regressed", "worse", "better", "different", "higher", "lower"),
     *("undecided", "not worse", "equivalent"),
 )
-"""Order of verdicts: those that ask for a decision come first."""
+"""Order of verdicts: verdicts that need a decision come first."""
 _COUNTED = ("undecided", "not worse", "equivalent")
-"""Verdicts of which only the number is given."""
+"""Verdicts for which a summary gives only the number of rows."""
 
 _UNCORRECTED = "Intervals are uncorrected: each is of a single test. Verdicts use p (Holm), corrected over "
 HOW_CHECKED = (
@@ -213,7 +213,7 @@ HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Sum up rows with verdicts, the most important first: for every metric how many of its rows.
+    """Summarise verdicts, the most important first, with the number of rows per metric.
 
     >>> rows = [{"verdict": "better", "metric": "jain"}, {"verdict": "worse", "metric": "goodput"}]
     >>> summary([*rows, {"verdict": "undecided", "metric": "goodput"}])
@@ -245,15 +245,15 @@ def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:
     return [(word, given.count(word)) for word in order]
 
 
-# Limits of a page, so that it can be sent and opened anywhere. The page says what exceeds them.
+# Limits of a page, so that the page can be sent and opened anywhere. The page names what is left out.
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that a page has of everything that grows with the runs."""
+    """Upper limits for each content of a page whose size grows with the number of runs."""
 
     samples: int = 300_000
-    """Numbers of all time series; 8/3 bytes each."""
+    """Samples of all time series; each takes 8/3 bytes."""
     runs_over_time: int = 8
     """Runs of which time series are drawn."""
     traces: int = 12
@@ -261,8 +261,8 @@ class Budget:
     rows: int = 1_000
     """Rows of a table."""
     figures: int = 12
-    """Over points, of a scenario."""
+    """Figures over points, per scenario."""
     csv_bytes: int = 600_000
     """Bytes of the table of values."""
     scenarios: int = 12
-    """Scenarios of other names."""
+    """Scenarios with different names."""

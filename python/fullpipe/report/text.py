@@ -1,4 +1,4 @@
-"""Text that strangers wrote, made safe to show, and words of several sections."""
+"""Untrusted text made safe to show, and words that several sections use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fullpipe.errors import visible
 
 
 def lines_visible(text: str) -> str:
-    """Text in which what a screen would obey or hide, such as marks that turn its direction, is an escape.
+    """Text with control and invisible characters escaped, such as marks that change the text direction.
 
     >>> lines_visible("a\\u202eb\\nc")
     'a\\\\u202eb\\nc'
@@ -18,7 +18,7 @@ def lines_visible(text: str) -> str:
 
 
 def listed(words: Iterable[str]) -> str:
-    """Words in a row.
+    """Words joined by commas and "and".
 
     >>> listed(["goodput", "jain", "share"])
     'goodput, jain and share'
@@ -28,7 +28,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """Number of a thing in words.
+    """A number with its noun in the singular or plural.
 
     >>> counted(1, "run"), counted(2000, "run")
     ('1 run', '2,000 runs')
@@ -37,7 +37,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def folded(shown: int, total: int, things: str, where: str) -> str:
-    """Say how many are folded in the details; nothing if all are shown.
+    """A sentence on the number of rows in the details; empty if all rows are shown.
 
     >>> folded(10, 56, "findings", "All verdicts")
     '46 more findings are in Details, under All verdicts.'
@@ -46,7 +46,7 @@ def folded(shown: int, total: int, things: str, where: str) -> str:
 
 
 def left_out(shown: int, total: int, things: str, where: str = "") -> str:
-    """Say how many are left out; nothing if all are shown.
+    """A sentence on the number of rows that are left out; empty if all rows are shown.
 
     >>> left_out(10, 12, "rows")
     'The first 10 of 12 rows are shown; 2 are left out.'
@@ -60,7 +60,7 @@ def left_out(shown: int, total: int, things: str, where: str = "") -> str:
 
 
 def told_apart(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
-    """Names of rows without the words that all rows have, and a sentence with these.
+    """Names of rows without the words that all rows share, and a sentence with the shared words.
 
     >>> told_apart([["goodput", "mine", "5 Mbit/s"], ["goodput", "beside", "5 Mbit/s"]])
     (['mine', 'beside'], ' In every row: goodput, 5 Mbit/s.')

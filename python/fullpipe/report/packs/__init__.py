@@ -1,1 +1,1 @@
-"""Packs: a study in one file that others run again, with scenarios, algorithms, recordings and runs."""
+"""Packs: a study in one file for reruns, with scenarios, algorithms, recordings and runs."""

@@ -1,4 +1,4 @@
-"""Reruns of a packed study, and their differences from it."""
+"""Reruns of a packed study, and their differences from the packed runs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from fullpipe.sweeps import Job
 
 
 _ENGINE = "native"
-"""The engine that a pack may run on without being asked: it reads and writes nothing but its tables."""
+"""The engine that a pack may use without `--engine`: this engine reads and writes nothing but its tables."""
 
 
 @dataclass(frozen=True)
 class Again:
-    """A pack and the folder in which it is run again.
+    """A pack and the folder in which the study is rerun.
 
     Args:
         pack: The pack.
-        out: The folder: of the study's files, and the store of the runs.
+        out: The folder for the files of the study, which is also the store of the runs.
         engines: Engines that may run.
         allow_python: Whether code of the pack may run.
         must_compare: Whether runs are compared with those of the pack.
@@ -47,23 +47,23 @@ class Again:
     must_compare: bool = False
 
     def unpack(self) -> None:
-        """Unpack the files of the study, unless they are there.
+        """Unpack the files of the study, unless an earlier command has unpacked them.
 
         Raises:
-            PackError: If the folder holds something else, if the pack has no runs to compare with, or if it
-                has code that may not run.
+            PackError: If the folder has other content, if the pack has no runs to compare with, or if the
+                pack has code or engines that are not allowed.
         """
         path, code = self.pack.path, self.code
         others = {run.engine.name for run in self.pack.manifest.runs} - {*self.engines}
         if others:
             raise PackError(
-                f"{path}: runs on {', '.join(sorted(others))}; say --engine {min(others)} to allow it"
+                f"{path}: has runs of {', '.join(sorted(others))}; add --engine {min(others)} to allow it"
             )
         if self.must_compare and not self.pack.manifest.is_made:
             raise PackError(f"{path}: has no runs to compare with; leave out --compare")
         if code and not self.allow_python:
             raise PackError(
-                f"{path}: runs code of the pack ({', '.join(code)}); read it, and say --allow-python"
+                f"{path}: has code to execute ({', '.join(code)}); read it, then add --allow-python"
             )
         listed, here = self.pack.manifest.to_json(), self.out / LIST
         if here.is_file() and files.read_regular(here) == listed:
@@ -83,18 +83,18 @@ class Again:
         for name, digest in self.pack.manifest.files.items():
             path = self.out / name
             if name.startswith(f"{FILES}/") and not (path.is_file() and sha256_of(path) == digest):
-                raise PackError(f"{path}: is not as it was unpacked; name another folder with --out")
+                raise PackError(f"{path}: has changed since it was unpacked; name another folder with --out")
 
     @property
     def code(self) -> list[str]:
-        """Algorithms of the pack, by their names in scenarios, that are code of their author."""
+        """Algorithms that are code in files of the pack, not in the registry, by their names in scenarios."""
         return own.names_in(list(self.pack.manifest.scenarios))
 
     def jobs(self) -> list[Job]:
         """Return a job for every run of the pack, in its order.
 
         Raises:
-            PackError: If a scenario of the pack is none.
+            PackError: If this version cannot read a scenario of the pack.
             ScenarioError: If an algorithm of the pack cannot be imported.
         """
         folder = self.out / FILES
@@ -110,21 +110,21 @@ class Again:
         ]
 
     def _scenario(self, tree: dict[str, Any], folder: Path) -> Scenario:
-        """Return a scenario of the pack, whose files are those of the pack."""
+        """Return a scenario of the pack that reads the unpacked files of the pack."""
         try:
             if {dotted.BASE, dotted.SET} & set(tree) or tree.get("sweep"):
-                raise PackError(f"{self.pack.path}: a scenario has a base, paths that are set, or a sweep")
+                raise PackError(f"{self.pack.path}: base, set or sweep is not allowed in a packed scenario")
             return Scenario(**located(tree, folder))
         except (ScenarioError, TypeError) as error:
             first = str(error).partition("\n")[0]
-            raise PackError(f"{self.pack.path}: this version does not read its scenario: {first}") from error
+            raise PackError(f"{self.pack.path}: a scenario of the pack cannot be read: {first}") from error
 
 
 # First difference between a run and the same run of a pack: table, column and row.
 
 
 def is_equal(run: Run, packed: PackedRun) -> bool:
-    """Whether the tables of two runs are equal to the byte.
+    """Whether the tables of two runs are equal, byte for byte.
 
     Raises:
         ResultError: If the run cannot be read.
@@ -138,12 +138,12 @@ def _checksums(run: Run) -> dict[str, str]:
 
 
 def difference(run: Run, packed: PackedRun, folder: Path | None) -> str:
-    """Return what differs first between two runs; empty if all values of their tables are equal.
+    """Return the first difference between two runs; empty if all values of their tables are equal.
 
     Args:
         run: A run of a store.
-        packed: The same run as the list of the pack has it.
-        folder: The run of the pack, unpacked; None if the pack has checksums alone.
+        packed: The entry of the same run in the list of the pack.
+        folder: The unpacked folder of the packed run; None if the pack has only checksums.
 
     Raises:
         ResultError: If a run cannot be read.
@@ -170,7 +170,7 @@ def _in_table(name: str, here: Mapping[str, str], packed: PackedRun, run: Run, f
 
 
 def _of_frames(name: str, here: pl.DataFrame, there: pl.DataFrame) -> str:
-    """Return the first row of the first column that differs; empty if all numbers are equal."""
+    """Return the first differing row of the first differing column; empty if all numbers are equal."""
     if here.columns != there.columns:
         columns = sorted(set(here.columns) ^ set(there.columns))
         return f"table {name}: columns differ: {', '.join(columns) or 'their order'}"

@@ -25,7 +25,7 @@ from fullpipe.runs.meta import DIGEST, EngineId
 
 
 LIST, READ_ME = "study.json", "README.md"
-"""Members of a pack beside the folders."""
+"""Members of a pack outside its folders."""
 FILES, RUNS = "files", "runs"
 """Folders of a pack."""
 _Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -33,7 +33,7 @@ _Name = Annotated[str, Field(pattern=r"^\w+$")]
 
 
 class PackError(InputFileError):
-    """A pack cannot be written or read, or is damaged: which file, what is wrong, and what to do."""
+    """A pack cannot be written or read, or is damaged. The message has the file, the fault and the cure."""
 
 
 class _Frozen(BaseModel):
@@ -41,18 +41,18 @@ class _Frozen(BaseModel):
 
 
 class PackedRun(_Frozen):
-    """One run of a study, made or to be made."""
+    """One run of a study, finished or planned."""
 
     scenario: Annotated[int, Field(ge=0)]
-    """Place among the scenarios of the list."""
+    """Index of the scenario in the list."""
     engine: EngineId
-    """Engine and versions that made the run, or would."""
+    """Engine and versions that made a finished run, or that will make a planned run."""
     seed: Annotated[int, Field(ge=0, lt=1 << 64)]
     point: dict[str, Any] = {}
     """Swept paths and their values."""
     digest: Annotated[str, Field(pattern=DIGEST)]
     tables: dict[_Name, _Sha256] = {}
-    """SHA-256 of every table with rows; empty for a run that was not made."""
+    """SHA-256 of every table with rows; empty for a planned run."""
 
     @property
     def folder(self) -> str:
@@ -65,22 +65,22 @@ class Manifest(_Frozen):
 
     format: Literal[1] = 1
     fullpipe: str
-    """Version that wrote the pack, with its commit if it is known."""
+    """Version of fullpipe that wrote the pack, with its commit if known."""
     versions: dict[str, str] = {}
     """Versions of Python and of packages that made the runs."""
     scenarios: tuple[dict[str, Any], ...]
-    """Scenarios without a sweep, as plain data; recordings are named below `files`."""
+    """Scenarios without a sweep, as plain data; recordings have their names below `files`."""
     runs: tuple[PackedRun, ...]
     files: dict[str, _Sha256]
-    """SHA-256 of every member but this list, by its name."""
+    """SHA-256 of every member except study.json, by the name of the member."""
 
     @property
     def is_made(self) -> bool:
-        """Whether the checksums of some run's tables are known."""
+        """Whether the pack has checksums of the tables of at least one run."""
         return any(run.tables for run in self.runs)
 
     def to_json(self) -> bytes:
-        """Return the list as it is written."""
+        """Return the bytes of study.json."""
         return self.model_dump_json().encode()
 
     @classmethod
@@ -88,43 +88,43 @@ class Manifest(_Frozen):
         """Return the list that `to_json` wrote.
 
         Raises:
-            PackError: If it is none, or contradicts itself.
+            PackError: If `data` is not such a list, or a run names a missing scenario.
         """
         try:
             found = cls.model_validate_json(data)
         except (ValidationError, RecursionError) as error:
             first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "too deeply nested"
-            raise PackError(f"{where}: {LIST} is no list of a pack: {first}") from None
+            raise PackError(f"{where}: {LIST} is not the list of a pack: {first}") from None
         if any(run.scenario >= len(found.scenarios) for run in found.runs):
-            raise PackError(f"{where}: {LIST} names a scenario that it does not have")
+            raise PackError(f"{where}: {LIST} is damaged: a run names a scenario that the list lacks")
         return found
 
 
-# The zip file of a pack. It is a stranger's: names, sizes and checksums are held before anything is used.
+# The zip file of a pack. A pack is untrusted: names, sizes and checksums are checked before use.
 
 
 MOST_MEMBERS = 1_000_000
 MOST_BYTES = 50_000_000_000
 """Most bytes of all members together, unpacked."""
 _MOST_LIST_BYTES = 32_000_000
-"""Most bytes of the list, which takes some forty times as much memory while it is read."""
+"""Most bytes of the list. Reading the list takes about forty times its size in memory."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression that unpacks piece by piece; others unpack without a bound."""
+"""Compression methods that unpack in bounded pieces; `zipfile` unpacks the other methods without a bound."""
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
-    RuntimeError,  # a member is encrypted, or needs a version of zip that is not there
-    *(OverflowError, ValueError),  # a place or a size is no number of bytes of this file
+    RuntimeError,  # a member is encrypted, or needs an unsupported version of zip
+    *(OverflowError, ValueError),  # an offset or a size is outside the file
 )
-"""Exceptions of `zipfile` for what is no zip file, or a damaged one."""
+"""Exceptions of `zipfile` for a damaged file, or a file that is not a zip file."""
 _CHUNK = 1 << 20
 _DATE = (1980, 1, 1, 0, 0, 0)
-"""Date of every member, so that equal studies are equal files."""
+"""Date of every member, so that equal studies give equal bytes."""
 _PART = re.compile(r"[^\x00-\x1f\x7f/\\:]{1,255}")
 
 
 @dataclass(frozen=True)
 class Pack:
-    """A pack that is open, with a list that was checked against its members."""
+    """An open pack, whose list has been checked against its members."""
 
     path: Path
     manifest: Manifest
@@ -134,7 +134,7 @@ class Pack:
         """Unpack a folder of the pack.
 
         Raises:
-            PackError: If a member is not what the list says.
+            PackError: If a member is damaged, or its checksum differs from the list.
             ResultError: If a folder cannot be written.
             OSError: If a file cannot be written.
         """
@@ -158,7 +158,7 @@ class Pack:
             except _DAMAGED as error:
                 raise PackError(f"{self.path}: {name} is damaged: {brief(str(error))}") from None
             if digest.hexdigest() != self.manifest.files[name]:
-                raise PackError(f"{self.path}: {name} is damaged: its SHA-256 is another one than listed")
+                raise PackError(f"{self.path}: {name} is damaged: its SHA-256 differs from the list")
             draft.flush()
             (place / "draft").replace(target)
 
@@ -168,8 +168,8 @@ def opened(path: Path) -> Iterator[Pack]:
     """Open a pack.
 
     Raises:
-        PackError: If it is none, or has what no pack has: paths that leave the folder, links, members that
-            its list does not name, or more than a pack may hold.
+        PackError: If the file is not a pack, or has content that a pack never has: paths that leave the
+            folder, links, members that the list does not name, or more than the allowed bytes or members.
     """
     try:
         with _zip(path) as archive:
@@ -191,14 +191,14 @@ def _zip(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except _DAMAGED as error:
-        raise PackError(f"{path}: is no pack that `fullpipe pack` wrote: {brief(str(error))}") from None
+        raise PackError(f"{path}: is not a pack of `fullpipe pack`: {brief(str(error))}") from None
 
 
 def write(path: Path, manifest: Manifest, contents: Mapping[str, Path | bytes]) -> None:
-    """Write a pack; `contents` are its members but the list, each a file or bytes.
+    """Write a pack; `contents` has every member except the list, each as a file or as bytes.
 
     Raises:
-        PackError: If it cannot be written.
+        PackError: If the pack cannot be written, or its list is too large.
     """
     listed = manifest.to_json()
     if len(listed) > _MOST_LIST_BYTES:
@@ -219,16 +219,16 @@ def _add(archive: zipfile.ZipFile, name: str, content: Path | bytes) -> None:
     if isinstance(content, bytes):
         archive.writestr(info, content)
         return
-    info.file_size = content.stat().st_size  # of more than 2 GB the header is another one
+    info.file_size = content.stat().st_size  # a member above 2 GB needs a ZIP64 header
     with files.open_regular(content) as file, archive.open(info, "w") as member:
         shutil.copyfileobj(file, member, _CHUNK)
 
 
 def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by name, all of which a pack may have.
+    """Return the members by name, after checking that a pack may have each.
 
     Raises:
-        PackError: If there is another one.
+        PackError: If a pack may not have a member, or there are too many members or bytes.
     """
     found: dict[str, zipfile.ZipInfo] = {}
     infos = archive.infolist()
@@ -243,7 +243,7 @@ def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG) or info.flag_bits & 1:
             raise PackError(f'{path}: "{info.filename}" is a link, a device or encrypted, which no pack has')
         if info.compress_type not in _METHODS:
-            raise PackError(f'{path}: "{info.filename}" is compressed in a way that no pack is')
+            raise PackError(f'{path}: "{info.filename}" has a compression that no pack has')
         found[info.filename] = info
     return found
 
@@ -265,7 +265,7 @@ def is_member(name: str) -> bool:
 
 def _list_of(path: Path, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> bytes:
     if LIST not in members:
-        raise PackError(f"{path}: is no pack that `fullpipe pack` wrote: it has no {LIST}")
+        raise PackError(f"{path}: is not a pack of `fullpipe pack`: {LIST} is missing")
     if members[LIST].file_size > _MOST_LIST_BYTES:
         raise PackError(f"{path}: {LIST} is larger than {_MOST_LIST_BYTES // 10**6} MB")
     try:

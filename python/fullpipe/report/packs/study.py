@@ -1,4 +1,4 @@
-"""A study as it is packed: runs of a store, or a scenario with its seeds, and the files that they rest on."""
+"""A study to pack: runs of a store, or a scenario with its seeds, and the files that the runs read."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from fullpipe.sweeps import Job
 
 @dataclass
 class Study:
-    """Runs, made or to be made, with the files that they rest on."""
+    """Finished or planned runs, with the algorithms and recordings that the runs read."""
 
     runs: list[PackedRun] = field(default_factory=list)
     _scenarios: dict[str, int] = field(default_factory=dict)
-    """Place of every scenario by its JSON."""
+    """Index of every scenario, by its JSON."""
     _sources: dict[str, tuple[Path, str]] = field(default_factory=dict)
     """Files on disk, each with its SHA-256, by their names below `files`."""
     _tables: dict[str, Path] = field(default_factory=dict)
-    """Files of runs by their members."""
+    """Files of runs on disk, by the names of their members in the pack."""
     _places: dict[tuple[str, bool], PackedRun] = field(default_factory=dict)
-    """Runs by their folders, and whether they are made."""
+    """Runs by their folders, and by whether the runs are finished."""
 
     @property
     def points(self) -> int:
@@ -54,7 +54,7 @@ class Study:
 
     @property
     def has_code(self) -> bool:
-        """Whether a scenario names an algorithm that is not of the registry."""
+        """Whether a scenario names an algorithm that is not in the registry."""
         return any(run.engine.code for run in self.runs)
 
     @property
@@ -63,20 +63,20 @@ class Study:
         return list(self._sources)
 
     def add_run(self, run: Run, folders: Sequence[Path], *, with_tables: bool) -> None:
-        """Add a finished run of a store, with its tables or their checksums alone.
+        """Add a finished run of a store, with its tables or only their checksums.
 
         Args:
             run: The run.
-            folders: Where its files are looked for, first come first.
+            folders: Folders in which the files of the run are searched, in this order.
             with_tables: Whether the pack has its tables.
 
         Raises:
-            PackError: If a file that it rests on is not there or has changed, or if the run has no checksums.
+            PackError: If a file that the run read is missing or has changed, or if the run has no checksums.
         """
         assert run.folder
         kept = Kept.read(run.folder)
         if not kept.has_checksums:
-            raise PackError(f"{run.folder}: has no checksums, as an older version wrote it; run it again")
+            raise PackError(f"{run.folder}: has no checksums (older version); rerun its scenario")
         recordings, names = set(recordings_in(run.meta.scenario)), dict[str, str]()
         for name, digest in run.meta.files.items():
             names[name] = self._add(name, _found(name, digest, folders), digest, name in recordings)
@@ -92,7 +92,7 @@ class Study:
             self._tables |= {f"{RUNS}/{packed.folder}/{name}": run.folder / name for name in kept.files}
 
     def add_job(self, job: Job) -> None:
-        """Add a run that is to be made.
+        """Add a planned run.
 
         Raises:
             PackError: If an algorithm has no file.
@@ -121,7 +121,7 @@ class Study:
             read_me: Text for the person who opens the pack.
 
         Raises:
-            PackError: If a file cannot be read or the pack not be written.
+            PackError: If a file cannot be read, or the pack cannot be written.
         """
         of_study = {f"{FILES}/{name}": source for name, (source, _) in self._sources.items()}
         contents: dict[str, Path | bytes] = {READ_ME: read_me.encode(), **of_study, **self._tables}
@@ -138,31 +138,32 @@ class Study:
             raise PackError(f"{error.filename or path}: {error.strerror or error}") from error
 
     def _append(self, packed: PackedRun) -> bool:
-        """Add a run unless the study has it; true if it was added.
+        """Add a run unless the study has it. Return whether the run was added.
 
         Raises:
-            PackError: If the study has another one in its place.
+            PackError: If the study has a run in the same folder with other results.
         """
         known = self._places.setdefault((packed.folder, bool(packed.tables)), packed)
         if known is packed:
             self.runs.append(packed)
             return True
         if known != packed:
-            raise PackError(f"{packed.folder}: is there twice, with unlike results; pack each store alone")
+            raise PackError(f"{packed.folder}: two such runs differ; pack each store alone")
         return False
 
     def _place(self, tree: Mapping[str, Any], names: Mapping[str, str]) -> int:
-        """Return the place of a scenario, whose recordings get the names that the pack has for them."""
+        """Return the index of a scenario, after renaming its recordings as in the pack."""
         text = json.dumps(_with_names(tree, names))
         return self._scenarios.setdefault(text, len(self._scenarios))
 
     def _add(self, name: str, source: Path, digest: str, is_recording: bool) -> str:
         """Add a file unless the study has it, and return its name below `files`.
 
-        A recording gets another name where its own leaves the folder, or is that of another file.
+        A recording is renamed if its name leaves the folder, or if another file has the name.
 
         Raises:
-            PackError: If an algorithm would have to get another name, which its module cannot have.
+            PackError: If an algorithm would need another name. Algorithms cannot be renamed, since
+                scenarios import their modules by name.
         """
         names = _names(name) if is_recording else iter([name])
         for member in names:
@@ -170,12 +171,14 @@ class Study:
                 self._sources.setdefault(member, (source, digest))
                 return member
         if name in self._sources:
-            raise PackError(f"{name}: runs rest on several contents of it; pack each store alone")
-        raise PackError(f"{name}: a pack takes algorithms in files below the folder of the scenario")
+            raise PackError(f"{name}: the runs used different contents of this file; pack each store alone")
+        raise PackError(
+            f"{name}: this algorithm is outside the folder of the scenario; move its file into that folder"
+        )
 
 
 def _names(path: str) -> Iterator[str]:
-    """Yield names for a recording: its path, its last part, and that with numbers."""
+    """Yield names for a recording: its path, its file name, and its file name with the numbers 2, 3, ..."""
     yield path
     last = Path(re.sub(r"[\\:\x00-\x1f\x7f]", "-", Path(path).name) or "recording")
     yield last.name
@@ -186,10 +189,10 @@ def _names(path: str) -> Iterator[str]:
 
 
 def _found(name: str, digest: str, folders: Sequence[Path]) -> Path:
-    """Return the file of a name that has a digest.
+    """Return the file with this name and digest.
 
     Raises:
-        PackError: If there is none.
+        PackError: If no folder has the file.
     """
     there = [path for folder in folders if (path := folder / name).is_file()]
     for path in there:
@@ -197,20 +200,22 @@ def _found(name: str, digest: str, folders: Sequence[Path]) -> Path:
             return path
     if there:
         raise PackError(
-            f"{there[0]}: has changed since the runs were made; put the old file back, or run them again"
+            f"{there[0]}: has changed since the runs were made; put the old file back, or rerun them"
         )
     places = ", ".join(dict.fromkeys(str(folder) for folder in folders))
-    raise PackError(f"{name}: the runs rest on this file, and it is not in {places}; say --look-in DIR")
+    raise PackError(
+        f"{name}: the runs need this file, which is not in {places}; name its folder with --look-in DIR"
+    )
 
 
 @lru_cache
 def _digest_of(path: Path, _changed_ns: int) -> str:
-    """Return the SHA-256 of a file, which many runs rest on, read once as long as it stays as it is."""
+    """Return the SHA-256 of a file. Many runs share files, so an unchanged file is read once."""
     return _sha256(path)
 
 
 def _with_names(tree: Any, names: Mapping[str, str]) -> Any:
-    """Return a scenario whose tables name files as the pack does."""
+    """Return a scenario in which files have their names in the pack."""
     if isinstance(tree, Mapping):
         made = {key: _with_names(part, names) for key, part in tree.items()}
         return made | ({"file": names.get(tree["file"], tree["file"])} if _names_a_file(tree) else {})
@@ -235,7 +240,7 @@ def read_me(study: Study) -> str:
     engines = dict.fromkeys(
         f"{run.engine.name} {run.engine.version}, model {run.engine.model_version}" for run in study.runs
     )
-    head = f"""# A study to run again
+    head = f"""# A study to rerun
 
 {len(study.runs):,} runs of {study.points:,} scenarios, by fullpipe {with_commit(version("fullpipe"))}.
 Engine: {"; ".join(engines)}.
@@ -244,9 +249,9 @@ Engine: {"; ".join(engines)}.
 fullpipe rerun FILE --compare --out again{code}
 ```
 
-This makes all runs again in the folder `again`. It says whether every table is equal to the byte,
-or what differs first. `study.json` has the scenarios, seeds, versions and checksums.
+This makes all runs again in the folder `again`. The output says whether all tables are equal, byte for byte,
+or names the first difference. `study.json` has the scenarios, seeds, versions and checksums.
 """
-    beside = ["The runs rest on these files:", "", *files, ""] if files else []
-    warning = ["`--allow-python` runs the code in these files: read it first.", ""] if code else []
+    beside = ["The runs need these files:", "", *files, ""] if files else []
+    warning = ["`--allow-python` runs the code in these files. Read the code first.", ""] if code else []
     return "\n".join([head, *beside, *warning])

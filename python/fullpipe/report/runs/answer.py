@@ -33,7 +33,7 @@ from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion
 
 _TOLD = names_in(View.SENTENCE)
-"""Metrics whose highest and lowest mean are given unless others are asked for."""
+"""Metrics whose highest and lowest mean are given unless the user names metrics."""
 _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
 """Most points with a difference each, most groups, and most points with their names."""
 _ALIKE = {"equivalent", "undecided"}
@@ -46,10 +46,10 @@ _Subject = tuple[str, int | str]
 
 
 def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
-    """The conclusion, and all that can be said besides.
+    """The conclusion, and further sentences for the details.
 
-    Metrics that are asked for come first, then what variants change, then which point has most and least of
-    the metrics that lead. A conclusion on variants is that of `fullpipe compare`, and no more.
+    Metrics that the user names come first, then the differences between variants, then the points with the
+    highest and the lowest mean. A conclusion on variants is the conclusion of `fullpipe compare` alone.
     """
     concluded = conclusion(made, found.metrics)
     told = list(dict.fromkeys(_told(found, made, concluded)))
@@ -58,9 +58,10 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
 
 
 def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
-    """The metric and group that the question is of, which the first figure shows.
+    """The metric and group of the first figure.
 
-    That is what is asked for; else of a changed entry what its users notice; else what leads the conclusion.
+    The first choice is the metric that the user names. The second is the main metric of a changed entry of
+    `flows`. The third is the metric that leads the conclusion.
     """
     for metric in found.metrics:
         for of in found.asked_of(metric):
@@ -114,7 +115,7 @@ def warnings(found: Points) -> Iterator[str]:
     missing = unanswered(found.metrics, known)
     if missing:
         first = begun(missing[0])
-        yield f"{first}." if len(missing) == 1 else f"{first}; {len(missing) - 1} more have none either."
+        yield f"{first}." if len(missing) == 1 else f"{first}; {len(missing) - 1} more also have no value."
     if are_equal_over_seeds(list(zip(found.points, found.runs, strict=True))):
         yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
 
@@ -166,7 +167,7 @@ def _means(point: Mapping[str, Any], row: Finding) -> str:
 
 
 def _unfinished(row: Finding) -> str:
-    """Transfers that completion times leave out, if any."""
+    """Unfinished transfers, which completion times leave out; empty if all transfers finished."""
     left_out = row.left_out
     if not left_out or not (left_out.reference.unfinished or left_out.other.unfinished):
         return ""
@@ -174,7 +175,7 @@ def _unfinished(row: Finding) -> str:
 
 
 def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str:
-    """A sentence on what tells most of every group, and on fairness: how often which verdict."""
+    """A sentence with the number of each verdict, for the main metric of every group and for fairness."""
     subjects: list[tuple[str, int | str, str]] = [
         (metric, entry, found.called(entry)) for entry, metric in found.telling.items()
     ]
@@ -187,7 +188,10 @@ def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str
 
 
 def _changes(rows: Sequence[_Row]) -> str:
-    """The smallest and the largest change of findings that claim one; nothing without a ratio."""
+    """The smallest and the largest change among findings that claim a difference.
+
+    Empty if no finding claims a difference, or if a reference is not positive.
+    """
     changed = [row for _, row in rows if row.assessment.verdict not in _ALIKE]
     if not changed or any(row.reference <= 0 for row in changed):
         return ""
@@ -203,7 +207,7 @@ def _percents(rows: Sequence[Finding]) -> str:
 
 
 def _differences(rows: Sequence[Finding]) -> str:
-    """Changes of a share or a score, which have no ratio."""
+    """The smallest and the largest change of a metric such as a share or a score, without a ratio."""
     changes = sorted(rows, key=lambda row: abs(row.assessment.difference))
     told = (
         difference_shown(row.assessment.difference, None, row.reference, row.unit, row.metric, row.margin)
@@ -213,7 +217,7 @@ def _differences(rows: Sequence[Finding]) -> str:
 
 
 def _where(rows: Sequence[_Row]) -> str:
-    """The verdicts with what changes, and at which points they are given; of many points, at how many."""
+    """The verdicts with their changes and their points; with many points, only the number of points."""
     found, are_named = _verdicts(rows), len(rows) <= _MOST_NAMED
     parts = []
     for word, count in found:
@@ -226,7 +230,7 @@ def _where(rows: Sequence[_Row]) -> str:
 
 
 def _point(point: Mapping[str, Any]) -> str:
-    """A point in words: the value alone where there is one path."""
+    """A point in words; with a single path, only its value."""
     return value_text(next(iter(point.values()))) if len(point) == 1 else ", ".join(point_shown(point))
 
 
@@ -235,7 +239,7 @@ def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
 
 
 def _against_even(found: Points, metric: str, of: int | str) -> Iterator[str]:
-    """Points where a group has more or less than a fair share, by its interval."""
+    """A sentence on the points where the interval of a group is above or below its fair share."""
     if metric not in (SHARE, SHARE_RATIO):
         return
     at = list(_at_points(found, metric, found.entries.get(of, of) if isinstance(of, str) else of))
@@ -262,7 +266,7 @@ def _against_even(found: Points, metric: str, of: int | str) -> Iterator[str]:
 
 
 def _side(row: Mapping[str, Any], even: float) -> int:
-    """1 above, -1 below, 0 undecided: one seed decides nothing, and of equal seeds the mean counts."""
+    """1 above, -1 below, 0 undecided. One seed is undecided. If all seeds are equal, the mean decides."""
     if row["n"] < 2:
         return 0
     low, high = ends(row)
@@ -278,12 +282,12 @@ def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
 
 
 def _how(found: Points) -> str:
-    """The numbers of a table by point."""
+    """The words for the numbers in a table by point."""
     return "means over seeds, with 95 % intervals" if len(found.seeds) > 1 else "values of one seed"
 
 
 def by_group(found: Points, budget: Budget) -> Table | None:
-    """A row per point, and of every group of flows its main metric; None of one group."""
+    """A row per point, and a column per group of flows with its main metric; None with a single group."""
     if len(found.telling) < 2:
         return None
     subjects: list[_Subject] = [(metric, of) for of, metric in found.telling.items()]
@@ -291,13 +295,16 @@ def by_group(found: Points, budget: Budget) -> Table | None:
 
 
 def asked(found: Points, budget: Budget) -> Table | None:
-    """A row per point, and a column for whatever is asked for; None if nothing is."""
+    """A row per point, and a column per metric that the user names; None if the user names none."""
     subjects = _asked(found)
     return _by_point(found, begun(_how(found)), subjects, budget.rows) if subjects else None
 
 
 def first_table(found: Points) -> Table | None:
-    """As many points as `rows_of` says: what is asked for, or what leads and the main metrics of groups."""
+    """The first `rows_of` points.
+
+    The columns are the metrics that the user names, or the leading metric and the main metrics of groups.
+    """
     subjects = _asked(found)
     if not subjects:
         leading = lead(found, ())
@@ -315,7 +322,7 @@ def first_table(found: Points) -> Table | None:
 
 
 def _asked(found: Points) -> list[_Subject]:
-    """The metrics that are asked for; a share also over the fair share if that differs between points."""
+    """The metrics that the user names; with a share, also `share_ratio` if fair shares differ."""
     wanted: list[_Subject] = []
     for metric in found.metrics:
         shown = (metric, found.sharing) if metric == SHARE else (metric,)
@@ -345,6 +352,6 @@ def _named(found: Points, of: int | str) -> str:
 
 
 def _at_points(found: Points, metric: str, of: int | str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Every point with the mean of a metric there of an entry of `flows`, a total or a link."""
+    """Every point with the mean of a metric for an entry of `flows`, a total or a link."""
     rows = found.means_of(metric, of)
     yield from (({path: row[path] for path in found.paths}, row) for row in rows)

@@ -40,24 +40,24 @@ from fullpipe.scenario.labels import unit_of
 from fullpipe.scenario.quantities import as_numbers
 
 _WANTED = names_in(View.FIGURE)
-"""Metrics of all flows that are drawn if they were measured."""
+"""Metrics of all flows to draw, if measured."""
 Drawn = tuple[str, int | str]
 """A metric of an entry of `flows`, a total or a link."""
 _MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
 _MOST_BANDS = 3
-"""Lines that can be told apart with their bands; with more a heat map comes first."""
+"""Most lines whose bands are readable; with more lines, a heat map comes first."""
 
 
 def over_points(
     found: Points, most: int, lead: Drawn | None = None, at: Mapping[str, Any] | None = None
 ) -> tuple[list[Figure], str]:
-    """Figures over points, metric by metric, and a note on those left out; none of a single run.
+    """Figures over points, metric by metric, and a note on figures left out; empty for a single run.
 
     Args:
         found: The points.
-        most: Figures at most.
-        lead: What is drawn first.
-        at: The point that the conclusion is of: its panel is the first of a figure with several.
+        most: Most figures.
+        lead: Metric and group of the first figure.
+        at: The point that the conclusion names. Its panel comes first in a figure with several panels.
     """
     figures = list(_figures(found, lead, at or _highest(found, lead))) if found.count > 1 else []
     note = left_out(most, len(figures), "figures")
@@ -65,7 +65,7 @@ def over_points(
 
 
 def _highest(found: Points, lead: Drawn | None) -> Mapping[str, Any]:
-    """The point where the metric that leads is highest."""
+    """The point where the leading metric is highest."""
     rows = found.means_of(*lead) if lead else ()
     return max(rows, key=lambda row: row["mean"], default={})
 
@@ -228,14 +228,14 @@ def _lines(
 
 
 def _legend(found: Points, path: str, values: Sequence[Any]) -> list[str]:
-    """Names of lines: of quantities with the words of their path."""
+    """Names of lines; a quantity has the words of its path in front."""
     if as_numbers(values):
         return [found.labels.at(path, value, found.words[path]) for value in values]
     return [found.said(path, value) for value in values]
 
 
 def is_geometric(values: Sequence[float]) -> bool:
-    """Whether values are spread more evenly by their logarithms than by themselves.
+    """Whether the values are spaced more evenly on a logarithmic axis than on a linear axis.
 
     >>> is_geometric([0.5, 1, 2, 4, 8]), is_geometric([10, 20, 30, 40]), is_geometric([5, 20])
     (True, False, False)
@@ -261,7 +261,7 @@ def _mean(place: float, values: Any, bounds: Bounds) -> tuple[float, float, floa
 def _heat(
     found: Points, rows: pl.DataFrame, paths: tuple[str, str], neutral: float | None, label: str
 ) -> Heat:
-    """Means over two paths, the first across; of quantities the axis has the unit."""
+    """Means over two paths, the first on the horizontal axis; the axis of a quantity has its unit."""
     across, up = paths
     columns, lines = ordered(rows[across].to_list()), ordered(rows[up].to_list())
     grouped = rows.group_by(across, up).agg(pl.col("value").mean())
@@ -308,7 +308,7 @@ _DRAWN = ("goodput", "rtt", "cwnd", "queue")
 
 
 def over_time(found: Points, budget: Budget) -> Section:
-    """Samples of the first seed of every point; of many points, of some at equal distances."""
+    """Samples of the first seed of every point; with many points, of some at equal distances."""
     sections, more = list[Section](), list[Block]()
     for place in _spread(_firsts(found), budget.runs_over_time):
         run = found.runs[place]
@@ -322,7 +322,7 @@ def over_time(found: Points, budget: Budget) -> Section:
     elif len(sections) < len(found.runs):
         rest = len(found.runs) - len(sections)
         told = f"{counted(len(sections), 'run')} of {len(found.runs):,}, of the first seed; {rest:,} left out"
-        more.append(Text(f"Over time are shown {told} to keep the page small: fullpipe plot draws any run."))
+        more.append(Text(f"Shown over time: {told}, to keep the page small. fullpipe plot draws any run."))
     return Section("Over time", more, sections)
 
 
@@ -341,7 +341,7 @@ def _spread(places: Sequence[int], most: int) -> list[int]:
 
 
 def _firsts(found: Points) -> list[int]:
-    """The places of the first run of every point."""
+    """Indices of the first run of every point."""
     first: dict[str, int] = {}
     for place, (point, run) in enumerate(zip(found.points, found.runs, strict=True)):
         first.setdefault(f"{point} {run.meta.engine.name}", place)
@@ -379,9 +379,9 @@ def series(
     parts: Sequence[tuple[np.ndarray, pl.Series]],
     algorithms: Mapping[str, str] = _NOTHING,
 ) -> Series:
-    """Samples of several flows or links at common times, at equal distances: that of most samples.
+    """Samples of several flows or links at common, equidistant times; the step is the median interval.
 
-    Where samples are at other times, the nearest before counts. Flows have the colours of their `algorithms`.
+    Between samples, the last earlier sample counts. Flows have the colours of their `algorithms`.
     """
     times = [part[0] for part in parts]
     gaps = np.concatenate([np.diff(each) for each in times]) if times else np.empty(0)
@@ -399,7 +399,7 @@ def series(
 
 
 def _held(places: np.ndarray, part: tuple[np.ndarray, pl.Series], step: float) -> np.ndarray:
-    """The last sample at every place; NaN where that is more than one and a half steps ago."""
+    """The last sample before every place; NaN where this sample is more than 1.5 steps old."""
     times, values = part[0], part[1].fill_null(float("nan")).to_numpy().astype(float)
     if not len(times):
         return np.full(len(places), np.nan)

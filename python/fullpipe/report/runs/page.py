@@ -25,12 +25,12 @@ from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_
 from fullpipe.validation.compare.conclusion import ranked
 from fullpipe.validation.over import HEADLINES
 
-# Runs of several engines side by side: what was measured beside what was simulated.
+# Runs of several engines side by side, such as imported measurements and simulated runs.
 
 
 _HOW = (
-    "Means over seeds of what several engines gave for the same flows, with the difference and its 90 %"
-    " interval (Welch), and whether they are equivalent within the margin."
+    "Means over seeds of several engines for the same flows, with the difference and its 90 %"
+    " interval (Welch), and whether the engines are equivalent within the margin."
 )
 
 
@@ -38,9 +38,9 @@ def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Sect
     """A table of differences; None if the runs are of one engine, or of different flows.
 
     Args:
-        runs: Those of all engines.
-        metrics: Metrics asked for; left out, those of `fullpipe compare`.
-        budget: How many rows there may be.
+        runs: Runs of all engines.
+        metrics: Metrics to compare; if empty, the metrics of `fullpipe compare`.
+        budget: Limit of the number of rows.
     """
     sides = by_engine(runs)
     try:
@@ -107,19 +107,19 @@ def page_of(
     """Make the report of finished runs, with a part for every name of a scenario.
 
     Args:
-        runs: In the order of scenarios and their variants; other variants are compared with the first.
-        question: The question; left out, made of the name and the swept paths.
-        is_one: Whether all of one topology and number of flows are one part, whatever they are called.
-        metrics: Metrics asked for, each a name or "rtt_mean of ping": the conclusion and the first figure are
-            of these, and tables have them, too.
-        of: The group of flows or link that it is asked of. Left out: all flows, or the only one that has it.
-        command: Command that makes the page; it follows those that make the runs.
+        runs: Runs in the order of scenarios and variants. The first variant is the reference.
+        question: The question; if empty, a question made of the name and the swept paths.
+        is_one: Whether scenarios with the same topology and number of flows are one part despite their names.
+        metrics: Metrics of the conclusion, the first figure and the tables, each a name or
+            "rtt_mean of ping".
+        of: Group of flows or link for these metrics. If empty: all flows, or the only group with the metric.
+        command: Command that makes the page, after the commands that make the runs.
         budget: Limits of the page.
         notes: Sentences about runs that are left out.
 
     Raises:
-        ValueError: If there is no run.
-        UnknownNameError: If there is no such metric, or no run has such a group or link.
+        ValueError: If `runs` is empty.
+        UnknownNameError: If a metric does not exist, or no run has the group or link.
     """
     every = list(runs)
     parts = parts_of(
@@ -139,7 +139,7 @@ def page_of(
 
 
 def groups_of(runs: Sequence[Run], *, is_one: bool = False) -> list[list[Run]]:
-    """The runs of every part: of one topology and number of flows and, unless all are one, of one name."""
+    """The runs of every part, grouped by topology, number of flows and, unless `is_one`, name."""
     groups: dict[object, list[Run]] = {}
     for run in runs:
         groups.setdefault(("" if is_one else run.name, shape_of(run)), []).append(run)
@@ -147,7 +147,7 @@ def groups_of(runs: Sequence[Run], *, is_one: bool = False) -> list[list[Run]]:
 
 
 class PartOfRuns(NamedTuple):
-    """A part with the name of its scenario, which titles have."""
+    """A part with the name of its scenario, for titles."""
 
     title: str
     part: Part
@@ -167,7 +167,7 @@ def parts_of(
     """Make a part for every name of a scenario: see `page_of`."""
     budget, by_name = budget or Budget(), groups_of(runs, is_one=is_one)
     if not by_name:
-        raise ValueError("runs: there is none")
+        raise ValueError("runs: give at least one run")
     found = [Points.of_runs(of_name, metrics, of) for of_name in by_name]
     known = dict.fromkeys(name for each in found for name in each.values["of"].unique(maintain_order=True))
     check_groups([Subject.read(text, of or None) for text in metrics or ["goodput"]], known)
@@ -237,12 +237,12 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
 
 
 def _has_content(section: Section) -> bool:
-    """Whether a section says anything."""
+    """Whether a section has content."""
     return bool(section.sections) or any(not isinstance(each, Items) or each.items for each in section.blocks)
 
 
 def _without(section: Section, figure: Figure | None) -> Section:
-    """The section without a figure that stands elsewhere."""
+    """The section without a figure that another section has."""
     inner = [
         replace(one, blocks=[each for each in one.blocks if each is not figure]) for one in section.sections
     ]
@@ -264,7 +264,7 @@ def _tables(found: Points, made: tables.Comparisons, budget: Budget) -> Iterator
 
 
 def _names(found: Sequence[Points]) -> list[str]:
-    """Names of scenarios, with their flows where several have one name."""
+    """Names of scenarios; scenarios of the same name also have their flows."""
     names = [each.name for each in found]
     flows = [listed(flow.described for flow in each.runs[0].scenario.flows) for each in found]
     return [
@@ -291,13 +291,13 @@ def _notes(found: Points) -> list[str]:
     known = found.values.drop_nulls("value").select("metric", "of").unique(maintain_order=True)
     lines |= dict.fromkeys(of_parts(distinct.values(), known.iter_rows(), in_words=True))
     for scenario in distinct.values():
-        with suppress(ScenarioError):  # a recording of it is not here
+        with suppress(ScenarioError):  # the file of a recording is missing
             lines |= dict.fromkeys(scenario.notes())
     return list(lines)
 
 
 def _files(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the files that runs rest on, each with the beginning of its digests."""
+    """Return the files that the runs read, each with the first digits of its digests."""
     found: dict[str, dict[str, None]] = {}
     for run in runs:
         for name, digest in run.meta.files.items():
@@ -306,14 +306,14 @@ def _files(runs: Sequence[Run]) -> dict[str, str]:
 
 
 def _digests(runs: Sequence[Run]) -> str:
-    """Return the number of scenarios with the beginning of their digests, which are folders of the store."""
+    """Return the number of scenarios and the first digits of their digests, which name stored folders."""
     found = sorted({run.meta.digest[:DIGITS] for run in runs})
     more = f" and {len(found) - _MOST_DIGESTS:,} more" if len(found) > _MOST_DIGESTS else ""
     return f"{len(found):,} by content: {', '.join(found[:_MOST_DIGESTS])}{more}"
 
 
 def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
-    """Engines, versions and when it was run; nothing of the machine."""
+    """Engines, versions, dates and digests of the runs; the machine is not named."""
     engines = dict.fromkeys(
         f"{run.meta.engine.name} {run.meta.engine.version}, model version {run.meta.engine.model_version}"
         for run in runs

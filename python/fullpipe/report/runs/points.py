@@ -32,9 +32,9 @@ _MISSING = object()
 
 
 def scenario_of(name: str, scenarios: Iterable[Scenario]) -> Scenario | None:
-    """One scenario whose points are these scenarios; None if there is none.
+    """One scenario whose points are these scenarios; None if no sweep has exactly these points.
 
-    Every point is a named variant with the values of all paths at which it differs from the first.
+    Every point is a named variant with the values of all paths that differ between the scenarios.
     """
     distinct = {one.digest: one for one in scenarios}
     trees = [dict(one.to_dict()) for one in distinct.values()]
@@ -54,7 +54,7 @@ def scenario_of(name: str, scenarios: Iterable[Scenario]) -> Scenario | None:
 
 
 def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], count: int) -> dict[str, Any]:
-    """The sweep as axes of its own if the points are all combinations of the values of every path."""
+    """The sweep as one axis per path, if the points are all combinations of the values of every path."""
     paths = list(next(iter(variants.values()))) if count > 1 else []
     axes: dict[str, list[Any]] = {path: [] for path in paths}
     for values in variants.values():
@@ -68,7 +68,7 @@ def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], cou
 
 
 def _changes(base: Any, tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """The deepest paths at which a scenario is not like the first; a table of another kind is one."""
+    """Deepest paths where a scenario differs from the first; a table of another `kind` counts as one path."""
     for key in dict.fromkeys([*base, *tree]) if isinstance(base, Mapping) else range(len(base)):
         if key in ("name", "sweep", "labels") and not path:
             continue
@@ -105,9 +105,9 @@ _LED = names_in(View.TABLE)
 _COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
 BULK, SHARE, EQUAL_SHARE, SHARE_RATIO = "bulk", "share", "equal_share", "share_ratio"
-"""Metrics of how groups share a path. All flows together have none."""
+"""Metrics of the division of a path between groups; the group of all flows has no such metric."""
 VARIANT = "variant"
-"""Path of points that names a side of a comparison."""
+"""Key of a point for the name of a side of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -120,15 +120,15 @@ class Points:
     points: Sequence[dict[str, Any]]
     """Point of every run."""
     asked: Mapping[str, Sequence[str] | None]
-    """The metrics that are asked for, with the groups of flows or links they are asked of; None: of all."""
+    """The metrics that the user names, each with its groups of flows or links; None: all groups."""
     of: str = ""
-    """The group of flows or link that all else is asked of."""
+    """The group of flows or link for metrics without a group of their own."""
 
     @classmethod
     def of_runs(cls, runs: Sequence[Run], metrics: Sequence[str] = (), of: str = "") -> Points:
-        """Runs of one name in a fixed order: as the values of their points go, then by seed.
+        """Runs of one name, ordered by the values of their points, then by engine and seed.
 
-        Of quantities that is by size, and of all else as they come, so that the first named is the reference.
+        Quantities are ordered by size, other values by appearance, so the first variant is the reference.
         """
         asked = groups_asked(Subject.read(text, of or None) for text in metrics)
         found = points_of(runs)
@@ -143,7 +143,7 @@ class Points:
 
     @property
     def metrics(self) -> list[str]:
-        """Those that are asked for."""
+        """The metrics that the user names."""
         return [*self.asked]
 
     @property
@@ -160,7 +160,7 @@ class Points:
 
     @cached_property
     def sharing(self) -> str:
-        """The metric of how groups share: over the fair share if that differs between points."""
+        """The metric for shares of groups: over the fair share if fair shares differ between points."""
         even = self.every_value.filter(pl.col("metric") == EQUAL_SHARE).drop_nulls(["entry", "value"])
         fair = even.group_by("entry").agg(pl.col("value").n_unique())["value"]
         has_ratio = not self.every_value.filter(metric=SHARE_RATIO).drop_nulls("value").is_empty()
@@ -168,13 +168,13 @@ class Points:
 
     @cached_property
     def every_value(self) -> pl.DataFrame:
-        """The same with all metrics that comparisons judge together, as `fullpipe compare` does."""
+        """Values of the shown metrics and of all metrics that `fullpipe compare` judges."""
         links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
         wanted = self._wanted((*_SHOWN, *_COMPARED))
         return values_of(zip(self.points, self.runs, strict=True), wanted, links)
 
     def _wanted(self, names: Sequence[str]) -> list[str]:
-        """Metrics with those that are asked for, and the counts that they need."""
+        """The metrics, the metrics that the user names, and the counts that these metrics need."""
         known = headlines(dict.fromkeys(names), (run.scenario for run in self.runs))
         return with_counts((*NEEDED, *known, *self.metrics))
 
@@ -185,7 +185,7 @@ class Points:
 
     @cached_property
     def leading(self) -> pl.DataFrame:
-        """Means of the metrics that `fullpipe run` shows, which lead here as they do there."""
+        """Means of the metrics that `fullpipe run` shows, from which the leading metric is chosen."""
         names = pl.col("metric").is_in([*NEEDED, *_LED])
         shown = without_stand_ins(self.every_value.filter(names), "value", self.metrics)
         return with_groups(over_seeds(shown).drop_nulls("mean"))
@@ -197,12 +197,12 @@ class Points:
 
     @cached_property
     def scenario(self) -> Scenario | None:
-        """One scenario with all these points; None if there is none."""
+        """One scenario with all these points; None if no sweep has exactly these points."""
         return scenario_of(self.name, (run.scenario for run in self.runs))
 
     @cached_property
     def algorithms(self) -> dict[str, str]:
-        """Algorithms of flows and groups that have the same one in all runs."""
+        """The algorithm of each flow or group that has the same algorithm in all runs."""
         return algorithms_of(self.runs)
 
     @cached_property
@@ -212,7 +212,7 @@ class Points:
 
     @cached_property
     def labels(self) -> Labels:
-        """The words for paths and values, those of the scenarios among them."""
+        """The words for paths and values, including the labels of the scenarios."""
         return Labels(scenarios={run.meta.digest: run.meta.scenario for run in self.runs}.values())
 
     def said(self, path: str, value: Any) -> str:
@@ -224,7 +224,7 @@ class Points:
         return self.labels.at(path, value, self.words[path])
 
     def told(self, row: Mapping[str, Any]) -> str:
-        """The point of a row in words; of what the row has."""
+        """The point of a row in words, for the paths that the row has."""
         return ", ".join(self.at(path, row[path]) for path in self.paths if path in row)
 
     @cached_property
@@ -235,7 +235,7 @@ class Points:
 
     @cached_property
     def entries(self) -> dict[str, int]:
-        """The groups of flows that are an entry of the scenario's `flows`, with its place."""
+        """The groups of flows that are an entry of the scenario's `flows`, with the index of the entry."""
         return dict(self.values.drop_nulls("entry").select("of", "entry").unique(maintain_order=True).rows())
 
     @cached_property
@@ -246,11 +246,11 @@ class Points:
         return names
 
     def called(self, entry: int) -> str:
-        """The names of an entry, of which a flow without a name has one per algorithm."""
+        """The names of an entry of `flows`. An entry without a name has a name per algorithm."""
         return called(self._names.get(entry, []), entry)
 
     def means_of(self, metric: str, of: int | str) -> Sequence[dict[str, Any]]:
-        """The rows of `means` of a metric of an entry of `flows`, a total or a link, where it is known."""
+        """The rows of `means` with a known mean, of a metric and an entry of `flows`, a total or a link."""
         return self._means_of.get((metric, of), ())
 
     @cached_property
@@ -268,12 +268,12 @@ class Points:
         return known["of"].unique(maintain_order=True).to_list()
 
     def totals_of(self, metric: str) -> list[str]:
-        """All flows, or all downloads and all uploads, as far as they have the metric; or the only group."""
+        """The totals that have the metric (all flows, downloads, uploads), or the only group that has it."""
         known = self.having(metric)
         return known if len(known) == 1 else [name for name in TOTALS if name in known]
 
     def asked_of(self, metric: str) -> list[str]:
-        """Groups of flows or links for which a metric was asked."""
+        """Groups of flows or links for which the user names a metric."""
         known = self.having(metric)
         own = [name for name in known if name not in TOTALS]
         asked = self.asked.get(metric)
@@ -282,7 +282,7 @@ class Points:
         return own if len(own) == 1 or metric in (SHARE, SHARE_RATIO) else self.totals_of(metric) or own
 
     def is_asked(self) -> pl.Expr:
-        """Whether a row of values is of a group of flows or a link that its metric is asked of."""
+        """Filter of rows of values: the group of the row is a group that the user names for the metric."""
         found = pl.lit(value=True)
         groups = {metric: asked for metric, asked in self.asked.items() if asked is not None}
         if self.of:
@@ -296,15 +296,17 @@ class Points:
         return pl.col("of").is_in(groups) | pl.col("entry").is_in(entries).fill_null(value=False)
 
     def equal_share(self, row: Mapping[str, Any]) -> float | None:
-        """The equal share of a row's group among all flows of its direction; None unless all of them are
-        bulk flows."""
+        """The equal share of a row's group among all flows of its direction.
+
+        None unless all these flows are bulk flows.
+        """
         rows = self.means_of(EQUAL_SHARE, row["of"])
         at_point = (one["mean"] for one in rows if all(one[path] == row[path] for path in self.paths))
         return next(at_point, None)
 
     @cached_property
     def bulk(self) -> frozenset[int]:
-        """Entries of `flows` that are bulk flows: only those can starve."""
+        """Entries of `flows` that are bulk flows. Only bulk flows can starve."""
         return frozenset(self.values.filter(metric="starved").drop_nulls(["entry", "value"])["entry"])
 
     @cached_property
@@ -321,18 +323,18 @@ class Points:
         return self.values.filter(pl.col("kind") == "flows")["of"].unique(maintain_order=True).to_list()
 
     def measured(self, kind: str) -> list[str]:
-        """The metrics of flows or links of which there is a value."""
+        """The metrics of flows or links that have at least one value."""
         known = self.values.filter((pl.col("kind") == kind) & pl.col("value").is_not_null())
         return known["metric"].unique(maintain_order=True).to_list()
 
     @cached_property
     def seeds(self) -> list[int]:
-        """All of them."""
+        """Distinct seeds in ascending order."""
         return sorted({run.meta.seed for run in self.runs})
 
 
 def ordered(values: Sequence[Any]) -> list[Any]:
-    """Distinct values of a path: quantities by size, all else as they come."""
+    """Distinct values of a path: quantities by size, other values by first appearance."""
     distinct = list(dict.fromkeys(values))
     found = as_numbers(distinct)
     if found:

@@ -1,4 +1,4 @@
-"""Repetition of runs: a scenario with all points, and the commands."""
+"""Repetition of runs: a scenario with all points, and the commands to rerun it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def command(found: Points) -> str:
 
 
 def recipe(found: Points, *more: str) -> Recipe:
-    """Commands that make the runs again, and `more` that make files and the page of them."""
+    """Commands that make the runs again, then the commands in `more`, which make files and the page."""
     scenario = found.scenario
     if scenario is None:
         return Recipe([each for each in more if each])
@@ -37,7 +37,7 @@ def recipe(found: Points, *more: str) -> Recipe:
     needs = [] if named or not simulated else [f"Save the scenario as {file}."]
     beside = dict.fromkeys(name for run in found.runs for name in run.meta.files)
     if beside and not named:
-        put = f"Put {listed(map(file_shown, beside))} beside it; `fullpipe pack` writes all into one file."
+        put = f"Put {listed(map(file_shown, beside))} beside {file}; `fullpipe pack` puts all into one file."
         needs.append(put)
     return Recipe([*_commands(found, file), *filter(None, more)], needs)
 
@@ -46,13 +46,13 @@ def blocks(found: Points) -> list[Block]:
     """The scenario as TOML."""
     scenario = found.scenario
     if scenario is None:
-        told = "No scenario has just these points: this is the first of them."
+        told = "No single scenario has exactly these points. This is the scenario of the first run."
         return [Text(told), Code(found.runs[0].scenario.to_toml())]
     return [Code(scenario.to_toml(), "The scenario as TOML", is_folded=True)]
 
 
 def files(found: Points) -> list[Download]:
-    """The scenario as a file, if one has these points."""
+    """The scenario as a file; empty if no single scenario has these points."""
     scenario = found.scenario
     return (
         []
@@ -68,7 +68,7 @@ def file_name(name: str) -> str:
 
 
 def _commands(found: Points, scenario: str) -> Iterator[str]:
-    """A command per engine; of seeds that do not begin at 1, one per seed."""
+    """A command per engine; if the seeds are not 1 to N, a command per engine and seed."""
     count = len(found.seeds)
     is_whole = found.seeds == list(range(1, count + 1))
     seeds = [["--seeds", str(count)]] if is_whole else [["--seed", str(seed)] for seed in found.seeds]
@@ -83,7 +83,7 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
 
 
 def _imports(found: Points, engine: str) -> Iterator[str]:
-    """Commands that read measured files again, one for all with the same names of algorithms."""
+    """Commands that import measured files again, one per set of `--cca` names."""
     files: dict[str, list[str]] = {}
     for run in found.runs:
         file = run.meta.host.get(flent.FILE)
@@ -95,14 +95,14 @@ def _imports(found: Points, engine: str) -> Iterator[str]:
 
 
 def _store(found: Points) -> list[str]:
-    """Option for the folder of the runs, by its last name: the page says nothing of the machine."""
+    """Option for the folder of the runs, with only its last name, so that the page names no local paths."""
     folder = found.runs[0].folder
     name = folder.absolute().parent.parent.name if folder else _DEFAULT
     return [] if name == _DEFAULT else ["--out", name]
 
 
 def _name_of(found: Points, scenario: Scenario) -> str:
-    """The name of a scenario that comes with fullpipe and has the same points; empty if none has."""
+    """The name of the bundled scenario with the same points; empty if there is no such scenario."""
     if found.name not in scenario_names():
         return ""
     there: Sequence[Scenario] = Scenario.named(found.name).expand()

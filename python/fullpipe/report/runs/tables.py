@@ -132,7 +132,7 @@ def values_file(found: Points, budget: Budget) -> Download:
 
 
 def _cell(value: Any) -> str:
-    """Text that a spreadsheet takes as text."""
+    """A cell whose text a spreadsheet never runs as a formula."""
     text = value_text(value)
     return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
 
@@ -151,7 +151,7 @@ def csv_of(rows: Sequence[Sequence[str]]) -> str:
 def by_row(
     rows: pl.DataFrame, keys: Sequence[str], name: str
 ) -> Iterator[tuple[dict[str, Any], dict[Any, dict[str, Any]]]]:
-    """Every combination of the keys as it comes, with its rows by the values of a column."""
+    """Combinations of the keys in order of appearance, each with its rows by the value of column `name`."""
     found: dict[str, tuple[dict[str, Any], dict[Any, dict[str, Any]]]] = {}
     for row in rows.iter_rows(named=True):
         key = {each: row[each] for each in keys}
@@ -159,7 +159,7 @@ def by_row(
     yield from found.values()
 
 
-# Runs of several variants with the same seeds: what is better, in words, in a table and in a figure.
+# Comparisons of variants with the same seeds: verdicts in words and in a table.
 
 
 Comparisons = Sequence[VariantComparison]
@@ -168,12 +168,14 @@ _MOST_VARIANTS, _MOST_COMPARISONS = 6, 40
 
 
 def compared(found: Points) -> list[VariantComparison]:
-    """Every value of a path against the first, at every point of the others; nothing if that says little.
+    """Compare every value of a path with the first value, at every point of the other paths.
 
-    The paths are those that have few values, which are names: that of an algorithm first, and others as long
-    as there are not too many comparisons. Runs of several engines, of one seed, or of other seeds on the two
-    sides are not compared. All are one family: see `compare_all`. It is of the metrics, and the group of
-    flows, that are asked for, or else of those that `compare` has.
+    Compared paths have at most `_MOST_VARIANTS` values, all of them names. Paths of algorithms come first;
+    other paths follow up to `_MOST_COMPARISONS` comparisons. All comparisons are one family: see
+    `compare_all`. The metrics are the metrics that the user names, or the metrics of `fullpipe compare`.
+
+    Returns:
+        Empty for several engines, for a single seed, or if the two sides have different seeds or metrics.
     """
     if len(found.seeds) < 2 or "engine" in found.paths:
         return []
@@ -186,7 +188,7 @@ def compared(found: Points) -> list[VariantComparison]:
     try:
         shown = found.metrics or headlines(HEADLINES, (run.scenario for run in found.runs))
         return compare_all(pairs, shown) if pairs else []
-    except ValueError:  # they do not measure the same, or have other seeds
+    except ValueError:  # the sides differ in their metrics or seeds
         return []
 
 
@@ -208,7 +210,7 @@ def _first_runs(found: Points) -> dict[tuple[str, ...], Run]:
 
 
 def _key(found: Points, point: Mapping[str, Any]) -> tuple[str, ...]:
-    """The values of all paths as text, which rows of values and points of runs have in common."""
+    """The values of all paths as text: a key that is equal for a row of values and a point of a run."""
     return tuple(value_text(point[path]) for path in found.paths)
 
 
@@ -229,7 +231,7 @@ def _variant(
 
 
 def _side(found: Points, path: str, value: Any) -> str:
-    """Name of a value, with its path where another path has one of its values, too."""
+    """Name of a value; with its path if another path has one of the same values."""
     own = set(map(repr, found.values[path].unique().to_list()))
     others = (found.values[each].unique().to_list() for each in found.paths if each != path)
     is_shared = any(not own.isdisjoint(map(repr, values)) for values in others)
@@ -237,7 +239,7 @@ def _side(found: Points, path: str, value: Any) -> str:
 
 
 def by_sides(made: Comparisons) -> dict[str, list[VariantComparison]]:
-    """The comparisons at all points of every variant, by the names of both sides."""
+    """Comparisons at all points, grouped by the names of both sides."""
     sides: dict[str, list[VariantComparison]] = {}
     for one in made:
         sides.setdefault(f"{one.other} against {one.reference}", []).append(one)
@@ -252,7 +254,7 @@ def sentences(made: Comparisons) -> Iterator[str]:
 
 
 def section(made: Comparisons, rows: int) -> Section:
-    """All verdicts, and how they come about."""
+    """All verdicts, with the rules of the verdicts."""
     notes = list(dict.fromkeys(note for one in made for note in one.notes))
     more = [Items(notes)] if notes else []
     findings = [finding for one in made for finding in one.findings]

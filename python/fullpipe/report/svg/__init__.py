@@ -1,1 +1,1 @@
-"""Figures as SVG without scripts and without styles of their own: a page colours them by class."""
+"""Figures as SVG without scripts or styles. The style sheet of the page colours them by class."""

@@ -1,4 +1,4 @@
-"""Boxes of runs, heat maps, and differences under each other."""
+"""Box plots of runs, heat maps, and forest plots of differences."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ _NUMBERS = 520
 """End of the axis of differences, and beginning of the room for their numbers."""
 _LONGEST_NUMBERS = 30
 _LONGEST = 40
-"""Letters of a label of a row."""
+"""Most characters of the label of a row."""
 _LETTER = 6.5
 _SHADES = 8
 _MUCH = 100
-"""Ratio of the largest to the smallest value beyond which shades go by logarithms, as in `fullpipe plot`."""
+"""Ratio of the largest to the smallest value above which shades are logarithmic, as in `fullpipe plot`."""
 _BAR = 104.0
 """Room for the colour bar."""
 _LEAST_ROWS = 6
-"""Rows of cells beside which the label of the bar has room."""
+"""Least height of the colour bar, in rows of cells, so that its label fits."""
 _DEEP = {"h": range(4), "o": range(5, _SHADES), "u": range(4, _SHADES)}
-"""Shades on which text is white, by their letter."""
+"""Shades with white text, by the letter of their class."""
 _Shade = Callable[[float], tuple[str, int]]
-"""The letter of a shade's class, and its number from 0 to 7. What reads the same has the same shade."""
+"""Function from a value to the letter and the number, 0 to 7, of its shade's class."""
 
 
 def boxes(chart: Boxes, label: str) -> str:
-    """Boxes side by side or, if their names are long, under each other; whiskers reach to the extremes."""
+    """Boxes side by side or, if names are long, one below the other; whiskers reach to the extremes."""
     step = (WIDTH - LEFT - RIGHT) / len(chart.boxes)
     if max(len(box.label) for box in chart.boxes) * _LETTER > step:
         return _under_each_other(chart, label)
@@ -108,9 +108,10 @@ def _box(box: Box, middle: float, width: float, scale: Scale, *, is_upright: boo
 
 
 def heat(chart: Heat, label: str) -> str:
-    """A grid of cells with their numbers, of which the first row is at the bottom, and a colour bar.
+    """A grid of cells with their numbers, first row at the bottom, and a colour bar.
 
-    Lighter is more, as `fullpipe plot` has it; of what has a neutral value, darker is farther from it.
+    Lighter shades are larger values, as in `fullpipe plot`. With a neutral value, darker shades are farther
+    from the neutral value.
     """
     known = [cell for row in chart.cells for cell in row if cell is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
@@ -139,7 +140,7 @@ def heat(chart: Heat, label: str) -> str:
 
 
 def _bar(chart: Heat, ends: tuple[float, float], shade: _Shade, left: float) -> Iterator[str]:
-    """The colour bar with its ends and what it is of; from the neutral value as far to both sides."""
+    """The colour bar with its ends and its label; a neutral value is in the middle."""
     low, high = ends
     if chart.neutral is not None:
         reach = max(high - chart.neutral, chart.neutral - low) or 1.0
@@ -206,8 +207,8 @@ def _cell(value: float | None, left: float, top: float, width: float, shade: _Sh
 def forest(chart: Forest, label: str) -> str:
     """Differences with their intervals, a row each, and their numbers.
 
-    The axis is the inverse hyperbolic sine: linear near 0, logarithmic beyond, so that no large difference
-    hides the others.
+    The axis is the inverse hyperbolic sine: linear near 0 and logarithmic beyond, so that a large difference
+    does not hide small differences.
     """
     ends = [end for d in chart.differences for end in (d.value, d.low, d.high) if end is not None]
     low, high = (asinh(reach * 1.5) for reach in (min([*ends, 0.0]) / chart.linear, max(ends) / chart.linear))
@@ -232,14 +233,14 @@ def forest(chart: Forest, label: str) -> str:
 
 
 def _powers(linear: float, reach: float) -> list[float]:
-    """0, and powers of ten from the linear part to the reach with both signs, the largest first."""
+    """Ticks: 0, and powers of ten with both signs from the linear part to the reach, the largest first."""
     first = ceil(log10(linear) - 1e-9)
     powers = [10.0**n for n in range(first, int(log10(max(reach, 10.0**first))) + 1)]
     return [0.0, *(sign * power for power in powers for sign in (1, -1))]
 
 
 def _apart(ticks: list[float], x: Callable[[float], float]) -> list[float]:
-    """Ticks whose texts have room beside those before them."""
+    """Ticks whose texts do not overlap the texts of earlier ticks."""
     found: list[float] = []
     for tick in ticks:
         if all(

@@ -36,13 +36,13 @@ from fullpipe.report.svg.marks import (
 _HEIGHT = 280.0
 _END = _HEIGHT - BOTTOM
 _LONGER = 1.5
-"""A gap, in usual distances of two samples."""
+"""Shortest gap in a line, in multiples of the usual interval between samples."""
 _CAP = 3
-"""Half the length of a cap."""
+"""Half the length of the cap of an error bar, in pixels."""
 
 
 def lines(chart: Lines, label: str) -> str:
-    """Means along an axis, a line per label, with bands of their intervals, or with bars at few places."""
+    """Means along an axis, a line per label, with intervals as bands, or as bars if there are few places."""
     points = [point for line in chart.lines for point in line.points]
     places = chart.places
     ends = (places[0], places[-1], LEFT + 12, WIDTH - RIGHT - 12)
@@ -82,7 +82,7 @@ def _line(line: Line, x: Scale, y: Scale, chart: Lines) -> Iterator[str]:
 
 
 def series(chart: Series, label: str, columns: int) -> str:
-    """Samples over time as smallest and largest of as many columns, a line per flow or link."""
+    """Samples over time, a line per flow or link, as minima and maxima of at most `columns` groups."""
     count = max(len(trace.values) for trace in chart.traces)
     size = max(1, -(-count // columns))
     end = chart.start_s + chart.step_s * max(count - 1, 1)
@@ -103,7 +103,7 @@ def series(chart: Series, label: str, columns: int) -> str:
 
 
 def _path(trace: Trace, size: int, times: Sequence[float] | np.ndarray, x: Scale, y: Scale) -> str:
-    """A path through the extremes, with gaps where samples are missing for longer than they usually are."""
+    """A path through the extremes, with gaps where the interval between samples is longer than usual."""
     found: list[str] = []
     known = [
         (n, low, high) for n, (low, high) in enumerate(extremes(trace.values, size)) if not np.isnan(low)
@@ -124,13 +124,13 @@ def _path(trace: Trace, size: int, times: Sequence[float] | np.ndarray, x: Scale
 _LINE = 17.0
 """Distance of lines of text."""
 _LEAST_ROW, _MOST_ROW, _PATH_HEIGHT = 12.0, 34.0, 120.0
-"""Distance of nodes in a column, and about the height of all."""
+"""Distance of nodes in a column, and the approximate height of all nodes, in pixels."""
 _SIDE = 150.0
 """Room for names at either end."""
 _WAYS = 3.0
 """Distance of routes that share a link."""
 _LONGEST_END, _LONGEST_INNER, _LONGEST_LINE = 22, 14, 112
-"""Characters of names and of lines; longer ones are cut."""
+"""Most characters of names and of lines; longer text is cut."""
 
 
 def path(chart: Path, label: str) -> str:
@@ -225,7 +225,7 @@ def svg_of(figure: Figure, columns: int) -> str:
 
 
 def legend_of(figure: Figure) -> list[tuple[str, Look]]:
-    """Labels with their looks, for charts whose lines need a legend."""
+    """Labels with colours and dashes, for charts that need a legend."""
     match figure.chart:
         case Lines(lines=drawn) | Series(traces=drawn):
             return [(one.label, one.look) for one in drawn if one.label]

@@ -18,7 +18,7 @@ from fullpipe.palette import COLOURS, DASHES, look_of
 from fullpipe.report.content import Look
 from fullpipe.report.text import lines_visible
 
-# Elements of SVG, and the axes that all charts share. Coordinates are in pixels of a drawing 720 wide.
+# Elements of SVG, and the axes of all charts. Coordinates are in pixels; a drawing is 720 pixels wide.
 
 
 WIDTH = 720
@@ -27,7 +27,7 @@ _TICKS = 5
 _ROOM = 44.0
 """Pixels between ticks."""
 _LEAST_SPAN = 1e-300
-"""Smallest span of an axis with several ticks; smaller numbers have too few digits."""
+"""Smallest span of an axis with several ticks; smaller floats have too few significant digits."""
 
 
 def element(name: str, content: str = "", **attributes: object) -> str:
@@ -40,7 +40,7 @@ def element(name: str, content: str = "", **attributes: object) -> str:
 
 
 def group(name: str, inner: Iterable[str], **attributes: object) -> str:
-    """An element with elements in it."""
+    """An element with inner elements."""
     return _tag(name, "".join(inner), attributes)
 
 
@@ -73,7 +73,7 @@ def verdict_class(verdict: str) -> str:
 
 
 def drawing(height: float, inner: Iterable[str], label: str) -> str:
-    """The whole picture, with what is read out instead of it."""
+    """The SVG drawing, with a label for screen readers."""
     box = f"0 0 {WIDTH} {height:g}"
     return group("svg", inner, viewBox=box, role="img", aria_label=label, class_="chart")
 
@@ -93,13 +93,13 @@ class Scale:
 
     @property
     def ticks(self) -> list[float]:
-        """Round numbers within."""
+        """Round numbers within the range."""
         return ticks(self.low, self.high)
 
 
 @dataclass(frozen=True)
 class LogScale(Scale):
-    """The same of logarithms; all numbers are positive."""
+    """Map from the logarithms of positive numbers to pixels."""
 
     def __call__(self, value: float) -> float:
         """The place of a number."""
@@ -108,7 +108,7 @@ class LogScale(Scale):
 
 
 def apart(values: Sequence[float], scale: Scale) -> list[float]:
-    """Values, in ascending order, whose texts on an axis have room beside each other; the last is one."""
+    """Ascending values whose texts on an axis do not overlap, including the last value."""
     found: list[float] = []
     for value in values[:-1]:
         is_far = not found or scale(value) - scale(found[-1]) >= _ROOM
@@ -133,7 +133,7 @@ def ticks(low: float, high: float, about: int = _TICKS) -> list[float]:
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
-    """Ends of an axis: from 0 if that is not far, and a little beyond the extremes."""
+    """Ends of an axis: from 0 if 0 is near, and slightly beyond the extremes."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     if low >= 0 and low < 0.6 * high:
         low = 0.0
@@ -163,7 +163,7 @@ def tick_texts(values: Sequence[float]) -> list[str]:
 
 
 def left_axis(scale: Scale, label: str, right: float = WIDTH - RIGHT) -> str:
-    """The axis at the left with lines across."""
+    """The left axis with horizontal grid lines."""
     ticks = scale.ticks
     parts = [
         element("line", x1=LEFT, x2=right, y1=scale(tick), y2=scale(tick), class_="grid")
@@ -178,7 +178,7 @@ def left_axis(scale: Scale, label: str, right: float = WIDTH - RIGHT) -> str:
 def bottom_axis(
     scale: Scale, label: str, y: float, left: float = LEFT, at: Sequence[float] | None = None
 ) -> str:
-    """The axis at the bottom, with ticks at round numbers or where they are given."""
+    """The bottom axis, with ticks at round numbers or at the places in `at`."""
     values = scale.ticks if at is None else at
     texts = tick_texts(values) if at is None else map(number, values)
     parts = [element("line", x1=left, x2=WIDTH - RIGHT, y1=y, y2=y, class_="axis")]
@@ -191,16 +191,16 @@ def bottom_axis(
 
 
 def tip(text: str) -> str:
-    """Text for a pointer that rests there."""
+    """Tooltip text of an element."""
     return element("title", text)
 
 
-# Time series in two bytes a number, for a page to draw: samples, or extremes where they are too many.
+# Time series with two bytes per number: samples, or minima and maxima of groups if samples are too many.
 
 
 Values = npt.NDArray[np.float64]
 NOTHING = 0xFFFF
-"""Stands for no sample."""
+"""Code of a missing sample."""
 _STEPS = NOTHING - 1
 
 
@@ -230,7 +230,7 @@ def extremes(values: Values, size: int) -> Values:
 
 
 def quantised(values: Values, size: int) -> Quantised:
-    """Quantise the smallest and the largest of every `size` samples, or the samples if it is 1."""
+    """Quantise the minimum and the maximum of every `size` samples, or the samples if `size` is 1."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     step = (high - low) / _STEPS or 1.0
@@ -239,7 +239,7 @@ def quantised(values: Values, size: int) -> Quantised:
     return Quantised(low, step, b64encode(numbers.astype("<u2").tobytes()).decode())
 
 
-# The colours of labels: those of their algorithms, as in every figure.
+# The colours of labels: the colours of their algorithms, as in every figure.
 
 
 def look(label: str, number: int) -> Look:
@@ -251,7 +251,7 @@ def look(label: str, number: int) -> Look:
 def of_flows(algorithms: Sequence[str | None]) -> list[Look]:
     """A look for every flow, given its algorithm: the colour is that of the algorithm.
 
-    Flows without an algorithm, such as calls, have the last colours, whatever flows are beside them.
+    Flows without an algorithm, such as calls, have the last colours, regardless of the other flows.
     """
     is_other = [algorithm is None for algorithm in algorithms]
     numbers = [len(COLOURS) - sum(is_other[: n + 1]) if other else n for n, other in enumerate(is_other)]
@@ -259,7 +259,7 @@ def of_flows(algorithms: Sequence[str | None]) -> list[Look]:
 
 
 def distinct(labels: list[str], numbers: Sequence[int] | None = None) -> list[Look]:
-    """A look for every label; of several flows of one algorithm, others for those after the first."""
+    """A look for every label; further flows of the same algorithm have different looks."""
     found: list[Look] = []
     for number, label in zip(numbers or range(len(labels)), labels, strict=True):
         wanted = look(label, number)
