@@ -294,7 +294,7 @@ def test_wrong_variants_are_refused(command: Any, over: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--reference", "reno"), "of --over the first value is the reference"),
+        (("--reference", "reno"), "with --over, the first value is the reference"),
         (("--over", "flows.0.cca=vegas,bbr1"), "--over flows.0.cca: is given twice"),
         (("--metric", "fct_p50"), "no run has fct_p50"),
     ],

@@ -87,7 +87,7 @@ def test_engines_are_listed_for_programs(fullpipe: Cli) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["native"], "native has nothing to install"),
+        (["native"], "native needs no installation"),
         (["linux", "--rootfs", "."], "--rootfs: . is not a file"),
         (["linux", "--kernel", "missing"], "--kernel: missing is not a file"),
         (["linux", "--source", "missing"], "--source: missing is not a folder"),

@@ -91,7 +91,7 @@ def test_a_group_is_chosen_by_either_option(home: Callable[..., Any], option: st
 def test_all_rows_are_printed_if_they_are_asked_for(home: Callable[..., Any]) -> None:
     made = home("test", "home.toml", *TEST, "--seeds", 3, "--all")
     assert "paired difference" in made.output
-    assert "nothing was declared beforehand" in made.output
+    assert "no test was declared beforehand" in made.output
 
 
 def test_a_file_for_reports_says_how_to_make_it_again(home: Callable[..., Any]) -> None:
@@ -182,9 +182,9 @@ def test_forms(home: Callable[..., Any], form: str) -> None:
     [
         (("home.toml", *TEST, "--seeds", 1), "cubic has one run, so its spread is unknown"),
         (("calm.toml", *TEST, "--seeds", 2), "all seeds gave the same values"),
-        (("home.toml", "--metric", "srtt_s", "--factor", "cca"), "is a column of samples along a run"),
-        (("home.toml", "--metric", "series.srtt_s", "--factor", "cca"), "is a column of samples along a run"),
-        (("series.parquet", *TEST), "its samples are no replicates"),
+        (("home.toml", "--metric", "srtt_s", "--factor", "cca"), "is a column of samples over time"),
+        (("home.toml", "--metric", "series.srtt_s", "--factor", "cca"), "is a column of samples over time"),
+        (("series.parquet", *TEST), "whose samples are not replicates"),
         (("home.toml", "--metric", "gooput", "--factor", "cca"), 'did you mean "goodput"'),
         (("home.toml", "--metric", "goodput", "--factor", "rate"), "unknown factor"),
         (
@@ -226,7 +226,7 @@ def test_a_folder_of_one_run_is_no_sample(home: Callable[..., Any]) -> None:
     (folder,) = Path("runs").glob("*/native-1")
     made = home("test", folder, *TEST)
     assert made.exit_code == 2
-    assert "is one run, of which no spread is known" in made.output
+    assert "is a single run, without variance between seeds" in made.output
 
 
 def test_runs_of_several_versions_are_noted(home: Callable[..., Any]) -> None:

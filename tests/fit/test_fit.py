@@ -161,7 +161,7 @@ def test_without_idle_pings_there_is_no_latency_increase_and_no_grade(
     fullpipe: Cli, busy: list[Path]
 ) -> None:
     done = fullpipe("fit", *map(str, busy), "-o", "mine.toml")
-    assert "down: no latency increase, as no ping is known to be of the idle line, " in done.stdout
+    assert "down: latency increase unknown, as no ping is known to be from the idle line, " in done.stdout
     told = json.loads(fullpipe("fit", *map(str, busy), "--json").stdout)["ways"]["down"]
     assert (told["latency_increase_s"], told["grade"]) == (None, None)
     assert told["responsiveness"] > 0

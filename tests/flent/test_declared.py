@@ -204,7 +204,7 @@ def test_tests_are_listed(fullpipe: Cli) -> None:
     [
         (("tcp_1upp",), 'unknown test "tcp_1upp"; did you mean'),
         (("rrul", "--streams", "3"), "goes with tcp_nup and tcp_ndown"),
-        (("rrul", "--cca", ","), "name one algorithm or more"),
+        (("rrul", "--cca", ","), "name at least one algorithm"),
         (("rrul", "--cca", "cubicc"), "cubicc"),
         (("rrul", "--path", "parking-lot"), "is a graph; name a scenario with a dumbbell"),
         (("rrul", "--path", "nowhere"), "nowhere"),

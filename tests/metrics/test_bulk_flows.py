@@ -130,7 +130,7 @@ def test_a_run_without_bulk_flows_shows_no_fairness(tmp_path: Path) -> None:
 
 def test_several_runs_show_of_how_many_flows_fairness_is(tmp_path: Path) -> None:
     lines = shown(tmp_path, scenario(BULK, READERS), "--seeds", "2").splitlines()
-    assert "jain is of 2 bulk flows" in lines
+    assert "jain is over 2 bulk flows" in lines
 
 
 def test_nothing_is_said_of_fairness_that_is_not_shown(tmp_path: Path) -> None:

@@ -92,10 +92,10 @@ def test_groups_of_flows_are_a_factor(runs: list[Run]) -> None:
 
 def test_runs_of_several_points_are_never_in_one_cell(runs: list[Run]) -> None:
     with pytest.raises(
-        typer.BadParameter, match=r"runs differ in .*probability, too: use --rows or --columns"
+        typer.BadParameter, match=r"runs also differ in .*probability.*: add --rows or --columns"
     ):
         pivot_of(runs, GOODPUT, [COUNT])
-    with pytest.raises(typer.BadParameter, match="is along the rows; leave it out of --columns"):
+    with pytest.raises(typer.BadParameter, match="is given as --rows and --columns; leave one out"):
         pivot_of(runs, GOODPUT, [COUNT, LOSS], [LOSS])
     with pytest.raises(UnknownNameError, match="rate"):
         pivot_of(runs, GOODPUT, ["rate"])

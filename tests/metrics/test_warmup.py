@@ -160,7 +160,7 @@ def test_what_includes_the_warm_up_says_so(run: Run, show: Callable[[str], str])
     assert "16 s without the first 8 s (warm-up)" in text
     heading = text[text.index("\nvideo (") + 1 :].splitlines()
     assert [line[:13].strip() for line in heading[:2]] == ["video (with", "the warm-up)"]
-    assert f"{run.meta.data_packets:,} data packets, those of the warm-up included," in text
+    assert f"{run.meta.data_packets:,} data packets (warm-up included)" in text
 
 
 def test_without_a_warm_up_nothing_is_said_of_it(show: Callable[[str], str]) -> None:

@@ -89,4 +89,4 @@ def test_kinds_of_a_cell_are_drawn_by_the_command(
     other = run(noisy.scenario, seed=2, out=tmp_path).folder
     two = told("plot", str(folder), str(other), "--kind", "airtime")
     assert two.exit_code == 2
-    assert "airtime is of one run; there are 2" in " ".join(two.stderr.split())
+    assert "airtime draws one run, not 2" in " ".join(two.stderr.split())

@@ -256,7 +256,7 @@ def test_a_box_plot_has_the_same_bytes_every_time(store: Path, tmp_path: Path) -
 def test_the_share_of_all_flows_is_refused(store: Path, tmp_path: Path) -> None:
     result = plot(store, tmp_path, "--kind", "heatmap", "--metric", "share", "--x", "rate", "--y", "cca")
     assert result.exit_code == 2
-    assert "give --of one of mine, other" in result.stderr
+    assert "choose a group with --of, one of mine, other" in result.stderr
 
 
 def test_a_heat_map_shows_the_mean_of_a_cell() -> None:

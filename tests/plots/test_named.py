@@ -209,7 +209,7 @@ def test_the_throughput_may_be_any_metric_over_any_other(
     assert found.exit_code == 0, found.output
     both = plot(store, *words, "--metric", "goodput")
     assert both.exit_code == 2
-    assert "takes one of --metric and --y" in " ".join(both.output.split())
+    assert "takes either --metric or --y" in " ".join(both.output.split())
 
 
 def test_the_help_names_the_axis_of_sprout_and_copa() -> None:

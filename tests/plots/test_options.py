@@ -70,13 +70,13 @@ def test_what_would_say_nothing_is_refused_in_a_line(
 def test_a_file_has_no_second_name(store: Path, tmp_path: Path) -> None:
     found = plotted(store, tmp_path / "it.svg", "--name", "other")
     assert found.exit_code == 2
-    assert found.output == "fullpipe: --name goes with a folder, and --out names a file\n"
+    assert found.output == "fullpipe: --name goes with a folder, but --out names a file; leave out --name\n"
 
 
 def test_names_have_no_logarithmic_axis(store: Path, tmp_path: Path) -> None:
     found = plotted(store, tmp_path, "--kind", "lines", "--x", "flows", "--panel", "size", "--log", "x")
     assert found.exit_code == 2
-    assert "there are names along it" in " ".join(found.output.split())
+    assert "this axis has names" in " ".join(found.output.split())
 
 
 def test_every_option_is_declared() -> None:

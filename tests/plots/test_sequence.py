@@ -109,7 +109,7 @@ def test_the_part_is_around_the_first_retransmission_or_the_time(lossy: Run) -> 
     [
         (("--at", "9 s"), "no data were sent around 9 s"),
         (("--flow", "cubic-2"), 'unknown flow "cubic-2"'),
-        (("--flow", "reno-1", "--flow", "reno-1"), "sequence is of one flow"),
+        (("--flow", "reno-1", "--flow", "reno-1"), "sequence draws one flow"),
     ],
 )
 def test_what_is_not_there_is_said_in_one_line(words: tuple[str, ...], told: str, lossy: Run) -> None:

@@ -197,7 +197,7 @@ def test_table_figure_report_and_metrics_say_which_points_are_too_short(
     assert f"Warning: {told}" in (tmp_path / "r.md").read_text(encoding="utf-8").replace("\\", "")
     shown = fullpipe("metrics", kept).stdout
     assert shown.count("the run is too short for means") == 4  # two points, two seeds
-    assert shown.count("no samples: whether means can be trusted is not known") == 8
+    assert shown.count("no samples, so the means cannot be checked") == 8
 
 
 def test_the_warning_tells_means_that_move_from_those_that_do_not(cases: Callable[[int], int]) -> None:

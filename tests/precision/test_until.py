@@ -145,8 +145,8 @@ def test_two_modes_are_noted_under_any_table(until: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--max-seeds", "50"), "it goes with --until"),
-        (("--until", "ci<2%", "--seeds", "5"), "give one of --seed, --seeds and --until"),
+        (("--max-seeds", "50"), "goes with --until"),
+        (("--until", "ci<2%", "--seeds", "5"), "--seed, --seeds and --until exclude each other"),
         (("--until", "ci<2%", "--max-seeds", "5"), "20"),
         (("--until", "nonsense"), "write METRIC ci<X%"),
         (("--until", "convergence ci<2%"), "no run has a value of it"),

@@ -104,7 +104,7 @@ def test_labels_of_nothing_and_of_a_file_are_refused(fullpipe: FullPipe, swept: 
     (tmp_path / "c.json").write_text('{"rows": []}', encoding="utf-8")
     done = fullpipe("report", "swept", "c.json", "--label", "flows.0.cca.bbr3=Third")
     assert done.exit_code == 2
-    assert "c.json has the words of the command that wrote it" in " ".join(done.stderr.split())
+    assert "for c.json, give --label to the command that writes" in " ".join(done.stderr.split())
     assert not list(tmp_path.glob("report.*"))
 
 
@@ -123,7 +123,7 @@ def test_what_cannot_be_shown_is_one_line(
     (tmp_path / "odd.json").write_text('{"rows": []}', encoding="utf-8")
     done = fullpipe("report", "odd.json")
     assert done.exit_code == 2
-    assert "holds what cannot be shown: too large" in " ".join(done.output.split())
+    assert "has content that cannot be shown: too large" in " ".join(done.output.split())
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,9 @@ def test_scenarios_of_one_name_with_other_flows_are_apart(
     assert "2 runs of 1 point" in three
     done = fullpipe("plot", "kept", "--metric", "goodput")
     assert done.exit_code == 2
-    assert "all are called line: give the folders of one" in " ".join(done.stderr.replace("│", "").split())
+    assert "all have the name line, so name the folders of one scenario" in " ".join(
+        done.stderr.replace("│", "").split()
+    )
 
 
 def test_a_figure_is_of_one_scenario_or_of_those_that_are_alike(

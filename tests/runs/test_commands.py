@@ -270,7 +270,7 @@ def test_query_prints_csv_and_json(fullpipe: Cli, root: Path) -> None:
 
 def test_a_long_answer_says_how_long_it_is(fullpipe: Cli, root: Path) -> None:
     result = fullpipe("query", "select unnest(range(1000)) as n from runs limit 300")
-    assert result.stdout.splitlines()[-1] == "300 rows, of which 200 are shown; --format csv prints all"
+    assert result.stdout.splitlines()[-1] == "300 rows, 200 shown; --format csv prints all rows"
     assert len(fullpipe("query", "select * from range(300)", "--format", "csv").stdout.splitlines()) == 301
 
 
@@ -304,4 +304,4 @@ def test_without_duckdb_the_command_says_what_to_install(
 def test_a_long_list_says_how_long_it_is(fullpipe: Cli, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fullpipe.cli.runs._MOST_ROWS", 4)
     told = fullpipe("runs").stdout.splitlines()
-    assert told[-2] == "6 rows, of which 4 are shown; --json prints all"
+    assert told[-2] == "6 rows, 4 shown; --json prints all rows"

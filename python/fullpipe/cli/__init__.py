@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Do what is asked for, and end as other programs do if the output cannot be written."""
+    """Run the command. If the output cannot be written, end as other programs do."""
     lazy.pause_collection()
     try:
         try:
@@ -42,7 +42,7 @@ def _run() -> None:
             sys.stdout.flush()
     except BrokenPipeError:
         _end_by_pipe()
-    except SystemExit as end:  # which typer and rich make of a broken pipe, with exit code 1
+    except SystemExit as end:  # typer and rich turn a broken pipe into exit code 1
         if not isinstance(end.__context__, BrokenPipeError):
             raise
         _end_by_pipe()
@@ -56,10 +56,10 @@ def _run() -> None:
 
 @contextmanager
 def _ending_on_request() -> "Iterator[None]":
-    """Turn a signal that asks to end into KeyboardInterrupt, so that what is being written is removed.
+    """Turn SIGTERM and SIGHUP into KeyboardInterrupt, so that unfinished files are removed.
 
-    The process ends by that signal, as it would without a handler, after the interpreter has closed what
-    was open. A second signal ends it at once.
+    The process then ends by the same signal, after the interpreter has closed open files. A second signal
+    ends the process at once.
     """
     asked, handled = list[int](), list[signal.Signals]()
 
@@ -69,11 +69,11 @@ def _ending_on_request() -> "Iterator[None]":
         raise KeyboardInterrupt
 
     for request in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(request) == signal.SIG_DFL:  # nohup ignores one of them
+        if signal.getsignal(request) == signal.SIG_DFL:  # nohup ignores SIGHUP
             with suppress(ValueError):  # only the main thread has signals
                 signal.signal(request, stop)
                 handled.append(request)
-    atexit.register(_end_by, asked)  # the first to be registered runs last
+    atexit.register(_end_by, asked)  # the handler registered first runs last
     try:
         yield
     finally:
@@ -94,13 +94,13 @@ def _open_closed_streams() -> None:
 
 
 def _obey(arguments: list[str]) -> None:
-    """Do what is asked for. Where there is nothing to read in the arguments, their reader is not imported."""
+    """Run the command. Plain arguments need no parser, so typer is then not imported."""
     if arguments == ["--version"]:
-        from fullpipe.commit import with_commit  # here: only this and reports name it
+        from fullpipe.commit import with_commit  # imported here, as few commands need it
 
         print(f"fullpipe {with_commit(fullpipe.__version__)}", flush=True)
         return
-    from fullpipe.cli import output  # here: the version is there without
+    from fullpipe.cli import output  # imported here, as --version needs no output module
 
     match arguments:
         case ["list", kind] if kind in output.KINDS:
@@ -133,7 +133,7 @@ def _obey(arguments: list[str]) -> None:
 
 
 def _end_by_pipe() -> None:
-    """The reader of our output has left, as in `| head`: end by the signal that ends other programs then."""
+    """End by SIGPIPE, as other programs do when the reader of the output has closed the pipe (`| head`)."""
     _say_no_more()
     if not hasattr(signal, "SIGPIPE"):
         sys.exit(1)
@@ -142,5 +142,5 @@ def _end_by_pipe() -> None:
 
 
 def _say_no_more() -> None:
-    """Discard what is still to be printed when the interpreter ends."""
+    """Discard the output that is still buffered when the interpreter ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

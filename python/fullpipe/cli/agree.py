@@ -1,4 +1,4 @@
-"""`fullpipe agree`: how far engines are from Linux, over a catalogue of cases."""
+"""`fullpipe agree`: deviations of engines from Linux, over a catalogue of cases."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fullpipe.validation import agree as agreement
 from fullpipe.validation.agree import SUITES, Case, Found, Suite, seeds_of
 from fullpipe.validation.agree.page import conclusion, figure
 
-# Errors of engines on a terminal and as JSON: the conclusion, and the largest errors.
+# Errors on a terminal and as JSON. An error is a deviation of an engine from the reference engine.
 
 
 _CHANCE = {True: "more than chance", False: "may be chance", None: "one pair of runs"}
@@ -53,7 +53,7 @@ def show(found: Found) -> None:
 
 
 def json_lines(found: Found) -> str:
-    """A line of JSON per error; each has the conclusion of the whole suite, too."""
+    """A line of JSON per error; each line also has the conclusion of the whole suite."""
     told = pl.lit(pl.Series([conclusion(found)], dtype=pl.List(pl.String))).first()
     return found.errors.with_columns(conclusion=told).write_ndjson()
 
@@ -81,13 +81,14 @@ def _refused(found: Found) -> Iterator[str]:
 
 def agree(
     engines: Annotated[
-        str, typer.Option(metavar="NAMES", help="The reference engine, then those compared with it.")
+        str, typer.Option(metavar="NAMES", help="The reference engine, then the engines to compare.")
     ] = "linux,native",
     suite: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help=f"Catalogue of cases: {', '.join(SUITES)}. All but linux need a kernel with that algorithm.",
+            help=f"Catalogue of cases: {', '.join(SUITES)}. All but linux need a kernel with their"
+            " algorithm.",
         ),
     ] = "linux",
     case: Annotated[
@@ -111,7 +112,7 @@ def agree(
         bool,
         typer.Option(
             "--confirm",
-            help="Rerun cases whose error is above the target, from 20 starts.",
+            help="Rerun cases whose deviation is above the target, with 20 seeds.",
         ),
     ] = False,
     workers: Jobs = None,
@@ -123,24 +124,27 @@ def agree(
             "--page",
             parser=target,
             metavar="FILE",
-            help="Write the page of all errors to this file.",
+            help="Write a page with all deviations from the reference engine to this file.",
         ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", parser=target, metavar="FILE", help="Also draw the errors, for the page."),
+        typer.Option("--plot", parser=target, metavar="FILE", help="Also draw the deviations, for the page."),
     ] = None,
-    all_rows: Annotated[bool, typer.Option("--all", help="Print the page of all errors.")] = False,
+    all_rows: Annotated[bool, typer.Option("--all", help="Print a page with all deviations.")] = False,
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", help="Print one JSON object per error, or per case with --list, one per line."
+            "--json",
+            help="Print one JSON object per line: one per deviation from the reference engine, or with --list"
+            " one per case.",
         ),
     ] = False,
     list_cases: Annotated[bool, typer.Option("--list", help="List the cases and run none.")] = False,
 ) -> None:
-    """A catalogue of cases runs on Linux and on other engines. The output begins with the median errors, and
-    the twelve largest errors follow. A page lists all of them, and the cases that an engine cannot run.
+    """A catalogue of cases runs on Linux and on other engines. The output begins with the median
+    deviations from the reference engine; the twelve largest deviations follow. A page lists all deviations,
+    and the cases that an engine cannot run.
 
     Finished runs are stored, so the same command continues an interrupted suite. The exit code is 1 if
     nothing could be compared.
@@ -179,7 +183,7 @@ def _run(cases: Sequence[Case], engines: Sequence[str], suite: Suite, store: Sto
 
 
 def _list(cases: Sequence[Case], engines: Sequence[str], as_json: bool) -> None:
-    """The cases with their seeds and, unless a program reads it, the sum of runs."""
+    """List the cases with their seeds and, except as JSON, the number of runs per engine."""
     for one in cases:
         if as_json:
             echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
@@ -191,7 +195,7 @@ def _list(cases: Sequence[Case], engines: Sequence[str], as_json: bool) -> None:
 
 
 def _check_format(figure: Path) -> None:
-    """Before hours of runs."""
+    """Check the format of the figure before hours of runs."""
     try:
         check_format(figure)
     except ValueError as error:
@@ -212,7 +216,7 @@ def _write(text: str, page: Path | None) -> None:
 
 
 def _link(figure: Path | None, page: Path | None) -> str | None:
-    """The figure as the page finds it."""
+    """Path of the figure relative to the page."""
     return Path(os.path.relpath(figure, page.parent if page else Path())).as_posix() if figure else None
 
 
@@ -233,7 +237,7 @@ def _chosen(suite: Suite, names: Sequence[str], families: Sequence[str], held_ou
 
 
 def _exit(found: Found) -> None:
-    """Say why, if there was nothing to compare."""
+    """Print the reasons and end with status 1 if nothing could be compared."""
     if not found.errors.is_empty():
         return
     for why in dict.fromkeys(f"{refused.engine}: {refused.why}" for refused in found.refused):

@@ -68,13 +68,13 @@ def heading(name: str, longest: int = LONGEST) -> str:
 MOST_LINES = 60
 """Lines of an answer unless all rows are asked for."""
 MOST_ROWS = 12
-"""Rows of its table."""
+"""Most rows of the table of an answer."""
 _MOST_NOTES = 6
-"""Notes, and also warnings."""
+"""Most notes, and most warnings."""
 _RESERVED = 8
-"""Lines that a table leaves to what follows it."""
+"""Lines that a table leaves free for the text below."""
 _NARROWEST = 11
-"""Columns of the narrowest last column."""
+"""Least width of the last column, in characters."""
 
 
 T = TypeVar("T")
@@ -82,14 +82,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table, under the place that it has in common with its neighbours."""
+    """A row of a table, below a heading line that neighbouring rows with the same `place` share."""
 
     place: str
     cells: Sequence[str]
     style: str = ""
     """Style of the last cell."""
     below: Sequence[str] = ()
-    """Cells of a line that belongs to the row."""
+    """Cells of an extra line below the row."""
 
 
 class Answer:
@@ -103,7 +103,7 @@ class Answer:
 
     @property
     def width(self) -> int:
-        """Columns of a line."""
+        """Width of a line, in characters."""
         return self._console.width
 
     def conclude(self, sentences: Sequence[str]) -> None:
@@ -114,7 +114,7 @@ class Answer:
             self._print([Text()])
 
     def title(self, name: str, about: str) -> None:
-        """Print the heading of a table: a name, and what it is about."""
+        """Print the heading of a table: a name in bold, and the description `about`."""
         first, *more = in_lines(f"{name}{about}", prose_width(sys.stdout))
         self._print([led(first[: len(name)], "bold", first[len(name) :]), *map(Text, more)])
 
@@ -130,17 +130,17 @@ class Answer:
         first: Callable[[T], Any] | None = None,
         total: int | None = None,
     ) -> list[T]:
-        """Print one table, of many rows those that come first and fit.
+        """Print one table; with many rows, only the first rows that fit.
 
         Args:
-            headings: Those of its columns. The first and the last have words, all others numbers.
-            found: What rows are made of, in their order.
-            row: Makes a row.
-            first: Sorting key of the rows that are shown; left out, their order.
-            total: How many rows there are with those that were not found worth one.
+            headings: Headings. The first and the last column have words, all other columns numbers.
+            found: The contents of the rows, in the order of the table.
+            row: Function that makes a row.
+            first: Sorting key that selects the shown rows; if None, the first rows are shown.
+            total: Number of rows including rows that are not in `found`.
 
         Returns:
-            What is shown.
+            The contents of the shown rows.
         """
         ranked = sorted(found, key=first) if first else list(found)
         most = len(ranked) if self._all else MOST_ROWS
@@ -156,11 +156,11 @@ class Answer:
         return chosen
 
     def first_of(self, ranked: Sequence[T]) -> Sequence[T]:
-        """The rows that a table has at most."""
+        """The first `MOST_ROWS` rows, or all rows with `all_rows`."""
         return ranked if self._all else ranked[:MOST_ROWS]
 
     def grid(self, found: Grid) -> None:
-        """Print a grid, of many rows the first ones that fit, in several tables if it is too wide for one."""
+        """Print a grid; only the first rows that fit, in several tables if the grid is too wide for one."""
         most = len(found.rows) if self._all else MOST_ROWS
         while True:
             parts = list(drawn(replace(found, rows=found.rows[:most]), self.width))
@@ -178,9 +178,9 @@ class Answer:
         return [styled(told, "dim")] if left > 0 and not self._all else []
 
     def notes(self, notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
-        """Print what else is to be said, and warnings on standard error; those that do not fit are counted.
+        """Print notes, and warnings on standard error; a line counts the notes and warnings that do not fit.
 
-        Each is printed once. Warnings come first where there is room for few.
+        Equal lines are printed once. If space is short, warnings take precedence.
         """
         told, warned = list(dict.fromkeys(notes)), list(dict.fromkeys(warnings))
         on_stderr = [in_lines(f"fullpipe: {line}", prose_width(sys.stderr), "  ") for line in warned]
@@ -194,7 +194,7 @@ class Answer:
             complain(line)
 
     def _fitting(self, notes: Sequence[Sequence[str]], keep: bool) -> int:
-        """The number of notes that fit, for which lines are reserved; with `keep` a line stays for others."""
+        """Reserve lines for the notes that fit and return their number; `keep` leaves one more line free."""
         if self._all:
             return len(notes)
         count = 0
@@ -213,7 +213,7 @@ class Answer:
 
 
 def fits(headings: Sequence[str], rows: Sequence[Row], width: int) -> bool:
-    """Whether every row of a table is one line of a width."""
+    """Whether every row of a table fits one line of `width` characters."""
     return sum(_longest([headings, *_cells(rows)])) + len(headings) - 1 <= width
 
 
@@ -231,17 +231,17 @@ def _longest(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Widths of columns in which nothing is broken but the words of the last one."""
+    """Widths of columns such that only the words of the last column are wrapped."""
     *widths, last = _longest(rows)
     return [*widths, min(last, _NARROWEST)]
 
 
 def _laid_out(headings: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Text]:
-    """The lines of a table: its headings once, and each place in lines over the whole width."""
+    """The lines of a table: the headings once, and each `place` as a line over the whole width."""
     every = [headings, *_cells(rows)]
     widths = _widths(every)
     room = width - sum(widths) - len(widths) + 1
-    if room < 0:  # words of the first column go on in the next line; numbers stay whole
+    if room < 0:  # wrap the words of the first column; numbers are never wrapped
         longest = max(len(word) for row in every for word in plain(row[0]).split(" "))
         widths[0] = max(longest + 1, widths[0] + room)
     widths[-1] += max(room, 0)
@@ -258,9 +258,9 @@ def _laid_out(headings: Sequence[str], rows: Sequence[Row], width: int) -> Itera
 
 
 def _lines(cells: Sequence[str], widths: Sequence[int], *, at_end: bool = False) -> Iterator[str]:
-    """The lines of a row, words at the left and numbers at the right of their columns.
+    """The lines of a row, with words aligned left and numbers aligned right.
 
-    Cells of fewer lines are in the first ones, or, `at_end`, in the last ones.
+    Cells with fewer lines are aligned at the top or, with `at_end`, at the bottom.
     """
     of_words = (0, len(widths) - 1)
     parts: list[list[str]] = []

@@ -32,7 +32,7 @@ class _Group(help.Group):
         formatter.write(help.overview(ctx, _TITLE, GROUPS, _LAST))
 
     def make_context(self, info_name: Any, args: list[str], *rest: Any, **more: Any) -> Any:
-        written = list(args)  # what is parsed is taken from it
+        written = list(args)  # parsing removes words from `args`
         with _readable():
             context = super().make_context(info_name, args, *rest, **more)
         context.meta[ARGUMENTS] = written
@@ -48,13 +48,13 @@ def _readable() -> Iterator[None]:
     """Turn an error in the arguments into one line and exit code 2.
 
     Raises:
-        SystemExit: If something is wrong.
+        SystemExit: If an argument is wrong.
     """
     try:
         yield
     except _UsageError as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
-            print(error.format_message())  # it is ours, with colours
+        if type(error).__name__ == "NoArgsIsHelpError":  # the message of this exception is the help text
+            print(error.format_message())  # our own help text, with colours
             sys.exit(2)
         said = brief(" ".join(error.format_message().split()), _LONGEST).removesuffix(".")
         where = f"; see `{error.ctx.command_path} --help`" if error.ctx else ""
@@ -76,7 +76,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from fullpipe.commit import with_commit  # here: only this and reports name it
+        from fullpipe.commit import with_commit  # imported here, as few commands need it
 
         echo(f"fullpipe {with_commit(fullpipe.__version__)}")
         raise typer.Exit

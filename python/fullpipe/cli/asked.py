@@ -1,4 +1,4 @@
-"""What a command line asks for: scenarios, values, processes; and notes on it."""
+"""Scenarios, values and processes that a command line names, and notes on derived scenarios."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def notes_of(guessed: Sequence[str], unknown: Sequence[str]) -> str:
-    """A line of a comment each, whatever is in the names that files have."""
+    """A comment line per guess and gap; control characters in names of files are escaped."""
     told = [("guessed", line) for line in guessed] + [("not known", line) for line in unknown]
     return "".join(f"# {word}: {visible(line)}\n" for word, line in told)
 
@@ -29,10 +29,10 @@ def read_scenario(text: str) -> Scenario:
     """A scenario by name, or from a file if `text` looks like a path or is one.
 
     Raises:
-        UnknownNameError: If it is neither.
+        UnknownNameError: If there is no scenario of this name.
         ScenarioError: If the file does not hold a scenario.
     """
-    from fullpipe.scenario import Scenario  # here: a scenario of ours is shown as its file is
+    from fullpipe.scenario import Scenario  # imported here, as `show` prints bundled files unparsed
 
     looks_like_path = text.endswith(".toml") or os.sep in text or text in (".", "..")
     if text in scenario_names() or not (looks_like_path or os.path.exists(text)):
@@ -46,13 +46,13 @@ def processors() -> int:
 
 
 def values_of(assignments: Sequence[str], interval: str | None) -> dict[str, Any]:
-    """Values by their paths: those that are set, and the time between samples if it is given."""
+    """Values by their paths: the assignments, and the time between samples if given."""
     values = dict(assignment(text) for text in assignments)
     return values | ({} if interval is None else {"record.interval": interval})
 
 
 def assignment(text: str, option: str = "--set") -> tuple[str, Any]:
-    """Split `path=value`; the value is TOML; what is not TOML is text, so that quotes are rarely needed."""
+    """Split `path=value`. The value is TOML; other values are text, so that quotes are rarely needed."""
     path, equals, value = text.partition("=")
     if not equals:
         raise ScenarioError([f'{option} "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])

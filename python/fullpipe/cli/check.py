@@ -1,4 +1,4 @@
-"""`fullpipe check`: is a change worse than its base?"""
+"""`fullpipe check`: tests whether a change is worse than its base."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from fullpipe.validation.compare.conclusion import weight
 from fullpipe.validation.compare.rules import ALIKE
 from fullpipe.validation.compare.sentence import Names, merged, names_of
 
-# The output of `fullpipe check`: the conclusion, and a table of what regressed or is undecided.
+# The output of `fullpipe check`: the conclusion, and a table of regressed and undecided findings.
 
 
 def show(checked: Checked, names: Names, *, all_rows: bool = False) -> None:
-    """Print the conclusion, and what is regressed or undecided; with `all_rows` all findings."""
+    """Print the conclusion, and regressed or undecided findings; with `all_rows`, all findings."""
     answer = Answer(all_rows=all_rows)
     answer.conclude(conclusion(checked, names))
     if not checked.is_identical:
@@ -166,7 +166,7 @@ def check(
 
 @contextmanager
 def _failures_told(suite: str, junit: Path | None) -> Iterator[None]:
-    """A run or a base that fails ends with status 2: nothing is known of the change."""
+    """End with status 2 if a run or the base fails, since the change cannot be judged."""
     try:
         yield
     except (FullpipeError, typer.Exit) as error:
@@ -181,10 +181,10 @@ def _failures_told(suite: str, junit: Path | None) -> Iterator[None]:
 def _base(
     suite: Suite, against: Sequence[str], engine: str, runner: Runner, options: Sequence[str]
 ) -> Source:
-    """The other side.
+    """The base of the comparison.
 
     Raises:
-        ScenarioError: If there is none of that name.
+        ScenarioError: If no base has this name.
     """
     if all("=" in text and not os.path.exists(text) for text in against):
         return Here(suite.with_values(values_of(list(against), None)), engine, runner)

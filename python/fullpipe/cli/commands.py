@@ -1,4 +1,4 @@
-"""The commands by name. A module is imported when its command is used, so that help appears at once."""
+"""The commands by name. A module is imported only when its command is used, so that help is fast."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from fullpipe.cli.help import Command
 
 @dataclass(frozen=True)
 class Entry:
-    """Module and function of a command, and the first sentence of its help; the docstring is the rest."""
+    """Module and function of a command, and the first sentence of its help; the rest is the docstring."""
 
     module: str
     function: str
@@ -78,7 +78,7 @@ COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.it
 
 
 def load(name: str) -> Any:
-    """The command, or group of commands, of a name. Its help is the summary and the docstring behind it."""
+    """The command, or group of commands, of a name. Its help is the summary followed by the docstring."""
     entry = COMMANDS[name]
     found = getattr(import_module(f"fullpipe.cli.{entry.module}"), entry.function)
     if isinstance(found, typer.Typer):
@@ -91,13 +91,13 @@ def load(name: str) -> Any:
 
 
 class LazyCommand(TyperCommand):
-    """Stands for a command until it is used."""
+    """Placeholder of a command, which imports the command when used."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, help=COMMANDS[name].summary)
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
-        """The context of the command itself, which takes the place of this one."""
+        """The context of the imported command, which replaces the placeholder."""
         assert self.name is not None
         command = load(self.name)
         lazy.resume_collection()

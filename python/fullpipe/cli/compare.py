@@ -1,4 +1,4 @@
-"""`fullpipe compare`: variants of a scenario, a baseline, or one scenario by several engines."""
+"""`fullpipe compare`: compares variants, runs with a baseline, or several engines."""
 
 from pathlib import Path
 from typing import Annotated
@@ -115,17 +115,17 @@ def compare(
     ] = False,
 ) -> None:
     """Variants of `--over` are compared with the first, paired by seed. The verdict is better, worse,
-    equivalent or undecided; if undecided, it says how many seeds would decide. The exit code is 1 if
-    anything is worse.
+    equivalent or undecided. An undecided verdict has the number of seeds that would decide. The exit
+    code is 1 if a metric is worse.
 
     With `--engines`, a metric is equivalent if the 90 % confidence interval of the difference is within its
-    margin, and different if the interval is beyond. Welch's intervals are used, since engines are not
+    margin, and different if the interval is outside. Welch's intervals are used, since engines are not
     paired by seed. If seeds differ by more than the margin, ranges are compared.
 
     A folder of stored runs is compared by engine, such as imported measurements with simulated runs.
     Finished runs are stored and re-used.
     """
-    from fullpipe.cli.comparing import Comparing  # here: help needs none of it
+    from fullpipe.cli.comparing import Comparing  # imported here, as help does not need these modules
     from fullpipe.cli.selection import read_labels
 
     Comparing(

@@ -41,7 +41,7 @@ from fullpipe.validation.compare.sentence import (
 
 
 _LONGEST_HEADING = 10
-"""Characters of a column's name; a longer one is replaced by "reference" or "other"."""
+"""Most characters of a heading; a longer name is replaced by "reference" or "other"."""
 _COLOURS = {
     "better": "green",
     "worse": "red",
@@ -51,7 +51,7 @@ _COLOURS = {
     "not worse": "",
 }
 _MARGIN = 4
-"""Place of the column of margins."""
+"""Index of the column of margins."""
 
 
 def show_findings(
@@ -62,7 +62,7 @@ def show_findings(
     first: Callable[[Finding], Any] | None = None,
     level: str = "95 %",
 ) -> None:
-    """Print a table of findings, of many the first ones.
+    """Print a table of findings; with many findings, only the first rows.
 
     Margins are in a line below the table if the terminal is too narrow for their column.
 
@@ -70,7 +70,7 @@ def show_findings(
         answer: Answer that the table belongs to.
         findings: Findings in the order of the table.
         names: Names of sides and points.
-        first: Sorting key of the rows that are kept; left out, their order.
+        first: Sorting key that selects the shown rows; if None, the first rows are shown.
         level: Level of the intervals.
     """
     headings = ["", *_headings(findings, names), f"difference [{level}]", "margin", "verdict"]
@@ -92,7 +92,7 @@ def show_findings(
 
 
 def _headings(findings: Sequence[Finding], names: Names) -> list[str]:
-    """The names of both sides if they are the same in all rows and short."""
+    """The names of both sides if short and equal in all rows; otherwise "reference" and "other"."""
     reference, other = ({names.value(each.sides[n]) for each in findings} for n in (0, 1))
     single = [name for of_side in (reference, other) if len(of_side) == 1 for name in of_side]
     if max(map(len, single), default=0) > _LONGEST_HEADING:
@@ -133,7 +133,7 @@ def _difference(found: Finding) -> str:
 
 
 def verdict_of(found: Finding) -> str:
-    """The outcome with the seeds that would decide, or with the runs that decide."""
+    """The outcome, with the number of seeds that would decide, or with the reason if single runs decide."""
     if found.is_by_runs:
         return f"{found.outcome}: {found.reason}"
     return f"{found.outcome} (about {found.seeds:,} seeds)" if found.seeds else found.outcome
@@ -160,7 +160,7 @@ def tell_variants(
         file: File to write.
         command: Command that the file names.
         runs: Runs that the file names.
-        asked: Metrics that were asked for. Each that no comparison has gets a line on standard error.
+        asked: Metrics that the user names. A metric without a comparison gets a line on standard error.
         labels: Words for paths and values, before those of the scenarios.
         short: Warnings about runs that are too short.
     """
@@ -198,8 +198,8 @@ def tell_engines(
 
     Args:
         made: The comparisons.
-        metrics: Names of the metrics that are shown.
-        asked: Names of those that were asked for.
+        metrics: Metrics to show.
+        asked: Metrics that the user names.
         as_json: Print every metric as JSON.
         all_rows: Print all rows and notes.
         labels: Words for paths and values, before those of the scenarios.
@@ -233,14 +233,14 @@ def _json(
     names: Names,
     family: Sequence[Finding] | None = None,
 ) -> dict[str, object]:
-    """The comparison as JSON has it, with its conclusion and its findings."""
+    """The JSON object of a comparison, with its conclusion and its findings."""
     findings = [finding.to_dict() for finding in made.findings]
     told = conclusion([made], asked, names=names, family=family)
     return {**made.to_dict(), "conclusion": told, "findings": findings}
 
 
 def _corrected(findings: Sequence[Finding]) -> list[str]:
-    """A line on the correction of several tests, and on the first metric that it leaves undecided."""
+    """A line on the correction for several tests, and on a metric that the correction leaves undecided."""
     tests = family_size(findings)
     if tests < 2:
         return []

@@ -1,4 +1,4 @@
-"""`fullpipe compare --over`: variants of a scenario, pair by pair of runs with the same seed."""
+"""`fullpipe compare --over`: variants of a scenario, in pairs of runs with the same seed."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from fullpipe.validation.over import SCENARIO
 
 
 def axes_of(over: Sequence[str]) -> dict[str, list[Any]]:
-    """The axes of several `--over PATH=VALUE,VALUE`; of `scenario`, files and names as scenarios.
+    """The axes of several `--over PATH=VALUE,VALUE`; values of `scenario` are read as scenarios.
 
     Raises:
-        ScenarioError: If one cannot be read, or is given twice.
+        ScenarioError: If an axis cannot be read, or a path is given twice.
     """
     found = dict[str, list[Any]]()
     for path, values in map(_axis, over):
         if path in found:
-            raise ScenarioError([f"--over {path}: is given twice; write all its values after one"])
+            raise ScenarioError([f"--over {path}: is given twice; write all values in one --over"])
         found[path] = values
     return {path: _scenarios(values) if path == SCENARIO else values for path, values in found.items()}
 
 
 def _scenarios(names: Sequence[object]) -> list[Scenario]:
-    """Scenarios by file or name; several of one name are called after their files."""
+    """Scenarios by file or name; if names are equal, the file names replace them."""
     read = [read_scenario(str(name)) for name in names]
     if len({each.name for each in read}) == len(read):
         return read
@@ -52,7 +52,7 @@ def _scenarios(names: Sequence[object]) -> list[Scenario]:
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
-    """`path=value,value`; values are TOML, and what is not TOML is text up to the next comma."""
+    """Split `path=value,value`. Values are TOML; other values are text up to the next comma."""
     path, equals, values = text.partition("=")
     if not equals or not path.strip():
         raise ScenarioError([f'--over "{text}": write it as PATH=VALUE,VALUE, as in flows.0.cca=cubic,bbr3'])
@@ -80,7 +80,7 @@ def write(
     """Write the findings for `fullpipe report`, with scenarios and the places of runs: see `stored`.
 
     Raises:
-        ResultError: If it cannot be written.
+        ResultError: If the file cannot be written.
     """
     names = names_of(found, labels)
     content = stored.told(found, labels or {}) | file_of([one.to_dict() for one in found], command)
@@ -123,7 +123,7 @@ def draw_forest(
         for row in every
     ]
     units = {metric: _axis_label(metric, is_share=is_share) for metric, is_share in shares.items()}
-    from fullpipe import plots  # here: most comparisons draw nothing
+    from fullpipe import plots  # imported here, as most comparisons draw nothing
 
     figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units)
     for path in plots.save(figure, data, folder, f"{found[0].scenario}-forest"):
@@ -131,7 +131,7 @@ def draw_forest(
 
 
 def _in_percent(rows: Sequence[Finding]) -> dict[str, bool]:
-    """Whether the axis of a metric is in per cent of the reference: if all its differences can be."""
+    """Whether all differences of a metric can be drawn in per cent of the reference, by metric."""
     found: dict[str, bool] = {}
     for row in rows:
         is_share = is_relative(row.unit, row.metric, row.reference, row.margin)
@@ -140,8 +140,10 @@ def _in_percent(rows: Sequence[Finding]) -> dict[str, bool]:
 
 
 def _in_unit(row: Finding, *, is_share: bool) -> dict[str, float | None]:
-    """The difference, its interval within the bounds of the metric, and the margin: as shares of the
-    reference in %, or in the unit shown."""
+    """The difference, its interval truncated at the bounds of the metric, and the margin.
+
+    All are in per cent of the reference, or in the unit shown.
+    """
     said, scale = row.assessment, axis_shown(row.metric, in_percent=False)[0]
     factor = 100 / abs(row.reference) if is_share else scale
     interval = said.interval and said.interval.clipped(*bounds_of_difference(row.metric, row.reference))

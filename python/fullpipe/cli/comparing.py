@@ -1,4 +1,4 @@
-"""The three kinds of `fullpipe compare`: variants, a baseline, and engines, run now or stored."""
+"""The three kinds of `fullpipe compare`: variants, runs against a baseline, and engines."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Comparing:
 
     scenario: str
     command: str
-    """The command as it can be typed again."""
+    """The command line, for reruns."""
     over: Sequence[str] = ()
     baseline: Path | None = None
     engines: str | None = None
@@ -77,7 +77,7 @@ class Comparing:
         is_of_variants = bool(self.over or self.baseline)
         if self.is_stored:
             if is_of_variants or self.engines or self.assignments:
-                told_how = "stored runs are compared as they are; name a scenario to run others"
+                told_how = "stored runs are compared as they are; to run variants, name a scenario"
                 raise typer.BadParameter(told_how, param_hint="SCENARIO")
             return
         if self.content != NEWEST:
@@ -87,7 +87,7 @@ class Comparing:
         if self.file and not is_of_variants:
             raise typer.BadParameter("goes with --over or --baseline", param_hint="--file")
         if self.reference is not None and is_of_variants:
-            told_how = "goes with --engines; of --over the first value is the reference"
+            told_how = "goes with --engines; with --over, the first value is the reference"
             raise typer.BadParameter(told_how, param_hint="--reference")
 
     @property
@@ -97,15 +97,15 @@ class Comparing:
 
     @property
     def margins(self) -> dict[str, comparison.Margin]:
-        """The margins that were asked for, by metric."""
+        """The margins that the user gives, by metric."""
         return dict(comparison.read_margin(text) for text in self.margin)
 
     def compare(self) -> None:
-        """Compare, and print what was found.
+        """Compare, and print the findings.
 
         Raises:
-            ScenarioError: If what is compared does not go together.
-            Exit: If a run failed, or something is worse.
+            ScenarioError: If the sides cannot be compared.
+            Exit: If a run failed, or a metric is worse.
         """
         if self.is_stored:
             self._compare_stored()
@@ -223,35 +223,35 @@ class Comparing:
 
 
 def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
-    """The runs in a folder by engine; `content` as of `fullpipe.cli.jobs.runs_in`.
+    """The runs in a folder by engine; see `fullpipe.cli.jobs.runs_in` for `content`.
 
     Raises:
-        NoRunError: If there are none.
-        ScenarioError: If they are of one engine.
+        NoRunError: If the folder has no run.
+        ScenarioError: If all runs are of one engine.
     """
     found = comparison.by_engine(read_runs(runs_in([folder], content)))
     if len(found) < 2:
         raise ScenarioError(
             [
-                f"{folder}: all runs are of the engine {next(iter(found))}; put those of another, or what"
-                " `fullpipe import` reads, into the same folder"
+                f"{folder}: all runs are of the engine {next(iter(found))}; add runs of another"
+                " engine, or runs of `fullpipe import`, to the folder"
             ]
         )
     return found
 
 
 def _seeds_of(file: Path, asked: int | None) -> list[int]:
-    """The seeds to run: those of the baseline if there is one.
+    """The seeds to run: the seeds of the baseline if the file exists.
 
     Raises:
-        ScenarioError: If others are asked for than the baseline has.
+        ScenarioError: If the user asks for other seeds than the baseline has.
     """
     if not file.exists():
         return list(range(1, (asked or _SEEDS_OF_VARIANTS) + 1))
     stored = baselines.read(file).seeds
     if asked is not None and stored != list(range(1, asked + 1)):
         raise ScenarioError(
-            [f"--seeds {asked}: {file} has {len(stored)} seeds; leave --seeds out, or delete it"]
+            [f"--seeds {asked}: {file} has {len(stored)} seeds; leave out --seeds, or delete the file"]
         )
     return stored
 
@@ -263,11 +263,11 @@ def against(
     margins: Mapping[str, comparison.Margin],
     of: Sequence[str] = (),
 ) -> list[VariantComparison]:
-    """The comparisons of runs with a baseline, point by point, as one family.
+    """Compare runs with a baseline, point by point, as one family.
 
     Raises:
-        ScenarioError: If the sweep has other points now, a scenario measures other things, or no run has
-            any of the metrics.
+        ScenarioError: If the points of the sweep or the measured metrics differ from the baseline, or if no
+            run has any of the metrics.
     """
     content = baselines.read(file)
     try:
@@ -275,7 +275,7 @@ def against(
     except ScenarioError as error:
         raise ScenarioError([f"{file}: {error}"]) from None
     if [point for point, _ in stored] != [dict(point) for point, _ in points]:
-        raise ScenarioError([f"{file}: the sweep had other points; delete the file to keep another"])
+        raise ScenarioError([f"{file}: has other sweep points; delete the file to measure a new baseline"])
     pairs = []
     for (point, reference), (_, runs) in zip(stored, points, strict=True):
         links = [str(name) for name in runs[0].links_summary["link"]]
@@ -307,7 +307,7 @@ def _draw(
     series = overlay(runs)
     if series.is_empty():
         raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")
-    from fullpipe import plots  # here: most comparisons draw nothing
+    from fullpipe import plots  # imported here, as most comparisons draw nothing
 
     figure, data = plots.engines(series)
     stem = "-".join([name, *(value_text(v).replace("/", "-").replace(" ", "") for v in point.values())])

@@ -93,7 +93,7 @@ end
 
 
 def bash(commands: Commands) -> str:
-    """A function for `complete`; where it knows no word, bash completes files."""
+    """A function for `complete`; bash completes files if the function has no words."""
     return _BASH.format(
         commands=_words(_first(commands)),
         groups="\n".join(
@@ -115,7 +115,7 @@ def _of_bash(command: Command) -> Iterator[str]:
 
 
 def zsh(commands: Commands) -> str:
-    """A function for compsys, with what commands and options are for."""
+    """A function for compsys, with descriptions of commands and options."""
     summaries = _first(commands)
     return _ZSH.format(
         commands=_described(summaries.items()),
@@ -139,7 +139,7 @@ def zsh(commands: Commands) -> str:
 
 
 def fish(commands: Commands) -> str:
-    """Lines for `complete`, with what commands and options are for."""
+    """Lines for `complete`, with descriptions of commands and options."""
     lines = [_FISH.rstrip()]
     for name, summary in _first(commands).items():
         lines.append(_of_fish("__fullpipe_after", f"-f -a {name}", summary))
@@ -167,7 +167,7 @@ def _option_of_fish(option: Parameter) -> str:
 
 
 def _first(commands: Commands) -> dict[str, str]:
-    """The words after "fullpipe", with what each is for."""
+    """The words after "fullpipe", with their descriptions."""
     from fullpipe.cli.commands import COMMANDS
 
     names = dict.fromkeys(command.name.partition(" ")[0] for command in commands)
@@ -175,7 +175,7 @@ def _first(commands: Commands) -> dict[str, str]:
 
 
 def _groups(commands: Commands) -> list[tuple[str, dict[str, str]]]:
-    """Commands that have commands, and those with what each is for."""
+    """Groups of commands, each with its commands and their descriptions."""
     found: dict[str, dict[str, str]] = {}
     for command in commands:
         group, space, name = command.name.partition(" ")
@@ -241,7 +241,7 @@ def completion(shell: Annotated[Shell, typer.Argument(help="Shell to complete in
     echo(SCRIPTS[shell](list(every_command())), nl=False)
 
 
-# `fullpipe man`: the manual page, for man itself.
+# `fullpipe man`: the manual page in troff.
 
 
 _INTRODUCTION = (
@@ -262,7 +262,7 @@ def page() -> str:
     commands = list(every_command())
     parts = [
         f'.TH FULLPIPE 1 "" "fullpipe {fullpipe.__version__}" "User Commands"',
-        ".na",  # long lists of words leave lines that no spaces between words could fill
+        ".na",  # no justification, since long words would leave wide gaps
         ".SH NAME\nfullpipe \\- a laboratory for TCP congestion control",
         ".SH SYNOPSIS\n.B fullpipe\n.I command\n.RI [ options ]",
         f".SH DESCRIPTION\n{_escaped(_INTRODUCTION)}",
@@ -288,6 +288,6 @@ def _parameter(given: Parameter) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that troff prints as it is: no escapes, minus signs, and no line that is a request."""
+    """Text that troff prints unchanged: escapes, minus signs and leading request characters are escaped."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
     return re.sub(r"^(?=[.'])", r"\\&", text, flags=re.MULTILINE)

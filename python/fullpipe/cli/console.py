@@ -1,4 +1,4 @@
-"""Tables and styled text on a terminal. It takes a while to import."""
+"""Tables and styled text on a terminal. Importing this module is slow, as it imports rich."""
 
 import re
 import sys
@@ -17,16 +17,16 @@ from fullpipe.cli.output import has_colours, in_lines, plain, prose_width, width
 _SHORTEST = 11
 """Least width of a column of words."""
 _INDENT = "  "
-"""Beginning of later lines of a sentence."""
+"""Indent of continuation lines."""
 _SPACE = re.compile(r"\s")
 _LONGEST_WORD = 40
-"""Longer words, such as paths, may be folded."""
+"""Most characters of a word; longer words, such as paths, may be broken."""
 
 
 def terminal(*, stderr: bool = False) -> Console:
-    """A terminal that takes text as it is: nothing in it is markup, and control characters are escapes."""
+    """A terminal that prints text literally, without markup, with control characters escaped."""
     colours: Any = "auto" if has_colours(sys.stderr if stderr else sys.stdout) else None
-    columns = None if stderr else width()  # of standard error, as wide as its terminal becomes
+    columns = None if stderr else width()  # None on standard error: follow the width of the terminal
     return _Plain(
         stderr=stderr, width=columns, color_system=colours, highlight=False, markup=False, emoji=False
     )
@@ -38,14 +38,14 @@ def styled(text: str, style: str) -> Text:
 
 
 def led(text: str, style: str, rest: str) -> Text:
-    """Text of which the beginning is in a style."""
+    """Text whose beginning has a style."""
     return Text.assemble((text, style), rest)
 
 
 def table(first: str, *numbers: str, last: str | None = None) -> Table:
-    """A table without lines: names at the left, numbers at the right of their columns, and words behind.
+    """A table without lines: names aligned left, numbers aligned right, and a last column of words.
 
-    Where a terminal is too narrow, names and words go on in the next line. Words and numbers stay whole.
+    On a narrow terminal, names and words wrap between words. Numbers never wrap.
     """
     made = _bare()
     made.add_column(first, overflow="fold", min_width=_SHORTEST)
@@ -57,7 +57,7 @@ def table(first: str, *numbers: str, last: str | None = None) -> Table:
 
 
 def listing(*headings: str) -> Table:
-    """A table of words without lines, of which the last column goes on in the next line."""
+    """A table of words without lines, whose last column wraps."""
     made = _bare(show_header=any(headings))
     for heading in headings:
         made.add_column(heading, overflow="fold", no_wrap=True)
@@ -71,10 +71,10 @@ def _bare(*, show_header: bool = True) -> Table:
 
 
 class _Whole(Table):
-    """A table whose words and numbers stay whole, wider than the terminal if they take that."""
+    """A table that never breaks words or numbers, even if it is wider than the terminal."""
 
     def add_row(self, *cells: Any, **more: Any) -> None:
-        """Add a row; no column becomes narrower than its longest part that stays whole."""
+        """Add a row; each column is at least as wide as its longest unbreakable part."""
         pairs = list(zip(self.columns, cells, strict=False))
         for column, cell in pairs:
             longest = max(_longest(cell, column.no_wrap), _longest(column.header, column.no_wrap))
@@ -88,23 +88,23 @@ class _Whole(Table):
 
 
 def _longest(cell: Any, no_wrap: bool) -> int:
-    """The length of the longest part of a cell that stays whole."""
+    """The length of the longest unbreakable part of a cell."""
     parts = str(cell).split("\n") if no_wrap else _Words(cell).parts()
     return max((len(plain(part)) for part in parts), default=0)
 
 
 class _Words:
-    """Text of a style that goes on in the next line at a space, or behind a hyphen."""
+    """Styled text that wraps at spaces and after hyphens."""
 
     def __init__(self, text: str | Text) -> None:
         self.text, self.style = str(text), text.style if isinstance(text, Text) else ""
 
     def parts(self) -> list[str]:
-        """Parts that stay whole."""
+        """Unbreakable parts of the text."""
         return re.split(r"\s+|(?<=\w-)(?=\w)", self.text)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """The widths that it can have."""
+        """Least and largest width of the text."""
         lines = self.text.split("\n")
         return Measurement(max(map(len, self.parts())), max(map(len, lines)))
 
@@ -121,9 +121,9 @@ class _Plain(Console):
             yield piece if piece.control else Segment(plain(piece.text), piece.style)
 
     def print(self, *objects: Any, soft_wrap: bool | None = None, **more: Any) -> None:
-        """Print; with `soft_wrap` a line goes whole to a pipe, unless COLUMNS is set: see `prose_width`.
+        """Print. With `soft_wrap`, lines to a pipe are not wrapped unless COLUMNS is set: see `prose_width`.
 
-        Nothing is cropped: what is too wide for a terminal goes on in its next line.
+        Nothing is cropped: text that is too wide for a terminal continues in the next line.
         """
         columns = prose_width(self.file) if soft_wrap else None
         if columns is not None:
@@ -132,7 +132,7 @@ class _Plain(Console):
 
 
 def _in_lines(text: Any, columns: int) -> Any:
-    """Sentences in lines as of `in_lines`, each with its styles."""
+    """Sentences wrapped as by `in_lines`, with their styles."""
     if not isinstance(text, str | Text) or len(text) <= columns:
         return text
     whole = Text(text) if isinstance(text, str) else text.copy()

@@ -19,7 +19,7 @@ _OF_PARAMS = ("parameter", "default", "range", "meaning")
 
 
 def line(one: Any) -> str:
-    """One line on an entry, a metric or a table; of others it is what there is."""
+    """One line on an entry, a metric or a table; a text is returned unchanged."""
     match one:
         case str():
             return one
@@ -32,7 +32,7 @@ def line(one: Any) -> str:
 
 
 def in_short(one: Any) -> Any:
-    """Content of `list --json`: all of an entry, a workload or a metric; a line for others."""
+    """Content of `list --json`: the whole entry, workload or metric; for other kinds, one line."""
     return line(one) if isinstance(one, str) or hasattr(one, "row") else description(one)
 
 
@@ -70,7 +70,7 @@ def _table(described: "Table") -> dict[str, Any]:
 
 
 def describe(name: str, one: Any, family: str) -> None:
-    """Print all there is on a terminal; the family is said where several have the name."""
+    """Print a full description on a terminal; `family` is named if several families have the name."""
     from fullpipe.cli.console import led, terminal
 
     of = f" ({family})" if family else ""
@@ -97,7 +97,7 @@ def _show_measure(measure: "Measure | LinkMeasure", of: str) -> None:
     console.print(f"of: {'groups of flows' if found['of'] == 'flows' else 'links'}")
     console.print(f"unit: {_unit(measure)}")
     console.print(f"better: {measure.better or 'neither direction'}")
-    console.print(f"margin: {measure.margin}, a difference that does not matter")
+    console.print(f"margin: {measure.margin}, differences up to the margin do not matter")
     console.print(f"made of: {measure.column}")
 
 
@@ -135,7 +135,7 @@ def _row(param: Param) -> list[str]:
 
 
 def _default(value: Any) -> str:
-    """A value; of a table or a list a line per part."""
+    """A value as text; a table or a list has a line per part."""
     match value:
         case None:
             return ""
@@ -162,11 +162,11 @@ def _show_table(described: "Table", of: str) -> None:
     console.print(table)
 
 
-# Output of `fullpipe list`, without typer, which takes longer to import than all of this.
+# Output of `fullpipe list`, without typer, whose import takes longer than the rest of the command.
 
 
 def print_all(found: Mapping[str, Any]) -> None:
-    """Print a line of each, and of entries of the catalogue their source and parameters."""
+    """Print a line per name; entries of the catalogue also have their source and parameters."""
     from fullpipe.cli.console import listing, styled, terminal  # imported here, as --json needs none
 
     table = listing("", "")

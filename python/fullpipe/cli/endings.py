@@ -40,17 +40,17 @@ _MISUSE = (
 
 @contextmanager
 def ended() -> Iterator[None]:
-    """Errors that are meant for the user become a message and an exit code: 2 for bad input, 1 for a failure.
+    """Turn errors for the user into a message and an exit code: 2 for bad input, 1 for a failure.
 
     Raises:
-        SystemExit: If there is one.
+        SystemExit: If an error for the user was raised.
     """
     try:
         yield
     except FullpipeError as error:
         complain(error)
         code = 2 if isinstance(error, _MISUSE) else 1
-    except OSError as error:  # of a path that an argument names; no file can have it
+    except OSError as error:  # a path in an argument is too long for any file
         if error.errno != ENAMETOOLONG:
             raise
         complain(f"{brief(str(error.filename))}: the name is too long for a file or folder")

@@ -35,7 +35,7 @@ class Format(StrEnum):
 
 
 _WHOLE: dict[Format, Callable[[Run], bytes]] = {Format.qlog: qlog, Format.flent: flent}
-"""Formats that have all of a run."""
+"""Formats that contain the whole run."""
 
 
 def export(
@@ -82,7 +82,7 @@ def _content(run: Run, chosen: Format, points: list[str]) -> bytes:
     return deliveries(run, points[0] if points else None)
 
 
-# `fullpipe trace`: what a recorded path is like, and one kind of file from the other.
+# `fullpipe trace`: inspects recorded paths, and converts between formats of traces.
 
 
 trace = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -123,7 +123,7 @@ def info(
 
 
 def _of_steps(file: Path) -> dict[str, Any]:
-    """A CSV: its rows, its end, and the least and the most of every quantity that it has."""
+    """Number of rows of a CSV, its duration, and the minimum and maximum of every quantity."""
     steps = traces.read_steps(file)
     columns = {
         name: [value for value in getattr(steps, name) or () if value is not None]
@@ -134,7 +134,7 @@ def _of_steps(file: Path) -> dict[str, Any]:
 
 
 def _of_trains(file: Path) -> dict[str, Any]:
-    """Packet trains: how many, of how many packets, and the least and the most delay of a first one."""
+    """Number of packet trains and packets, and the range of the delay of the first packet of a train."""
     found = traces.read_trains(file)
     return {
         "trains": len(found.times_ms),
@@ -145,7 +145,7 @@ def _of_trains(file: Path) -> dict[str, Any]:
 
 
 def _of_opportunities(file: Path) -> dict[str, Any]:
-    """A packet-delivery trace: how many opportunities, and how they are spread."""
+    """Delivery opportunities of a trace: their number, mean rate and longest gap."""
     found = traces.read_mahimahi(file)
     gaps_ms = found.times_ms[1:] - found.times_ms[:-1]
     longest_ms = max(int(gaps_ms.max(initial=0)), int(found.times_ms[0]))
@@ -173,7 +173,7 @@ def convert(
     A CSV has the columns time_s and rate_bps. Its last row is the end of the trace.
     """
     if (file.suffix == _CSV) == (to.suffix == _CSV):
-        raise ScenarioError([f"{file} and {to} are of the same kind; one name ends in .csv"])
+        raise ScenarioError([f"{file} and {to} are of the same kind; only one name may end in .csv"])
     if file.suffix != _CSV:
         try:
             interval_s = DURATION.parse(interval) / NANOSECONDS
@@ -187,7 +187,7 @@ def convert(
     else:
         steps = traces.read_steps(file)
         if steps.rate_bps is None:
-            raise ScenarioError([f"{file}: has no column rate_bps"])
+            raise ScenarioError([f"{file}: the column rate_bps is missing"])
         rates, last = [], 0
         for rate in steps.rate_bps:
             last = last if rate is None else rate

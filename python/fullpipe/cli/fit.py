@@ -70,7 +70,7 @@ def _found(file: Path, cca: list[str]) -> Twin:
     return twin_of(read_test(file, names), file)
 
 
-# `fullpipe fit`: the line that logs of pings and throughput are of.
+# `fullpipe fit`: derives a line from logs of pings and throughput.
 
 
 class Direction(StrEnum):
@@ -120,7 +120,7 @@ def fit(
         if of.rpm is None:
             continue
         if of.increase_s is None:
-            longer = "no latency increase, as no ping is known to be of the idle line"
+            longer = "latency increase unknown, as no ping is known to be from the idle line"
         else:
             longer = f"pings take {of.increase_s * 1e3:.0f} ms longer while it is busy (grade {of.grade})"
         echo(f"{way}: {longer}, {of.rpm:.0f} round trips per minute", err=out is None)

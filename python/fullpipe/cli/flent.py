@@ -1,4 +1,4 @@
-"""`fullpipe flent`: a test of Flent's on a simulated path."""
+"""`fullpipe flent`: runs a test of Flent on a simulated path."""
 
 import shlex
 from enum import StrEnum
@@ -100,11 +100,11 @@ def flent(
     ] = False,
     show: Annotated[bool, typer.Option("--show", help="Print the scenario, and run nothing.")] = False,
 ) -> None:
-    """Timings, packet markings and names of series are Flent's."""
+    """Timings, packet markings and names of series are as in Flent."""
     chosen = _with_streams(declared(test), streams)
     algorithms = [name.strip() for name in cca.split(",") if name.strip()]
     if not algorithms:
-        raise typer.BadParameter("name one algorithm or more, as in cubic,bbr3", param_hint="--cca")
+        raise typer.BadParameter("name at least one algorithm, as in cubic,bbr3", param_hint="--cca")
     length_s = seconds_of(length, "--length") or LENGTH_S
     if print_command:
         echo(_command(chosen, algorithms, qdisc, length_s, title))
@@ -120,7 +120,7 @@ def flent(
 
 
 def _run(scenario: Scenario, engine: str, seed: int, out: Path, file: Path | None, title: str) -> None:
-    from fullpipe.analysis.export import flent as as_file  # here: printing a command needs no numbers
+    from fullpipe.analysis.export import flent as as_file  # imported here, as --print-command needs no run
 
     (job,) = jobs(scenario, [seed], engine)
     check_all([job])
@@ -137,7 +137,7 @@ def _with_streams(test: FlentTest, streams: int | None) -> FlentTest:
     found = with_streams(test, streams)
     if found is test:
         raise typer.BadParameter(
-            f"goes with tcp_nup and tcp_ndown, {', '.join(COUNTED[2:])}; other tests say how many",
+            f"goes with tcp_nup and tcp_ndown, {', '.join(COUNTED[2:])}; leave it out for other tests",
             param_hint="--streams",
         )
     return found

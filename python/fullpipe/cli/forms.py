@@ -1,4 +1,4 @@
-"""Grids of text in the forms that a table can take: on a terminal, and as CSV, Markdown and LaTeX."""
+"""Tables of text on a terminal, and as CSV, Markdown and LaTeX."""
 
 import csv
 import re
@@ -15,7 +15,7 @@ from fullpipe.cli.output import plain
 NOTHING = "-"
 """A cell without a number."""
 _MOST_ROWS = 60
-"""Rows on a terminal; a pipe gets all."""
+"""Most rows on a terminal; a pipe gets all rows."""
 
 
 class Form(StrEnum):
@@ -50,7 +50,7 @@ def text_of(grid: Grid, form: Form) -> str:
 
 
 def drawn(grid: Grid, width: int) -> Iterator[Any]:
-    """A grid for a terminal of a width: as many tables as it takes, each with the columns of words."""
+    """A grid for a terminal: as many tables as its width needs, each with the columns of words."""
     left = len(grid.names)
     widths = [_width(grid, n) for n in range(len(grid.headings))]
     room = max(width - sum(widths[:left]), 0)
@@ -64,12 +64,12 @@ def drawn(grid: Grid, width: int) -> Iterator[Any]:
 
 
 def _width(grid: Grid, n: int) -> int:
-    """Width of a column, with the space behind it."""
+    """Width of a column, including the space after the column."""
     return 1 + max(len(line) for row in (grid.headings, *grid.rows) for line in row[n].split("\n"))
 
 
 def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
-    from fullpipe.cli.console import table  # here, as below: other forms need no terminal
+    from fullpipe.cli.console import table  # imported here and below, as other forms need no terminal
 
     left = len(grid.names)
     made = table(*grid.names[:1], *grid.names[1:], *(grid.headings[n] for n in chosen))
@@ -81,13 +81,13 @@ def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
 
 
 def _is_shown(row: Sequence[str], left: int, chosen: Sequence[int]) -> bool:
-    """Whether a row says something in these columns, or nothing in any."""
+    """Whether a row has a value in these columns, or no value in any column."""
     is_elsewhere = any(cell != NOTHING for cell in row[left:])
     return any(row[n] != NOTHING for n in chosen) or not is_elsewhere
 
 
 def show(grid: Grid, form: Form) -> None:
-    """Print a grid; a table on a terminal has `_MOST_ROWS` rows, and a line counts those left out."""
+    """Print a grid; a table on a terminal has `_MOST_ROWS` rows, and a line counts the rows left out."""
     if form == Form.TABLE:
         from fullpipe.cli.console import terminal
         from fullpipe.report.text import counted
@@ -125,6 +125,6 @@ _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasci
 
 
 def in_latex(text: str) -> str:
-    """Text with what LaTeX would obey escaped."""
+    """Text with special characters of LaTeX escaped."""
     escaped = re.sub(r"[\\~^\n]|[&%$#_{}]", lambda m: _LATEX.get(m[0], "\\" + m[0]), text)
     return escaped.replace("²", r"\textsuperscript{2}")

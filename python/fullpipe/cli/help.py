@@ -68,7 +68,7 @@ EXAMPLES = (
     ("fullpipe man | man -l -", "read it"),
     ("fullpipe man > ~/.local/share/man/man1/fullpipe.1", "install it for `man fullpipe`"),
 )
-"""Commands that can be typed, each with what it does, in the order of the help."""
+"""Example commands with their purposes, in the order of the help."""
 
 
 def examples_of(command: str) -> list[tuple[str, str]]:
@@ -84,7 +84,7 @@ def examples_of(command: str) -> list[tuple[str, str]]:
 
 
 _LEAST, _TITLES = 40, 26
-"""The least width of help, and the most of titles that have a meaning beside them."""
+"""Least width of help, and greatest width of titles with their meaning on the same line."""
 _HEADING, _NAME, _PLAIN = "\x1b[1m", "\x1b[1;36m", "\x1b[0m"
 
 
@@ -92,8 +92,8 @@ class Command(TyperCommand):
     """A command that shows its help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write what the command does, how it is typed, and what each argument and option means."""
-        from fullpipe.cli.tree import Parameter, described  # here, as below: most commands show no help
+        """Write the summary, usage, arguments, options and examples of the command."""
+        from fullpipe.cli.tree import Parameter, described  # imported here, as help is rare
 
         page = _Page(ctx)
         found = described(ctx.command_path.partition(" ")[2], self)
@@ -108,10 +108,10 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """Several commands behind one word."""
+    """A group of commands with a common first word, such as `engines`."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write what the commands are for, and the summary of each."""
+        """Write the purpose of the group, and the summary of each command."""
         from fullpipe.cli.tree import described
 
         page, found = _Page(ctx), ctx.command_path.partition(" ")[2]
@@ -143,20 +143,20 @@ class _Page:
         self.lines: list[str] = []
 
     def made(self) -> str:
-        """All of it."""
+        """The whole help text."""
         return "\n".join(self.lines).strip("\n") + "\n"
 
     def text(self, *paragraphs: str) -> None:
-        """Paragraphs, with a blank line behind each."""
+        """Add paragraphs, each followed by a blank line."""
         for paragraph in paragraphs:
             self.lines += [*_wrapped(paragraph, self.width), ""]
 
     def usage(self, words: str) -> None:
-        """The command as it is typed."""
+        """Add the usage line of the command."""
         self.lines += [f"{self._painted('Usage:', _HEADING)} {self.program} {words}", ""]
 
     def section(self, heading: str, entries: Iterable[tuple[str, str]]) -> None:
-        """Titles with their meanings beside them, or below those that are long."""
+        """Add titles with their meanings on the same line, or on the next line after a long title."""
         known = list(entries)
         if not known:
             return
@@ -170,7 +170,7 @@ class _Page:
         self.lines.append("")
 
     def groups(self, groups: Mapping[str, Mapping[str, Any]]) -> None:
-        """Commands by their groups, a line each if the terminal is wide enough."""
+        """Add commands by group, one line each if the terminal is wide enough."""
         of_group = 2 + max(map(len, groups))
         of_name = 2 + max(len(name) for commands in groups.values() for name in commands)
         for group, commands in groups.items():
@@ -180,7 +180,7 @@ class _Page:
         self.lines.append("")
 
     def examples(self, command: str) -> None:
-        """Commands that can be typed, and what they do in the next line."""
+        """Add example commands, each with its purpose on the next line."""
 
         if known := examples_of(command):
             self.lines.append(self._painted("Examples", _HEADING))
@@ -188,7 +188,7 @@ class _Page:
                 self.lines += [f"  {line}", *(f"      {part}" for part in _wrapped(what, self.width - 6))]
 
     def _beside(self, title: str, left: int, meaning: str) -> None:
-        """Add a title of `left` columns with its meaning beside it, on as many lines as needed."""
+        """Add a title of `left` columns, then its meaning, wrapped into lines beside the title."""
         first, *others = _wrapped(meaning, self.width - left) or [""]
         self.lines += [f"{title}{first}".rstrip(), *(f"{'':{left}}{line}" for line in others)]
 
@@ -200,5 +200,5 @@ class _Page:
 
 
 def _wrapped(text: str, columns: int) -> list[str]:
-    """Lines of whole words; a word that is longer than a line has one for itself."""
+    """Lines of whole words; a word longer than a line has its own line."""
     return wrap(text, max(columns, 1), break_long_words=False, break_on_hyphens=False)

@@ -47,7 +47,7 @@ def import_files(
         bool, typer.Option("--json", help="Print one JSON object per file, one per line.")
     ] = False,
 ) -> None:
-    """Remarks say what the data show. Runs of one test are stored as its seeds, in order of their times. A
+    """Remarks describe the data. Runs of one test are stored as its seeds, in order of their times. A
     file that cannot be read is reported, and the others are imported.
     """
     names, store = given_names(cca or []), Store(out)
@@ -85,12 +85,12 @@ def _lines(path: Path, run: Run) -> str:
     return "\n".join([head, *(f"  {remark}" for remark in run.meta.remarks)])
 
 
-# `fullpipe import-tc`: a link from a line of Linux's tc, or a router from its configuration.
+# `fullpipe import-tc`: a link from a line of Linux's tc, or a router from its configuration file.
 
 
 _MOST_BYTES = 1_000_000
 _FLOWS = {"download": "comes", "upload": "leaves"}
-"""Directions that get a flow, if something limits them."""
+"""Flows of a router, with the verb for errors. A direction gets a flow if the router limits its rate."""
 
 
 def import_tc(
@@ -133,7 +133,7 @@ def import_tc(
 
 
 def _link(found: Router) -> str:
-    """The only link of a router, as the bottleneck of a scenario."""
+    """The single link of a router, as the bottleneck of a scenario."""
     (shaper,) = _shapers(found)
     link = shaper.link
     if "rate" in link:
@@ -147,12 +147,12 @@ def _router(text: str, behind: str | None) -> str:
     found = sqm.router_of(text) if sqm.is_sqm(text) else script.router_of(text)
     shapers = _shapers(found)
     if behind is None and len(shapers) == 1 and not has_rate(shapers[0].link):
-        found.notes.append("a link without a rate is no scenario; with a line it is, as with --line dsl")
+        found.notes.append("a link without a rate is no scenario; name the line behind it, as in --line dsl")
         return _link(found)
     scenario = scenario_of(found, None if behind is None else read_scenario(behind))
     there = {flow.name for flow in scenario.flows}
     missing = [
-        f"there is no {flow}: nothing limits what {verb}; give the line behind the router, as in --line dsl"
+        f"no {flow}, as nothing limits what {verb}; name the line behind the router, as in --line dsl"
         for flow, verb in _FLOWS.items()
         if flow not in there
     ]
@@ -174,5 +174,5 @@ def _text(file: Path) -> str:
     except OSError as error:
         raise InputFileError(f"{file}: cannot be read: {error.strerror or error}") from None
     if len(data) > _MOST_BYTES or b"\0" in data:
-        raise InputFileError(f"{file}: is no text of a configuration")
+        raise InputFileError(f"{file}: is not a configuration file in text form")
     return bytes(data).decode("utf-8", errors="replace")

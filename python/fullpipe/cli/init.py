@@ -52,9 +52,10 @@ def schema(
         ),
     ] = None,
 ) -> None:
-    """Editors complete, explain and check scenarios with it. Programs read files of findings and of tests
-    with theirs. Taplo (Even Better TOML) needs "#:schema ./fullpipe.schema.json" as the first line of a
-    scenario, as `fullpipe init` writes it.
+    """Editors use the schema of scenarios to complete, explain and check scenario files. The schemas of
+    findings and tests describe the files that compare, check and test write with -o. Taplo (Even Better
+    TOML) needs "#:schema ./fullpipe.schema.json" as the first line of a scenario, as `fullpipe init` writes
+    it.
     """
     text = {Of.SCENARIO: schema_text, Of.FINDINGS: findings_text, Of.TESTS: tests_text}[of]()
     if out is None:
@@ -65,27 +66,27 @@ def schema(
 
 
 def schema_text() -> str:
-    """The schema as a file has it."""
-    from fullpipe.scenario.schema import file_schema  # here: it reads the text of all models
+    """The schema of scenario files, as JSON text."""
+    from fullpipe.scenario.schema import file_schema  # imported here, as this import is slow
 
     return json.dumps(file_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def findings_text() -> str:
     """The schema of files of findings."""
-    from fullpipe.validation.compare import stored  # here, as above
+    from fullpipe.validation.compare import stored  # imported here, as above
 
     return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"
 
 
 def tests_text() -> str:
     """The schema of files of tests."""
-    from fullpipe.validation.test import stored  # here, as above
+    from fullpipe.validation.test import stored  # imported here, as above
 
     return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"
 
 
-# `fullpipe init`: a scenario to begin with.
+# `fullpipe init`: writes a scenario to start from.
 
 
 LF = "\n"
@@ -97,7 +98,7 @@ def init(
     ],
     with_schema: Annotated[
         bool,
-        typer.Option("--schema/--no-schema", help=f"Write {NAME} beside it, for editors."),
+        typer.Option("--schema/--no-schema", help=f"Also write {NAME} to the same folder, for editors."),
     ] = True,
     path: Annotated[
         str | None,
@@ -108,14 +109,14 @@ def init(
     ] = None,
 ) -> None:
     """The file has two flows and a ping, and comments with other keys. An existing scenario is never
-    overwritten; an older schema is.
+    overwritten. An existing schema is replaced.
     """
     if file.suffix != ".toml":
         raise typer.BadParameter(f'"{file.name}" does not end in .toml', param_hint="FILE")
     if path is not None and path not in LINES:
         raise UnknownNameError("line", path, LINES)
     if file.exists():
-        raise InputFileError(f"{file}: is there already; choose another name, or remove it")
+        raise InputFileError(f"{file}: exists already; choose another name, or remove the file")
     files.write(file, first_text(file.stem, with_schema=with_schema, line=path).encode())
     echo(file)
     if with_schema:
@@ -126,7 +127,10 @@ def init(
 
 
 def first_text(name: str, *, with_schema: bool = True, line: str | None = None) -> str:
-    """The scenario, or that of a line by its name, called after its file as far as a name may be."""
+    """The text of the first scenario, or of the scenario of a line, with the name of its file.
+
+    Characters that a name may not have are replaced by "-".
+    """
     data = of_package("fullpipe") / "data"
     text = (data / "first.toml").read_text(encoding="utf-8")
     own = "first"
@@ -140,7 +144,7 @@ def first_text(name: str, *, with_schema: bool = True, line: str | None = None) 
     return text if with_schema else text.partition(LF)[2]
 
 
-# `fullpipe demo`: a figure, to see that it works and what it is for.
+# `fullpipe demo`: a first figure.
 
 
 _PATH = "topology.reverse.queue"
@@ -166,16 +170,16 @@ def demo(
     tables = {kind: plots.presented(one) for kind, one in made.items()}
     figure, data = plots.overview(tables, ["rtt"], only=["ping"], warmup_s=scenario.warmup_s)
     written = plots.save(figure, data, out, "demo")
-    echo("An upload over 1 Mbit/s, and a ping beside it; the idle line takes 30 ms.")
+    echo("An upload over 1 Mbit/s, and a concurrent ping; the RTT of the idle line is 30 ms.")
     for kind, one in made.items():
         echo(f"  {kind:<9}  ping {_of('ping', 'rtt_mean_s', one) * 1e3:4.0f} ms   {_upload(one)}")
-    echo(f"The figure: {written[0]}, as SVG and its numbers as CSV beside it.\n\nNext:")
+    echo(f"The figure: {written[0]}, also as SVG, with its numbers as CSV.\n\nNext:")
     for command, what in _NEXT:
         echo(f"  {command:<55}  {what}")
 
 
 def _with_queue(scenario: Scenario, kind: str) -> Scenario:
-    """The scenario, whose modem has a drop-tail queue, with another one."""
+    """The scenario with this kind of queue in the modem; the default is a drop-tail queue."""
     return scenario if kind == "drop_tail" else scenario.with_values({_PATH: kind})
 
 

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from fullpipe.sweeps import Progress as Listener
 
 
-# Progress of many runs: a bar on a terminal, and a line now and then in a pipe or a log.
+# Progress of many runs: a bar on a terminal, and periodic lines in a pipe or a log.
 
 
 EVERY_S = 10.0
-"""Between two lines; work that takes less has none."""
+"""Seconds between two lines of progress; shorter work prints no line."""
 
 
 class Reached:
@@ -57,9 +57,9 @@ class Reached:
         return self.finished == self.runs
 
     def left(self, passed_s: float) -> str:
-        """The time that the rest takes, such as "about 3 min left", at the rate of the runs that were made.
+        """Estimate of the remaining time, such as "about 3 min left", from the speed of the new runs.
 
-        Runs of the store take no time. Empty if the rate is not known yet.
+        Stored runs count as taking no time. Empty if the speed is not known yet.
         """
         made_s = self.simulated_s - self.stored_s
         if made_s <= 0 or self.is_over:
@@ -67,7 +67,7 @@ class Reached:
         return f"about {_shown(passed_s * (self.total_s - self.simulated_s) / made_s)} left"
 
     def update(self, update: Update) -> None:
-        """Take in what a job says; called from any thread."""
+        """Record the progress of a job; may be called from any thread."""
         is_done = update.state != "running"
         simulated_s = update.job.scenario.duration_s if is_done else update.simulated_s
         with self._lock:
@@ -80,8 +80,12 @@ class Reached:
 
 @contextmanager
 def progress_bar(todo: Sequence[Job], *, then: str = "") -> Iterator[Listener]:
-    """Progress on standard error over all jobs, as something to report updates to; `then` says what goes on
-    after the last."""
+    """Show progress of all jobs on standard error. Yields the listener to which jobs report updates.
+
+    Args:
+        todo: All jobs.
+        then: Text that is shown after the last run, such as ", drawing figures".
+    """
     reached, begun_s = Reached(todo), monotonic()
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lines(reached, monotonic)
@@ -99,7 +103,7 @@ def progress_bar(todo: Sequence[Job], *, then: str = "") -> Iterator[Listener]:
 
 
 def _bar() -> Progress:
-    from rich.progress import BarColumn, Progress, TextColumn  # here: pipes need no bar
+    from rich.progress import BarColumn, Progress, TextColumn  # imported here, as pipes need no bar
 
     from fullpipe.cli.console import terminal
 
@@ -113,7 +117,7 @@ def _bar() -> Progress:
 
 
 def lines(reached: Reached, now_s: Callable[[], float], say: Callable[[str], None] = complain) -> Listener:
-    """A listener that says how far it is every ten seconds, and how long the rest takes at this rate."""
+    """A listener that prints the progress and the remaining time every ten seconds."""
     begun_s = said_s = now_s()
 
     def report(update: Update) -> None:
@@ -131,7 +135,7 @@ def lines(reached: Reached, now_s: Callable[[], float], say: Callable[[str], Non
 
 
 def _shown(seconds: float) -> str:
-    """A time to wait, roughly.
+    """A waiting time, rounded.
 
     >>> _shown(200)
     '3 min'
@@ -158,20 +162,20 @@ def noted() -> Iterator[None]:
 def runs_in(
     folders: Iterable[Path], content: str = population.NEWEST, tell: Callable[[str], object] = lambda _: None
 ) -> list[Path]:
-    """The folders of runs: those that are given, and those in a folder of finished runs.
+    """The folders of runs: folders of single runs as given, and all runs in folders of finished runs.
 
-    Of such a folder, runs of other content are left out unless `content` is "all": a note on standard error
-    says so, and `tell` is called with it.
+    In a folder of finished runs, runs of other content are left out unless `content` is "all". A note on
+    standard error then says so, and `tell` is called with the note.
     """
     found: list[Path] = []
     for folder in folders:
         if not folder.exists():
-            raise NoRunError(f"{folder}: no such folder; give one of runs, or one that --out named")
+            raise NoRunError(f"{folder}: no such folder; name the folder of a run, or the --out of a command")
         is_run = (folder / "meta.json").exists()
         own = [folder] if is_run else [run.folder for run in stored_runs(folder, content, tell)]
         if not own:
             raise NoRunError(
-                f"{folder}: no finished run there; give a folder of runs, or one that --out named"
+                f"{folder}: has no finished run; name the folder of a run, or the --out of a command"
             )
         found += [each for each in own if each]
     return found
@@ -180,7 +184,7 @@ def runs_in(
 def stored_runs(
     folder: Path, content: str = population.NEWEST, tell: Callable[[str], object] = lambda _: None
 ) -> list[Run]:
-    """The runs of a store; those of other content are left out as by `runs_in`."""
+    """The runs of a store, without runs of other content: see `runs_in`."""
     runs = list(Store(folder))
     if content == population.ALL:
         return runs
@@ -192,7 +196,7 @@ def stored_runs(
 
 
 def read_runs(folders: Iterable[Path]) -> list[Run]:
-    """Finished runs, each once, and a note on standard error for what is to be known of one.
+    """Read finished runs, each once. Warnings about a run are printed as notes on standard error.
 
     Raises:
         NoRunError: If a folder does not hold a finished run.
@@ -202,7 +206,7 @@ def read_runs(folders: Iterable[Path]) -> list[Run]:
 
 
 def each_once(runs: Sequence[Run]) -> list[Run]:
-    """Runs without those that another folder has, too, and a note on standard error if there are any."""
+    """Runs without duplicates in other folders; a note on standard error has the number of duplicates."""
     found: dict[tuple[str, ...], Run] = {}
     for run in runs:
         engine = run.meta.engine
@@ -215,30 +219,30 @@ def each_once(runs: Sequence[Run]) -> list[Run]:
 
 
 def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> None:
-    """Say on standard error which points have runs that are too short for their means, if any have."""
+    """Name on standard error the points whose runs are too short for their means, if there are any."""
     for line in warnings_of_short(points, runs):
         complain(line)
 
 
 def warnings_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
     """A warning that names the points whose runs are too short for their means, if there are any."""
-    from fullpipe.analysis.length import shortfall  # here: JSON says nothing of it
+    from fullpipe.analysis.length import shortfall  # imported here, as JSON output has no such warning
 
     told = shortfall(points, runs) if runs else None
     return [f"warning: {told}"] if told else []
 
 
 def bring_all(todo: list[Job], scenario: str) -> None:
-    """Bring algorithms of your own; they are found beside the scenario's file and in this folder."""
+    """Import the user's algorithms, from the folder of the scenario file or the current folder."""
     look_in(Path(scenario).parent, Path())
     for job in points_of(todo):
         import_algorithms(job.scenario)
 
 
 def check_all(todo: list[Job]) -> None:
-    """Refuse everything before anything runs if an engine cannot run all of its share.
+    """Refuse all jobs, before the first run, if an engine cannot run one of its jobs.
 
-    With several engines, every line begins with the name of the one that refuses.
+    With several engines, every line begins with the name of the engine that refuses.
     """
     points = points_of(todo)
     used = {name: engines.engine(name) for name in dict.fromkeys(job.engine for job in points)}
@@ -268,10 +272,10 @@ def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: in
 
 
 def engine_names(text: str) -> list[str]:
-    """The engines of a list with commas, each once.
+    """The engines of a comma-separated list, each once.
 
     Raises:
-        UnknownNameError: If there is no such engine.
+        UnknownNameError: If an engine does not exist.
     """
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     for name in names:
@@ -279,5 +283,5 @@ def engine_names(text: str) -> list[str]:
     if len(names) < 2:
         import typer  # here: jobs are run without
 
-        raise typer.BadParameter("name two engines or more, as in --engines linux,native")
+        raise typer.BadParameter("name at least two engines, as in --engines linux,native")
     return names

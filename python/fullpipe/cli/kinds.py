@@ -1,4 +1,4 @@
-"""Everything that is declared by name, by kind: what `list` lists and `show` explains."""
+"""All registered names by kind, which `list` lists and `show` explains."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Preset:
 
     name: str
     algorithms: Mapping[str, Mapping[str, Any]]
-    """The algorithms that have one of this name, each with its values."""
+    """The algorithms that have a preset of this name, each with its values."""
 
 
 def workloads() -> dict[str, catalogue.Entry]:
     """The workloads, with the keys of a scenario as parameters."""
-    from fullpipe.scenario.model.workloads import workload_models  # here: the other kinds need no models
+    from fullpipe.scenario.model.workloads import workload_models  # imported here, as it is slow
 
     return {kind: _workload(kind) for kind in workload_models()}
 
@@ -66,15 +66,15 @@ def _workload(kind: str) -> catalogue.Entry:
 
 
 def metrics() -> dict[str, Measure | LinkMeasure]:
-    """The metrics of flows, and those of links."""
-    from fullpipe.analysis.metrics import BY_NAME  # here: the other kinds need no numbers
+    """The metrics of flows and links."""
+    from fullpipe.analysis.metrics import BY_NAME  # imported here, as other kinds need no metrics
 
     return dict(BY_NAME)
 
 
 def tables() -> Mapping[str, Table]:
     """The tables of a run."""
-    from fullpipe.runs import TABLES  # here: the other kinds need no tables
+    from fullpipe.runs import TABLES  # imported here, as other kinds need no tables
 
     return TABLES
 
@@ -90,8 +90,8 @@ def presets() -> dict[str, Preset]:
 
 @cache
 def scenarios() -> Mapping[str, str]:
-    """The scenarios that come with fullpipe, each in short."""
-    from fullpipe.scenario.read import dotted, files  # here: the other kinds need no scenarios
+    """The bundled scenarios, each with one line."""
+    from fullpipe.scenario.read import dotted, files  # imported here, as other kinds need no scenarios
 
     def tree(name: str) -> dict[str, Any]:
         return dotted.resolved(files.parse_toml(files.named_text(name)), files.folder_of_names())
@@ -101,21 +101,21 @@ def scenarios() -> Mapping[str, str]:
 
 def papers() -> dict[str, str]:
     """The studies, by their titles."""
-    from fullpipe import studies  # here: it would double the time that the other kinds take
+    from fullpipe import studies  # imported here, as it doubles the import time
 
     return {name: studies.title(name) for name in studies.names()}
 
 
 def flent_tests() -> dict[str, str]:
     """Flent's tests, by their titles."""
-    from fullpipe.scenario.flent.build import TESTS  # here: the other kinds need none
+    from fullpipe.scenario.flent.build import TESTS  # imported here, as other kinds need no tests
 
     return {name: test.title for name, test in TESTS.items()}
 
 
 def engines() -> dict[str, str]:
     """The engines, each in a line."""
-    from fullpipe.engines import engine, names  # here: it takes a while
+    from fullpipe.engines import engine, names  # imported here, as it is slow to import
 
     return {name: (type(engine(name)).__doc__ or "").strip().partition("\n")[0] for name in names()}
 
@@ -136,11 +136,11 @@ KINDS: Mapping[Kind, Callable[[], Mapping[str, Any]]] = {
 
 
 def called(name: str) -> dict[str, Any]:
-    """Everything of that name but scenarios, by family."""
+    """All entries of this name except scenarios, by family."""
     from fullpipe import studies
     from fullpipe.scenario.model.workloads import workload_models
 
-    # Of workloads and studies only what is meant: all of them take far longer than the rest.
+    # Only the named workload and study are read, as reading all of them takes far longer.
     families: dict[str, Mapping[str, Any]] = {
         "workloads": {name: _workload(name)} if name in workload_models() else {},
         **{family: {name: entry} for family, entry in catalogue.entries(name).items()},
@@ -151,7 +151,7 @@ def called(name: str) -> dict[str, Any]:
         "engines": engines(),
     }
     found = {family: known[name] for family, known in families.items() if name in known}
-    # A test of Flent may be called as something of ours, such as `voip`, which then is what is meant.
+    # Our own names, such as `voip`, take precedence over tests of Flent with the same name.
     tests = {} if found else flent_tests()
     return {"flent-tests": tests[name]} if name in tests else found
 
@@ -164,7 +164,7 @@ def known_names() -> list[str]:
 
 
 def _in_short(tree: Mapping[str, Any]) -> str:
-    """A scenario of ours as its file has it: to read it, and the traces that it names, takes longer."""
+    """One line on a bundled scenario, from its TOML; building the scenario with its traces takes longer."""
     from fullpipe.scenario.quantities import DURATION, NANOSECONDS
     from fullpipe.scenario.read import dotted
 

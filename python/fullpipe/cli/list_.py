@@ -1,4 +1,4 @@
-"""`fullpipe list`: everything that is declared by name, kind by kind."""
+"""`fullpipe list`: registered names, by kind."""
 
 import json
 from typing import Annotated
@@ -17,13 +17,13 @@ def list_names(
 ) -> None:
     """`fullpipe show NAME` describes a name in full."""
     if kind is Kind.engines:
-        from fullpipe.cli.show import list_engines  # here: the other kinds need no engines
+        from fullpipe.cli.show import list_engines  # imported here, as other kinds need no engines
 
         list_engines(as_json)
         return
     found = KINDS[kind]()
     if as_json:
-        from fullpipe.cli.described import in_short  # here, as below: each is a while to import
+        from fullpipe.cli.described import in_short  # imported here and below, as both are slow to import
 
         echo(json.dumps({name: in_short(one) for name, one in found.items()}))
         return

@@ -1,4 +1,4 @@
-"""`fullpipe metrics`: what is measured of finished runs, and which means are doubtful."""
+"""`fullpipe metrics`: metrics of finished runs, and warnings about doubtful means."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,19 +24,21 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
 
 _NAMES, _NUMBER = 30, 9
-"""Widths: of metrics with their units, and of most numbers."""
+"""Widths in characters: of metrics with their units, and the least width of numbers."""
 _MOST_DOUBTS = 3
 
 
 def metrics(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RUN...]", help="Folders of runs, or stores."),
+        typer.Argument(metavar="[RUN...]", help="Folders of runs, or stores (folders of finished runs)."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            parser=target, metavar="DIR", help="Measure every run of this store; runs if no RUN is given."
+            parser=target,
+            metavar="DIR",
+            help="Measure every run of this store. Without RUN, the default is the folder runs.",
         ),
     ] = None,
     content: ContentOption = Content.NEWEST,
@@ -45,7 +47,7 @@ def metrics(
     ] = False,
 ) -> None:
     """Values are per flow group and per link, without the warm-up. `--json` has times in seconds and rates in
-    bit/s. The metrics reference has the formula and the source of each.
+    bit/s. The metrics reference has the formula and the source of each metric.
     """
     console = terminal()
     stores = [out or Path("runs")] if out or not folders else []
@@ -82,7 +84,7 @@ def _as_json(run: Run, values: pl.DataFrame, doubts: Sequence[Doubt]) -> dict[st
 
 
 def _tables(values: pl.DataFrame, width: int) -> Iterator[Any]:
-    """A row per metric that is known of any, a column per group of flows; then the same of links."""
+    """Tables of flow groups, then of links: a row per metric with a value, a column per group or link."""
     for rows in values.partition_by("kind", maintain_order=True):
         taken: list[pl.DataFrame] = []
         left = width - _NAMES
@@ -109,26 +111,26 @@ def _table(parts: Sequence[pl.DataFrame]) -> Any:
 
 
 def _cell(row: Mapping[str, Any]) -> str:
-    """The value of a row, and below a completion time what it leaves out."""
+    """The value of a row; a completion time also has the number of unfinished transfers."""
     shown = number_shown(row.get("value"), row.get("unit", ""), row.get("metric", ""))
     return "\n".join(filter(None, [shown, unfinished_shown(row).strip()]))
 
 
 def _leaves_out(run: Run, values: pl.DataFrame) -> Iterator[Any]:
-    """The metrics of several flows that are of connections alone."""
+    """Lines on metrics of several flows that count only connections."""
     known = values.drop_nulls("value").select("metric", "of")
     yield from (styled(line, "dim") for line in of_parts([run.scenario], known.iter_rows()))
 
 
 def _otherwise(run: Run) -> Iterator[Any]:
-    """The metrics of connections that are made of something else than they seem."""
+    """Lines on metrics of connections whose source differs from the definition of the metric."""
     for why in dict.fromkeys(run.meta.otherwise.values()):
         names = [measure.name for measure in MEASURES if run.meta.otherwise.get(measure.column) == why]
         yield styled(f"{', '.join(names)} of {run.meta.engine.name}: {why}", "dim")
 
 
 def _unknown(run: Run) -> Iterator[Any]:
-    """The pings without a latency increase, and why."""
+    """A line on pings without a latency increase, with the reason."""
     if names := without_idle_rtt(run):
         why = "other flows were active beside every ping, and the RTT of the idle path is not known"
         told = f"latency_increase of {', '.join(names)} is unknown: {why}; start pings before other flows"
@@ -140,10 +142,10 @@ def _warnings(run: Run, doubts: Sequence[Doubt]) -> Iterator[Any]:
     if short:
         yield led("warning:", "yellow", f" {short}")
     if run.series.is_empty():
-        told = "" if short else ", but that the run is long enough for them"
-        yield styled(f"no samples: whether means can be trusted is not known{told}", "yellow")
+        told = "" if short else "; the run is long enough for means"
+        yield styled(f"no samples, so the means cannot be checked{told}", "yellow")
     for doubt in doubts[:_MOST_DOUBTS]:
         yield led("warning:", "yellow", f" {doubt}")
     if len(doubts) > _MOST_DOUBTS:
         rest = len(doubts) - _MOST_DOUBTS
-        yield led("warning:", "yellow", f" and {rest} other means; --json has all")
+        yield led("warning:", "yellow", f" and {rest} other doubtful means; --json has all")

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import typer
 
 
-# Reads the plain arguments of `run`. Typer takes longer to import than a short run.
+# A parser for plain arguments of `run`, as importing typer takes longer than a short run.
 #
-# Typer reads all other arguments, and says what is wrong with them.
+# Typer parses all other arguments and reports errors.
 
 
 KINDS = (
@@ -30,7 +30,7 @@ _MOST_DIGITS = 9
 
 
 def of_run(words: Sequence[str]) -> dict[str, Any] | None:
-    """The arguments of `running.run` for the words behind `run`; None unless all are plain.
+    """The arguments of `running.run` from the words after `run`; None unless all are plain.
 
     Plain are a scenario, --json, --no-store, --seed N and --out DIR, each at most once, and --set PATH=VALUE
     any number of times.
@@ -63,19 +63,19 @@ def of_run(words: Sequence[str]) -> dict[str, Any] | None:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is no option."""
+    """Whether a word is not an option."""
     return word.isascii() and word.isprintable() and not word.startswith("-") and bool(word)
 
 
 def _read(word: str, left: Iterator[str]) -> tuple[str, Any]:
-    """The name and the value of an argument; None for what is not plain."""
+    """The name and the value of an argument; None if the argument is not plain."""
     match word:
         case "--json":
             return "as_json", True
         case "--no-store":
             return "no_store", True
         case "--out":
-            from pathlib import Path  # here: it takes longer to import than all of this
+            from pathlib import Path  # imported here, as it is slow to import
 
             folder = _value(left)
             return "out", folder and Path(folder)
@@ -88,7 +88,7 @@ def _read(word: str, left: Iterator[str]) -> tuple[str, Any]:
 
 
 def _value(left: Iterator[str]) -> str | None:
-    """The word behind an option."""
+    """The word after an option."""
     word = next(left, "-")
     return None if word.startswith("-") else word
 
@@ -97,18 +97,18 @@ def _value(left: Iterator[str]) -> str | None:
 
 
 ARGUMENTS = "fullpipe.arguments"
-"""Under which a context has the words behind `fullpipe`."""
+"""Key under which a context has the words after `fullpipe`."""
 _WIDTH = 80
 _REMARKS = ("note: ", "warning: ")
-"""Beginnings of lines that are no errors."""
+"""Prefixes of lines that are not errors."""
 _NO_BREAK = "\u00a0"
 _GLUED = r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(?<=²) (?=\d)"
-"""Spaces at which no line ends: between a number, its unit and its interval."""
+"""Spaces without a line break: between a number, its unit and its interval."""
 _COMMAND = r"`[^`]+`"
 
 
 def command_line(context: typer.Context, names: Mapping[str, str] | None = None) -> str:
-    """The command as it can be typed again in a folder that has its files: other folders are left out.
+    """The command line for reruns in a folder with its files; paths to other folders are shortened.
 
     Args:
         context: Context of the command.
@@ -122,7 +122,7 @@ def command_line(context: typer.Context, names: Mapping[str, str] | None = None)
 
 
 def _portable(word: str) -> str:
-    """A word in which paths that are absolute, or lead out of the folder, are their last names.
+    """A word in which absolute paths, and paths that leave the folder, are replaced by their last names.
 
     >>> _portable("/usr/bin"), _portable("scenario=/usr/a.toml,b.toml"), _portable("dask://host:1")
     ('bin', 'scenario=a.toml,b.toml', 'dask://host:1')
@@ -132,7 +132,7 @@ def _portable(word: str) -> str:
 
 
 def _name_elsewhere(path: str) -> str:
-    """The last name of a path to another folder that is there; any other text as it is."""
+    """The last name of a path in another existing folder; any other text unchanged."""
     folder, _, name = path.rstrip("/").rpartition("/")
     is_elsewhere = os.path.isabs(path) or path.startswith("../") or "/../" in path
     is_path = is_elsewhere and not path.startswith("//") and os.path.isdir(folder or "/")
@@ -140,30 +140,30 @@ def _name_elsewhere(path: str) -> str:
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
-    """Print lines of text; control characters in them are escapes."""
+    """Print lines of text with control characters escaped."""
     said = plain(str(text))
     if said.isascii():
         print(said, end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
         return
-    import typer  # here: it finds an encoding for what a terminal may not take, and takes a while to import
+    import typer  # imported here, as it is slow; it handles encodings of terminals
 
     typer.echo(said, err=err, nl=nl)
 
 
 def plain(text: str) -> str:
-    """Lines of text in which control characters are escapes."""
+    """Lines of text with control characters escaped."""
     return re.sub(r"[^\n\t]+", lambda line: visible(line[0]), text)
 
 
 def say(sentences: str, *, err: bool = False, indent: str = "  ") -> None:
-    """Print a line of sentences in whole words, as wide as `prose_width`, with later lines indented."""
+    """Print sentences wrapped to `prose_width`, with continuation lines indented."""
     echo("\n".join(in_lines(sentences, prose_width(sys.stderr if err else sys.stdout), indent)), err=err)
 
 
 def complain(problem: object) -> None:
-    """Say on standard error what is wrong, each line with the name of the command.
+    """Print a problem on standard error, with "fullpipe:" before each line.
 
-    In a pipe an error is one line, and notes and warnings are as wide as COLUMNS says.
+    In a pipe, an error is one line; notes and warnings are wrapped to COLUMNS.
     """
     for line in str(problem).split("\n"):
         told = f"fullpipe: {line}"
@@ -171,13 +171,13 @@ def complain(problem: object) -> None:
 
 
 def in_lines(text: str, columns: int | None, indent: str = "") -> list[str]:
-    """Text in lines of so many columns; one line if there is no limit.
+    """Text wrapped into lines of `columns` characters; one line if `columns` is None.
 
-    Words, commands in backticks, and numbers with their unit and interval stay whole.
+    Words, commands in backticks, and numbers with their unit and interval are not broken.
     """
     if columns is None or len(text) <= columns:
         return [text]
-    from textwrap import wrap  # here: most lines fit
+    from textwrap import wrap  # imported here, as most lines fit
 
     whole = re.sub(_COMMAND, lambda found: found[0].replace(" ", _NO_BREAK), re.sub(_GLUED, _NO_BREAK, text))
     lines = wrap(whole, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
@@ -185,15 +185,15 @@ def in_lines(text: str, columns: int | None, indent: str = "") -> list[str]:
 
 
 def prose_width(stream: IO[str]) -> int | None:
-    """Columns of sentences on a stream: those of `width`, or None in a pipe if COLUMNS is not set."""
+    """Width of sentences on a stream: `width()`, or None in a pipe if COLUMNS is not set."""
     return width() if stream.isatty() or _columns() else None
 
 
 def width() -> int:
-    """Columns of a line: COLUMNS if it is set, or else those of the terminal; 80 if there is none."""
+    """Width of a line: COLUMNS if set, or else the width of the terminal; 80 without a terminal."""
     if said := _columns():
         return said
-    for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):  # a pager reads standard output
+    for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):  # standard output may be a pager
         try:
             return os.get_terminal_size(stream.fileno()).columns or _WIDTH if stream else _WIDTH
         except (OSError, ValueError):
@@ -202,15 +202,15 @@ def width() -> int:
 
 
 def _columns() -> int:
-    """The number in COLUMNS; 0 without one."""
+    """The number in COLUMNS; 0 if COLUMNS is not a number."""
     said = os.environ.get("COLUMNS", "")
     return int(said) if said.isdecimal() else 0
 
 
 def has_colours(stream: TextIO) -> bool:
-    """Whether a stream takes colours: a terminal does. NO_COLOR forbids them, FORCE_COLOR demands them.
+    """Whether output has colours: on a terminal, unless NO_COLOR is set; with FORCE_COLOR always.
 
-    Source: no-color.org and force-color.org; each counts if it is not empty.
+    Source: no-color.org and force-color.org. An empty variable has no effect.
     """
     if os.environ.get("NO_COLOR"):
         return False

@@ -22,7 +22,7 @@ from fullpipe.scenario.read.files import value_of
 from fullpipe.validation import conformance as report
 from fullpipe.validation.conformance import Result, cases, judge
 
-# `fullpipe paper`: a published study beside our own numbers.
+# `fullpipe paper`: a published study, with printed and simulated values side by side.
 
 
 def paper(
@@ -32,15 +32,13 @@ def paper(
     ] = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Run a short version, to see that it works.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a short version, as a test.")] = False,
     engine: Annotated[str, typer.Option(help="Engine for our numbers.", metavar="NAME")] = "native",
     data: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of the paper's published data, from which its printed values are computed again.",
+            help="Folder of the paper's published data, from which its printed values are recomputed.",
         ),
     ] = None,
     explain: Annotated[
@@ -51,11 +49,12 @@ def paper(
         ),
     ] = None,
 ) -> None:
-    """All experiments run, tables show the printed values beside ours, and figures are drawn. What the engine
-    cannot run is left out, with the reason. The exit code is 1 if the engine can run nothing.
+    """All experiments run, tables show the printed values beside the simulated values, and figures are
+    drawn. Experiments that the engine cannot run are left out, with the reason. The exit code is 1 if the
+    engine can run nothing.
     """
     if explain is not None and data is not None:
-        raise typer.BadParameter("--explain runs a claim again; --data is for the whole study")
+        raise typer.BadParameter("--explain reruns one claim, --data is for the whole study; leave one out")
     if explain == "list":
         for claim in studies.printed(name):
             say(f"{claim.id}: {claim.says}")
@@ -76,7 +75,7 @@ def paper(
             )
         echo(found.text(width()))
         return
-    from fullpipe.studies import document  # here: help and explanations need no pages
+    from fullpipe.studies import document  # imported here, as help and --explain need no pages
 
     study = studies.prepare(
         name,
@@ -165,7 +164,7 @@ def conformance(
 
 
 def _check(subject: Mapping[str, Any], engine_name: str) -> None:
-    """Refuse a mistaken algorithm as `fullpipe run` does, before anything runs."""
+    """Refuse an invalid algorithm before the first run, as `fullpipe run` does."""
     lines = refusals(engine(engine_name), Scenario.named("single-reno").with_values({"flows.0.cca": subject}))
     if lines:
         raise ScenarioError(lines)
@@ -175,7 +174,7 @@ def _parameter(text: str) -> tuple[str, Any]:
     """Split `name=value`; the value is TOML, or else text."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise typer.BadParameter(f'"{text}" is no parameter; write it as NAME=VALUE, as in preset=draft')
+        raise typer.BadParameter(f'"{text}" is not a parameter; write it as NAME=VALUE, as in preset=draft')
     try:
         return name, value_of(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`fullpipe plan`: how many seeds find a difference?"""
+"""`fullpipe plan`: computes the number of seeds that a difference needs."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def plan(
         str, typer.Option(metavar="SHARE", help='Difference to detect, such as "5%" of the mean.')
     ],
     power: Annotated[
-        float, typer.Option(min=0.5, max=0.999, metavar="P", help="Probability of detecting it.")
+        float, typer.Option(min=0.5, max=0.999, metavar="P", help="Probability of detecting this difference.")
     ] = 0.9,
     metric: Annotated[
         list[str] | None,
@@ -102,7 +102,7 @@ def plan(
 def _share(text: str) -> float:
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
     if not found or not 0 < float(found[1]) <= 1000:
-        raise ScenarioError([f'--detect "{brief(text)}": write it as a share of the mean, as in 5%'])
+        raise ScenarioError([f'--detect "{brief(text)}": write a share of the mean, as in 5%'])
     return float(found[1]) / 100
 
 
@@ -128,7 +128,7 @@ def _show(answer: Answer, of: Scenario, rows: list[Planned], share: float, power
 
 
 def _row(planned: Planned, labels: Labels) -> Row:
-    """A row below its variant and point."""
+    """A row of the table, below the heading of its variant and point."""
     place = _place(planned, labels)
     name = f"{' ' if place else ''}{planned.subject.metric} of {planned.name}"
     return Row(place, [name, *_numbers(planned)])
@@ -140,11 +140,11 @@ def _place(planned: Planned, labels: Labels) -> str:
 
 
 def _remarks(rows: list[Planned]) -> Iterator[str]:
-    """Conditions of the numbers of seeds."""
+    """Assumptions behind the numbers of seeds."""
     if any(row.is_simulated for row in rows):
-        yield "runs are of two kinds: by simulation, since no formula holds"
+        yield "runs have two modes, so the numbers of seeds come from resampling the pilot"
     if not any(row.other for row in rows):
-        yield "two sides with nothing in common; --over PATH=VALUES counts what they have"
+        yield "for two independent sides; with --over PATH=VALUES, variants are paired by seed"
 
 
 def _numbers(row: Planned) -> Iterator[str]:

@@ -22,11 +22,11 @@ from fullpipe.cli.shared import Content, ContentOption, LabelOption, seconds_of,
 from fullpipe.errors import ResultError
 from fullpipe.plots.style import WIDTHS, as_wide_as, check_formulas
 
-# Options of `fullpipe plot` by the figures that they go with; others are refused.
+# Options of `fullpipe plot` by kind of figure. Options that do not apply to a kind are errors.
 
 
 ALWAYS = ("--kind", "--out", "--name", "--width", "--json")
-"""They go with every figure."""
+"""Options of every figure."""
 _OVER_TIME = "runs over time"
 _OF_MANY = "--metric --panel --of --where --content --label --xlabel --ylabel"
 _ALONG_X = f"{_OF_MANY} --x --colour --log=none"
@@ -49,30 +49,30 @@ OPTIONS: Mapping[Kind | None, tuple[str, ...]] = {
     None: ("--quantity", "--flow", "--var", "--label"),
     **{kind: tuple(_OF_KIND.get(kind, "").split()) for kind in Kind},
 }
-"""Options of each kind, besides those of all kinds; None: runs over time."""
+"""Options of each kind, in addition to `ALWAYS`; None: runs over time."""
 _INSTEAD = {
     "--flow": "--of chooses a group of flows",
     "--x": "--colour and --panel tell runs apart",
     "--colour": "--panel tells runs apart",
 }
-"""Options that do the same in a figure over many runs."""
+"""Replacements of an option in figures over many runs."""
 
 
 def check_options(context: typer.Context, kind: Kind | None) -> None:
-    """End with exit code 2 and a line if an option says nothing of a kind; None: runs over time."""
+    """Print an error and end with exit code 2 if an option does not apply to a kind; None: runs over time."""
     needless = [option for option in _given(context) if option not in (*ALWAYS, *OPTIONS[kind])]
     if needless:
         raise refused(_told(needless[0], kind))
 
 
 def refused(why: str) -> typer.Exit:
-    """The end of the command, of which a line says why."""
+    """Print the reason, and return the exception that ends the command with status 2."""
     complain(why)
     return typer.Exit(2)
 
 
 def _given(context: typer.Context) -> Iterator[str]:
-    """The options in the command; --log with every axis."""
+    """The options in the command line; `--log` once for each of its axes."""
     for param in context.command.params:
         source = context.get_parameter_source(str(param.name))
         if param.param_type_name != "option" or source is None or source.name != "COMMANDLINE":
@@ -84,7 +84,7 @@ def _given(context: typer.Context) -> Iterator[str]:
 
 
 def _told(option: str, kind: Kind | None) -> str:
-    """A line on the figures that an option goes with, and on what to use instead."""
+    """The error for an option that does not apply, with the kinds that have the option, and a replacement."""
     kinds = [each.value for each in OPTIONS if each is not None and option in OPTIONS[each]]
     named = " or ".join(filter(None, [", ".join(kinds[:-1]), *kinds[-1:]]))
     goes_with = [*([f"--kind {named}"] if kinds else []), *([_OVER_TIME] if option in OPTIONS[None] else [])]
@@ -101,14 +101,14 @@ ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     **plots.SAMPLE_FIGURES,
     Kind.ALL_SCALED: plots.all_scaled,
 }
-"""Kinds that are of one run."""
+"""Kinds that draw a single run."""
 
 
 def plot(
     context: typer.Context,
     folders: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Folders of runs; for figures over many runs also stores."),
+        typer.Argument(metavar="RUN...", help="Folders of runs, or stores (folders of finished runs)."),
     ],
     quantity: Annotated[
         list[str] | None,
@@ -124,7 +124,7 @@ def plot(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Variables and quantities over time, as in cwnd,bw,state.",
+            help="Variables and quantities over time, such as cwnd,bw,state.",
         ),
     ] = None,
     out: Annotated[
@@ -133,35 +133,38 @@ def plot(
     ] = Path("figures"),
     kind: Annotated[
         Kind | None,
-        typer.Option(help="Kind of figure: of many runs up to means, of one run from all_scaled on."),
+        typer.Option(
+            help="Kind of figure. Kinds up to means draw many runs; kinds from all_scaled on draw one run."
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help='Metric, as goodput or "rtt_mean of ping"; may be repeated.',
+            help='Metric, such as goodput or "rtt_mean of ping"; may be repeated.',
         ),
     ] = None,
     x: Annotated[
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path along the axis; flows: flow groups. With --kind delay: a metric, rtt_mean "
-            "unless given.",
+            help="Swept path on the horizontal axis, or flows for flow groups. With --kind delay: a metric, "
+            "rtt_mean unless given.",
         ),
     ] = None,
     y: Annotated[
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path up a heat map. With --kind delay: a metric.",
+            help="Swept path on the vertical axis of a heat map. With --kind delay: the metric on the "
+            "vertical axis.",
         ),
     ] = None,
     colour: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Swept path that has a colour per value.")
+        str | None, typer.Option(metavar="PATH", help="Swept path with a colour per value.")
     ] = None,
     panel: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Swept path that has a panel per value.")
+        str | None, typer.Option(metavar="PATH", help="Swept path with a panel per value.")
     ] = None,
     of: Annotated[str | None, typer.Option(metavar="NAME", help="Only this flow group or link.")] = None,
     x_of: Annotated[
@@ -218,9 +221,9 @@ def plot(
     kind = kind or (Kind.LINES if metric or x else None)
     check_options(context, kind)
     if quantity and var is not None:
-        raise refused("--quantity goes without --var, among whose names quantities may be")
+        raise refused("give one of --quantity and --var; --var takes names of quantities, too")
     if name is not None and _is_file(out):
-        raise refused("--name goes with a folder, and --out names a file")
+        raise refused("--name goes with a folder, but --out names a file; leave out --name")
     if width is not None and width not in WIDTHS:
         raise typer.BadParameter(f"must be one of {', '.join(WIDTHS)}", param_hint="--width")
     given = read_labels(label or ())
@@ -250,10 +253,10 @@ def plot(
 def _of_one(
     folders: Sequence[Path], kind: Kind, at_s: float | None, flows: Sequence[str]
 ) -> tuple[Any, pl.DataFrame, str]:
-    """A figure of one run, its table, and what it is called."""
+    """A figure of one run, its table, and its name."""
     runs = read_runs(runs_in(folders))
     if len(runs) > 1:
-        raise typer.BadParameter(f"{kind} is of one run; there are {len(runs)}", param_hint="--kind")
+        raise typer.BadParameter(f"{kind} draws one run, not {len(runs)}; name one", param_hint="--kind")
     (run,) = runs
     chosen: dict[str, Any] = {} if at_s is None else {"at_s": at_s}
     if only := labelled_flows(runs, flows):
@@ -266,16 +269,16 @@ def _of_one(
 
 
 def _chosen_flows(kind: Kind, flows: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:
-    """What a kind takes of chosen flows; packets have their names, samples their labels."""
+    """Argument for the chosen flows: figures of packets take names, figures of samples take labels."""
     if kind in plots.SAMPLE_FIGURES:
         return {"only": labels}
     if len(flows) > 1:
-        raise typer.BadParameter("sequence is of one flow", param_hint="--flow")
+        raise typer.BadParameter("sequence draws one flow; give --flow once", param_hint="--flow")
     return {"flow": flows[0]}
 
 
 def _is_file(out: Path) -> bool:
-    """Whether it names a figure, and not the folder of figures."""
+    """Whether `out` names a file, not a folder."""
     return out.suffix.removeprefix(".") in plots.FORMATS
 
 

@@ -1,4 +1,4 @@
-"""Axes of figures over many runs: what they are called, their scale, and their ticks."""
+"""Axes of figures over many runs: labels, scales and ticks."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from fullpipe.scenario.quantities import as_numbers
 
 _NOTHING: Mapping[str, str] = {}
 _GEOMETRIC = 4
-"""The last value over the first of a geometric sweep, at least."""
+"""Least ratio of the last to the first value of a geometric sweep."""
 _FEW = 3
-"""Ticks that an axis has at least, where the steps of a decade give as many."""
+"""Wanted number of ticks on a logarithmic axis; finer steps within a decade are used to reach the number."""
 _STEPS: tuple[tuple[int, ...], ...] = ((1,), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9))
 _MOST_TICKS = 9
 _EVEN = 1.1
-"""The widest step of evenly spaced values over the narrowest, at most."""
+"""Largest ratio of the widest to the narrowest step of evenly spaced values."""
 Axis = Literal["x", "y"]
 
 
 class Factor(NamedTuple):
-    """A path along an axis, or one that tells colours or panels apart."""
+    """A path whose values are on an axis, or have a colour or a panel each."""
 
     name: str = ""
     words: Mapping[str, str] = _NOTHING
@@ -41,16 +41,16 @@ class Factor(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The label of its axis."""
+        """The label of the axis: name and unit."""
         return f"{self.name} ({self.unit.name})" if self.unit.name else self.name
 
     def titled(self, value: str) -> str:
-        """A value with the name of the factor, or the words that a user gives for it."""
+        """A value with the name of the factor, or the words that the user gives for the value."""
         return self.given.get(value) or f"{self.name} {self.words.get(value, value)}".strip()
 
 
 class Factors(NamedTuple):
-    """Factors of the runs, by where they are drawn."""
+    """Factors of the runs on the axes, the colours and the panels."""
 
     x: Factor = Factor()
     y: Factor = Factor()
@@ -62,7 +62,7 @@ NO_FACTORS = Factors()
 
 
 def as_axis(rows: pl.DataFrame, column: Axis, factor: Factor) -> tuple[pl.DataFrame, Factor]:
-    """An axis as numbers in one unit, in their order; what is no number stays as it is, in its own order."""
+    """Rows sorted along an axis, with quantities as numbers in one unit; names are unchanged."""
     distinct = rows[column].unique(maintain_order=True).to_list()
     found = as_numbers(distinct)
     if found is None:
@@ -81,7 +81,7 @@ def as_axis(rows: pl.DataFrame, column: Axis, factor: Factor) -> tuple[pl.DataFr
 
 
 def rank(names: pl.Series) -> pl.Series:
-    """The place of every name: by size if all are quantities, else in the order of the enumeration."""
+    """The rank of every name: by size if all names are quantities, else in the order of the enumeration."""
     distinct = names.unique().sort().to_list()
     found = as_numbers(distinct)
     places = found[0] if found else list(map(float, range(len(distinct))))
@@ -90,20 +90,20 @@ def rank(names: pl.Series) -> pl.Series:
 
 
 def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
-    """Whether an axis is logarithmic: as asked for, or if its values span much.
+    """Whether an axis is logarithmic: as in `log`, or by default if its values span much.
 
     Raises:
-        BadParameter: If it cannot be, though it was asked for.
+        BadParameter: If `log` names the axis, but the values are names, or are not all positive.
     """
     if not values.dtype.is_numeric():
         if log and axis in log:
-            raise typer.BadParameter(f"--log {axis}: there are names along it; leave it out")
+            raise typer.BadParameter(f"--log {axis}: this axis has names; leave out --log {axis}")
         return False
     if log is None:
         return bool(spans_much(values))
     is_wanted = axis in log
     if is_wanted and bool((values <= 0).any()):
-        raise typer.BadParameter(f"--log {axis}: some values are 0 or below; leave it out")
+        raise typer.BadParameter(f"--log {axis}: some values are 0 or below; leave out --log {axis}")
     return is_wanted
 
 
@@ -121,9 +121,9 @@ def is_geometric(values: Sequence[float]) -> bool:
 
 
 def make_log(place: Any, axis: Axis, values: pl.Series) -> None:
-    """Make an axis logarithmic, as long as what is drawn, with ticks within a decade where that is all."""
+    """Make an axis logarithmic, fitted to the data, with ticks within decades if decades are too few."""
     ends = [(end, end) for end in (values.min(), values.max())]
-    place.update_datalim(ends, updatex=axis == "x", updatey=axis == "y")  # violins do not say it
+    place.update_datalim(ends, updatex=axis == "x", updatey=axis == "y")  # violins do not
     getattr(place, f"set_{axis}scale")("log")
     place.autoscale(axis=axis)
     low, high = sorted(getattr(place, f"get_{axis}lim")())
@@ -143,7 +143,9 @@ def _count(locator: LogLocator, low: float, high: float) -> int:
 def tick_at_values(place: Any, values: pl.Series, factor: Factor) -> None:
     """Set ticks at swept values, with their words, on a logarithmic axis or if they are evenly spaced.
 
-    Of many values every second or third has a tick. Other ticks are in the unit of the axis."""
+    With many values, only every second or third value has a tick. Other ticks are in the unit of the
+    axis.
+    """
     swept = values.unique().sort().to_list()
     steps = [high - low for low, high in pairwise(swept)]
     if place.get_xscale() == "log" or not steps or max(steps) < _EVEN * min(steps):

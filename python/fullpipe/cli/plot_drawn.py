@@ -32,20 +32,20 @@ from fullpipe.plots.charts import Marks
 from fullpipe.plots.style import SMALL, is_narrow, legend_entries
 
 _MOST_ACROSS = 3
-"""Panels side by side; in a column of a paper one."""
+"""Most panels side by side; a figure as wide as a column of a paper has one."""
 _LETTERS = 17.5
-"""Letters of a line below the figure, per inch."""
+"""Characters per inch in lines below the figure."""
 _LABEL = 28
-"""Letters of a line beside an axis."""
+"""Most characters of a line of an axis label."""
 _ABOUT_LETTERS = "; means that share a letter do not differ (Games-Howell, 5 %)"
 _ROOM = 0.04
-"""For marks at the end of an axis, as a share of its length."""
+"""Room for marks at the end of an axis, as a share of its length."""
 _TO_BETTER = ", better →"
-"""At the end of the label of an axis along which more is better, or of delays, which grow to the left."""
+"""End of the label of an axis on which better values are to the right or at the top."""
 
 
 class Kind(StrEnum):
-    """Kinds of figures: over many runs; of one run as Flent draws it, or of its cell, packets or flows."""
+    """Kinds of figures: over many runs, or of one run (as in Flent, or of its cell, packets or flows)."""
 
     LINES = "lines"
     HEATMAP = "heatmap"
@@ -70,11 +70,11 @@ class Kind(StrEnum):
 
 
 OF_SHARES = (Kind.CDF, Kind.ECDF)
-"""Kinds along whose lower axis the values are."""
+"""Kinds with the values of the metric on the horizontal axis."""
 
 
 class Log(StrEnum):
-    """Axes that are logarithmic."""
+    """Logarithmic axes."""
 
     X = "x"
     Y = "y"
@@ -89,18 +89,18 @@ class Chart:
     width: str
     factors: Factors = NO_FACTORS
     looks: Mapping[str, Look] = field(default_factory=dict)
-    """Look of every value of the colour."""
+    """Colour and dashes of every value of the colour factor."""
     x_label: str | None = None
-    """Label of the axis in place of its own."""
+    """Label that replaces the default label of the axis."""
     y_label: str | None = None
     log: Sequence[str] | None = None
-    """Logarithmic axes; None: geometric sweeps, and axes whose values span much."""
+    """Logarithmic axes; None: axes of geometric sweeps, and axes whose values span much."""
     notes: Sequence[str] = ()
     """Lines below the figure, after the number of runs."""
 
 
 class Part(NamedTuple):
-    """A metric: what its axis and its column are called, and the rows of runs to draw."""
+    """A metric: the label of its axis, the name of its column, and the rows of runs to draw."""
 
     label: str
     name: str
@@ -114,7 +114,7 @@ class Part(NamedTuple):
     x_bounds: Bounds = NO_LESS_THAN_0
     """Bounds of the delay at which ellipses end."""
     better: Better = ""
-    """Better direction of the throughput, where axes say it."""
+    """Better direction of the throughput, if axis labels name the direction."""
     x_better: Better = ""
     """Better direction of the delay."""
 
@@ -131,7 +131,7 @@ class _Panel(NamedTuple):
 
 @plots.in_house_style
 def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
-    """The figure and the table of what it shows, with a column for the metric."""
+    """The figure and the table of its values, with a column for the metric."""
     along = [_along(part.rows, chart) for part in parts]
     factors = along[0][1]
     panels = [
@@ -151,9 +151,9 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         entries |= {name: handle for name, handle in legend_entries(place).items() if name}
         if image is not None:
             images.setdefault(panel.part.name, (image, panel.part, []))[2].append(place)
-    for image, part, places_of in images.values():  # panels of a metric have one scale of colours
+    for image, part, places_of in images.values():  # panels of a metric share one colour scale
         figure.colorbar(image, ax=places_of, label=fill(_told_of(image, part), _LABEL))
-    for place, panel in zip(used, panels, strict=True):  # once all have drawn: panels share their axes
+    for place, panel in zip(used, panels, strict=True):  # after all panels are drawn, as panels share axes
         _label(place, chart, panel.part, factors, is_shared=len(panels) > len(parts))
     _scale(used, panels, chart, factors.x)
     if chart.kind == Kind.DELAY:
@@ -171,7 +171,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
 
 
 def _share_delays(places: Sequence[Any], *, less_is_right: bool) -> None:
-    """One axis of delays for all panels, with room for marks at its ends; better is to the right."""
+    """Give all panels the same axis of delays, with room for marks at its ends; better is to the right."""
     ends = [end for place in places for end in place.get_xlim()]
     low, high = min(ends), max(ends)
     if any(place.get_xscale() == "log" for place in places):
@@ -185,7 +185,7 @@ def _share_delays(places: Sequence[Any], *, less_is_right: bool) -> None:
 
 
 def _panels(part: Part, chart: Chart) -> Iterator[_Panel]:
-    """A panel per value of the path that panels are of."""
+    """A panel per value of the panel factor."""
     rows = part.rows.sort(rank(part.rows["panel"]), rank(part.rows["colour"]), maintain_order=True)
     means = charts.summarised(rows, ["panel", "y", "x"])["mean"]
     low, high = pl.select(low=means.min(), high=means.max()).row(0)
@@ -194,7 +194,7 @@ def _panels(part: Part, chart: Chart) -> Iterator[_Panel]:
 
 
 def _figure(metrics: int, panels: int, width: str) -> tuple[Any, list[Any]]:
-    """A row per metric if each has several panels; else as many side by side as there is room for."""
+    """A row of panels per metric if metrics have several panels; else up to `_MOST_ACROSS` side by side."""
     across = panels // metrics if 1 < metrics < panels else min(panels, _MOST_ACROSS)
     shared: bool | Literal["row"] = "row" if 1 < metrics < panels else metrics == 1 and panels > 1
     if is_narrow(width):
@@ -219,7 +219,7 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
 
 
 def _told(data: pl.DataFrame, kind: Kind) -> str:
-    """Number of runs of a mark, and the meaning of its interval."""
+    """Number of runs per mark, and the meaning of the interval of a mark."""
     if "runs" not in data.columns:
         return ""
     counts = [int(count) for count in data["runs"]]
@@ -227,7 +227,7 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
     count = f"{most}" if least == most else f"{least} to {most}"
     runs = f"{count} run{'' if most == 1 else 's'}"
     if kind in (Kind.BOX, Kind.VIOLIN):
-        boxes = "; boxes of quartiles and median, whiskers to least and most"
+        boxes = "; boxes of quartiles and median, whiskers to minimum and maximum"
         return f"{runs} each{boxes if kind == Kind.BOX else ''}"
     if kind == Kind.ECDF:
         return f"{runs} each; 95 % bands for the whole function (Dvoretzky, Kiefer and Wolfowitz)"
@@ -270,8 +270,10 @@ def _told_of(image: Any, part: Part) -> str:
 
 
 def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor: Factor) -> None:
-    """Make axes logarithmic that shall be, along geometric sweeps, or of which the values of a panel span
-    much, and say so. Sweeps have ticks at their values."""
+    """Make axes logarithmic, mark them as such, and set ticks at swept values.
+
+    By default, axes of geometric sweeps and axes whose values span much are logarithmic.
+    """
     if chart.kind == Kind.HEATMAP:
         return
     for place, panel in zip(places, panels, strict=True):
@@ -283,7 +285,7 @@ def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor
         if chart.kind == Kind.LINES:
             _scale_sweep(place, panel.rows["x"], chart, factor)
     given = {"x": chart.x_label, "y": chart.y_label}
-    for place in places:  # a scale is that of all panels that share an axis
+    for place in places:  # panels that share an axis have the same scale
         for axis in "xy":
             label = getattr(place, f"get_{axis}label")()
             if label and given[axis] is None and getattr(place, f"get_{axis}scale")() == "log":
@@ -291,8 +293,8 @@ def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor
 
 
 def _scale_sweep(place: Any, values: pl.Series, chart: Chart, factor: Factor) -> None:
-    """The scale and the ticks of the axis along a sweep."""
-    is_it = is_log("x", values, chart.log)  # names have none, and it says so
+    """Set the scale and the ticks of the axis of a sweep."""
+    is_it = is_log("x", values, chart.log)  # raises for names if --log names the axis
     if not values.dtype.is_numeric():
         return
     if is_it or (chart.log is None and is_geometric(values.unique().sort().to_list())):
@@ -301,7 +303,7 @@ def _scale_sweep(place: Any, values: pl.Series, chart: Chart, factor: Factor) ->
 
 
 def _along(rows: pl.DataFrame, chart: Chart) -> tuple[pl.DataFrame, Factors]:
-    """Rows with numbers along axes of quantities, and what the axes are called then."""
+    """Rows with quantities as numbers, and the factors with the units of these numbers."""
     factors = chart.factors
     if chart.kind == Kind.DELAY:
         return rows, factors

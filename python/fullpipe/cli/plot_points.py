@@ -1,4 +1,4 @@
-"""`fullpipe plot --kind`: what is drawn over many runs, and along which axes."""
+"""`fullpipe plot --kind`: values and axes of figures over many runs."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.remembered import Remembered
 
 _OF_X, _CAPACITY = "value of x", "capacity of the path"
-"""Columns that no path is called like."""
+"""Names of columns that no path has."""
 _DELIVERED = "flows.goodput_bps"
-"""Column of the metrics that no path delivers more of than it carries."""
+"""Column of metrics that the capacity of the path bounds."""
 _RUN = "number of run"
 _network = Remembered(resolve)
 
@@ -52,7 +52,7 @@ class Chosen:
 
     kind: Kind
     metrics: Sequence[str]
-    """Each a name, or a name of a group: "rtt_mean of ping"."""
+    """Names of metrics, each alone or with a group: "rtt_mean of ping"."""
     x: str | None = None
     y: str | None = None
     colour: str | None = None
@@ -64,17 +64,17 @@ class Chosen:
     x_label: str | None = None
     y_label: str | None = None
     log: Sequence[str] | None = None
-    """The axes that are logarithmic, "x" and "y"; None: those of which the values span much."""
+    """The logarithmic axes, "x" and "y"; None: axes whose values span much."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Words for paths and values, besides those of scenarios."""
+    """Words for paths and values, in addition to the labels of scenarios."""
 
 
 def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
-    """The figure and the table of what it shows.
+    """The figure and the table of its values.
 
     Raises:
-        BadParameter: If what is asked for is not in the runs, or would mix runs of several points.
-        UnknownNameError: If there is no such metric, path or group.
+        BadParameter: If the runs have no value for the figure, or a mark would mix runs of several points.
+        UnknownNameError: If a metric, path or group does not exist.
     """
     metrics, chosen = _with_y(chosen)
     subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(metrics or ["goodput"])]
@@ -114,11 +114,11 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
 
 
 def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
-    """The metrics that are drawn: of throughput over delay, --y names one, too."""
+    """The metrics to draw. With --kind delay, --y may name the metric."""
     if chosen.kind != Kind.DELAY or chosen.y is None:
         return chosen.metrics, chosen
     if chosen.metrics:
-        raise typer.BadParameter("--kind delay takes one of --metric and --y", param_hint="--y")
+        raise typer.BadParameter("--kind delay takes either --metric or --y; leave one out", param_hint="--y")
     return [chosen.y], replace(chosen, y=None)
 
 
@@ -131,7 +131,7 @@ def check_labels(labels: Labels) -> None:
 
 
 def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
-    """Values with the capacity of the path of every group, bit/s; null where it has no single one."""
+    """Values with the capacity of the path of every group, bit/s; null if its paths differ."""
     told = identities(runs).with_row_index(_RUN)
     rows = [
         (number, of, capacity_bps(_network(run.scenario), flows))
@@ -149,7 +149,7 @@ def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any
 
 
 class _Axes:
-    """Paths along the axes: those that are asked for, and others that differ."""
+    """Paths on the axes, the colours and the panels: chosen paths, then other paths that differ."""
 
     def __init__(
         self, values: pl.DataFrame, chosen: Chosen, subjects: Sequence[Subject], labels: Labels
@@ -166,21 +166,21 @@ class _Axes:
         if chosen.kind == Kind.HEATMAP:
             self.y = self.y or (free.pop(0) if free else None)
             if self.x is None or self.y is None:
-                raise typer.BadParameter("a heat map takes two paths that differ: --x PATH --y PATH")
+                raise typer.BadParameter("a heat map needs two paths whose values differ: --x PATH --y PATH")
         elif self.colour is None:
             shares = any(each.metric == "share" and each.of is None for each in subjects)
             by_flows = shares and FLOWS not in (self.x, self.panel)
             self.colour = FLOWS if by_flows else free.pop(0) if free else None
         if free:
             names = ", ".join(free)
-            how = f"use --panel, --colour or --x for it, or --where {free[0]}=VALUE"
-            raise typer.BadParameter(f"runs differ in {names}, too: {how}")
+            how = f"add --panel, --colour or --x {free[0]}, or --where {free[0]}=VALUE"
+            raise typer.BadParameter(f"runs also differ in {names}: {how}")
 
     def _called(self, word: str | None) -> str | None:
         return None if word is None else factor_called(word, self.values)
 
     def factors(self, points: Sequence[Mapping[str, Any]]) -> Factors:
-        """The factors along the axes, in words."""
+        """The factors on the axes, in words."""
         chosen = [path for path in (self.x, self.y, self.colour, self.panel) if path and path != FLOWS]
         names = {**self.labels.owned_names(list(dict.fromkeys([*self.known, *chosen]))), FLOWS: ""}
         return Factors(*(
@@ -189,7 +189,7 @@ class _Axes:
         ))  # fmt: skip
 
     def _factor(self, path: str, name: str, points: Sequence[Mapping[str, Any]]) -> Factor:
-        """A path with its values in words. Tables are text in the column, and as they are in the points."""
+        """A path with its values in words. Columns have tables as text, so points supply the tables."""
         own = {value_text(point[path]): point[path] for point in points if path in point}
         column = self.values["of" if path == FLOWS else path]
         raw = {text: own.get(text, value) for value, text in zip(column, column.cast(pl.String), strict=True)}
@@ -198,14 +198,14 @@ class _Axes:
         return Factor(name, words, given, unit_of(path))
 
     def looks(self, runs: Sequence[Run], parts: Sequence[pl.DataFrame]) -> dict[str, Look]:
-        """The look of every value of the colour, which is that of its algorithm."""
+        """The look of every value of the colour factor; flow groups have the look of their algorithm."""
         known = dict.fromkeys(str(value) for rows in parts for value in rows["colour"].unique().sort())
         return looks(list(known), algorithms_of(runs) if self.colour == FLOWS else {})
 
     def rows(self, subject: Subject, delay: Subject | None) -> pl.DataFrame:
-        """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`, as they are shown.
+        """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`, in the units shown.
 
-        Names are enumerations in the order in which runs have them.
+        Names are enumerations in the order of the runs.
         """
         table = self._of_groups(subject)
         if delay:
@@ -230,22 +230,22 @@ class _Axes:
         return rows
 
     def neutral(self, subject: Subject) -> float | None:
-        """The value that is neither much nor little, if it is the same in all runs."""
+        """The neutral value of the metric, if equal in all runs; None otherwise."""
         return neutral_of(subject.metric, self.values, self.groups_of(subject))
 
     def groups_of(self, subject: Subject) -> list[str]:
-        """The groups that a metric is drawn of."""
+        """The groups whose metric is drawn."""
         return self._of_groups(subject)["of"].unique(maintain_order=True).to_list()
 
     def named(self, subject: Subject) -> Subject:
-        """The subject with all flows, or the only one of several links, if it names no group."""
+        """The subject with its group: if none is named, all flows, or the only link."""
         known = self.values.filter(pl.col("metric") == subject.metric)["of"].n_unique()
         groups = self.groups_of(subject)
         is_named = subject.of is None and len(groups) == 1 < known
         return subject._replace(of=groups[0]) if is_named else subject
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
-        """A line on completion times that are unknown: how many, and where most are; empty without any."""
+        """A line on unknown completion times: their number, and the point with most of them; or empty."""
         told = [_left_out(self._of_groups(each), each, self.labels) for each in (subject, delay) if each]
         return "; ".join(filter(None, told))
 
@@ -254,7 +254,7 @@ class _Axes:
         return of_groups(self.values, subject, by_group=by_group)
 
     def _column(self, name: str | None, *, as_names: bool = False) -> pl.Expr:
-        """The values along an axis."""
+        """The values on an axis."""
         if name is None:
             return pl.lit("")
         column = "of" if name == FLOWS else name

@@ -1,4 +1,4 @@
-"""`fullpipe plot` without a kind: runs over time, and what tells them apart."""
+"""`fullpipe plot` without a kind: runs over time, with labels that distinguish the runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
 MOST_RUNS = 60
-"""Over time; more lines could not be told apart."""
+"""Most runs over time; more lines could not be distinguished."""
 
 
 def over_time(
@@ -28,11 +28,11 @@ def over_time(
     flows: Sequence[str],
     given: Mapping[str, str],
 ) -> tuple[Any, pl.DataFrame]:
-    """The figure of quantities, or of internal variables, and the table of what it shows.
+    """The figure of quantities, or of internal variables, and the table of its values.
 
     Raises:
-        BadParameter: If there is no such quantity or variable, or a label is of nothing.
-        UnknownNameError: If no run has one of the flows.
+        BadParameter: If a quantity or variable does not exist, or a label has no path or value.
+        UnknownNameError: If no run has a named flow.
     """
     only = labelled_flows(runs, flows)
     labelled = dict(zip(run_labels(runs, given), map(plots.presented, runs), strict=True))
@@ -47,13 +47,13 @@ def over_time(
 
 
 def in_order(runs: Sequence[Run]) -> list[Run]:
-    """Runs in the order in which their store has their scenarios, which is that of the sweep.
+    """Runs in the order of their scenarios in the store, which is the order of the sweep.
 
     Raises:
-        BadParameter: If there are too many for one figure.
+        BadParameter: If there are too many runs for one figure.
     """
     if len(runs) > MOST_RUNS:
-        how = "give some of them, such as RUN/*/native-1, or draw a metric over all with --metric"
+        how = "name fewer, such as runs/*/native-1, or draw a metric over all runs with --metric"
         raise typer.BadParameter(f"{len(runs)} runs are too many over time; {how}")
     folders = [run.folder.resolve() if run.folder else None for run in runs]
     stores = list(dict.fromkeys(folder.parents[1] for folder in folders if folder))
@@ -67,10 +67,10 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | None:
-    """The labels of these flows in figures; None without any.
+    """The labels of these flows in figures; None if `flows` is empty.
 
     Raises:
-        UnknownNameError: If no run has one of them.
+        UnknownNameError: If no run has a flow of this name.
     """
     known = dict.fromkeys(name for run in runs for name in run.flows["flow"].to_list())
     for wanted in flows:
@@ -83,7 +83,7 @@ def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | Non
 def run_labels(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
     """The differences between runs in words; the name of a single run.
 
-    Scenarios that are too unlike have their names. Runs that still have one label are numbered.
+    If scenarios have different shapes, labels have their names. Runs with equal labels are numbered.
     """
     is_alike = len({shape_of(run) for run in runs}) == 1
     points = points_of(runs) if is_alike else [{} for _ in runs]
@@ -108,7 +108,7 @@ def run_labels(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
 
 
 def _words(point: Mapping[str, Any], labels: Labels) -> Iterator[str]:
-    """The values of a point; a name, as of an algorithm, speaks for itself."""
+    """The values of a point; a name, such as bbr3, needs no path in front."""
     names = labels.names([*point])
     for path, value in point.items():
         is_name = "kind" in value if isinstance(value, Mapping) else _is_name(value)
@@ -120,5 +120,5 @@ def _is_name(value: Any) -> bool:
 
 
 def _numbered(labels: Sequence[str]) -> list[str]:
-    """Labels that differ by the number of the run."""
+    """Labels with the number of the run."""
     return [f"{label} (run {number})".strip() for number, label in enumerate(labels, start=1)]

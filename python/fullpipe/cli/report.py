@@ -45,7 +45,7 @@ from fullpipe.scenario.labels import KEY
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.sweeps import Outcome, jobs
 
-# `fullpipe report`: one page to hand over.
+# `fullpipe report`: one page about runs or a comparison.
 
 
 def report(
@@ -54,7 +54,7 @@ def report(
         list[Path],
         typer.Argument(
             metavar="WHAT...",
-            help="Stores or folders of runs, and JSON files of compare, check or test.",
+            help="Folders of runs, stores, and JSON files of compare, check or test.",
         ),
     ],
     out: Annotated[
@@ -79,7 +79,7 @@ def report(
         ),
     ] = Budget().samples,
 ) -> None:
-    """The page has the conclusion, a figure, the path, a table, details, and the commands that repeat them.
+    """The page has the conclusion, a figure, the path, a table, details, and the commands to repeat the runs.
     Several files and folders give one page with a part for each question.
 
     The page loads nothing from elsewhere, so it can be sent, archived and printed.
@@ -92,8 +92,8 @@ def report(
     files = [path for path in what if path.is_file()]
     if labels and files:
         raise typer.BadParameter(
-            f"goes with folders of runs; {files[0].name} has the words of the command that wrote it,"
-            " which takes --label, too",
+            f"goes with folders of runs; for {files[0].name}, give --label to the command that writes"
+            " this file",
             param_hint="--label",
         )
     try:
@@ -104,7 +104,7 @@ def report(
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         if not files:
             raise
-        raise NoRunError(f"{files[0]}: holds what cannot be shown: {error}") from error
+        raise NoRunError(f"{files[0]}: has content that cannot be shown: {error}") from error
     echo(out)
 
 
@@ -119,7 +119,7 @@ def _page(
     command_of: Callable[[Mapping[str, str]], str],
     budget: Budget,
 ) -> Document:
-    """The report: a part per file, then those of all folders together."""
+    """The report: a part per file, then the parts of all folders together."""
     folders = [path for path in what if path not in files]
     pages = [_of_file(path, question, metrics, of, command_of({}), budget) for path in files]
     if folders:
@@ -149,7 +149,7 @@ def _from_store(folder: Path, runs: Sequence[Run]) -> str:
 
 
 def _labelled(run: Run, labels: Mapping[str, str]) -> Run:
-    """A run whose scenario has these labels, too: every part of a page reads them there."""
+    """A run whose scenario also has these labels, as a page reads labels from scenarios."""
     scenario = run.meta.scenario
     return run.named({**scenario, KEY: {**scenario.get(KEY, {}), **labels}})
 
@@ -157,7 +157,7 @@ def _labelled(run: Run, labels: Mapping[str, str]) -> Run:
 def _of_file(
     path: Path, question: str, metrics: list[str], of: str, command: str, budget: Budget
 ) -> Document:
-    """The report of a file, with the runs that it rests on if they are beside it or here."""
+    """The report of a file, with its runs if their store is beside the file or in the current folder."""
     found = read(path)
     basis = of_json(found)
     started = dict(basis.runs) if basis else {}
@@ -165,7 +165,7 @@ def _of_file(
     runs = [
         run
         for run, at in zip(read_runs(folders), folders, strict=True)
-        if run.meta.started == started[f"{at.parent.name}/{at.name}"]  # else it was run again since
+        if run.meta.started == started[f"{at.parent.name}/{at.name}"]  # a rerun has another time
     ]
     try:
         page = page_of_file(
@@ -177,7 +177,7 @@ def _of_file(
         raise NoRunError(f"{path}: {error}") from None
 
 
-# `fullpipe pack`: a study in one file that others run again.
+# `fullpipe pack`: a study in one file for reruns.
 
 
 def pack(
@@ -186,7 +186,7 @@ def pack(
         typer.Argument(
             metavar="WHAT...",
             help=(
-                "Stores or folders of runs, reports, JSON files of compare or test, or scenarios"
+                "Folders of runs, stores, reports, JSON files of compare or test, or scenarios"
                 " (TOML files or names)."
             ),
         ),
@@ -217,7 +217,7 @@ def pack(
     FILE --compare` repeats them in an empty folder and compares the results.
 
     From a store, only runs of the newest algorithms and recordings are packed. The checksum of each file
-    must equal the one that the runs recorded.
+    must equal the checksum that the runs recorded.
     """
     study, folders = Study(), [Path(word) for word in what if Path(word).is_dir()]
     reports = [Path(word) for word in what if Path(word).suffix in (*FORMATS, ".json")]
@@ -238,23 +238,23 @@ def pack(
     if imported:
         complain(f"note: {imported:,} imported runs left out; a pack has simulated runs")
     if not study.runs:
-        raise PackError("nothing to pack: no run was simulated")
+        raise PackError("nothing to pack: name simulated runs, or a scenario")
     study.write(out, read_me(study))
     echo(f"{out}: {counted(len(study.runs), 'run')}, {counted(len(study.files), 'file')} beside them")
 
 
 def _runs_of(report: Path, places: Sequence[Path]) -> list[Run]:
-    """The runs that a report rests on, as they were when it was written."""
+    """The runs of a report; runs made again since the report are an error."""
     rests_on = basis.read(report)
     store = next((place / rests_on.store for place in places if (place / rests_on.store).is_dir()), None)
     if store is None:
         raise PackError(
-            f"{report}: rests on the runs of {rests_on.store}, which is not here; say --look-in DIR"
+            f"{report}: needs the runs of {rests_on.store}, which is missing here; add --look-in DIR"
         )
     runs = read_runs(store / folder for folder, _ in rests_on.runs)
     for run, (folder, started) in zip(runs, rests_on.runs, strict=True):
         if run.meta.started != started:
-            raise PackError(f"{report}: {store / folder} was made again since; write the report again")
+            raise PackError(f"{report}: {store / folder} is newer than the report; write the report again")
     return runs
 
 
@@ -265,7 +265,7 @@ def _add_scenario(
     own = dict.fromkeys(kind for job in todo for kind in own_algorithms(job.scenario.flows))
     if own and not allow_python:
         raise PackError(
-            f"{', '.join(own)}: the modules that it imports are found by importing it; say --allow-python"
+            f"{', '.join(own)}: to pack it, its module must be imported; read it, then add --allow-python"
         )
     if allow_python:
         bring_all(todo, word)
@@ -274,7 +274,7 @@ def _add_scenario(
         study.add_job(job)
 
 
-# `fullpipe rerun`: the runs of a pack, made again, and what differs.
+# `fullpipe rerun`: reruns a pack, and reports differences.
 
 
 _MOST_LINES = 20
@@ -290,15 +290,13 @@ def rerun(
     ] = False,
     engine: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Also run on this engine, if the pack has runs of it; may be repeated."
-        ),
+        typer.Option(metavar="NAME", help="Also allow runs on this engine; may be repeated."),
     ] = None,
     workers: Jobs = None,
     allow_python: AllowPython = False,
 ) -> None:
-    """The exit code with `--compare` is 0 if all tables are equal, 1 if one differs or a run fails, and 2 if
-    the file is no pack or is damaged. The same command continues an interrupted one.
+    """The exit code with `--compare` is 0 if all tables are equal, 1 if a table differs or a run fails,
+    and 2 if the file is not a pack or is damaged. The same command continues an interrupted rerun.
     """
     with ExitStack() as stack:
         pack = stack.enter_context(opened(study))
@@ -323,18 +321,18 @@ def rerun(
 
 @dataclass
 class _Differences:
-    """Runs beside those of a pack."""
+    """Differences between runs and the packed runs."""
 
     compared: int = 0
     unlike_bytes: int = 0
-    """Runs whose values are equal and whose bytes are not."""
+    """Number of runs with equal values but different bytes."""
     unmade: int = 0
-    """Runs of which the pack has no results."""
+    """Number of runs without results in the pack."""
     lines: list[str] = field(default_factory=list)
 
     @classmethod
     def between(cls, pack: Pack, outcomes: Sequence[Outcome], folder: Path | None) -> "_Differences":
-        """Compare runs with those of a pack, whose tables are in a folder if it has them."""
+        """Compare runs with a pack; `folder` has the unpacked tables, None if the pack has only checksums."""
         found = cls()
         for packed, outcome in zip(pack.manifest.runs, outcomes, strict=True):
             if not packed.tables:
@@ -365,4 +363,4 @@ def _tell(pack: Pack, found: _Differences) -> None:
         complain(f"note: the pack has no results of {found.unmade:,} other runs")
     here = with_commit(version("fullpipe"))
     if pack.manifest.fullpipe != here:
-        complain(f"note: packed by fullpipe {pack.manifest.fullpipe}; this is {here}")
+        complain(f"note: packed by fullpipe {pack.manifest.fullpipe}; this version is {here}")

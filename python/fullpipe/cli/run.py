@@ -1,4 +1,4 @@
-"""`fullpipe run`: a scenario, every point of its sweep, every seed."""
+"""`fullpipe run`: runs every sweep point of a scenario with every seed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -84,19 +84,19 @@ def run(
 
     Finished runs are stored and re-used, so the same command continues an interrupted sweep.
     """
-    from fullpipe.cli import running  # here: help needs none of it
+    from fullpipe.cli import running  # imported here, as help does not need these modules
     from fullpipe.cli.selection import read_labels
 
     running.check_metrics(metric or ())
     if sum(choice is not None for choice in (seed, seeds, until)) > 1:
-        raise typer.BadParameter("give one of --seed, --seeds and --until")
+        raise typer.BadParameter("--seed, --seeds and --until exclude each other; give one")
     if max_seeds is not None and until is None:
         raise typer.BadParameter(
-            "it goes with --until, which says when there are enough", param_hint="--max-seeds"
+            "goes with --until; to run a fixed number of seeds, use --seeds", param_hint="--max-seeds"
         )
     if threads > 1 and (engine != "native" or on != "local"):
         raise typer.BadParameter(
-            "only the native engine in this process has several; leave it out", param_hint="--threads"
+            "only the native engine in this process has threads; leave out --threads", param_hint="--threads"
         )
     code = running.run(
         scenario,

@@ -1,4 +1,4 @@
-"""One run as tables on a terminal. Rows are few, and data frames take longer to import than to simulate."""
+"""One run as tables on a terminal, without data frames, whose import takes longer than a short run."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Row = Mapping[str, Any]
 _DATAGRAMS = ("udp", "icmp")
 """Protocols without congestion control."""
 _MOST_ROWS, _FEW_ROWS = 40, 16
-"""Rows of a table, and flows and links that fit a screen in any case."""
+"""Most rows of a table, and the number of flows and links that always fits a screen."""
 _MOST_LINES = 55
-"""Lines of tables and totals; warnings and the place of the run follow."""
+"""Most lines of tables and totals, which leave room for warnings and the last line."""
 _MOST_LINES_OF_TRANSFERS = 10
 _RTTS = {"rtt_min": "RTT min", "rtt_mean": "RTT mean", "rtt_p95": "RTT p95"}
 _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
@@ -34,7 +34,7 @@ _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 def show_run(run: Run, *, all_rows: bool = False) -> None:
     """Print a run: its flows, transfers and links, and totals.
 
-    Without `all_rows`, tables have as many rows as a screen of 60 lines takes.
+    Without `all_rows`, tables have as many rows as fit a screen of 60 lines.
     """
     console, flows, links = terminal(), run.rows("flows"), run.rows("links_summary")
     rows, busy = len(flows) + len(links), list(filter(_is_busy, links))
@@ -50,12 +50,12 @@ def show_run(run: Run, *, all_rows: bool = False) -> None:
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text))
     warn_of_short([{}], [run])
-    everything = ", those of the warm-up included," if run.scenario.warmup_s else ""
+    everything = " (warm-up included)" if run.scenario.warmup_s else ""
     console.print(f"{run.meta.data_packets:,} data packets{everything} in {run.meta.wall_s:.2f} s")
 
 
 def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int) -> Iterator[Any]:
-    """Tables of at most so many flows and busy links, and lines between them."""
+    """Tables with at most `most` flows and busy links, and the lines between the tables."""
     meta, warmup_s = run.meta, run.scenario.warmup_s
     connections = [row for row in flows if row.get("protocol") not in _DATAGRAMS]
     datagrams = [row for row in flows if row.get("protocol") in _DATAGRAMS]
@@ -80,7 +80,7 @@ def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int) -> I
 
 
 def _totals(run: Run, flows: Iterable[Row]) -> Iterator[str]:
-    """Goodput and fairness of all flows; of downloads and of uploads if there are both."""
+    """Goodput and fairness of all flows, or of downloads and uploads separately if a run has both."""
     rows = {row["flow"]: row for row in flows}
     for name, own in (flow_directions(run) or {"total": list(rows)}).items():
         there = [rows[flow] for flow in own if flow in rows]
@@ -89,7 +89,7 @@ def _totals(run: Run, flows: Iterable[Row]) -> Iterator[str]:
 
 
 def _fairness(run: Run, flows: Sequence[Row]) -> list[str]:
-    """Jain's index of the bulk flows of one direction, if there are several."""
+    """Jain's index of the bulk flows of one direction; empty for fewer than two flows."""
     bulk, warmup_s = frozenset(bulk_names(run)), run.scenario.warmup_s
     competing = [row for row in flows if row["flow"] in bulk and row["goodput_bps"] is not None]
     if len(competing) < 2:
@@ -110,7 +110,7 @@ def _otherwise(run: Run) -> Iterator[Any]:
 
 
 def _transfers(run: Run, most: int) -> Any:
-    """Completion times of transfers after the warm-up: a line for each of a few flows, and one for all."""
+    """Completion times of transfers after the warm-up: a line per flow if few, and a line for all."""
     from fullpipe.analysis.metrics.applications import completion_percentiles_s, measured_transfers
 
     made = table("transfers", "began", "finished", "unfinished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")
@@ -170,7 +170,7 @@ def _flows(flows: Sequence[Row], most: int) -> Any:
 
 def _datagrams(run: Run, rows: Sequence[Row], most: int) -> Any:
     """Flows without congestion control. A call has an opinion score."""
-    from fullpipe.analysis.metrics.applications import call_scores  # here: most runs have connections only
+    from fullpipe.analysis.metrics.applications import call_scores  # imported here, as few runs need it
     from fullpipe.cli.answer import number_shown
 
     scores = call_scores(run)
@@ -204,7 +204,7 @@ def _dropped_percent(row: Row) -> str:
 
 
 def _limits(row: Row) -> str:
-    """The two largest shares of time, in words, and what the application lost at a full send buffer."""
+    """The two largest shares of time, in words, and the data that a full send buffer refused."""
     shares = sorted(((row[f"limited_{limit}"] or 0.0, limit) for limit in _LIMITS), reverse=True)
     found = [f"{limit.replace('_', ' ')} {100 * share:.0f}" for share, limit in shares[:2] if share >= 0.005]
     refused = row["refused_bytes"]
@@ -212,7 +212,7 @@ def _limits(row: Row) -> str:
 
 
 def _links(links: Sequence[Row], most: int) -> Any:
-    """Links that did something worth a line: they dropped, marked, or made packets wait."""
+    """A table of the busy links; see `_is_busy`."""
     made = table("link", "dropped", "marked", "busy\n%", "mean wait\nms", "p95\nms", "backlog max\npackets")
     for row in links[:most]:
         made.add_row(
@@ -228,31 +228,31 @@ def _links(links: Sequence[Row], most: int) -> Any:
 
 
 def _ended(made: Table, left: int) -> Table:
-    """A table with the number of rows that are left out, if there are any."""
+    """The table, with a last line on rows that are left out."""
     for line in _left(left):
         made.add_row(line)
     return made
 
 
 def _left(count: int) -> list[str]:
-    """A line on rows that are left out; nothing if there are none."""
+    """A line on rows that are left out; empty if none are left out."""
     return [f"and {count:,} more: --all"] if count > 0 else []
 
 
 def _is_busy(link: Row) -> bool:
-    """Whether it dropped, marked, or made packets wait; what was not measured says nothing."""
+    """Whether a link dropped, marked or queued packets, as far as measured."""
     lost, marked, backlog = (link[f"{key}_packets"] for key in ("dropped", "marked", "backlog_max"))
     is_lossy = lost is not None and marked is not None and lost + marked > 0
     return is_lossy or (backlog is not None and backlog > 1)
 
 
 def _shapers(run: Run, links: Sequence[Row]) -> Iterator[str]:
-    """Rates to which queues shape their links, and the utilisation of these rates."""
+    """Lines on the rates to which queues shape links, with the utilisation of these rates."""
     for row in links:
         rate_bps, used = shaper_bps(run, row["link"]), shaper_utilisation(run, row)
         if rate_bps is not None and used is not None:
             rate = f"{_mbps(rate_bps)} Mbit/s"
-            yield f"{row['link']}: its queue leaves {rate}, of which {100 * used:.1f} % are used"
+            yield f"{row['link']}: its queue shapes to {rate}, utilisation {100 * used:.1f} %"
 
 
 def _number(value: float | None, digits: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""Does what `fullpipe run` is asked for. It is imported without the reader of arguments."""
+"""Implementation of `fullpipe run`, which needs no parser of arguments."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _encode = json.JSONEncoder(allow_nan=False).encode
 
 
 def check_metrics(names: Iterable[str]) -> None:
-    """Refuse what is no metric.
+    """Check names of metrics.
 
     Raises:
-        UnknownNameError: If there is no metric of a name.
+        UnknownNameError: If a metric does not exist.
     """
     for text in names:
-        from fullpipe.analysis.points import Subject  # here: most runs show the usual metrics
+        from fullpipe.analysis.points import Subject  # imported here, as most runs show the default metrics
 
         Subject.read(text)
 
@@ -60,31 +60,31 @@ def run(
     all_rows: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> int:
-    """Run a scenario and print what came out; the exit code.
+    """Run a scenario, print the results and return the exit code.
 
     Args:
         scenario: A file, or the name of a scenario that comes with fullpipe.
         engine: The name of the engine.
-        seeds: The seeds of every point. They are not used if there are targets.
-        assignments: Changes of the scenario, each PATH=VALUE.
+        seeds: The seeds of every point; ignored if there are targets.
+        assignments: Changes to the scenario, each PATH=VALUE.
         interval: The time between samples, such as "10 ms".
         targets: Seeds are added until the intervals of these metrics are narrow enough.
-        max_seeds: The most seeds that targets may take.
-        workers: How many runs at the same time; None for one per processor.
+        max_seeds: Most seeds to run for the targets.
+        workers: Number of parallel runs; None for one per processor.
         threads: The threads of each run.
-        out: The folder of finished runs; None keeps nothing.
+        out: The folder of finished runs; None stores nothing.
         allow_python: Run the code of algorithms that are not in the registry.
-        cca_timeout_s: The longest time that a call into such an algorithm may take.
-        on: The place where runs are made: see `fullpipe.cluster.executor`.
-        metrics: The metrics to show; None for the usual ones.
+        cca_timeout_s: Time limit of a call into such an algorithm.
+        on: The place where runs execute: see `fullpipe.cluster.executor`.
+        metrics: The metrics to show; None for the default metrics.
         form: The form of the table of several runs.
         as_json: Print a line of JSON per run in place of tables.
         all_rows: Print all rows and notes.
-        labels: Words for paths and values, before those of the scenario.
+        labels: Words for paths and values, which override the labels of the scenario.
 
     Raises:
-        FullpipeError: If it cannot be run.
-        KeyboardInterrupt: If it was interrupted and runs are kept.
+        FullpipeError: If the scenario cannot be run.
+        KeyboardInterrupt: If the command was interrupted and finished runs are stored.
     """
     place = executor(
         on,
@@ -98,11 +98,11 @@ def run(
     if allow_python:
         bring_all(todo, scenario)
     if labels:
-        from fullpipe.cli.selection import check_labels  # here: most runs have no labels
+        from fullpipe.cli.selection import check_labels  # imported here, as most runs have no labels
 
         check_labels(labels, [job.point for job in todo])
     check_all(todo)
-    lazy.resume_collection()  # the engine is imported by now
+    lazy.resume_collection()  # the engine is imported at this point
 
     store = None if out is None else Store(out)
 
@@ -115,10 +115,10 @@ def run(
     except KeyboardInterrupt:
         if store is not None:
             raise
-        complain("interrupted; nothing was kept")
+        complain("interrupted; nothing was stored")
         return 1
     if not as_json:
-        from fullpipe.cli import tables  # here, as below: JSON needs none of it
+        from fullpipe.cli import tables  # imported here, as JSON output needs no tables
 
         also = list(dict.fromkeys(target.metric for target in targets or ()))
         made = [outcome for outcome in outcomes if outcome.error is None]
@@ -163,23 +163,23 @@ def _until(
     engine: str,
     most: int | None,
 ) -> Enough:
-    from fullpipe.analysis.precision import MOST  # here: most runs have no targets
+    from fullpipe.analysis.precision import MOST  # imported here, as most runs have no targets
 
     return sweeps.until(scenario, targets, make, engine=engine, most=most or MOST)
 
 
 def _line(outcome: Outcome) -> str:
-    """The JSON object of a run; in a sweep, `point` says which one it is, and `folder` where it is kept."""
+    """The JSON object of a run; `point` is its point in a sweep, `folder` the folder of a stored run."""
     point = {"point": dict(outcome.job.point)} if outcome.job.point else {}
     folder = {"folder": str(outcome.run.folder)} if outcome.run.folder else {}
     return _encode(outcome.run.summary() | point | folder)
 
 
 def _failures(outcomes: Iterable[Outcome]) -> int:
-    """Say which runs failed; the exit code."""
+    """Name the failed runs on standard error, and return the exit code."""
     failed = [outcome for outcome in outcomes if outcome.error]
     if failed:
-        from fullpipe.cli.answer import label  # here: most runs do not fail
+        from fullpipe.cli.answer import label  # imported here, as most runs do not fail
 
         for outcome in failed:
             complain(f"{label(outcome.job)}: {outcome.error!s}")

@@ -32,11 +32,11 @@ from fullpipe.runs import Store, population
 
 
 _MOST_ROWS = 200
-"""On a terminal."""
+"""Most rows on a terminal."""
 
 
 def as_table(frame: pl.DataFrame, all_by: str) -> None:
-    """Print the first rows of a frame, in several tables where a terminal is too narrow for one.
+    """Print the first rows of a frame, in several tables if the terminal is too narrow for one.
 
     `all_by` is the option that prints all rows.
     """
@@ -49,7 +49,7 @@ def as_table(frame: pl.DataFrame, all_by: str) -> None:
             made.add_row(*row)
         console.print(made)
     if frame.height > _MOST_ROWS:
-        echo(f"{frame.height:,} rows, of which {_MOST_ROWS} are shown; {all_by} prints all")
+        echo(f"{frame.height:,} rows, {_MOST_ROWS} shown; {all_by} prints all rows")
 
 
 def as_csv(frame: pl.DataFrame) -> None:
@@ -61,13 +61,13 @@ def as_csv(frame: pl.DataFrame) -> None:
 
 
 def as_json(frame: pl.DataFrame) -> None:
-    """Print one JSON object per row; what is no finite number is null."""
+    """Print one JSON object per row; infinite and missing numbers are null."""
     for row in frame.iter_rows(named=True):
         echo(json.dumps({name: _known(value) for name, value in row.items()}, allow_nan=False))
 
 
 def _blocks(frame: pl.DataFrame, width: int) -> Iterator[dict[str, list[str]]]:
-    """The columns as text, as many at a time as a terminal of a width takes."""
+    """Blocks of columns as text, each as wide as the terminal allows."""
     block: dict[str, list[str]] = {}
     left = width
     for name in frame.columns:
@@ -94,7 +94,7 @@ def _exact(value: Any) -> str:
 
 
 def _known(value: Any) -> Any:
-    """A value as JSON has it: text, where JSON has nothing of the kind."""
+    """A value for JSON; a value without a type in JSON is text."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, list):
@@ -104,11 +104,11 @@ def _known(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
-# `fullpipe runs`: what a store holds; deletes from it, and brings in the runs of other stores.
+# `fullpipe runs`: lists and deletes the runs of a store, and copies runs from other stores.
 
 
 _SHOWN = ("scenario", "engine", "seed", "started", "folder")
-"""On a terminal, behind the swept paths."""
+"""Columns on a terminal, after the swept paths."""
 
 
 def runs(
@@ -153,7 +153,7 @@ def runs(
 
 
 def _conditions(where: Sequence[str]) -> dict[str, list[Any]]:
-    """Every path with its values; one that is given again may have any of them."""
+    """Paths with their accepted values; a path may be given several times."""
     conditions: dict[str, list[Any]] = {}
     for text in where:
         path, value = assignment(text, "--where")
@@ -186,7 +186,7 @@ def _delete(store: Store, folders: list[Path], yes: bool) -> None:
 
 
 class Shape(StrEnum):
-    """Formats of an answer."""
+    """Formats of the result of a query."""
 
     TABLE = "table"
     CSV = "csv"
@@ -215,7 +215,7 @@ def query(
         {Shape.CSV: as_csv, Shape.JSON: as_json}[shape](answer)
 
 
-# `fullpipe sweep status`: how far the sweeps of a store are.
+# `fullpipe sweep status`: progress of the sweeps of a store.
 
 
 app = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -260,7 +260,7 @@ def _sweep_show(sweep: Status) -> None:
         say(f"  failed   run {failure.index}: {failure.error}", indent=" " * 11)
 
 
-# `fullpipe work`: one of any number of processes, on any machine that sees the folder of a store.
+# `fullpipe work`: a worker process. Any number of workers, on any machine, may share a store.
 
 
 def work(
@@ -294,7 +294,7 @@ def work(
         with stoppable():
             worker.work(counts)
     except KeyboardInterrupt:
-        complain(f"interrupted after {counts.finished:,} runs; what was not finished is given back")
+        complain(f"interrupted after {counts.finished:,} runs; unfinished runs are left to other workers")
         raise typer.Exit(1) from None
     for line in counts.refused:
         complain(line)

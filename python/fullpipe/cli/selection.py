@@ -24,10 +24,10 @@ from fullpipe.scenario.quantities import natural
 
 
 def check_labels(given: Mapping[str, str], points: Iterable[Mapping[str, Any]]) -> None:
-    """Refuse labels of no path and no value of these points.
+    """Check that the points have the path or value of every label.
 
     Raises:
-        BadParameter: If there is such a label.
+        BadParameter: If no point has the path or value of a label.
     """
     known = [*points] if given else []
     if needless := Labels(given).unknown(known):
@@ -38,11 +38,11 @@ def check_labels(given: Mapping[str, str], points: Iterable[Mapping[str, Any]]) 
 
 
 def read_labels(texts: Sequence[str]) -> dict[str, str]:
-    """Words by path, or by path and value. A text without "=" is a scenario file, whose labels are taken.
+    """Words by path, or by path and value. A text without "=" is a scenario file with labels.
 
     Raises:
-        BadParameter: If a text is neither, or its words are empty or too long.
-        ScenarioError: If the file is no scenario.
+        BadParameter: If a text is not a label or a scenario file, or its words are empty or too long.
+        ScenarioError: If the file is not a valid scenario.
     """
     found: dict[str, str] = {}
     for text in texts:
@@ -60,7 +60,7 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-# Values of many runs for one figure or table: of one scenario, filtered, with the paths that differ.
+# Values of many runs for a figure or table: selection of scenarios, filters, and paths that differ.
 
 
 FLOWS = "flows"
@@ -71,8 +71,8 @@ def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run
     """The runs that `--where scenario=NAME` leaves, and the other conditions.
 
     Raises:
-        BadParameter: If the scenarios are too unlike to be together.
-        UnknownNameError: If no run is of that name.
+        BadParameter: If the scenarios differ in flows or topology.
+        UnknownNameError: If no run has this name.
     """
     left, names = list(runs), [w.partition("=")[2].strip() for w in where if _is_of_name(w)]
     for name in names:
@@ -88,9 +88,11 @@ def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run
         how = (
             f"choose one with --where scenario={known[0]}"
             if len(known) > 1
-            else f"all are called {known[0]}: give the folders of one"
+            else f"all have the name {known[0]}, so name the folders of one scenario"
         )
-        raise typer.BadParameter(f"runs are of {len(shapes)} scenarios with other flows or topologies: {how}")
+        raise typer.BadParameter(
+            f"runs are of {len(shapes)} scenarios with unlike flows or topologies: {how}"
+        )
     return left, [each for each in where if not _is_of_name(each)]
 
 
@@ -99,11 +101,11 @@ def _is_of_name(where: str) -> bool:
 
 
 def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
-    """The values of runs that have a value at a path.
+    """The values of runs that satisfy every condition PATH=VALUE.
 
     Raises:
-        BadParameter: If no run has it.
-        UnknownNameError: If no such path differs.
+        BadParameter: If no run has a value.
+        UnknownNameError: If no swept path has this name.
     """
     for text in where:
         word, equals, value = text.partition("=")
@@ -119,7 +121,7 @@ def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
 
 
 def _spelt(value: str, known: pl.Series) -> list[str]:
-    """The spellings of a value in a column. A number may be written as in the scenario, such as 0 for 0.0."""
+    """Spellings of a value in a column. A number may be spelt as in the scenario, such as 0 for 0.0."""
     try:
         same = [str(each) for each in known.unique() if known.dtype.is_numeric() and each == float(value)]
     except ValueError:
@@ -133,10 +135,10 @@ def varied(values: pl.DataFrame) -> list[str]:
 
 
 def factor_called(word: str, values: pl.DataFrame) -> str:
-    """The path that is called so, or `FLOWS`; one that does not differ, too, as after `--where`.
+    """The path of this name, or `FLOWS`. The path may have a single value, as after `--where`.
 
     Raises:
-        UnknownNameError: If there is none.
+        UnknownNameError: If no path has this name.
     """
     known = varied(values)
     path = FLOWS if word == FLOWS else path_called(word, known) or path_called(word, paths_of(values))
@@ -146,11 +148,11 @@ def factor_called(word: str, values: pl.DataFrame) -> str:
 
 
 def of_groups(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> pl.DataFrame:
-    """The values of a metric, of the group that is asked for, of every group, or of all flows.
+    """The values of a metric for the named group, for every group, or for all flows together.
 
     Raises:
-        BadParameter: If it says nothing of all flows.
-        UnknownNameError: If there is no such group.
+        BadParameter: If the metric has no meaning for all flows together, such as a share.
+        UnknownNameError: If no group has this name.
     """
     table = values.filter(pl.col("metric") == subject.metric)
     groups = table["of"].unique(maintain_order=True).to_list()
@@ -160,14 +162,14 @@ def of_groups(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> pl.D
         return table.filter(~pl.col("of").is_in(TOTALS)) if len(groups) > 1 else table
     if subject.metric == "share" and len(groups) > 1:
         names = ", ".join(name for name in groups if name not in TOTALS)
-        raise typer.BadParameter(f"the share of all flows is 1: give --of one of {names}")
+        raise typer.BadParameter(f"the share of all flows is 1: choose a group with --of, one of {names}")
     if ALL not in groups and table["kind"].eq("flows").all():
-        return table  # runs have one group each, whatever it is called
+        return table  # each run has one group; names may differ
     return table.filter(pl.col("of") == (ALL if ALL in groups else groups[0]))
 
 
 def group_called(of: str, values: pl.DataFrame) -> str:
-    """The group of flows or link of this name. Raises UnknownNameError if there is none."""
+    """The group of flows or link of this name. Raises UnknownNameError if no run has it."""
     groups = values["of"].unique(maintain_order=True).to_list()
     if of not in groups:
         raise UnknownNameError("group of flows", of, groups)
@@ -175,18 +177,18 @@ def group_called(of: str, values: pl.DataFrame) -> str:
 
 
 def no_value(subject: Subject, values: pl.DataFrame) -> typer.BadParameter:
-    """The error that no run has a value of a metric, with the groups that have it."""
+    """The error if no run has a value of a metric, with the groups that have a value."""
     known = values.filter(pl.col("metric") == subject.metric).drop_nulls("value")["of"]
     names = known.unique(maintain_order=True).to_list()
-    instead = f"; {', '.join(names)} {'has' if len(names) == 1 else 'have'} one: give --of" if names else ""
-    return typer.BadParameter(f"no run has a value of {subject.called} for what is asked for{instead}")
+    instead = f"; choose {' or '.join(names)} with --of" if names else ""
+    return typer.BadParameter(f"no run has a value of {subject.called} for these options{instead}")
 
 
 def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Mapping[str, Any]]) -> Labels:
-    """The labels of scenarios, and those that are given besides.
+    """The labels of scenarios, and the labels that the user gives.
 
     Raises:
-        BadParameter: If one of these is of no path or value of the points.
+        BadParameter: If no point has the path or value of a label that the user gives.
     """
     named = dict.fromkeys(of for run in runs for of in flow_groups(run)) if given else ()
     check_labels(given, [*points, *({FLOWS: of} for of in named)])
@@ -194,10 +196,10 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
 
 
 def labelled(subject: Subject, labels: Labels, *, in_base_unit: bool = False, in_percent: bool = True) -> str:
-    """The label of an axis of a metric, and of the group of flows that it is of.
+    """The label of the axis of a metric, with its group of flows.
 
-    The unit is the one in which tables show the metric, or that of stored values. Figures have parts of a
-    whole from 0 to 1, without per cent.
+    The unit is the unit of tables or, with `in_base_unit`, the unit of stored values. Without `in_percent`,
+    as in figures, shares are from 0 to 1.
     """
     of = labels.value(FLOWS, subject.of) if subject.of else ""
     if in_base_unit:

@@ -1,4 +1,4 @@
-"""Options of several commands, and how they are checked and converted before anything runs."""
+"""Options of several commands, with their checks and conversions before anything runs."""
 
 import signal
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 
 def target(text: str | Path) -> Path:
-    """Return the path that an option gives to write to; refuse bad names before anything runs.
+    """Return the output path of an option, after checking its name before anything runs.
 
     Raises:
-        BadParameter: If it is empty or no Unicode text.
+        BadParameter: If the name is empty or not Unicode text.
     """
     name = str(text)
     if not name:
@@ -35,7 +35,7 @@ MAX_SEEDS = 100_000
 
 
 class Content(StrEnum):
-    """Runs that a command reads of a store in which files or models have changed: `population.CHOICES`."""
+    """Choices of runs if files or models of a store have changed: `population.CHOICES`."""
 
     NEWEST = "newest"
     ALL = "all"
@@ -46,8 +46,8 @@ ContentOption = Annotated[
     typer.Option(
         "--content",
         help=(
-            "Runs to read: newest leaves out those of older algorithms, recordings or models; all"
-            " makes content a factor."
+            "Runs to read: newest leaves out runs of older algorithms, recordings or models; all reads every"
+            " run and makes content a factor."
         ),
     ),
 ]
@@ -99,7 +99,7 @@ AllowPython = Annotated[
 
 
 def seconds_of(time: str | None, option: str) -> float | None:
-    """The seconds of a time such as "10 s" that an option gives."""
+    """Seconds of an option whose value is a time such as "10 s"."""
     if time is None:
         return None
     try:
@@ -113,9 +113,9 @@ def seconds_of(time: str | None, option: str) -> float | None:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Ctrl-C and a request to end do the same: what runs is ended, and one line says what to do.
+    """Raise KeyboardInterrupt on Ctrl-C (SIGINT) and on SIGTERM.
 
-    Libraries have put a handler for Ctrl-C before Python's, which does not wake what waits for a process.
+    Libraries replace Python's handler of SIGINT by handlers that do not wake a wait for a process.
     """
 
     def stop(*_: object) -> None:

@@ -15,7 +15,7 @@ from fullpipe.cli.shared import stoppable
 from fullpipe.engines import Installable, InstallOptions, Requirement, engine, names
 from fullpipe.errors import InstallOptionError
 
-# `fullpipe show`: a scenario, or anything that is declared by name, in full.
+# `fullpipe show`: a scenario, or any registered name, in full.
 
 
 def show(
@@ -32,19 +32,19 @@ def show(
     ],
     paths: Annotated[
         bool,
-        typer.Option("--paths", help="Print the links that each flow of a scenario crosses, there and back."),
+        typer.Option("--paths", help="Print the links that data and ACKs of each flow of a scenario cross."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """A scenario is printed as TOML, as fullpipe understood it. The folder of a run prints its scenario and
     its provenance.
     """
-    from fullpipe.cli import shown_by_name  # here: help needs none of it
+    from fullpipe.cli import shown_by_name  # imported here, as help does not need this module
 
     shown_by_name.show(name, paths=paths, as_json=as_json)
 
 
-# `fullpipe engines`: which there are, and how to get those that have to be installed.
+# `fullpipe engines`: lists engines, and installs optional engines.
 
 
 app = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -59,7 +59,7 @@ class Status:
 
     @property
     def ready(self) -> bool:
-        """Whether it can run here."""
+        """Whether the engine can run on this machine."""
         return not any(requirement.is_missing for requirement in self.requirements)
 
 
@@ -75,7 +75,7 @@ def list_engines(
         bool, typer.Option("--json", help="Print one JSON object with a key per engine.")
     ] = False,
 ) -> None:
-    """List the engines and whether they can run here; `fullpipe doctor` says more."""
+    """List the engines and whether they can run here; `fullpipe doctor` has details."""
     found = statuses()
     if as_json:
         echo(json.dumps({name: {"ready": s.ready, "about": s.about} for name, s in found.items()}))
@@ -135,7 +135,7 @@ def install(
     """
     chosen = engine(name)
     if not isinstance(chosen, Installable):
-        raise InstallOptionError(f"{name} has nothing to install")
+        raise InstallOptionError(f"{name} needs no installation")
     options = InstallOptions(
         version, source, kernel, rootfs, insecure, unverified, workers or processors(), radios
     )
@@ -145,7 +145,7 @@ def install(
     echo(f"{ready.name} is ready: {ready.version()}")
 
 
-# `fullpipe doctor`: what each engine needs, and what is missing on this machine.
+# `fullpipe doctor`: requirements of each engine, and the requirements missing on this machine.
 
 
 def doctor(

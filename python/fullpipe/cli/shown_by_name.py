@@ -1,4 +1,4 @@
-"""Output of `fullpipe show NAME`. Imports no reader of arguments."""
+"""Output of `fullpipe show NAME`, without a parser of arguments."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from fullpipe.scenario import Network
 
 
-# `fullpipe show RUN`: the scenario of a finished run, and where the run comes from.
+# `fullpipe show RUN`: the scenario and the provenance of a finished run.
 
 
 def is_run(name: str) -> bool:
-    """Whether it is the folder of a run."""
+    """Whether `name` is the folder of a run."""
     return (Path(name) / "meta.json").is_file()
 
 
 def _read(folder: str) -> Run:
-    from fullpipe.cli.jobs import read_runs  # here: names and scenarios need no tables
+    from fullpipe.cli.jobs import read_runs  # imported here, as names and scenarios need no runs
 
     return read_runs([Path(folder)])[0]
 
 
 def origin(folder: str) -> dict[str, Any]:
-    """Scenario, engine, machine and remarks, as JSON has them.
+    """Scenario, engine, machine and remarks of a run, for JSON.
 
     Raises:
         NoRunError: If the run is damaged.
@@ -44,7 +44,7 @@ def origin(folder: str) -> dict[str, Any]:
 
 
 def as_toml(folder: str) -> str:
-    """The same as a scenario file, whose comments say where the run comes from.
+    """A scenario file whose comments have the provenance of the run.
 
     Raises:
         NoRunError: If the run is damaged.
@@ -59,23 +59,23 @@ def as_toml(folder: str) -> str:
 
 
 MOST_PATHS = 100
-"""Flows, and routes of one flow, that a terminal shows."""
+"""Most flows, and most routes of one flow, on a terminal."""
 
 
 def show(name: str, *, paths: bool = False, as_json: bool = False) -> None:
-    """Print a scenario, a run, or anything else that is declared by name.
+    """Print a scenario, a run, or the description of any registered name.
 
     Args:
-        name: Of the scenario or anything else, a file, or the folder of a run.
-        paths: Of a scenario, the links that each flow crosses.
-        as_json: As one JSON object.
+        name: Name of a scenario or any registered name, a file, or the folder of a run.
+        paths: Print the links that each flow of a scenario crosses.
+        as_json: Print one JSON object.
 
     Raises:
-        UnknownNameError: If there is nothing of that name.
-        NoRunError: If it is a folder without a run.
+        UnknownNameError: If nothing has this name.
+        NoRunError: If `name` is a folder without a run.
     """
     if paths:
-        from fullpipe.scenario import resolve  # here: most questions need no network
+        from fullpipe.scenario import resolve  # imported here, as only paths need a network
 
         network = resolve(read_scenario(name))
         _print(_paths(network)) if as_json else _show_paths(network)
@@ -101,8 +101,8 @@ def show(name: str, *, paths: bool = False, as_json: bool = False) -> None:
             described.describe(name, one, family if several else "")
     elif Path(name).is_dir():
         raise NoRunError(
-            f"{name}: no finished run; there is no meta.json. `fullpipe runs --out {name}` lists what is in a"
-            " folder of runs"
+            f"{name}: is not a finished run, as meta.json is missing. `fullpipe runs --out {name}` lists the"
+            " runs of a store"
         )
     else:
         from fullpipe.cli.kinds import known_names
@@ -111,7 +111,7 @@ def show(name: str, *, paths: bool = False, as_json: bool = False) -> None:
 
 
 def _called(name: str) -> dict[str, Any]:
-    from fullpipe.cli.kinds import called  # here: a scenario needs nothing else that has a name
+    from fullpipe.cli.kinds import called  # imported here, as scenarios do not need this module
 
     return called(name)
 
@@ -141,7 +141,7 @@ def _paths(network: Network) -> dict[str, Any]:
 
 
 def _show_paths(network: Network) -> None:
-    """A line per flow and direction, and one for every change of them."""
+    """Print a line per flow and direction, and a line per later route."""
     found = _paths(network)
     for flow, routes in list(found.items())[:MOST_PATHS]:
         echo(f"{flow}: base RTT {routes['base_rtt_s'] * 1e3:g} ms")

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Mode, TwoModes
 
 
-# Runs of two kinds, in tables over seeds: both kinds with their probabilities instead of a mean.
+# Runs with two modes, in tables over seeds: both modes with their probabilities instead of a mean.
 
 
 _NO_PATHS = ("engine", "kind", "of", "metric", "unit")
@@ -56,8 +56,10 @@ _NO_PATHS = ("engine", "kind", "of", "metric", "unit")
 def marked(
     found: pl.DataFrame, values: pl.DataFrame, metrics: Sequence[str]
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Means over seeds with a column `modes`, which is null or what a cell shows instead, and a note for
-    each."""
+    """Means over seeds with a column `modes`, and a note per value with two modes.
+
+    `modes` is the text that replaces the mean in a cell; null if the values have one mode.
+    """
     modes = list(modes_of(values, metrics))
     keys = [*paths_of(values), "kind", "of", "metric"]
     schema = pl.Schema({**{key: values.schema[key] for key in keys}, "modes": pl.String()})
@@ -95,11 +97,11 @@ def _mode(mode: Mode, n: int, row: Mapping[str, Any]) -> str:
 
 
 HEADLINES = names_in(View.TABLE)
-"""Shown unless others are asked for, of those that any group has."""
+"""Default metrics; a metric is shown if any group has a value."""
 
 
 def check_metrics(names: Sequence[str]) -> None:
-    """Raise UnknownNameError if one is no metric."""
+    """Raise UnknownNameError if a name is not a metric."""
     for name in names:
         if name not in BY_NAME:
             raise UnknownNameError("metric", name, BY_NAME)
@@ -110,15 +112,15 @@ def summary_of(
     subjects: Sequence[Subject] = (),
     also: Sequence[str] = (),
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Means over seeds of the metrics that are shown, and notes on runs of two kinds: see `marked`.
+    """Means over seeds of the shown metrics, and notes on values with two modes: see `marked`.
 
     Args:
-        runs: Each with its point.
-        subjects: What is shown; if there are none, the usual metrics.
-        also: Metrics that are shown besides.
+        runs: Runs, each with its point.
+        subjects: Metrics and groups to show; if empty, the default metrics.
+        also: Metrics to show in addition to the default metrics.
 
     Raises:
-        UnknownNameError: If no run has a group of flows or link that is asked for.
+        UnknownNameError: If no run has a named group of flows or link.
     """
     usual = headlines(HEADLINES, (run.scenario for _, run in runs))
     asked = groups_asked(subjects) or dict.fromkeys((*usual, *also))
@@ -143,9 +145,9 @@ def grid(
 ) -> Grid:
     """The rows of a table: a column per swept path, and per metric the mean and its interval.
 
-    Every metric that is asked for has a column, of dashes if no run has a value. As CSV they are numbers in
-    base units, with columns of their own for the ends of the interval, and paths and values are as in the
-    scenario; elsewhere they are in words.
+    Every metric that the user names has a column, with dashes if no run has a value. CSV has numbers in base
+    units, with separate columns for the ends of the interval, and paths and values as in the scenario. Other
+    formats have paths and values in words.
     """
     usual = [name for name in HEADLINES if _is_known(_of_metric(found, name))]
     wanted = list(metrics or dict.fromkeys((*usual, *also)))
@@ -171,10 +173,10 @@ def _point_cells(paths: Sequence[str], row: Sequence[Any], form: Form, words: La
 
 
 def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFrame, list[str]]:
-    """Metrics that differ between points, and a line on those that show the same at all of several points.
+    """Metrics that differ between points, and a line on metrics with the same shown value at all points.
 
-    Several flows together are left out if they show the same as one of their groups. Metrics that replace
-    unknown ones are left out if those are known.
+    A total of several flows is left out if its values equal the values of one of its groups. A metric that
+    replaces an unknown metric is left out if the replaced metric is known.
     """
     found = without_stand_ins(found, "mean", also)
     by_group = _by_group(found)
@@ -205,7 +207,7 @@ def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
 
 
 def _telling(found: pl.DataFrame, form: Form) -> list[str]:
-    """The columns that tell points apart; on paper without those that say what another does."""
+    """The paths whose values distinguish points; except as CSV, without paths that repeat another path."""
     paths = [path for path in paths_of(found) if path != "engine" or found[path].n_unique() > 1]
     if form == Form.CSV:
         return paths
@@ -219,40 +221,40 @@ def jain_is_of(found: pl.DataFrame) -> list[str]:
     keys = [*paths_of(found), "of"]
     bulk = found.filter(pl.col("metric") == "bulk").join(of_several, on=keys, how="semi", nulls_equal=True)
     counts = [f"{count:g}" for count in bulk["mean"].unique().sort()]
-    return [f"jain is of {' or '.join(counts)} bulk flows"] if counts else []
+    return [f"jain is over {' or '.join(counts)} bulk flows"] if counts else []
 
 
 def leaves_out(runs: Sequence[Run], found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
-    """Lines on the metrics of several flows that are of connections alone."""
+    """Lines on metrics of several flows that count only connections."""
     known = found.drop_nulls("mean").filter(pl.col("metric").is_in(metrics or HEADLINES))
     return of_parts((run.scenario for run in runs), known.select("metric", "of").iter_rows())
 
 
 def cut(found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
-    """Return a line on the metrics that are shown with intervals which end at a bound of the metric."""
+    """Return a line on shown metrics whose intervals are truncated at a bound of the metric."""
     names = [name for name in bounded(found) if name in (metrics or HEADLINES)]
-    return [f"intervals of {', '.join(names)} are cut at the bounds of the metric"] if names else []
+    return [f"intervals of {', '.join(names)} are truncated at the bounds of the metric"] if names else []
 
 
 def without_values(found: pl.DataFrame, metrics: Sequence[str]) -> list[str]:
-    """Return a line for every metric that is asked for and has no value, with its meaning."""
+    """Return a line, with the meaning of the metric, for every named metric without a value."""
     known = [name for name in metrics if _is_known(_of_metric(found, name))]
     return [f"note: {line}" for line in unanswered(metrics, known)]
 
 
 def equal_seeds(runs: Sequence[tuple[Mapping[str, Any], Run]], scenario: Scenario) -> list[str]:
-    """Return a line if the runs of every point are equal for all of several seeds."""
+    """Return a line if, at every point, the runs of several seeds are all equal."""
     if not are_equal_over_seeds(runs):
         return []
     if all(flow.start_jitter_s == 0 for flow in scenario.flows):
         how = 'give flows a start_jitter, such as "100 ms"'
     else:
-        how = "one flow is the same whenever it starts; add other flows, random loss or a random workload"
+        how = "a single flow does not depend on its start; add other flows, random loss or a random workload"
     return [f"note: all seeds gave the same run, so there are no intervals; {how}"]
 
 
 def _is_known(rows: pl.DataFrame) -> bool:
-    """Whether there is anything to show: a mean, or what is left out of it."""
+    """Whether there is anything to show: a mean, or a number of unfinished transfers."""
     return not rows["mean"].is_null().all() or bool(rows["unfinished"].sum())
 
 
@@ -301,7 +303,7 @@ def show_points(
     all_rows: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> None:
-    """Print the conclusion, and the metrics of every point: those named, or the usual and others."""
+    """Print the conclusion, and the metrics of every point: the named, or the default metrics and `also`."""
     form, first = Form(form), outcomes[0]
     subjects = [Subject.read(text) for text in metrics or ()]
     runs = [(outcome.job.point, outcome.run) for outcome in outcomes]
@@ -335,6 +337,6 @@ def show_points(
 
 
 def _scenarios(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """The scenarios of jobs as plain data, each once: seeds share theirs."""
+    """The scenarios of jobs as plain data, each once, as seeds share a scenario."""
     distinct = {id(outcome.job.scenario): outcome.job.scenario for outcome in outcomes}
     return [scenario.to_dict() for scenario in distinct.values()]

@@ -32,7 +32,7 @@ from fullpipe.cli.shared import Content, ContentOption, FormOption, LabelOption
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
 
-# A metric of many runs as a table with factors along its rows and its columns.
+# Metrics of many runs as a table with factors on its rows and columns.
 
 
 Mean = Mapping[str, Any]
@@ -41,16 +41,16 @@ _CSV = ("mean", "low", "high")
 
 
 class Column(NamedTuple):
-    """A column of numbers: a metric, and values of the factors along the columns."""
+    """A column of numbers: a metric, and values of the factors on the columns."""
 
     metric: str
     """The label of the metric, with its unit."""
     in_base_unit: str
-    """This label with the base unit."""
+    """The label of the metric, with the base unit."""
     values: Sequence[str]
-    """A value for every factor, in words."""
+    """A value per factor, in words."""
     titles: Sequence[str]
-    """These values with the names of their factors."""
+    """A value per factor, in words, with the name of the factor."""
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,16 @@ class Pivot:
     """Means over seeds by the values of factors."""
 
     rows: Sequence[str]
-    """Words for the factors along the rows."""
+    """Names of the factors on the rows."""
     columns: Sequence[str]
-    """Words for those along the columns."""
+    """Names of the factors on the columns."""
     heads: Sequence[Sequence[str]]
     """The values of every row, in words."""
     numbers: Sequence[Column]
     cells: Sequence[Sequence[Mean | None]]
-    """A cell for every row and column; None without a value."""
+    """Cells by row and column; None if there is no value."""
     runs: tuple[int, int]
-    """The fewest and the most runs of a cell."""
+    """The smallest and the largest number of runs per cell."""
 
     @property
     def is_of_one_metric(self) -> bool:
@@ -83,7 +83,7 @@ class Pivot:
         return Grid(list(self.rows), [self.heading(column) for column in self.numbers], cells)
 
     def heading(self, column: Column) -> str:
-        """A column in words: its metric, and every factor with its value."""
+        """The heading of a column: its metric, and every factor with its value."""
         metric = [] if column.titles and self.is_of_one_metric else [column.metric]
         return "\n".join([*metric, *column.titles])
 
@@ -116,16 +116,16 @@ def pivot_of(
     """The table of metrics of runs.
 
     Args:
-        runs: Of one scenario, or of alike ones.
-        subjects: What is measured.
-        rows: Factors along the rows; left out, all that differ and are not along the columns.
-        columns: Factors along the columns; left out, only the metrics are.
+        runs: Runs of one scenario, or of scenarios with the same flows and topology.
+        subjects: Metrics, with or without a group.
+        rows: Factors on the rows; if empty, all factors that differ and are not on the columns.
+        columns: Factors on the columns; if empty, the columns are the metrics.
         where: Conditions, such as "rate=10 Mbit/s".
         given: Words for paths and values.
 
     Raises:
         BadParameter: If a cell would have runs of several points, or no run has a value.
-        UnknownNameError: If there is no such metric, path or group.
+        UnknownNameError: If a metric, path or group does not exist.
     """
     points = points_of(runs)
     pointed = list(zip(points, runs, strict=True))
@@ -179,14 +179,14 @@ def pivot_of(
 def _check(down: Sequence[str], across: Sequence[str], free: Sequence[str]) -> None:
     twice = [path for path in down if path in across]
     if twice:
-        raise typer.BadParameter(f"{twice[0]} is along the rows; leave it out of --columns")
+        raise typer.BadParameter(f"{twice[0]} is given as --rows and --columns; leave one out")
     if left := [path for path in free if path not in down]:
-        how = f"use --rows or --columns for it, or --where {left[0]}=VALUE"
-        raise typer.BadParameter(f"runs differ in {', '.join(left)}, too: {how}")
+        how = f"add --rows or --columns {left[0]}, or --where {left[0]}=VALUE"
+        raise typer.BadParameter(f"runs also differ in {', '.join(left)}: {how}")
 
 
 def _means(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> list[Mean]:
-    """Means over seeds of a metric that are known."""
+    """Known means over seeds of a metric."""
     rows = of_groups(values, subject, by_group=by_group)
     counts = values.filter(pl.col("metric").is_in(with_counts([subject.metric])[1:]))
     found = over_seeds(pl.concat([rows, counts.join(rows.select("of").unique(), on="of", how="semi")]))
@@ -201,13 +201,13 @@ def _column(path: str) -> str:
 
 
 def _raw(points: Sequence[Mapping[str, Any]], values: pl.DataFrame, path: str) -> dict[Any, Any]:
-    """Every value of a column, as the points have it: tables are text in the column."""
+    """Values by their form in the column, which has tables as text, mapped to their form in the points."""
     own = {value_text(point[path]): point[path] for point in points if path in point}
     return {value: own.get(value, value) for value in values[_column(path)].unique(maintain_order=True)}
 
 
 def _ordered(there: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
-    """The values that are there: quantities by size, all else as runs have it."""
+    """The values in `there`: quantities by size, other values in the order of the runs."""
     values = [value for value in known if value in there]
     found = as_numbers(values)
     return [value for _, value in sorted(zip(found[0], values, strict=True))] if found else values
@@ -217,9 +217,9 @@ def _ordered(there: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
 
 
 _SYMMETRIC = 0.01
-"""Most that the halves of an interval differ, as a share; those of a truncated interval differ more."""
+"""Largest relative difference between the halves of an interval that is not truncated."""
 _MOST_UNCERTAIN = 100
-"""Bound of an uncertainty in units of the last decimal: it has two digits."""
+"""Exclusive bound of an uncertainty in units of the last decimal, so that it has two digits."""
 
 
 def latex_of(pivot: Pivot) -> str:
@@ -257,7 +257,7 @@ def _about(pivot: Pivot) -> str:
 
 
 def _head(pivot: Pivot) -> Iterator[str]:
-    """The lines above the numbers: metrics if there are several, and one for every factor of the columns."""
+    """The lines above the numbers: one for the metrics if there are several, and one per column factor."""
     left = [""] * len(pivot.rows)
     if not (pivot.is_of_one_metric and pivot.columns):
         tops = [column.metric for column in pivot.numbers]
@@ -275,7 +275,7 @@ def _head(pivot: Pivot) -> Iterator[str]:
 
 
 def _spans(left: Sequence[str], tops: Sequence[str]) -> Iterator[str]:
-    """A line of headings, of which equal neighbours are one, with a rule below each that is wide."""
+    """A line of headings. Equal neighbours are merged, with a rule below each merged heading."""
     cells, rules, at = [*map(in_latex, left)], [], len(left) + 1
     for words, group in groupby(tops):
         count = len(list(group))
@@ -288,8 +288,11 @@ def _spans(left: Sequence[str], tops: Sequence[str]) -> Iterator[str]:
 
 
 def _latex_column(cells: Sequence[Mean | None]) -> list[str]:
-    """Numbers as siunitx reads them, or text in braces. The decimals of all are those that leave the widest
-    uncertainty two digits, and at most those of the metric."""
+    """Numbers for siunitx, or text in braces.
+
+    All numbers have the same decimals: as many as leave the widest uncertainty two digits, and no more than
+    the metric has.
+    """
     known = [cell for cell in cells if cell is not None]
     if not known:
         return ["{--}" for _ in cells]
@@ -318,8 +321,7 @@ def _half_width(cell: Mean) -> float | None:
 
 
 def _format(column: Sequence[str]) -> str:
-    """The widest number of a column as siunitx has it: digits before and behind the point, and of the
-    uncertainty."""
+    """The table-format of siunitx for a column: digits before and after the point, and of the uncertainty."""
     numbers = [cell.rstrip(")").split("(") for cell in column if not cell.startswith("{")]
     whole = max((len(number[0].lstrip("-").partition(".")[0]) for number in numbers), default=1)
     decimals = max((len(number[0].partition(".")[2]) for number in numbers), default=0)
@@ -334,19 +336,19 @@ def _format(column: Sequence[str]) -> str:
 def table(
     folders: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Stores, or folders of runs."),
+        typer.Argument(metavar="RUN...", help="Folders of runs, or stores (folders of finished runs)."),
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help='Metric, as goodput or "rtt_mean of ping"; may be repeated.'),
+        typer.Option(metavar="NAME", help='Metric, such as goodput or "rtt_mean of ping"; may be repeated.'),
     ] = None,
     of: Annotated[str | None, typer.Option(metavar="NAME", help="Only this flow group or link.")] = None,
     rows: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATH",
-            help="Swept path with a row per value; may be repeated. flows: groups. All other factors unless"
-            " given.",
+            help="Swept path with a row per value, or flows for flow groups; may be repeated. All factors"
+            " that are not on the columns unless given.",
         ),
     ] = None,
     columns: Annotated[
@@ -355,20 +357,20 @@ def table(
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Only these runs; may be repeated."),
+        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
     ] = None,
     label: LabelOption = None,
     content: ContentOption = Content.NEWEST,
     form: FormOption = Form.TABLE,
 ) -> None:
-    """Factors are along the rows and the columns of the table. A cell is the mean over seeds with its 95 %
+    """Factors are on the rows and the columns of the table. A cell is the mean over seeds with its 95 %
     interval.
 
     As latex the table has the rules of booktabs and numbers for siunitx. As csv numbers are in base units.
     """
     from fullpipe.analysis.points import (
         Subject,
-        points_of,  # here, as all below: help needs none of it
+        points_of,  # imported here and below, as help does not need these modules
     )
     from fullpipe.cli import forms
     from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short

@@ -16,12 +16,12 @@ def show(
     all_rows: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> None:
-    """Print one run in full; of several, or if metrics are named, a conclusion and a table.
+    """Print one run in full. For several runs, or with `metrics`, print a conclusion and a table.
 
-    The table has a row per point and group of flows: the first ones, or all.
+    The table has a row per point and group of flows; without `all_rows`, only the first rows.
     """
     if len(outcomes) == 1 and not metrics and not also and form == "table":
-        from fullpipe.cli.run_tables import show_run  # here: it needs no data frames
+        from fullpipe.cli.run_tables import show_run  # imported here, as one run needs no data frames
 
         show_run(outcomes[0].run, all_rows=all_rows)
     elif outcomes:

@@ -1,4 +1,4 @@
-"""The runs that `fullpipe test` reads: those of a store, or of a scenario, made if they are missing."""
+"""`fullpipe test`: tests of factors, over stored runs or the runs of a scenario."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,18 +48,18 @@ from fullpipe.validation.test.answer import MOST_FACTORS, by_subject, grouped, r
 from fullpipe.validation.test.design import only
 
 Points = list[tuple[Mapping[str, Any], Run]]
-"""Runs, each with what it differs in from others."""
+"""Runs, each with its point: the values in which runs differ."""
 
 
 def stored(folder: Path, content: str = NEWEST) -> Points:
-    """The runs of a store, by what they differ in; `content` as of `fullpipe.cli.jobs.stored_runs`."""
+    """The runs of a store with their points; see `fullpipe.cli.jobs.stored_runs` for `content`."""
     if (folder / "meta.json").exists():
         raise NoRunError(
-            f"{folder}: is one run, of which no spread is known; give a folder of runs of several seeds"
+            f"{folder}: is a single run, without variance between seeds; name a folder of several seeds"
         )
     runs = stored_runs(folder, content)
     if not runs:
-        raise NoRunError(f"{folder}: no finished run there; give a folder that --out named")
+        raise NoRunError(f"{folder}: has no finished run; name the --out folder of a command")
     names = {run.name for run in runs}
     points = _points(runs)
     if len(names) > 1:
@@ -81,10 +81,10 @@ def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def made_runs(
     what: str, assignments: list[str] | None, seeds: int, workers: int | None, out: Path, allow_python: bool
 ) -> Points:
-    """The runs of a scenario: those that the store has, and the others made."""
+    """The runs of a scenario; runs that are not stored are made."""
     if Path(what).suffix in (".parquet", ".csv"):
         raise ScenarioError(
-            [f"{what}: is a table of one run, and its samples are no replicates; give a folder of runs"]
+            [f"{what}: is a table of one run, whose samples are not replicates; name a folder of runs"]
         )
     todo = jobs(
         read_scenario(what).with_values(assigned_values(assignments or [], None)), range(1, seeds + 1)
@@ -99,25 +99,25 @@ def made_runs(
 
 
 def versions(points: Points) -> list[str]:
-    """A note on every engine of which several versions made runs."""
+    """A note per engine that made runs with several versions."""
     by_engine: dict[str, set[str]] = {}
     for _, run in points:
         engine = run.meta.engine
         by_engine.setdefault(engine.name, set()).add(f"{engine.version} (model {engine.model_version})")
     return [
-        f"runs are of several versions of {name}: {', '.join(sorted(versions))}; to be sure,"
-        " run all again into another folder"
+        f"runs are of several versions of {name}: {', '.join(sorted(versions))}; rerun"
+        " all into another folder with --out"
         for name, versions in by_engine.items()
         if len(versions) > 1
     ]
 
 
-# `fullpipe test`: do metrics differ by the levels of a factor?
+# The command `fullpipe test`.
 
 
 _SEEDS = 20
 _ASKED = "asked for"
-"""Family of the tests that were not declared beforehand."""
+"""Family of the tests from --metric and --factor, which no file declares beforehand."""
 
 
 def factors(
@@ -155,9 +155,7 @@ def factors(
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(
-            metavar="LEVEL", help="Level that the others are compared with; the first unless given."
-        ),
+        typer.Option(metavar="LEVEL", help="Reference level of the comparisons; the first unless given."),
     ] = None,
     margin: Annotated[
         list[str] | None,
@@ -205,7 +203,7 @@ def factors(
     corrected within a family by Holm's procedure.
     """
     if block not in (None, "seed"):
-        raise typer.BadParameter("seeds are the blocks there are; write --block seed", param_hint="--block")
+        raise typer.BadParameter("only seeds can be blocks; write --block seed", param_hint="--block")
     margins = dict(read_margin(text) for text in margin or ())
     asked = _families(family, metric, factor, of, reference, block)
     for name in dict.fromkeys(name for each in asked.values() for name in each.metrics):
@@ -252,7 +250,7 @@ def _families(
     reference: str | None,
     block: str | None,
 ) -> dict[str, Family]:
-    """Those of the file, and what is asked for besides."""
+    """The families of the file, and the family of --metric and --factor."""
     families = read_families(path) if path else {}
     if metrics and factor:
         paths = [word.strip() for word in factor.split(",") if word.strip()]
@@ -273,15 +271,15 @@ def _families(
 
 
 def _check_metric(name: str) -> None:
-    """Refuse what is no metric; a column of samples is no metric, however it is written."""
+    """Raise an error unless `name` is a metric; columns of samples are not metrics."""
     if name in BY_NAME:
         return
     column = name.rpartition(".")[2]
     if any(column in table.schema for table in (TABLES["series"], TABLES["links"])):
         raise ScenarioError(
             [
-                f"{name}: is a column of samples along a run, which are no replicates; test a metric with one"
-                " number per run, such as goodput"
+                f"{name}: is a column of samples over time, which are not replicates; test a metric with"
+                " one number per run, such as goodput"
             ]
         )
     raise UnknownNameError("metric", name, BY_NAME)

@@ -1,4 +1,4 @@
-"""Tests of factors on a terminal: the conclusion, and a table of the tests that it rests on."""
+"""Tests of factors on a terminal: the conclusion, and a table of the tests behind it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ _SHORT = ("effect size [95 %]", "p\n(raw)", "p\n(corrected)")
 _STATUS = {"different": "matters"}
 """Verdicts of F tests in the words of the conclusion."""
 _LONGEST_EFFECT = 24
-"""Characters of a line of an effect beside all columns."""
+"""Most characters per line of the name of an effect in a table with all columns."""
 
 
 def show(
@@ -37,14 +37,14 @@ def show(
     labels: Labels | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print an answer: on a terminal its conclusion and the tests that it rests on, else all rows.
+    """Print an answer: as a table, the conclusion and the tests behind it; in other formats, all rows.
 
     Args:
         title: Scenarios and factors: see `title_of`.
         found: The answer.
         form: Form of the tables.
         all_rows: Also print pairs of levels and checks on a terminal.
-        labels: Words for paths and values; left out, those of the model.
+        labels: Words for paths and values; if None, the default words.
         notes: Lines for standard error.
     """
     words = labels or Labels()
@@ -81,9 +81,9 @@ def factor_names(found: Answer, labels: Labels) -> dict[str, list[str]]:
 
 
 def _show_primary(answer: Answered, found: Answer, of_test: Mapping[int, Factor], labels: Labels) -> None:
-    """The tests that the conclusion rests on.
+    """Print the tests behind the conclusion.
 
-    Effects are in lines of their own if the terminal is too narrow for their column.
+    Effects have separate lines if the terminal is too narrow for their column.
     """
 
     def row_of(row: Row) -> Shown:
@@ -98,13 +98,13 @@ def _show_primary(answer: Answered, found: Answer, of_test: Mapping[int, Factor]
 
 
 def _below_effect(row: Shown) -> Shown:
-    """A row below its subject and effect."""
+    """A row without its effect, which moves into the heading line above."""
     effect, *numbers = row.cells
     return Shown(f"{row.place}:{effect}", ["", *numbers], row.style)
 
 
 def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
-    """Effect, its size, both p values, and verdict or status; `factor`: that of a main effect."""
+    """Effect, its size, both p values, and verdict or status; `factor`: the factor of a main effect."""
     if row.difference is not None:
         size = _difference(row, row.difference)
     else:
@@ -113,7 +113,7 @@ def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
 
 
 def _told_verdict(row: Row, factor: Factor | None) -> str:
-    """The verdict in the words of the conclusion; `factor`: that of a main effect."""
+    """The verdict in the words of the conclusion; `factor`: the factor of a main effect."""
     word = row.verdict
     if row.difference is None:
         word = factor.status if factor else _STATUS.get(word, word)
@@ -121,7 +121,7 @@ def _told_verdict(row: Row, factor: Factor | None) -> str:
 
 
 def _show_all(rows: Sequence[Row], of_test: Mapping[int, Factor], labels: Labels) -> None:
-    """A table for each subject, of all its tests."""
+    """Print a table per subject with all its tests."""
     console = terminal()
     for _, of_rows in groupby(rows, key=lambda row: (row.family, row.subject)):
         of_subject = list(of_rows)
@@ -139,7 +139,7 @@ def _show_all(rows: Sequence[Row], of_test: Mapping[int, Factor], labels: Labels
 
 
 def _in_lines(text: str) -> str:
-    """Text that is broken between words."""
+    """Text wrapped between words."""
     return "\n".join(wrap(text, _LONGEST_EFFECT, break_long_words=False, break_on_hyphens=False))
 
 
@@ -153,7 +153,7 @@ def _whole(rows: Sequence[Row], labels: Labels) -> Grid:
 
 
 def _told(grid: Grid) -> Grid:
-    """A grid without the columns that have no value."""
+    """A grid without empty columns."""
     left = len(grid.names)
     kept = [n for n in range(left, len(grid.headings)) if any(row[n] != NOTHING for row in grid.rows)]
     rows = [[*row[:left], *(row[n] for n in kept)] for row in grid.rows]
@@ -201,7 +201,7 @@ def _difference(row: Row, difference: float) -> str:
 
 
 def _shown(row: Row) -> Sequence[Effect]:
-    """All effect sizes of a primary test, the first of another."""
+    """All effect sizes of a primary test, or the first effect size of any other test."""
     return row.effects if row.is_primary else row.effects[:1]
 
 
@@ -216,7 +216,7 @@ def _with_seeds(verdict: str, seeds: int | None) -> str:
 def _sentences(rows: Iterable[Row]) -> Iterator[str]:
     listed = list(rows)
     if any(row.is_primary for row in listed):
-        yield "p (corrected): within the family, on which verdicts rest; the other tests are checks"
+        yield "p (corrected) is corrected within the family and decides verdicts; the other tests are checks"
         yield "pairs of levels have a verdict by one test, which says that two differ only where levels do"
     if not any(row.is_planned for row in listed):
-        yield "nothing was declared beforehand: --family FILE tells what was planned from what was not"
+        yield "no test was declared beforehand; --family FILE declares planned tests"

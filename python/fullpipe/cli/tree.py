@@ -1,4 +1,4 @@
-"""All commands with their parameters, as data: for help, the reference, shell completion and the man page."""
+"""All commands with their parameters as data, for help, reference, shell completion and the man page."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 _LISTED = re.compile(r"\blist ([a-z-]+)")
-"""The kind whose names an argument takes, in its help."""
+"""Pattern in the help of an argument that names the kind of its values."""
 _MOST_CHOICES = 20
-"""Characters of a metavar that has all values."""
+"""Most characters of a metavar that lists all values."""
 _OF_OPTIONS = {"--metric": "metrics", "--engine": "engines", "--cca": "ccas"}
 _EVERYTHING = ("show", "name")
 """The argument that takes a name of any kind."""
@@ -27,15 +27,15 @@ class Parameter:
 
     spellings: tuple[str, ...]
     metavar: str
-    """The word for its value; empty: an option that takes none."""
+    """The word for the value; empty for an option without a value."""
     help: str
     default: str = ""
-    """The value if it is not given; empty: none, or one that its help explains."""
+    """The default value; empty if there is none, or if the help explains the default."""
     is_required: bool = False
     choices: tuple[str, ...] = ()
-    """All values there are, if they are few; empty: others."""
+    """All allowed values if few; otherwise empty."""
     kind: str = ""
-    """The kind of names that a value is, as in `fullpipe list KIND`; empty: not known, such as a file."""
+    """The kind of names of a value, as in `fullpipe list KIND`; empty for other values, such as files."""
 
     @property
     def title(self) -> str:
@@ -44,17 +44,17 @@ class Parameter:
 
     @property
     def meaning(self) -> str:
-        """The help, with all values there are and the default."""
+        """The help, followed by all allowed values and the default."""
         choices = f"One of {', '.join(self.choices)}." if self.choices and "|" not in self.metavar else ""
         default = f"(default: {self.default})" if self.default else ""
         return " ".join(filter(None, [self.help, choices, default]))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names that a value may have; empty: not known. Collecting names of a kind takes a while."""
+        """All allowed names of a value; empty if not known. Collecting the names of a kind is slow."""
         if not self.kind:
             return self.choices
-        from fullpipe.cli.kinds import KINDS, Kind, known_names  # here: help shows no names
+        from fullpipe.cli.kinds import KINDS, Kind, known_names  # imported here, as help lists no names
 
         return tuple(known_names() if self.kind == _ANY else KINDS[Kind(self.kind)]())
 
@@ -70,25 +70,25 @@ class Command:
 
     @property
     def usage(self) -> str:
-        """The name with what has to be given and what may be given, but for options that may be left out."""
+        """The name, the arguments and the required options."""
         given = [one.metavar if one.is_required else _optional(one.metavar) for one in self.arguments]
         needed = [f"{one.spellings[0]} {one.metavar}" for one in self.options if one.is_required]
         return " ".join([self.name, *given, *needed])
 
     @property
     def paragraphs(self) -> list[str]:
-        """Its help; line breaks within a paragraph are spaces."""
+        """Paragraphs of the help; line breaks within a paragraph are spaces."""
         return [" ".join(part.split()) for part in self.help.split("\n\n")]
 
     @property
     def summary(self) -> str:
-        """The first paragraph of its help."""
+        """The first paragraph of the help."""
         return self.paragraphs[0]
 
 
 def every_command() -> Iterator[Command]:
     """All commands, in the order of the help."""
-    from fullpipe.cli.commands import COMMANDS, load  # here: the help of one command needs no other
+    from fullpipe.cli.commands import COMMANDS, load  # imported here, as it loads every command
 
     yield from _within({name: load(name) for name in COMMANDS})
 
@@ -128,7 +128,7 @@ def _parameter(command: str, given: Any, of_enums: Mapping[str, tuple[str, ...]]
 
 
 def _metavar(spelling: str, choices: tuple[str, ...]) -> str:
-    """All values of an option, or a word for them if they take much room."""
+    """All values of an option, or the name of the option if the values take too much room."""
     listed = "|".join(choices)
     return listed if 0 < len(listed) <= _MOST_CHOICES else spelling.lstrip("-").upper()
 
@@ -138,7 +138,7 @@ def _optional(metavar: str) -> str:
 
 
 def _default(given: Any) -> str:
-    """The default of a parameter as it can be typed; empty: none, or none that says anything."""
+    """The default of a parameter as typed on a command line; empty if there is no useful default."""
     value = given.default.value if isinstance(given.default, Enum) else given.default
     if isinstance(value, bool):
         spelt = given.opts if value else given.secondary_opts
@@ -147,7 +147,7 @@ def _default(given: Any) -> str:
 
 
 def _choices(command: Any) -> dict[str, tuple[str, ...]]:
-    """The words that parameters take which are of an enumeration: typer's own lists move between versions."""
+    """Values of parameters with an enumeration as type, as typer's own lists differ between versions."""
     hints = get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
     return {
         name: tuple(str(member.value) for member in cls)

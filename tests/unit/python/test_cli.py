@@ -280,7 +280,7 @@ def test_what_is_the_same_at_every_point_is_said_once(fullpipe: Cli) -> None:
     assert not [line for line in lines if re.match(r"fq_codel +call +0\.0", line)]
     (same,) = [line for line in lines if line.startswith("the same at every point, as shown: ")]
     assert "goodput of call 0.07 Mbit/s" in same
-    assert any("jain is of 4 bulk flows" in line for line in lines)
+    assert any("jain is over 4 bulk flows" in line for line in lines)
     every = fullpipe("run", "rrul", *words, "--metric", "goodput", "--all").stdout
     assert [line for line in every.splitlines() if line.startswith("fq_codel") and " call " in line]
 
@@ -346,7 +346,7 @@ def test_a_run_says_what_a_shaper_leaves_of_its_link(fullpipe: Cli) -> None:
     shaped = ("--set", 'topology.bottleneck.queue={kind="cake", bandwidth_bps=2000000}')
     shown = fullpipe("run", "single-cubic", "--set", "duration=4 s", *shaped).stdout
     [line] = [line for line in shown.splitlines() if "its queue leaves" in line]
-    assert re.fullmatch(r"bottleneck: its queue leaves 2.00 Mbit/s, of which \d\d.\d % are used", line)
+    assert re.fullmatch(r"bottleneck: its queue shapes to 2.00 Mbit/s, utilisation \d\d.\d %", line)
 
 
 def test_plot_writes_png_svg_and_csv(fullpipe: Cli, small_file: Path) -> None:

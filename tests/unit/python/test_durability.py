@@ -115,7 +115,7 @@ def test_a_request_to_end_removes_what_is_being_written(
 
 
 def test_an_interrupted_run_that_keeps_nothing_says_so(tmp_path: Path, small: Scenario) -> None:
-    message = "fullpipe: interrupted; nothing was kept\n"
+    message = "fullpipe: interrupted; nothing was stored\n"
     assert interrupted(tmp_path, small, "--no-store") == (1, message)
 
 

@@ -57,7 +57,7 @@ def test_init_leaves_a_file_alone(tmp_path: Path) -> None:
     file.write_text("mine", encoding="utf-8")
     refused = CliRunner().invoke(app, ["init", str(file)])
     assert refused.exit_code == 2
-    assert "is there already" in refused.output
+    assert "exists already" in refused.output
     assert [path.name for path in tmp_path.iterdir()] == ["there.toml"]
     assert file.read_text(encoding="utf-8") == "mine"
 

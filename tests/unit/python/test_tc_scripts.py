@@ -92,7 +92,7 @@ def test_a_shaper_of_one_direction_is_a_scenario_that_names_the_line(fullpipe: C
     done = fullpipe("import-tc", "up.sh", "-o", "up.toml")
     assert done.exit_code == 0, done.output
     text = Path("up.toml").read_text()
-    assert "# there is no download: nothing limits what comes; give the line behind the router" in text
+    assert "# no download, as nothing limits what comes; name the line behind the router" in text
     assert "--line dsl" in text
     scenario = Scenario.from_file("up.toml")
     assert names(scenario) == ["upload", "ping"]
@@ -104,7 +104,7 @@ def test_a_device_without_a_rate_is_a_link_and_with_a_line_a_scenario(fullpipe: 
     done = fullpipe("import-tc", "delay.sh")
     assert done.exit_code == 0, done.output
     assert done.stdout.endswith('[topology.bottleneck]\ndelay = "10 ms"\n')
-    assert "as with --line dsl" in done.stdout
+    assert "as in --line dsl" in done.stdout
     done = fullpipe("import-tc", "delay.sh", "--line", "dsl")
     assert names(Scenario.from_toml(done.stdout)) == ["download", "upload", "ping"]
 
