@@ -1,4 +1,4 @@
-"""What the page asks for, and what it gets."""
+"""Routes of the page, and the command `fullpipe ui`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _Answer = Callable[[Request], Awaitable[Response]]
 
 
 def guarded(store: Path, address: str, allow_python: bool) -> Guard:
-    """The page, for who has the token.
+    """The page behind a guard that requires the token.
 
     Args:
         store: The folder of finished runs.
@@ -290,7 +290,7 @@ def _file(name: str) -> Response:
 
 _LOOPBACK = "127.0.0.1"
 _NAMES = ("127.0.0.1", "localhost")
-"""What a browser on this machine may call it."""
+"""Names of this machine in addresses of its own browser."""
 
 
 def ui(
@@ -304,7 +304,8 @@ def ui(
     host: Annotated[
         str,
         typer.Option(
-            metavar="ADDRESS", help="Address to listen on; any but this machine's own needs --expose."
+            metavar="ADDRESS",
+            help="Address to listen on; all but 127.0.0.1, ::1 and localhost need --expose.",
         ),
     ] = _LOOPBACK,
     port: Annotated[

@@ -1,4 +1,4 @@
-"""Guard of the server: who may ask, how often, how long, for how much."""
+"""Guard of the server: access, and limits of time, size and number."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ MOST_POINTS = 30
 
 @dataclass(frozen=True)
 class Limits:
-    """Of each run, and of all together."""
+    """Limits of each run, and of all runs together."""
 
     duration_s: float = 600.0
-    """Simulated time."""
+    """Simulated time of a run."""
     packets: int = 20_000_000
     """Data packets that the narrowest links can carry in that time, and datagrams, sent in any case.
     A million takes about half a second."""
@@ -48,26 +48,26 @@ class Limits:
     captured: int = 3_000_000
     """Packets that are captured, at all points together; the data alone are counted."""
     points: int = MOST_POINTS
-    """At which packets are captured."""
+    """Points at which packets are captured."""
     wall_s: float = 60.0
     """Real time of a run, sending included; and in which a client must have read what was sent."""
     memory_bytes: int = 4_000_000_000
     """Memory of the whole process, whatever makes it grow. A run stops there, and none begins above."""
     seeds: int = 50
-    """Of a comparison."""
+    """Seeds of a comparison."""
     at_once: int = 2
-    """Runs at the same time; others wait for their turn."""
+    """Runs at the same time; further runs wait."""
     waiting: int = 32
-    """Requests that wait; more are turned away."""
+    """Waiting requests; further requests are refused."""
     body_bytes: int = 1_000_000
-    """Of a request."""
+    """Size of the body of a request."""
     request_s: float = 10.0
     """Real time until a request is complete, since its client connected or its last one was answered."""
     connections: int = 500
-    """Connections at the same time; more are closed at once."""
+    """Connections at the same time; further connections are closed at once."""
 
     def check(self, scenario: Scenario, times: int = 1) -> None:
-        """Refuse a scenario that is too large if it is run so many times.
+        """Refuse a scenario that is too large to run `times` times.
 
         Raises:
             ScenarioError: With a line for every limit that it exceeds.
@@ -162,7 +162,7 @@ class Connection(H11Protocol):
         self._reading = self.loop.call_later(self.limits.wall_s, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client has read most of it."""
+        """Stop the timer, as the client has read most of the response."""
         super().resume_writing()
         self._stop_reading()
 
@@ -202,7 +202,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Of every answer."""
+"""Headers of every response."""
 _PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>fullpipe</title>
 <h1>{what}</h1><p>{why}</p><p><a href="/">Open the page</a></p></html>
 """
@@ -213,8 +213,8 @@ class Guard:
     """Lets requests pass that are this user's own, and turns away all others.
 
     Args:
-        app: What answers those that pass.
-        hosts: What `Host` may say, with the port.
+        app: Application that answers accepted requests.
+        hosts: Accepted values of the header `Host`, with the port.
         cookie: The name of the cookie; cookies of one host are common to all its ports.
     """
 
@@ -244,7 +244,7 @@ class Guard:
             await (refused or self._app)(scope, receive, with_headers)
 
     def _refused(self, scope: Scope) -> Response | None:
-        """What is answered in place of the app, if anything is."""
+        """The response if the request is refused; None if the app may answer."""
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if headers.get("host") not in self._hosts:
             return _page(403, "Not this server", "The request names another host.")

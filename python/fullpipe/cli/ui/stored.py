@@ -44,13 +44,13 @@ from fullpipe.validation.over import HEADLINES
 _SETTLED_NS = 2_000_000_000
 """A folder that changed so short a time ago may change again without another date."""
 _MOST_ROWS = 200
-"""Of an answer."""
+"""Most rows of a response."""
 _MOST_VALUES = 40
-"""Of a filter."""
+"""Most values of a filter."""
 _MOST_SAMPLES = 4_000_000
 """Numbers of the samples of a run that are sent; of more, the smallest and the largest of groups."""
 _MOST_PACKETS_BYTES = 500_000_000
-"""Of a file of captured packets."""
+"""Largest file of captured packets that is read."""
 _TOO_MANY_POINTS = (
     f"packets were captured at more than {MOST_POINTS} points, and the page draws no more; "
     "fullpipe export writes them"
@@ -371,7 +371,7 @@ def _one(asked: Mapping[str, Sequence[str]], name: str) -> str:
 
 def _number(text: str) -> int:
     if text and not re.fullmatch(r"\d{1,9}", text):
-        raise ScenarioError(["from: expected a number of a row"])
+        raise ScenarioError(["from: expected the index of a row"])
     return int(text or 0)
 
 
@@ -380,7 +380,7 @@ def _plain(value: Any) -> Any:
 
 
 def _id(row: Mapping[str, Any]) -> str:
-    """What the page calls a run."""
+    """ID of a run on the page."""
     return f"{row['digest']}/{row['seed']}/{row['engine']}"
 
 
