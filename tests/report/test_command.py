@@ -130,7 +130,7 @@ def test_what_cannot_be_shown_is_one_line(
     ("arguments", "told"),
     [
         (("nothing",), "nothing: no such folder"),
-        (("empty",), "empty: no finished run"),
+        (("empty",), "empty: has no finished run"),
         (("line.toml",), "is a scenario; run it with `fullpipe run line.toml --out FOLDER`"),
         (("kept", "-o", "r.pdf"), "does not end in .html or .md"),
         (("kept", "--metric", "speed"), 'unknown metric "speed"'),

@@ -221,7 +221,7 @@ def plot(
     kind = kind or (Kind.LINES if metric or x else None)
     check_options(context, kind)
     if quantity and var is not None:
-        raise refused("give one of --quantity and --var; --var takes names of quantities, too")
+        raise refused("--quantity goes without --var; --var also takes names of quantities")
     if name is not None and _is_file(out):
         raise refused("--name goes with a folder, but --out names a file; leave out --name")
     if width is not None and width not in WIDTHS:

@@ -90,9 +90,7 @@ def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run
             if len(known) > 1
             else f"all have the name {known[0]}, so name the folders of one scenario"
         )
-        raise typer.BadParameter(
-            f"runs are of {len(shapes)} scenarios with unlike flows or topologies: {how}"
-        )
+        raise typer.BadParameter(f"runs are of {len(shapes)} scenarios with other flows or topologies: {how}")
     return left, [each for each in where if not _is_of_name(each)]
 
 
