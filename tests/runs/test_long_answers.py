@@ -77,10 +77,10 @@ def test_lines_of_many_shapers_fit_and_the_rest_is_counted(run: Callable[..., li
     nodes = [f"{side}{n}" for n in places for side in "ab"]
     text = f'name = "many"\nduration = "1 s"\n[topology]\nkind = "graph"\nnodes = {nodes}\n{links}{flows}'
     lines = run(text)
-    shown = [n for n, line in enumerate(lines) if "its queue leaves" in line]
+    shown = [n for n, line in enumerate(lines) if "its queue shapes to" in line]
     assert len(lines) <= 60
     assert 0 < len(shown) < len(places)
     assert lines[shown[-1] + 1] == f"and {len(places) - len(shown)} more: --all"
     whole = run(text, "--all")
-    assert sum("its queue leaves" in line for line in whole) == len(places)
+    assert sum("its queue shapes to" in line for line in whole) == len(places)
     assert not [line for line in whole if "--all" in line]

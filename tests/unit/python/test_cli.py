@@ -345,7 +345,7 @@ def test_help_teaches_with_examples(fullpipe: Cli) -> None:
 def test_a_run_says_what_a_shaper_leaves_of_its_link(fullpipe: Cli) -> None:
     shaped = ("--set", 'topology.bottleneck.queue={kind="cake", bandwidth_bps=2000000}')
     shown = fullpipe("run", "single-cubic", "--set", "duration=4 s", *shaped).stdout
-    [line] = [line for line in shown.splitlines() if "its queue leaves" in line]
+    [line] = [line for line in shown.splitlines() if "its queue shapes to" in line]
     assert re.fullmatch(r"bottleneck: its queue shapes to 2.00 Mbit/s, utilisation \d\d.\d %", line)
 
 
