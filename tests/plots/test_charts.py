@@ -91,7 +91,7 @@ def test_a_share_is_of_every_group_of_flows(store: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("--metric", "goodput", "--x", "cca", "--colour", "cca"), "runs also differ in topology.bottleneck.rate"),
+        (("--metric", "goodput", "--x", "cca", "--colour", "cca"), "also differ in topology.bottleneck.rate"),
         (("--metric", "goodputt"), "goodput"),
         (("--metric", "goodput", "--x", "rat"), "rate"),
         (("--metric", "goodput", "--where", "cca=reno"), "no run has this value; there is bbr3, cubic"),
