@@ -74,7 +74,7 @@ class Server:
         self._kept = KeptRuns(store)
 
     def application(self) -> Starlette:
-        """What answers requests. The store is read at once, so that it is there when it is asked for."""
+        """Return the application. It reads the store at once, so that no request for runs waits."""
         threading.Thread(target=self._kept.prepare, daemon=True).start()
         get = {
             "/": self._page,
@@ -124,7 +124,7 @@ class Server:
         return JSONResponse(await to_thread.run_sync(self._checked, body))
 
     def _checked(self, body: dict[str, Any]) -> dict[str, Any]:
-        """What a scenario is understood as, or what is wrong with it and in which lines."""
+        """Return the facts of a scenario, or its problems with their lines."""
         sent = body.get("scenario")
         text = sent if isinstance(sent, str) else ""
         told: dict[str, Any] = {"understood": None, "points": 1, "problems": [], "fields": fields_of(text)}
@@ -233,7 +233,7 @@ class Server:
         return scenario_of(sent, self._allow_python)
 
     def _bounded(self, sent: object, times: int = 1) -> Scenario:
-        """A scenario that may be run so many times here."""
+        """Return a scenario within the limits of `times` runs."""
         scenario = self._scenario(sent)
         with only_own_files():
             self._limits.check(scenario, times)

@@ -31,11 +31,11 @@ from fullpipe.validation.compare.conclusion import conclusion, weight
 from fullpipe.validation.compare.finding import known
 from fullpipe.validation.over import Jobs, compared
 
-# What two scenarios are called beside each other: by what differs.
+# Names of two scenarios side by side: the values that differ.
 
 
 _ASIDE = ("name", "labels", "record")
-"""What changes no result."""
+"""Keys that change no result."""
 _MOST = 4
 """Paths in a name."""
 
@@ -193,7 +193,7 @@ def _reported(sides: Jobs, runs: Sequence[Run], question: str) -> str:
 
 
 def seeds_of(sent: object, most: int) -> int:
-    """How many seeds.
+    """Number of seeds.
 
     Raises:
         ScenarioError: If it is no number of them, or too many.
@@ -223,7 +223,7 @@ def _judged(sides: Jobs, runs: Sequence[Run]) -> dict[str, Any]:
 def taken_along(
     names: Sequence[str], seeds: Sequence[int], store: Path = Path("runs"), engine: str = "native"
 ) -> dict[str, Any]:
-    """What the scenarios of a comparison are called as files, and the command that says the same of those."""
+    """Return names of files for the scenarios of a comparison, and the command that compares these files."""
     files = files_of(names)
     return {"files": files, "command": compare_command(files, seeds, store, engine)}
 

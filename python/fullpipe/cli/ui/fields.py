@@ -1,4 +1,4 @@
-"""Fields of the editor, problems of what is written there, and printed values of papers."""
+"""Fields of the editor, problems of its text, and printed values of papers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def catalogue() -> dict[str, Any]:
 _HEADER = re.compile(r"(\[\[?)([^\[\]]+)\]\]?\s*(#.*)?")
 _KEY = re.compile(r"""((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s*=""")
 _DEEPEST = 32
-"""Words of the name of a table that are told apart."""
+"""Most parts of the name of a table that are read."""
 _LONGEST = 400
 """Characters of a name. A line of an error is not longer, so a longer name is in none."""
 _PATH = re.compile(r"([\w.\[\]*-]+): ")
@@ -155,7 +155,7 @@ def _field(path: str, number: int, line: str) -> dict[str, Any] | None:
 
 @lru_cache(_REMEMBERED)
 def meaning_of(path: str) -> str:
-    """What a key of a scenario means, in its first sentence; empty where it is unknown."""
+    """First sentence of the documentation of a scenario key; empty for an unknown key."""
     models: set[type[BaseModel]] = {Scenario}
     described = ""
     for key in path.split("."):

@@ -44,7 +44,7 @@ class Limits:
     rows: int = 2_000_000
     """Samples of all flows of a run."""
     rows_in_all: int = 20_000_000
-    """Of all runs of a comparison, which are in memory together; a million takes some 120 MB."""
+    """Samples of all runs of a comparison, in memory together; a million samples take some 120 MB."""
     captured: int = 3_000_000
     """Packets that are captured, at all points together; the data alone are counted."""
     points: int = MOST_POINTS

@@ -145,10 +145,10 @@ def resident_bytes() -> int:
 
 
 def settled_bytes(most_bytes: int) -> int:
-    """Memory of this process after it gave freed memory back, if it had more than half of what it may have.
+    """Memory of this process, bytes. Above half of its limit, it first returns freed memory to the system.
 
     Args:
-        most_bytes: What it may have.
+        most_bytes: Limit of its memory, bytes.
     """
     if resident_bytes() > most_bytes / 2:
         _give_back()

@@ -44,7 +44,7 @@ class BusyError(FullpipeError):
 
 
 class Turns:
-    """Lets so many runs go at a time."""
+    """Limits the number of runs at a time."""
 
     def __init__(self, limits: Limits) -> None:
         self._places = CapacityLimiter(limits.at_once)

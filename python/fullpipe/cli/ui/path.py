@@ -20,12 +20,12 @@ _MOST_PARTS = 60
 
 
 def path_of(scenario: Scenario, network: Network, line_of: Mapping[str, int]) -> dict[str, Any]:
-    """What is drawn of a network, nodes by their numbers.
+    """Return the drawing of a network, with nodes by their indices.
 
     Args:
-        scenario: What the network was made from.
+        scenario: The scenario of the network.
         network: The network.
-        line_of: The number of the line in figures, by the name of each flow.
+        line_of: Index of the line in figures, by the name of the flow.
 
     Returns:
         shape: "dumbbell" if all flows share one link, "graph" otherwise; links: the first of them, with their

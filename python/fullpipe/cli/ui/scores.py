@@ -1,7 +1,7 @@
-"""What calls, pages and videos of kept runs scored, for the list of runs.
+"""Scores of calls, pages and videos of stored runs, for the list of runs.
 
-Scores of calls are made of what the index of the store has. Those of pages and videos are read from the runs
-that are shown, as the index has neither transfers nor videos.
+Scores of calls are computed from the index of the store. The index has neither transfers nor videos, so
+scores of pages and videos are read from the runs that are shown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _KEY = ("digest", "engine", "seed")
 _HAS = {name: f"has {kind}" for name, kind in READ.items()}
 """Columns that say which runs have such a workload."""
 SCORES = {OF_CALLS: pl.Float64, **dict.fromkeys(_HAS.values(), pl.Boolean)}
-"""What `with_scores` adds."""
+"""Columns that `with_scores` adds."""
 _MOST_READ = 2_000
 """Runs that are read to sort by one of them; each takes about a millisecond."""
 _Flows = TypeAdapter(list[Flow])
@@ -82,7 +82,7 @@ def _frames_s(text: str) -> Mapping[str, float]:
 
 
 class ReadScores:
-    """What pages and videos scored; each run is read once.
+    """Scores of pages and videos. Each run is read once.
 
     Args:
         load: Gives the run of a digest, a seed and an engine.
@@ -141,5 +141,5 @@ class ReadScores:
 
 
 def _keys(runs: pl.DataFrame) -> Iterator[tuple[str, ...]]:
-    """What tells runs apart, also from those that took their place later."""
+    """Keys of runs: their place in the store and their start, as a later run may take the same place."""
     return (tuple(map(str, row)) for row in runs.select(*_KEY, "started").iter_rows())

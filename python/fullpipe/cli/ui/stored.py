@@ -73,7 +73,7 @@ _SUMMED = {
     "rtt_mean_s": pl.col("rtt_mean_s").filter(~are_datagrams() | are_datagrams().all()).mean(),
     "retransmitted_packets": pl.col("retransmitted_packets").sum(),
 }
-"""What the list says of all flows of a run; the RTT is that of connections, if there are any."""
+"""Columns of the list over all flows of a run. The RTT is over connections, if the run has any."""
 _NAMED = ("scenario", "engine", "seed")
 _HIDDEN = ("digest", "folder")
 _NEWEST_FIRST = "-started"
@@ -83,7 +83,7 @@ _FILTERED = ("scenario", "engine")
 
 @dataclass
 class KeptRuns:
-    """What the page shows of a store."""
+    """The runs of a store as the page shows them."""
 
     root: Path
     _runs: pl.DataFrame | None = None
@@ -96,7 +96,7 @@ class KeptRuns:
         self._scores = ReadScores(self._load)
 
     def prepare(self) -> None:
-        """Read the store, if it can be read: what is wrong with it is told to those that ask for it."""
+        """Read the store. Requests report its errors."""
         with suppress(FullpipeError, OSError):
             self._table()
 
@@ -276,7 +276,7 @@ def _is_read(run: Run) -> bool:
 
 
 def _otherwise(run: Run) -> list[str]:
-    """Which columns are something else than they say, those for the same reason together."""
+    """Columns with another meaning than usual, one line per reason."""
     reasons: dict[str, list[str]] = {}
     for name, what in run.meta.otherwise.items():
         reasons.setdefault(what, []).append(name)
@@ -284,8 +284,8 @@ def _otherwise(run: Run) -> list[str]:
 
 
 def _begin(run: Run) -> dict[str, Any]:
-    """What is known of a run beforehand, with the flows and links that its tables have: those of other
-    engines may not be those of the scenario."""
+    """Facts of a run that need no results, for the flows and links of its tables: those of other engines
+    may differ from the scenario's."""
     begin = understood(run.scenario, run.meta.seed, run.flows.select("flow", "cca").rows())
     if _is_read(run):
         begin |= {"path": {"shape": "unknown", "links": []}, "expected": [], "marks": {}, "command": ""}
@@ -299,8 +299,8 @@ def _begin(run: Run) -> dict[str, Any]:
 
 
 def extremes(columns: Mapping[str, pl.Series], most: int) -> Mapping[str, pl.Series]:
-    """Columns of so many rows at most: of groups of rows the smallest and the largest number, in turns, at
-    the times of the first two."""
+    """Columns with at most `most` rows: the smallest and the largest number of each group of rows, in
+    turns, at the times of the group's first two rows."""
     rows = max((len(column) for column in columns.values()), default=0)
     if rows <= most:
         return columns

@@ -55,7 +55,7 @@ MOST_PACKETS = 400_000
 _KINDS = {"data": 0, "datagram": 0, "reply": 0, "ack": 1}
 """Data, or an ACK without; 2: a connection that opens."""
 _PART = 1 << 20
-"""Bytes are told as so many of these and the rest: a float of 4 bytes is exact up to 16 of them."""
+"""Unit of byte positions. Positions are units and a rest, as a 4-byte float is exact up to 16 units."""
 
 
 def lanes_of(scenario: Scenario, network: Network) -> list[str]:

@@ -16,7 +16,7 @@ MOST_SEGMENTS = 1_100_000
 LONGEST_S = 86_400.0
 """Longest total time in which connections of a capture are open."""
 _BETWEEN_NS = 1_000_000_000
-"""In captures of more than a day, longer times without an open connection are shortened to this time."""
+"""Longest time without an open connection in captures of more than a day; longer times are shortened."""
 _SET_BACK_NS = 1_000_000_000
 """A larger decrease of time means that the clock was set back. A smaller decrease means that records are out
 of order."""
