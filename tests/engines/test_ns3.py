@@ -77,7 +77,7 @@ def test_a_missing_compiler_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_a_version_without_a_wheel_is_refused_with_those_that_there_are(fullpipe: Cli) -> None:
     told = fullpipe("engines", "install", "ns3", "--version", "3.40")
     assert told.exit_code == 2
-    assert "there are 3.44, 3.43, 3.42, 3.39" in told.stderr
+    assert "give 3.44, 3.43, 3.42, 3.39" in told.stderr
 
 
 def test_a_network_that_is_down_is_one_message(

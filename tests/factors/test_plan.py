@@ -207,8 +207,8 @@ def test_twelve_rows_are_printed_unless_all_are_asked_for(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--detect", "5"), "write it as a share of the mean, as in 5%"),
-        (("--detect", "0%"), "write it as a share of the mean, as in 5%"),
+        (("--detect", "5"), "write a share of the mean, as in 5%"),
+        (("--detect", "0%"), "write a share of the mean, as in 5%"),
         (("--detect", "5%", "--metric", "gooput"), 'did you mean "goodput"'),
         (("--detect", "5%", "--over", "flows.0.cca=cubic"), "give two values or more"),
         (("--detect", "5%", "--power", "2"), "--power"),

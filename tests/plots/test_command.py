@@ -42,7 +42,7 @@ def test_refusals_are_one_line(folders: list[str], tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for options, message in (
         (["--out", str(tmp_path / "file")], "not a folder"),
-        (["--out", str(tmp_path), "--name", "../evil"], "no name of a figure"),
+        (["--out", str(tmp_path), "--name", "../evil"], "not a valid name of a figure"),
         (["--flow", "nope"], 'unknown flow "nope"; there is '),
     ):
         done = CliRunner().invoke(app, ["plot", folders[0], *options])
