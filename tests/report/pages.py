@@ -53,6 +53,20 @@ PNG = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
 """A picture of one pixel."""
+ROW = {
+    "verdict": "worse",
+    "kind": "flows",
+    "of": "all flows",
+    "entry": None,
+    "metric": "goodput",
+    "unit": "bit/s",
+    "reference": 10e6,
+    "variant": 9e6,
+    "difference": -1e6,
+    "interval": {"low": -1.5e6, "high": -0.5e6, "level": 0.95},
+    "margin": {"relative": 0.03, "absolute": 0.0},
+}
+"""A row of a file that `check` wrote."""
 
 
 def scenario(name: str = "line", **values: object) -> Scenario:

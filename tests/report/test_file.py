@@ -9,35 +9,18 @@ from typing import Any
 
 import pytest
 
-from fullpipe.analysis.shown import p_shown
 from fullpipe.errors import NoRunError
-from fullpipe.report.content import Document, Figure, Forest, Items, Lines, Table
+from fullpipe.report.content import Document, Figure, Forest, Items, Table
 from fullpipe.report.files import read
-from fullpipe.report.findings import FindingPoints, first_table, point_of, whole_table
+from fullpipe.report.findings import FindingPoints
 from fullpipe.report.from_file import page_of_file
 from fullpipe.report.html import html
-from fullpipe.report.rows import HOW
-from fullpipe.report.runs.figures import over_points
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.reading import findings_in
 from fullpipe.validation.compare.rules import one_sided, paired
-from tests.report.pages import scenario
+from tests.report.pages import ROW, scenario
 
 LINK_RATE = "topology.bottleneck.rate"
-ROW = {
-    "verdict": "worse",
-    "kind": "flows",
-    "of": "all flows",
-    "entry": None,
-    "metric": "goodput",
-    "unit": "bit/s",
-    "reference": 10e6,
-    "variant": 9e6,
-    "difference": -1e6,
-    "interval": {"low": -1.5e6, "high": -0.5e6, "level": 0.95},
-    "margin": {"relative": 0.03, "absolute": 0.0},
-}
 CHECK = {
     "kind": "check",
     "title": "suite",
@@ -169,100 +152,6 @@ def test_a_table_of_twelve_is_whole_and_a_longer_one_says_what_is_folded(
     table = page(tmp_path, json.dumps({"kind": "compare", "rows": rows})).parts[0].table
     assert table is not None
     assert (len(table.rows), table.note) == (shown, note)
-
-
-def test_all_verdicts_have_both_p_values_and_say_that_intervals_are_uncorrected() -> None:
-    contrasts = [
-        Contrast(
-            values,
-            [10.0, 10.4, 10.1],
-            0.01,
-            "higher",
-            subject=Subject("flows", 0, "mine", metric, unit, {}),
-            sides=("cubic", "bbr3"),
-        )
-        for metric, unit, values in (("goodput", "bit/s", [9.0, 9.5, 9.2]), ("power", "1", [9.9, 10.6, 10.1]))
-    ]
-    found = paired(contrasts)
-    made = whole_table(found, 10)
-    names = [column.name for column in made.columns]
-    shown = [(row[names.index("p (raw)")], row[names.index("p (Holm)")]) for row in made.rows]
-    assert shown == [(p_shown(each.p_raw), p_shown(each.p_corrected)) for each in found]
-    assert found[0].p_corrected == pytest.approx(2 * (found[0].p_raw or 0.0))
-    assert all("Intervals are uncorrected" in how for how in HOW.values())
-
-
-def test_the_variant_has_a_column_although_the_first_rows_are_all_of_one() -> None:
-    rows = [{**ROW, "side": side, "of": of} for side in ("bbr3", "vegas") for of in "abcdefghij"]
-    found, _ = findings_in({"rows": rows})
-    table = first_table(found, found)
-    assert [row[0] for row in table.rows] == ["bbr3"] * 10
-    assert table.columns[0].name == "variant"
-
-
-def test_the_first_table_has_a_decided_finding_that_comes_late() -> None:
-    contrasts = [
-        Contrast(
-            values,
-            [10.0, 10.4, 10.1],
-            0.01,
-            "higher",
-            subject=Subject("flows", 0, of, "goodput", "bit/s", {}),
-            sides=("cubic", "bbr3"),
-        )
-        for of, values in [*((of, [9.9, 10.6, 10.1]) for of in "abcdefghijklmno"), ("late", [5.0, 5.4, 5.1])]
-    ]
-    found = paired(contrasts)
-    table = first_table(found, found)
-    of = [column.name for column in table.columns].index("flows or link")
-    assert [row[of] for row in table.rows] == [*"abcdefghi", "late"]
-
-
-def test_a_figure_of_a_sweep_has_a_line_for_every_variant() -> None:
-    made = one_sided(
-        [
-            Contrast(
-                [10.0 * rate, 10.1 * rate],
-                [8.0 * rate, 8.2 * rate],
-                0.1,
-                "higher",
-                subject=Subject(
-                    "flows", 0, "mine", "goodput", "bit/s", {"a.queue": queue, "a.rate": f"{rate} Mbit/s"}
-                ),
-                sides=("cubic", "bbr3"),
-            )
-            for queue in ("fifo", "codel")
-            for rate in (5, 10, 20)
-        ],
-        1,
-    )
-    points = FindingPoints.of_findings("duel", made, frozenset({0}))
-    assert points is not None
-    drawn, _ = over_points(points, 12, ("goodput", 0))
-    assert [figure.caption for figure in drawn[:2]] == [
-        f"goodput of mine, queue {queue} over rate: means and 95 % intervals." for queue in ("fifo", "codel")
-    ]
-    chart = drawn[0].chart
-    assert isinstance(chart, Lines)
-    assert [line.label for line in chart.lines] == ["cubic", "bbr3"]
-
-
-def test_the_figure_of_a_sweep_is_the_panel_where_something_is_decided() -> None:
-    def contrast(queue: str, rate: int, other: list[float]) -> Contrast:
-        point = {"a.queue": queue, "a.rate": f"{rate} Mbit/s"}
-        subject = Subject("flows", 0, "mine", "goodput", "bit/s", point)
-        reference = [10.0 * rate, 10.1 * rate, 10.2 * rate]
-        return Contrast(reference, other, 0.01, "higher", subject=subject, sides=("cubic", "bbr3"))
-
-    made = paired(
-        [contrast("fifo", rate, [9.0 * rate, 12.0 * rate, 10.0 * rate]) for rate in (5, 10)]
-        + [contrast("codel", rate, [8.0 * rate, 8.1 * rate, 8.2001 * rate]) for rate in (5, 10)]
-    )
-    assert [each.verdict for each in made] == ["undecided", "undecided", "worse", "worse"]
-    points = FindingPoints.of_findings("duel", made, frozenset({0}))
-    assert points is not None
-    drawn, _ = over_points(points, 12, ("goodput", 0), point_of(made, "goodput", 0))
-    assert drawn[0].caption.startswith("goodput of mine, queue codel over rate")
 
 
 def test_rows_of_the_figure_have_the_words_that_tell_them_apart(tmp_path: Path) -> None:
