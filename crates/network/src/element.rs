@@ -53,7 +53,7 @@ pub trait Element<P>: Send {
     /// Count dropped data packets by flow, from now on.
     fn count_drops(&mut self, drops: &Arc<Drops<P>>);
 
-    /// From now on, list packets that leave the host at a port or are dropped in its queue; see
+    /// Start to list packets that leave the host at a port or are dropped in its queue; see
     /// [`take_released`](Self::take_released). Elements without waiting packets below a host do not need this.
     fn list_released(&mut self, _port: PortId) {}
 

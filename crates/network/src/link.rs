@@ -137,7 +137,7 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// From now on, list packets that the queue drops; see [`dropped`](Self::dropped). Packets dropped because the
+    /// Start to list packets that the queue drops; see [`dropped`](Self::dropped). Packets dropped because the
     /// limit changes are not listed.
     ///
     /// # Panics

@@ -25,7 +25,7 @@ impl Ecn {
 
 /// A packet. It is plain data, copied from ring to ring, and never allocated separately.
 ///
-/// With a TCP segment as its payload a packet has 48 bytes: 8 here and 40 for the segment. The segment stores three
+/// A packet with a TCP segment as its payload has 48 bytes: 8 here and 40 for the segment. The segment stores three
 /// ranges of selective acknowledgements inline, which take 24 bytes. With a side table for these ranges a packet
 /// would have 32 bytes, but every ACK would need look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -79,7 +79,7 @@ pub enum GammaUnit {
     Normalised,
 }
 
-/// How γ changes the pacing rate.
+/// Use of γ in the pacing rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GammaUse {

@@ -32,8 +32,8 @@
 //! 3 packets lower. The next probe begins below the limit of the path, lasts a round longer and loses 9 to 11 packets
 //! instead of 5.
 //!
-//! With a buffer of half a BDP at 50 Mbit/s and 20 ms, a flow retransmits 76 packets in that kernel, and 61 here.
-//! With an emulation of the kernel's rule it retransmits 79 here (25 s without the first 5 s, means of three runs).
+//! A flow at 50 Mbit/s and 20 ms with a buffer of half a BDP retransmits 76 packets in that kernel, and 61 here.
+//! It retransmits 79 here with an emulation of the kernel's rule (25 s without the first 5 s, means of three runs).
 //! The kernel's rule looks like a mistake, so this implementation does not follow it.
 //!
 //! If a burst is acknowledged in part, that kernel's sample has the packets in flight at the end of the burst. Here

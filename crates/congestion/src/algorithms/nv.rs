@@ -21,7 +21,7 @@
 //! Two deviations from Linux: the RTT floor is not configurable, whereas a BPF program can set it in Linux. Jiffies
 //! are exact milliseconds.
 //!
-//! As in Linux, the RTT floor is the smallest average RTT of the last 3.75 to 6.25 s (2 s at first). The floor
+//! The RTT floor is the smallest average RTT of the last 3.75 to 6.25 s (2 s at first), as in Linux. The floor
 //! includes the queue of the flow itself, which NV never drains. The window is 10 packets above the BDP until the
 //! floor is first renewed. Each renewal then adds about nine packets. At 20 Mbit/s and 40 ms the successive windows
 //! are 77, 86, 95 and 104 packets here, and 76, 85, 94 and 103 in Linux 7.2. A decision to shrink needs at least 60

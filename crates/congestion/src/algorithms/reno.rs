@@ -2,8 +2,7 @@
 //!
 //! ## Idea
 //! Grow by one packet per round trip, halve on congestion: the reference to which other algorithms are compared.
-//! With selective acknowledgements and the transport's loss recovery, this is the algorithm that RFC 6582 calls
-//! NewReno.
+//! RFC 6582 calls this algorithm NewReno; here the transport recovers losses, with selective acknowledgements.
 //!
 //! ## Source and revision
 //! RFC 5681; behaviour of Linux 6.18 `net/ipv4/tcp_cong.c` (`tcp_reno_*`).

@@ -34,7 +34,7 @@ impl<P> LinkStats<P> {
         LinkStats { sampling, open, later: VecDeque::new(), totals: Box::default(), drops: None }
     }
 
-    /// From now on, also count drops by flow.
+    /// Start to count drops by flow, too.
     pub fn count_drops(&mut self, drops: &Arc<Drops<P>>) {
         self.drops = Some(Arc::clone(drops));
     }

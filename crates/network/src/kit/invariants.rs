@@ -250,7 +250,7 @@ fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
 }
 
 /// Compare two amounts with the capacity: bytes delivered since the first arrival, and bytes started in any interval.
-/// In an interval, one packet for each port that may transmit at the same time does not count, as its transmission
+/// One packet for each port that may transmit at the same time does not count in an interval, as its transmission
 /// may end later. Ends of transmissions are rounded down to whole nanoseconds.
 fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
     let rate = evidence.capacity;

@@ -5,7 +5,7 @@
 //! table, created with its first packet, so stations never collide. Memory is counted in bytes on the wire, not in
 //! bytes of kernel buffers (`skb->truesize`).
 //!
-//! In front of a link, this discipline is the queue of a radio with a single station. The layers below the queue
+//! This discipline in front of a link is the queue of a radio with a single station. The layers below the queue
 //! (airtime fairness, limits on queued airtime) are part of a [Wi-Fi cell](crate::wifi).
 
 use super::codel::{Codel, Settings, ms};

@@ -119,7 +119,7 @@ impl<P: Copy> Port<P> {
         self.queue.station_queue().map(|queue| queue.rules())
     }
 
-    /// From now on, hand packets down to the radio before they are sent. `longest` limits the data of aggregates that
+    /// Start to hand packets down to the radio before they are sent. `longest` limits the data of aggregates that
     /// are built in advance. Such an aggregate fills at most half of the window, so that a second aggregate has room.
     pub fn hands_down(&mut self, longest: Option<Duration>) {
         self.below = Some(Below {

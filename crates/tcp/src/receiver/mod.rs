@@ -30,7 +30,7 @@ pub enum AckPolicy {
     /// Every `packets` in-order packets, or `timeout` after the first unacknowledged packet. While a packet is missing,
     /// ACKs leave at once (RFC 5681; ns-3's DelAckCount).
     Every {
-        /// In-order packets per acknowledgement.
+        /// Packets per acknowledgement, if they arrive in order.
         packets: u32,
         /// Longest delay.
         timeout: Duration,

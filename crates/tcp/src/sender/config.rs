@@ -111,10 +111,10 @@ pub struct Nic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LossDetection {
-    /// By send times, with a reordering timer (RFC 8985).
+    /// Send times, with a reordering timer (RFC 8985).
     #[default]
     Rack,
-    /// By three duplicate ACKs (RFC 6675).
+    /// Three duplicate ACKs (RFC 6675).
     DupAck,
 }
 

@@ -90,7 +90,7 @@ pub(crate) enum Plateau {
     EveryAck,
     /// Growth and a lack of growth are tested once per round.
     RoundStart,
-    /// As in version 1: the bandwidth maximum is tested once per round, in STARTUP only.
+    /// The bandwidth maximum is tested once per round, in STARTUP only, as in version 1.
     MaxBandwidth,
     /// The Smart Exit: a lack of growth ends STARTUP only if there is also a queue.
     SmartExit(SmartExit),
