@@ -16,6 +16,7 @@ from matplotlib.collections import LineCollection
 
 from fullpipe import Run, Scenario, plots, run
 from fullpipe.errors import ResultError
+from fullpipe.plots.style import SMALL, legend_entries, shared_legend
 from fullpipe.plots.variables import state_colour
 
 MBPS = {"100 packets": [30.0, 50.0, 40.0], "500 packets": [10.0, 60.0, 20.0]}
@@ -337,3 +338,13 @@ def test_pdffonts_finds_no_type_3(tmp_path: Path) -> None:
     ).stdout
     assert "TrueType" in listed
     assert "Type 3" not in listed
+
+
+def test_a_shared_legend_has_the_style_of_the_figure_whoever_draws_it() -> None:
+    figure, (axes,) = plots.new_figure()
+    for label in ("mine", "other"):
+        axes.plot([0, 1], label=label)
+    shared_legend(figure, legend_entries(axes))
+    (legend,) = figure.legends
+    assert not legend.get_frame_on()
+    assert {text.get_fontsize() for text in legend.get_texts()} == {SMALL}

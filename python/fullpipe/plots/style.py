@@ -193,13 +193,13 @@ def inches_across(axes: Axes) -> float:
     return float(axes.get_window_extent().width / figure_of(axes).dpi)
 
 
-@in_house_style
 def legend_entries(place: Axes) -> dict[str, Any]:
     """Lines, bars and areas of an axis by their labels."""
     handles, labels = place.get_legend_handles_labels()
     return dict(zip(labels, handles, strict=True))
 
 
+@in_house_style
 def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -> None:
     """Draw one legend above all axes; of more than `LEGEND_UP_TO` entries, only the first.
 
