@@ -50,11 +50,13 @@ def test_the_page_of_a_store_in_another_folder_names_it_as_its_runs_do(
     (tmp_path / "deeper").mkdir()
     store.rename(tmp_path / "deeper/kept")
     folder = next((tmp_path / "deeper/kept").glob(of)) if of else tmp_path / "deeper/kept"
-    assert fullpipe("report", folder.relative_to(tmp_path), "-o", "r.md").exit_code == 0
+    word = f"./{folder.relative_to(tmp_path)}/"
+    assert fullpipe("report", word, "-o", "r.md", "--question", "deeper/kept").exit_code == 0
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert "--out kept\n" in text
     digest = next((tmp_path / "deeper/kept").glob("*/native-2")).parent.name
-    assert f"fullpipe report {named.replace('*', digest)} -o r.md\n" in text
+    command = f"fullpipe report {named.replace('*', digest)} -o r.md --question deeper/kept"
+    assert f"{command}\n" in text
 
 
 def test_a_run_gives_markdown(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:

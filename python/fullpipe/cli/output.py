@@ -6,6 +6,8 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import visible
@@ -107,18 +109,22 @@ _GLUED = r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(
 _COMMAND = r"`[^`]+`"
 
 
-def command_line(context: typer.Context, names: Mapping[str, str] | None = None) -> str:
+def command_line(context: typer.Context, names: Mapping[Path, str] | None = None) -> str:
     """The command line for reruns in a folder with its files; paths to other folders are shortened.
 
     Args:
         context: Context of the command.
-        names: Names that take the place of some of its words, by word.
+        names: Names that take the place of its arguments that are these paths; values of options stay.
     """
     import shlex  # imported here, as most commands never print themselves
 
-    words = (str(word) for word in context.meta.get(ARGUMENTS, ()))
+    words = [str(word) for word in context.meta.get(ARGUMENTS, ())]
     known = names or {}
-    return shlex.join(["fullpipe", *(known.get(word.rstrip("/")) or _portable(word) for word in words)])
+    shown = (
+        _portable(word) if before.startswith("-") else known.get(Path(word)) or _portable(word)
+        for before, word in pairwise(["", *words])
+    )
+    return shlex.join(["fullpipe", *shown])
 
 
 def _portable(word: str) -> str:

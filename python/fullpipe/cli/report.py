@@ -116,7 +116,7 @@ def _page(
     of: str,
     labels: Mapping[str, str],
     content: str,
-    command_of: Callable[[Mapping[str, str]], str],
+    command_of: Callable[[Mapping[Path, str]], str],
     budget: Budget,
 ) -> Document:
     """The report: a part per file, then the parts of all folders together."""
@@ -128,7 +128,7 @@ def _page(
         if labels:
             check_labels(labels, [point for group in groups_of(runs) for point in points_of(group)])
             runs = [_labelled(run, labels) for run in runs]
-        command = command_of({str(path): _from_store(path, runs) for path in folders})
+        command = command_of({path: _from_store(path, runs) for path in folders})
         pages.append(
             page_of(
                 runs, question=question, metrics=metrics, of=of, command=command, budget=budget, notes=told
