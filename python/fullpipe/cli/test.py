@@ -1,7 +1,7 @@
 """`fullpipe test`: tests of factors, over stored runs or the runs of a scenario."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,10 +41,10 @@ from fullpipe.runs.schema import TABLES
 from fullpipe.scenario.labels import Labels
 from fullpipe.sweeps import jobs
 from fullpipe.validation.compare import read_margin
-from fullpipe.validation.compare.conclusion import MOST
 from fullpipe.validation.compare.stored import FORMAT
-from fullpipe.validation.test import Answer, Factor, Family, answer, conclusion, read_families
-from fullpipe.validation.test.answer import MOST_FACTORS, by_subject, grouped, ranked
+from fullpipe.validation.test import Answer, Family, answer, conclusion, read_families
+from fullpipe.validation.test.answer import MOST_FACTORS
+from fullpipe.validation.test.conclusion import in_order
 from fullpipe.validation.test.design import only
 
 Points = list[tuple[Mapping[str, Any], Run]]
@@ -228,7 +228,7 @@ def factors(
         "question": _question(asked, found, labels),
         "conclusion": conclusion(found, labels),
         **found.to_dict(),
-        "factors": [each.to_dict() for each in _in_order(found, labels)],
+        "factors": [each.to_dict() for each in in_order(found, labels)],
         "command": command_line(context),
     }
     known = {*values.drop_nulls("value")["metric"].to_list()}
@@ -291,13 +291,6 @@ def _question(asked: Mapping[str, Family], found: Answer, labels: Labels) -> str
         each.question or f"Does {_labels(each.metrics)} differ by {' and '.join(names[family])}?"
         for family, each in asked.items()
     )
-
-
-def _in_order(found: Answer, labels: Labels) -> Iterator[Factor]:
-    """The factors at every point, in the order of the conclusion."""
-    told = ranked(by_subject(found, labels))
-    for each in [*grouped(told[:MOST]), *told[MOST:]]:
-        yield from each.factors
 
 
 def _labels(metrics: Sequence[str]) -> str:

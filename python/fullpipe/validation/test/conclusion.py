@@ -50,13 +50,9 @@ def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
     Returns:
         One to five sentences, each of at most 35 words without intervals. The list is empty without tests.
     """
-    told = ranked(by_subject(found, labels or Labels()))
-    crossed = _interactions(told[: MOST - 1])
-    room = MOST - len(crossed)
-    if len(told) > room:
-        room -= 1
-    others = [*crossed, *_elsewhere(told[room:])]
-    first = {_sentence(each): each for each in grouped(told[:room])}
+    shown, rest, crossed = _chosen(found, labels or Labels())
+    others = [*crossed, *_elsewhere(rest)]
+    first = {_sentence(each): each for each in shown}
     left = MOST - len(first) - len(others)
     sentences: list[str] = []
     for sentence, each in first.items():
@@ -64,6 +60,23 @@ def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
         left -= bool(where)
         sentences += filter(None, (sentence, where))
     return list(dict.fromkeys([*sentences, *others]))
+
+
+def in_order(found: Answer, labels: Labels) -> Iterator[Factor]:
+    """Yield the factors at every point, in the order of the sentences and then by rank."""
+    shown, rest, _ = _chosen(found, labels)
+    for each in (*shown, *rest):
+        yield from each.factors
+
+
+def _chosen(found: Answer, labels: Labels) -> tuple[list[Told], list[Told], list[str]]:
+    """Return the factors that have a sentence, all others, and the sentences on interactions."""
+    told = ranked(by_subject(found, labels))
+    crossed = _interactions(told[: MOST - 1])
+    room = MOST - len(crossed)
+    if len(told) > room:
+        room -= 1
+    return list(grouped(told[:room])), list(told[room:]), crossed
 
 
 def _own_sentence(told: Told, sentence: str) -> str:
