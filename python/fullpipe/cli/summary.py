@@ -50,9 +50,6 @@ if TYPE_CHECKING:
 # Runs with two modes, in tables over seeds: both modes with their probabilities instead of a mean.
 
 
-_NO_PATHS = ("engine", "kind", "of", "metric", "unit")
-
-
 def marked(
     found: pl.DataFrame, values: pl.DataFrame, metrics: Sequence[str]
 ) -> tuple[pl.DataFrame, list[str]]:
