@@ -12,7 +12,7 @@ from fullpipe.scenario import Network, RoutedFlow
 # One-way delays of data and times of ACKs, from packets captured at both ends.
 
 
-_SAME = ("flow", "connection", "kind", "seq", "len")
+_SAME_AT_ENDS = ("flow", "connection", "kind", "seq", "len")
 """Columns that identify a packet at either end."""
 _NS = 1e-9
 
@@ -34,7 +34,7 @@ def delays(packets: pl.DataFrame) -> pl.DataFrame:
     """
     sent, arrived = (_data(packets, point) for point in ("sender", "receiver"))
     found = (
-        arrived.join(sent, on=[*_SAME, "left"], nulls_equal=True, suffix="_sent")
+        arrived.join(sent, on=[*_SAME_AT_ENDS, "left"], nulls_equal=True, suffix="_sent")
         .filter(pl.col("time_ns") >= pl.col("time_ns_sent"))
         .select(
             "flow",
@@ -70,13 +70,12 @@ def _data(packets: pl.DataFrame, point: str) -> pl.DataFrame:
         & pl.col("kind").is_in(["data", "datagram"])
     )
     rows = packets.filter(chosen).sort("time_ns", maintain_order=True)
-    return rows.with_columns(left=pl.int_range(pl.len()).reverse().over(_SAME))
+    return rows.with_columns(left=pl.int_range(pl.len()).reverse().over(_SAME_AT_ENDS))
 
 
 # Segments of one connection at its sender: data, retransmissions, ACKs and SACK blocks over time.
 
 
-_SEGMENTS_NS = 1e-9
 _COLUMNS = ("time_s", "what", "from_byte", "to_byte")
 
 
@@ -105,7 +104,7 @@ def segments(packets: pl.DataFrame, flow: str | None = None) -> pl.DataFrame:
     most = sizes.sort("len", descending=True, maintain_order=True).row(0, named=True)
     chosen = (pl.col("flow") == most["flow"]) & (pl.col("connection") == most["connection"])
     acks = here.filter(chosen, pl.col("source") == "receiver", pl.col("kind").is_in(["ack", "data"]))
-    parts = (_segments_data(data.filter(chosen)), _acks(acks), _sacks(acks))
+    parts = (_sent_segments(data.filter(chosen)), _acks(acks), _sacks(acks))
     return pl.concat(part.select(_COLUMNS) for part in parts).sort("time_s", maintain_order=True)
 
 
@@ -122,18 +121,16 @@ def round_trip_s(found: pl.DataFrame) -> float:
     return float(np.median(took_s)) if len(took_s) else 0.0
 
 
-def _segments_data(data: pl.DataFrame) -> pl.DataFrame:
+def _sent_segments(data: pl.DataFrame) -> pl.DataFrame:
     end = pl.col("seq") + pl.col("len")
     before = end.cum_max().shift(1, fill_value=0)
     what = pl.when(pl.col("seq") < before).then(pl.lit("sent again")).otherwise(pl.lit("data"))
     ordered = data.sort("time_ns", maintain_order=True)
-    return ordered.select(time_s=pl.col("time_ns") * _SEGMENTS_NS, what=what, from_byte="seq", to_byte=end)
+    return ordered.select(time_s=pl.col("time_ns") * _NS, what=what, from_byte="seq", to_byte=end)
 
 
 def _acks(acks: pl.DataFrame) -> pl.DataFrame:
-    return acks.select(
-        time_s=pl.col("time_ns") * _SEGMENTS_NS, what=pl.lit("ACK"), from_byte="ack", to_byte="ack"
-    )
+    return acks.select(time_s=pl.col("time_ns") * _NS, what=pl.lit("ACK"), from_byte="ack", to_byte="ack")
 
 
 def _sacks(acks: pl.DataFrame) -> pl.DataFrame:
@@ -141,7 +138,7 @@ def _sacks(acks: pl.DataFrame) -> pl.DataFrame:
     blocks = acks.filter(pl.col("sacks") != "").with_columns(pl.col("sacks").str.split(" ")).explode("sacks")
     ends = pl.col("sacks").str.split("-")
     return blocks.select(
-        time_s=pl.col("time_ns") * _SEGMENTS_NS,
+        time_s=pl.col("time_ns") * _NS,
         what=pl.lit("SACK"),
         from_byte=ends.list.get(0).cast(pl.Int64),
         to_byte=ends.list.get(1).cast(pl.Int64),
@@ -151,7 +148,7 @@ def _sacks(acks: pl.DataFrame) -> pl.DataFrame:
 # Captured packets along their routes: the next capture of each, retransmissions and losses.
 
 
-_JOURNEYS_SAME = (
+_SAME_PACKET = (
     "flow",
     "connection",
     "source",
@@ -202,7 +199,7 @@ def journeys(packets: pl.DataFrame, network: Network) -> pl.DataFrame:
     rows = packets.with_row_index("row").join(
         _places(network, packets["point"].unique()), on=_OF_ONE_WAY, how="left", maintain_order="left"
     )
-    rows = rows.with_columns(packet=pl.struct(_JOURNEYS_SAME).hash(), is_again=_went_by_before())
+    rows = rows.with_columns(packet=pl.struct(_SAME_PACKET).hash(), is_again=_went_by_before())
     rows = rows.with_columns(left=pl.int_range(pl.len()).reverse().over("packet", "point"))
     rows = rows.sort("packet", "left", "place", "time_ns", nulls_last=True)
     one = ("packet", "left")

@@ -318,8 +318,6 @@ def query(sql: str, out: str | Path = "runs", content: str = NEWEST) -> pl.DataF
 
 def _frame(answer: Any) -> pl.DataFrame:
     """Return the answer as a frame. A query may name several columns alike; these are numbered."""
-    import polars as pl
-
     names: list[str] = []
     for name in answer.column_names:
         names.append(name if name not in names else f"{name}_{len(names)}")

@@ -243,12 +243,12 @@ def status(
         elif as_json:
             echo(json.dumps(sweep.to_dict()))
         else:
-            _sweep_show(sweep)
+            _show_sweep(sweep)
     if not found and not as_json:
         echo(f"no sweep is under way in {root}")
 
 
-def _sweep_show(sweep: Status) -> None:
+def _show_sweep(sweep: Status) -> None:
     echo(f'sweep {sweep.id} of "{sweep.name}": {sweep.finished:,} of {sweep.runs:,} runs finished')
     echo(f"  open     {sweep.open_chunks:,} chunks, {sweep.open_runs:,} runs")
     for held in sweep.held:

@@ -368,10 +368,7 @@ def table(
 
     As latex the table has the rules of booktabs and numbers for siunitx. As csv numbers are in base units.
     """
-    from fullpipe.analysis.points import (
-        Subject,
-        points_of,  # imported here and below, as help does not need these modules
-    )
+    # Imported here, as the help of the command needs none of these modules.
     from fullpipe.cli import forms
     from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
     from fullpipe.cli.output import echo, plain

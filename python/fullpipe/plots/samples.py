@@ -246,7 +246,7 @@ _ROOM = 0.1
 """Room beyond each of the two percentiles, as a share of their distance."""
 _SMOOTHED = 10
 """Samples over which sums and means are averaged, as in Flent's plots."""
-_ALL_SCALED_OF_AXES = 0.85
+_LEGEND_SHARE = 0.85
 """Share of the width of a figure that its axes have."""
 _MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
 Curves = Mapping[str, pl.DataFrame]
@@ -358,5 +358,5 @@ def _draw(place: Axes, curves: Curves, label: str, of: Mapping[str, str]) -> Non
     room = _ROOM * (high - low) or _ROOM * high or 1.0
     place.set_ylim(max(0.0, low - room), high + room)
     place.set_ylabel(label)
-    columns = legend_columns(list(curves), _ALL_SCALED_OF_AXES * figure_of(place).get_figwidth())
+    columns = legend_columns(list(curves), _LEGEND_SHARE * figure_of(place).get_figwidth())
     place.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns)

@@ -32,7 +32,7 @@ _ROOM = 1.12
 _FAR_ABOVE = 3.0
 """Largest ratio of the capacity to the highest mark at which the capacity is drawn."""
 _ABOVE = 4
-"""The layer of ellipses, above that of marks."""
+"""The layer of ellipses and markers, above that of marks and boxes."""
 
 
 @in_house_style
@@ -128,8 +128,6 @@ _LEVEL_OF_LETTERS = 0.05
 _POINTS_UP_TO = 50
 """Most runs of a violin that are drawn as dots."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}
-_SPREAD_ABOVE = 4
-"""The layer of markers, above that of boxes."""
 _DENSE, _OF_ALL = 0.15, 0.4
 """Greatest opacity of a band, and of all bands of a panel together."""
 _MARGIN = 0.05
@@ -259,7 +257,7 @@ def distributions(
             at = places.index(x) + (number - (len(parts) - 1) / 2) * width
             draw(axes, group["value"].to_list(), at, 0.9 * width, colour)
             if len(parts) > 1:
-                axes.plot(at, median(group["value"].to_list()), zorder=_SPREAD_ABOVE, **_MARK, **look.point)
+                axes.plot(at, median(group["value"].to_list()), zorder=_ABOVE, **_MARK, **look.point)
         axes.plot([], [], label=words, **_MARK, **look.point)
     axes.set_xticks(range(len(places)), [text(value, marks.x) for value in places])
     return rows.group_by("x", "colour", maintain_order=True).agg(

@@ -214,7 +214,7 @@ Row = Mapping[str, Any]
 
 def forest_of_effects(rows: Sequence[Row]) -> Figure | None:
     """Draw the differences of rows, rows with a verdict first; None if no row has a difference."""
-    known = [(row, made) for row in rows if (made := _effects_difference(row)) is not None]
+    known = [(row, made) for row in rows if (made := _effect_of_row(row)) is not None]
     if not known:
         return None
     first = sorted(range(len(known)), key=lambda n: not known[n][0].get("verdict"))[:_MOST]
@@ -226,7 +226,7 @@ def forest_of_effects(rows: Sequence[Row]) -> Figure | None:
     return Figure(caption, Forest("difference, % of the reference", drawn, linear), told)
 
 
-def _effects_difference(row: Row) -> Difference | None:
+def _effect_of_row(row: Row) -> Difference | None:
     """A row of the figure, with its interval truncated at the bounds of the metric.
 
     Returns:

@@ -18,7 +18,7 @@ params! {
 }
 
 /// Distribution of the extra delay. To add a distribution, add a variant here and its formula in `extra`. For the other
-/// engines, add it in `linux/tc/netem.py`, and in `ns3/program_input.py` with `cpp/wire.cc`.
+/// engines, add it in `linux/tc/link.py`, and in `ns3/input.py` with `cpp/wire.cc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {

@@ -64,7 +64,7 @@ class Whole:
         return rows_together_bps([self._rows[name] for name in flows], column, self.warmup_s)
 
     def compared(self, flows: Sequence[str]) -> Mapping[str, float]:
-        """Return the bytes of each of several flows over the same time: see `spans.compared`."""
+        """Return the bytes of each of several flows over the same time: see `samples.compared`."""
         rows = [self._rows[name] for name in flows]
         return compared(rows, self._bulk_names, lambda: self.series, self.warmup_s)
 
@@ -185,7 +185,7 @@ class Rivals:
 
     @cached_property
     def delivered(self) -> Mapping[str, float]:
-        """Bytes that each flow delivered over the same time: see `spans.compared`."""
+        """Bytes that each flow delivered over the same time: see `samples.compared`."""
         return self.whole.compared(self.names)
 
     @cached_property

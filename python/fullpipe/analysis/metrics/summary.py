@@ -107,7 +107,7 @@ def _bulk_count(run: Run, flows: Sequence[dict[str, Any]]) -> int:
 
 
 def _delivered(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
-    """Return the amounts that flows deliver over the same time, per direction: see `spans.compared`."""
+    """Return the amounts that flows deliver over the same time, per direction: see `samples.compared`."""
     bulk = frozenset(bulk_names(run))
     ways = flow_directions(run).values() or [[row["flow"] for row in flows]]
     rows = [[row for row in flows if row["flow"] in names] for names in map(frozenset, ways)]

@@ -36,7 +36,7 @@ def jain_of_some(delivered: Mapping[str, float], flows: Container[str]) -> float
     Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
 
     Args:
-        delivered: Amounts of flows whose data go the same way, by name: see `spans.compared`.
+        delivered: Amounts of flows whose data go the same way, by name: see `samples.compared`.
         flows: Names of those that compete.
 
     >>> jain_of_some({"a": 2.0, "b": 2.0, "call": 1.0}, ["a", "b"])

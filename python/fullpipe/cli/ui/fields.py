@@ -184,7 +184,7 @@ _MOST_BYTES = 20_000_000
 _FILE = "verdicts.csv"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _WORDS = re.compile(r"(\d+)")
-_PRINTED_MOST = 200
+_MOST_PRINTED = 200
 """Figures of a study."""
 
 
@@ -230,7 +230,7 @@ def _pictures(store: Path, name: str) -> list[Path]:
     """The figures that were drawn for a study: "figure-2" before "figure-10"."""
     folder = store / "papers" / name
     found = [path for path in folder.glob("*.png") if path.is_file()] if folder.is_dir() else []
-    return sorted(found, key=_in_order)[:_PRINTED_MOST]
+    return sorted(found, key=_in_order)[:_MOST_PRINTED]
 
 
 def _in_order(path: Path) -> list[int | str]:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from fullpipe.engines.base import Capabilities, Problem, not_measured
 from fullpipe.engines.lacks import NATIVE, lacking
 from fullpipe.engines.linux.departures import MOST_PACES, crossing, has_accecn, mtu_bytes, paces, routes_of
-from fullpipe.engines.linux.install import installed as algorithms
-from fullpipe.engines.linux.install.installed import INSTALL, PERIODIC, Installed
+from fullpipe.engines.linux.install.installed import INSTALL, OURS, PERIODIC, Installed, in_kernel
 from fullpipe.engines.linux.script import POINTS
 from fullpipe.engines.linux.tc import qdisc
 from fullpipe.engines.linux.tc.qdisc import MOST_U32
@@ -44,7 +43,7 @@ def capabilities(installed: Installed) -> Capabilities:
     from fullpipe.engines.linux import tables  # imported here, as listing engines needs no tables
 
     return Capabilities(
-        ccas=frozenset(ours for ours in algorithms.OURS if algorithms.in_kernel(ours, installed.ccas)),
+        ccas=frozenset(ours for ours in OURS if in_kernel(ours, installed.ccas)),
         queues=frozenset(("drop_tail", *(kind for kind in qdisc.MAKERS if kind in installed.qdiscs))),
         losses=LOSSES | ({PERIODIC} if PERIODIC in installed.qdiscs else set()),
         impairments=frozenset({"jitter", "duplicate"}),
@@ -55,7 +54,7 @@ def capabilities(installed: Installed) -> Capabilities:
 
 def remedy(family: str, name: str) -> str:
     """Return the remedy for a registry entry that a kernel lacks."""
-    if family == "ccas" and name in algorithms.OURS:
+    if family == "ccas" and name in OURS:
         return "build a kernel that has this: fullpipe engines install linux --source DIR"
     return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE
 

@@ -84,9 +84,6 @@ class NativeEngine:
             EngineError: If the plan is refused, or the simulator has an internal error.
             ScenarioError: If the run captures too many packets.
         """
-        from fullpipe.runs import Run  # imported here, as checking a scenario needs no tables
-        from fullpipe.runs.encoding import Encoded
-
         # With several threads, the CPU time is that of the whole process, including parallel runs.
         cpu_clock = time.process_time if threads() > 1 else time.thread_time
         took, cpu_s = Stopwatch(), cpu_clock()

@@ -196,7 +196,7 @@ def problems(scenario: Scenario, can: Capabilities) -> list[Problem]:
     found += [*_records(scenario), *_links(network), *_transport("tcp", scenario.tcp)]
     found += cell_problems(scenario, network)
     for n, flow in enumerate(scenario.flows):
-        found += _check_flow(f"flows[{n}]", flow, scenario.tcp_of(flow), options)
+        found += _problems_of_flow(f"flows[{n}]", flow, scenario.tcp_of(flow), options)
     return list(dict.fromkeys(found))
 
 
@@ -279,7 +279,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             yield Problem(f"{path}.{name}", "ns-3 has at most 512 MiB; leave the key out for no limit")
 
 
-def _check_flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
+def _problems_of_flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
     yield from _transport(f"{path}.tcp", flow.tcp)
     yield from _unknown(path, flow, _FLOW)
     if isinstance(flow.workload, Udp) and (

@@ -181,31 +181,23 @@ def _limit(packets: int | None, size: int | None) -> str:
     return _NO_LIMIT if packets is None or packets > _MAX_BYTES else f"{packets}p"
 
 
-def _queues_ms(value: float) -> str:
-    return f"{round(value * 1e6)}ns"
-
-
-def _queues_switch(value: bool) -> str:
-    return "true" if value else "false"
-
-
 def _codel_law(params: Params) -> dict[str, str]:
     law = {
-        "Target": _queues_ms(params["target_ms"]),
-        "Interval": _queues_ms(params["interval_ms"]),
-        "UseEcn": _queues_switch(params["ecn"]),
+        "Target": _ms(params["target_ms"]),
+        "Interval": _ms(params["interval_ms"]),
+        "UseEcn": _switch(params["ecn"]),
     }
     threshold = params["ce_threshold_ms"]
-    return law if threshold is None else {**law, "CeThreshold": _queues_ms(threshold)}
+    return law if threshold is None else {**law, "CeThreshold": _ms(threshold)}
 
 
 def _pie_law(params: Params) -> dict[str, str]:
     return {
-        "QueueDelayReference": _queues_ms(params["target_ms"]),
-        "Tupdate": _queues_ms(params["tupdate_ms"]),
+        "QueueDelayReference": _ms(params["target_ms"]),
+        "Tupdate": _ms(params["tupdate_ms"]),
         "A": f"{params['alpha'] / 16:.17g}",
         "B": f"{params['beta'] / 16:.17g}",
-        "UseEcn": _queues_switch(params["ecn"]),
+        "UseEcn": _switch(params["ecn"]),
     }
 
 
@@ -252,9 +244,9 @@ def _red(params: Params) -> Ns3Queue:
             "LinkDelay": "0ns",
             "Gentle": "false",
             "Wait": "true",
-            "UseEcn": _queues_switch(params["ecn"]),
-            "UseHardDrop": _queues_switch(params["harddrop"]),
-            "AdaptMaxP": _queues_switch(params["adaptive"]),
+            "UseEcn": _switch(params["ecn"]),
+            "UseHardDrop": _switch(params["harddrop"]),
+            "AdaptMaxP": _switch(params["adaptive"]),
         },
     )
 

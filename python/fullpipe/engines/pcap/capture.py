@@ -12,7 +12,7 @@ from fullpipe.engines.pcap.headers import Left, Segments, decode
 from fullpipe.errors import InputFileError, brief
 
 MOST_SEGMENTS = 1_100_000
-"""Most segments that are read of a file. With the limit in `cells`, memory stays under 700 MB."""
+"""Most segments that are read of a file. With the limit in `window`, memory stays under 700 MB."""
 LONGEST_S = 86_400.0
 """Longest total time in which connections of a capture are open."""
 _BETWEEN_NS = 1_000_000_000

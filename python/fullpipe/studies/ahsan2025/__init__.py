@@ -211,17 +211,17 @@ UPLINK = "nat-switch"
 def draw_rerun(found: Measurements, runs: Runs, folder: Path) -> list[Path]:
     """Draw counterparts of Figures 3, 10 to 12, 13, 14, 15 and 16, and windows and backlogs over time."""
     return [
-        *_rerun_figures_boxes(found, rerun.FAIR, folder, "again-figure-3"),
-        *_rerun_figures_boxes(found, rerun.BEST_EFFORT, folder, "again-figure-15"),
+        *_boxes_again(found, rerun.FAIR, folder, "again-figure-3"),
+        *_boxes_again(found, rerun.BEST_EFFORT, folder, "again-figure-15"),
         *_streams(found, rerun_measures.NAME, {}, folder, "again-figures-10-12"),
         *_streams(found, rerun.UPLOADS, {rerun.KEY: DIRECT}, folder, "again-figures-13-14"),
         *_pings(runs, folder),
-        *_rerun_figures_over_time(runs, folder),
+        *_window_and_backlog(runs, folder),
     ]
 
 
 @plots.in_house_style
-def _rerun_figures_boxes(found: Measurements, test: str, folder: Path, stem: str) -> list[Path]:
+def _boxes_again(found: Measurements, test: str, folder: Path, stem: str) -> list[Path]:
     """Draw boxes over seeds of uploads, downloads and pings per algorithm, with direct and terminated TCP."""
     figure, axes = plots.new_figure(len(LABELS), len(COMPARED), row_height=1.9, share_y="row")
     frames = []
@@ -283,7 +283,7 @@ def _pings(runs: Runs, folder: Path) -> list[Path]:
 
 
 @plots.in_house_style
-def _rerun_figures_over_time(runs: Runs, folder: Path) -> list[Path]:
+def _window_and_backlog(runs: Runs, folder: Path) -> list[Path]:
     """Draw the window of one upload, and the backlog of the uplink."""
     chosen = _first(runs, rerun.UPLOADS, {rerun.KEY: DIRECT, "streams": 1})
     chosen = {name: run for name, run in chosen.items() if name in OVER_TIME}

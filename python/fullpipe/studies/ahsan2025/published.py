@@ -59,7 +59,6 @@ FIGURES = {
 """Folder and test by figure. Figure 14, sixteen streams over Ethernet, has no published files."""
 UPLOADS = ("TCP upload sum", "TCP upload")
 """Series of a test with several streams, and of a test with one stream."""
-PING = "Ping (ms) ICMP"
 FROM_S, TO_S = 5.0, 65.0
 """Span in which the streams ran."""
 
@@ -112,7 +111,7 @@ def _upload(path: Path) -> tuple[str, Upload]:
             raise InputFileError(f"{path.name}: {name} has no value from {FROM_S:g} to {TO_S:g} s")
         return column
 
-    return NAMES.get(read.text("TITLE").lower(), ""), Upload(values(*UPLOADS), values(PING))
+    return NAMES.get(read.text("TITLE").lower(), ""), Upload(values(*UPLOADS), values(PINGS))
 
 
 # Published data in a folder: exports, Flent's files, and their measurements.

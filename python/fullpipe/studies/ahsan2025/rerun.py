@@ -12,8 +12,6 @@ from fullpipe.analysis.statistics.intervals import rank_correlation
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies.ahsan2025 import rerun_measures
-from fullpipe.studies.ahsan2025 import rerun_measures as wired
-from fullpipe.studies.ahsan2025 import rerun_measures as wireless
 from fullpipe.studies.ahsan2025.printed import SUMMARY, Table, results
 from fullpipe.studies.ahsan2025.rerun_measures import DIRECT, ENDED, ENDED_FQ_CODEL, PATHS, SERVERS_ALIKE
 from fullpipe.studies.claim_checks import ClaimChecker
@@ -79,13 +77,13 @@ MARKED = {
 
 def plan(*, quick: bool) -> Plan:
     """Return every experiment with its algorithms."""
-    return list(_parts(wired.QUICK_LENGTH_S if quick else wired.LENGTH_S))
+    return list(_parts(rerun_measures.QUICK_LENGTH_S if quick else rerun_measures.LENGTH_S))
 
 
 def _parts(length_s: float) -> Iterator[tuple[Experiment, Algorithms]]:
     for test in (FAIR, BEST_EFFORT):
-        scenario = wired.scenario(test, length_s=length_s)
-        up, down = wired.streams(scenario, "upload"), wired.streams(scenario, "download")
+        scenario = rerun_measures.scenario(test, length_s=length_s)
+        up, down = rerun_measures.streams(scenario, "upload"), rerun_measures.streams(scenario, "download")
         chosen: Variants = {path: PATHS[path] for path in OF_BOTH_WAYS}
         alike: Variants = {path + SERVERS_ALIKE: PATHS[path] for path in (DIRECT, ENDED)}
         for paths, flows in ((chosen, up), (alike, (*up, *down))):
@@ -95,12 +93,12 @@ def _parts(length_s: float) -> Iterator[tuple[Experiment, Algorithms]]:
     yield _classes(length_s), ALGORITHMS
     yield _pairs(length_s), {"both": None}
     yield _marks(length_s), MARKED
-    yield wireless.experiment(length_s=length_s), ALGORITHMS
+    yield rerun_measures.experiment(length_s=length_s), ALGORITHMS
 
 
 def _upload_scenario(count: int, length_s: float) -> Scenario:
     """Return a scenario with `count` uploads and a ping."""
-    scenario = wired.scenario("tcp_1up", length_s=length_s)
+    scenario = rerun_measures.scenario("tcp_1up", length_s=length_s)
     return scenario.with_values({"flows.0.count": count})
 
 
@@ -112,13 +110,13 @@ def _uploads(count: int, length_s: float) -> Experiment:
 
 
 def _classes(length_s: float) -> Experiment:
-    scenario = wired.scenario(CLASSES, length_s=length_s)
-    flows = wired.streams(scenario, "upload")
+    scenario = rerun_measures.scenario(CLASSES, length_s=length_s)
+    flows = rerun_measures.streams(scenario, "upload")
     return Experiment(CLASSES, scenario, {}, rerun_measures.of_classes, {"bottleneck": BOTTLENECKS}, flows)
 
 
 def _pairs(length_s: float) -> Experiment:
-    scenario = wired.scenario("tcp_2up", length_s=length_s)
+    scenario = rerun_measures.scenario("tcp_2up", length_s=length_s)
     pairs: Variants = {
         pair: {f"flows.{n}.cca": cca for n, cca in enumerate(ccas)} for pair, ccas in BOTH.items()
     }
@@ -235,9 +233,9 @@ def sections(found: Measurements) -> list[str | Aligned]:
     """Return tests with runs as replicates, and the experiments for which the paper has no numbers."""
     made = [
         _tests(found),
-        _rerun_text_pairs(found),
-        _rerun_text_classes(found),
-        _rerun_text_marks(found),
+        _text_of_pairs(found),
+        _text_of_classes(found),
+        _text_of_marks(found),
         _wireless(found),
         _downloads(found),
     ]
@@ -279,7 +277,7 @@ def _tested(groups: Sequence[Sequence[float]]) -> list[str]:
     return [f"{test.f:.3g}", f"{test.p:.2g}", f"{sum(pair.p < LEVEL for pair in pairs)}"]
 
 
-def _rerun_text_pairs(found: Measurements) -> list[str | Aligned]:
+def _text_of_pairs(found: Measurements) -> list[str | Aligned]:
     paths = found.choices(PAIRS, KEY)
     rows = [
         [
@@ -293,7 +291,7 @@ def _rerun_text_pairs(found: Measurements) -> list[str | Aligned]:
     )
 
 
-def _rerun_text_classes(found: Measurements) -> list[str | Aligned]:
+def _text_of_classes(found: Measurements) -> list[str | Aligned]:
     quantities = (
         "upload_BE",
         "upload_BK",
@@ -318,7 +316,7 @@ def _rerun_text_classes(found: Measurements) -> list[str | Aligned]:
     return _table(told, ["", "uplink and downlink", *quantities], rows)
 
 
-def _rerun_text_marks(found: Measurements) -> list[str | Aligned]:
+def _text_of_marks(found: Measurements) -> list[str | Aligned]:
     quantities = ("upload", "median", "marked", "dropped")
     rows = [
         [name, str(way), *(_shown(found, MARKS, q, name, {"feedback": way}) for q in quantities)]

@@ -8,7 +8,7 @@ from fullpipe.validation.conformance.lab import Lab, ObservedRun, Step, at, case
 # PROBE_UP and PROBE_REFILL: the search for more bandwidth, and its end.
 
 
-_CYCLE = ("ProbeBW_UP", "ProbeBW_REFILL")
+_UP_THEN_REFILL = ("ProbeBW_UP", "ProbeBW_REFILL")
 _RTT_S = 0.04
 
 
@@ -29,7 +29,7 @@ def bounded(lab: Lab, **options: object) -> ObservedRun:
     why="In a deep buffer nothing but the missing growth says that there is no more bandwidth.",
     tolerance="One round less or two more than three: a round in which the probe still arrives at the "
     "bottleneck, and rounds are counted at their ends.",
-    needs=(*_CYCLE, "round_count"),
+    needs=(*_UP_THEN_REFILL, "round_count"),
 )
 def plateau(lab: Lab) -> Iterator[Step]:
     """Three rounds, no loss, then PROBE_DOWN."""
@@ -55,7 +55,7 @@ def plateau(lab: Lab) -> Iterator[Step]:
     'limited by the application, so that "updated appropriately" can only mean that it does not '
     "rise. With little in flight, PROBE_DOWN may end with the very ACK that began it.",
     tolerance="Five round trips, as in A.2.",
-    needs=(*_CYCLE, "inflight_longterm"),
+    needs=(*_UP_THEN_REFILL, "inflight_longterm"),
 )
 def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     """PROBE_DOWN within five round trips of the loss."""
@@ -108,7 +108,7 @@ def application_limited(lab: Lab) -> Iterator[Step]:
     why="The probe has found the limit: it ends at once, and the bound comes down to what was in "
     "flight, but not below 0.7 (Beta) of the target.",
     tolerance="Five round trips, as in A.2; two packets for rounding.",
-    needs=(*_CYCLE, "inflight_longterm"),
+    needs=(*_UP_THEN_REFILL, "inflight_longterm"),
 )
 def loss_when_bounded(lab: Lab) -> Iterator[Step]:
     """20 % loss for 150 ms as the second probe begins."""
@@ -138,7 +138,7 @@ def loss_when_bounded(lab: Lab) -> Iterator[Step]:
     why="Samples of the pause are low and marked as limited by the application; the maximum must not "
     "take them, and the probe goes on.",
     tolerance="2 % of max_bw, as in A.1.",
-    needs=_CYCLE,
+    needs=_UP_THEN_REFILL,
 )
 def pause_in_refill(lab: Lab) -> Iterator[Step]:
     """The application pauses for one round trip as PROBE_REFILL begins."""
@@ -162,7 +162,7 @@ def pause_in_refill(lab: Lab) -> Iterator[Step]:
 
 _QUANTISATION = 8
 _LONGEST_WAIT_S = 3.0
-_PROBE_DOWN_CYCLE = ("ProbeBW_DOWN", "ProbeBW_REFILL")
+_DOWN_THEN_REFILL = ("ProbeBW_DOWN", "ProbeBW_REFILL")
 
 
 @case(
@@ -171,7 +171,7 @@ _PROBE_DOWN_CYCLE = ("ProbeBW_DOWN", "ProbeBW_REFILL")
     "PROBE_DOWN ends when what is in flight leaves headroom",
     why="The queue of the probe is gone, and some room is left for others.",
     tolerance="0.01 for the gain; 8 packets for the BDP, as in A.3.",
-    needs=(*_PROBE_DOWN_CYCLE, "ProbeBW_CRUISE", "pacing_gain"),
+    needs=(*_DOWN_THEN_REFILL, "ProbeBW_CRUISE", "pacing_gain"),
 )
 def on_inflight(lab: Lab) -> Iterator[Step]:
     """Gain 0.9, then PROBE_CRUISE within the BDP and the headroom."""
@@ -197,7 +197,7 @@ def on_inflight(lab: Lab) -> Iterator[Step]:
     "of the bandwidth away; the pacing margin of 1 % then still drains the queue, slowly, so 40 % "
     "are taken here.",
     tolerance="A tenth of a second on the 3 s that bw_probe_wait may be: it is looked at when ACKs come.",
-    needs=_PROBE_DOWN_CYCLE,
+    needs=_DOWN_THEN_REFILL,
 )
 def on_time(lab: Lab) -> Iterator[Step]:
     """The rate falls by 40 % as PROBE_DOWN begins, early enough to be over before PROBE_RTT."""
@@ -220,7 +220,6 @@ def on_time(lab: Lab) -> Iterator[Step]:
 
 
 _INTERVAL_S = 5.0
-_PROBE_RTT_RTT_S = 0.04
 
 
 def _long(lab: Lab) -> ObservedRun:
@@ -245,12 +244,12 @@ def comes_and_goes(lab: Lab) -> Iterator[Step]:
     if observed.has("cwnd_gain"):
         gain = observed.at("cwnd_gain", start_s)
         yield Step("cwnd_gain is 0.5", f"{gain:.2f}", abs(gain - 0.5) <= 0.01)
-    bdp = rate_pps(10) * _PROBE_RTT_RTT_S
+    bdp = rate_pps(10) * _RTT_S
     low = float(observed.series("in_flight_bytes", start_s, end_s).min() or 0) / 1448  # type: ignore[arg-type]
     half = abs(low - bdp / 2) <= 6
     yield Step("in flight falls to half of the BDP", f"{low:.0f} of {bdp:.0f} packets", half)
     lasted_s = end_s - start_s
-    right = 0.2 <= lasted_s <= 0.2 + 4 * _PROBE_RTT_RTT_S
+    right = 0.2 <= lasted_s <= 0.2 + 4 * _RTT_S
     yield Step("it lasts 200 ms and a round", f"{1e3 * lasted_s:.0f} ms", right)
     yield Step("PROBE_BW follows", following or "nothing", following.startswith("ProbeBW"))
     after = observed.goodput(end_s + 0.3, end_s + 1.5) / rate_pps(10)
@@ -272,7 +271,7 @@ def skipped(lab: Lab) -> Iterator[Step]:
     observed = lab.path(17, interval_ms=10, application=[at(pause_s, rate="0 bit/s"), at(back_s)])
     low = observed.in_flight(back_s - 0.1)
     yield Step("nothing is in flight in the pause", f"{low:.0f} packets", low == 0)
-    flags = observed.numbers("idle_restart", back_s, back_s + 2 * _PROBE_RTT_RTT_S)["value"].to_list()
+    flags = observed.numbers("idle_restart", back_s, back_s + 2 * _RTT_S)["value"].to_list()
     yield Step("idle_restart is true after it", f"{flags[:6]}", 1.0 in flags)
     states = {
         name for name, start_s, end_s in observed.states if end_s > pause_s + 0.2 and start_s < back_s + 1

@@ -288,7 +288,7 @@ class Buffer:
 def buffer_of(measured: Measured, way: Way, base: Base, rate_bps: float) -> Buffer:
     """The buffer of a direction.
 
-    With streams in both directions at once, the two queues fill in turn (see `engines.flent.two_way`), and
+    With streams in both directions at once, the two queues fill in turn (see `engines.flent.limits`), and
     the delay that pings met in both queues is taken for that of this buffer.
     """
     rates = measured.rates[way]

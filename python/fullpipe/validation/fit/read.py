@@ -143,7 +143,7 @@ def _began_among(of_host: Sequence[Flow], others: Sequence[Flow]) -> bool:
 # A capture of bulk flows as the measurement of a line: RTTs of segments, and delivered bytes.
 
 
-_OF_PCAP_STEP_S = 0.1
+_CAPTURE_STEP_S = 0.1
 _OF_SIDE: dict[str, Way] = {"sender": "up", "receiver": "down"}
 _LEAST_STEPS = 10
 
@@ -163,10 +163,10 @@ def of_capture(path: Path) -> Measured:
             f"{path}: no bulk flow of TCP has data and ACKs with an RTT; capture a download or an upload"
         )
     of_way = {way: [flow for flow in flows if _way(flow) == way] for way in WAYS}
-    rates = {way: of for way in WAYS if (of := _of_pcap_rates(of_way[way])) is not None}
+    rates = {way: of for way in WAYS if (of := _rates_of_flows(of_way[way])) is not None}
     if not rates:
         raise InputFileError(
-            f"{path}: no bulk flow lasts for {_LEAST_STEPS * _OF_PCAP_STEP_S:g} s; capture a longer one"
+            f"{path}: no bulk flow lasts for {_LEAST_STEPS * _CAPTURE_STEP_S:g} s; capture a longer one"
         )
     found = segment_rtts(timed)
     nearest = found.nearest
@@ -193,13 +193,13 @@ def _way(flow: Flow) -> Way:
     return _OF_SIDE.get(flow.side.name, "down")
 
 
-def _of_pcap_rates(flows: Sequence[Flow]) -> Rates | None:
+def _rates_of_flows(flows: Sequence[Flow]) -> Rates | None:
     """Bytes that all flows of one direction delivered per time step, without the pauses of the flows."""
     if not flows:
         return None
     begin_s = min(flow.span_s[0] for flow in flows)
     end_s = max(flow.span_s[1] for flow in flows)
-    edges_s = np.arange(begin_s, end_s, _OF_PCAP_STEP_S)
+    edges_s = np.arange(begin_s, end_s, _CAPTURE_STEP_S)
     arrived, seen = np.zeros(edges_s.size), np.zeros(edges_s.size)
     for flow in flows:
         times_s, front = flow.delivered
@@ -208,14 +208,14 @@ def _of_pcap_rates(flows: Sequence[Flow]) -> Rates | None:
         seen += np.searchsorted(flow.sent_s, edges_s, side="right")
     longest_s = max((float(flow.rtts_s[1].max()) for flow in flows if flow.rtts_s[1].size), default=0.0)
     # While a hole is open, data arrive but nothing is delivered.
-    runs = is_running(np.diff(arrived + seen), _OF_PCAP_STEP_S, longest_s)
-    bps = np.diff(arrived)[runs] * 8 / _OF_PCAP_STEP_S
+    runs = is_running(np.diff(arrived + seen), _CAPTURE_STEP_S, longest_s)
+    bps = np.diff(arrived)[runs] * 8 / _CAPTURE_STEP_S
     if bps.size < _LEAST_STEPS or not bps.any():
         return None
     counts = [None if flow.retransmissions is None else flow.retransmissions.total for flow in flows]
     known = [count for count in counts if count is not None]
     resent = sum(known) if len(known) == len(counts) else None
-    return Rates(edges_s[1:][runs], np.full(bps.size, _OF_PCAP_STEP_S), bps, mss=flows[0].mss, resent=resent)
+    return Rates(edges_s[1:][runs], np.full(bps.size, _CAPTURE_STEP_S), bps, mss=flows[0].mss, resent=resent)
 
 
 # Untrusted files of measurements, read as one measurement of one line.

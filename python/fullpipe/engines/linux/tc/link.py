@@ -13,6 +13,7 @@ from fullpipe.engines.linux.tc.qdisc import (
     FILTER,
     INGRESS,
     INNER,
+    MOST_U32,
     OUTER,
     ROOT,
     Qdisc,
@@ -37,8 +38,7 @@ from fullpipe.scenario.quantities import BITS, to_nanoseconds
 
 
 _PLENTY_PACKETS = 1_000_000
-_MOST_U32 = 2**32 - 1
-_CERTAIN = 2**32 - 1
+_CERTAIN = MOST_U32
 _TABLE = 2048
 _SIGMA = 8192
 _MOST_S16 = 2**15 - 1
@@ -82,8 +82,8 @@ class Netem:
         rate_bps = self.rate_bps or (_IN_ORDER_BPS if self.jitter and not self.jitter.reorder else None)
         if rate_bps:
             rate = rate_bps // BITS
-            options += attribute(6, struct.pack("<IiIi", min(rate, _MOST_U32), 0, 0, 0))
-            options += u64(8, rate) if rate > _MOST_U32 else b""
+            options += attribute(6, struct.pack("<IiIi", min(rate, MOST_U32), 0, 0, 0))
+            options += u64(8, rate) if rate > MOST_U32 else b""
         return Qdisc("netem", options + u64(14, seed), nested=False)
 
     def _delays(self) -> tuple[int, int, bytes]:

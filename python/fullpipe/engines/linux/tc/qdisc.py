@@ -107,10 +107,9 @@ _PASS, _DROP = 0, 2
 _DETERMINISTIC = 2
 _TICK_NS = 64
 _ANY_SIZE = 2**31 - 1
-_TABLE, _CELL_LOG = 1024, 3
+_RATE_TABLE_BYTES, _CELL_LOG = 1024, 3
 """Size and cell log of the rate table, which kernels require but no longer read."""
 MOST_EVERY = 2**16 - 1
-_MOST_TICKS = 2**32 - 1
 
 
 def policer(p: Mapping[str, Any], class_id: int) -> Qdisc:
@@ -119,7 +118,9 @@ def policer(p: Mapping[str, Any], class_id: int) -> Qdisc:
     spec = ratespec(rate_bps, _CELL_LOG)
     parms = struct.pack("<IiIII", 0, _DROP, 0, burst_ticks(p), _ANY_SIZE)
     parms += spec + ratespec(0) + struct.pack("<iiI", 0, 0, 0)
-    options = attribute(1, parms) + attribute(2, bytes(_TABLE)) + u32(5, _PASS) + rate64(8, rate_bps)
+    options = (
+        attribute(1, parms) + attribute(2, bytes(_RATE_TABLE_BYTES)) + u32(5, _PASS) + rate64(8, rate_bps)
+    )
     return _matchall("police", options, u32(1, class_id))
 
 
@@ -130,7 +131,7 @@ def burst_ticks(p: Mapping[str, Any]) -> int:
 
 def holds(p: Mapping[str, Any]) -> bool:
     """Whether the kernel supports a bucket of this size, whose filling time has 32 bits."""
-    return burst_ticks(p) <= _MOST_TICKS
+    return burst_ticks(p) <= MOST_U32
 
 
 def every(count: int) -> Qdisc:
@@ -200,8 +201,8 @@ def fq() -> Qdisc:
 
 _ECN, _HARDDROP, _ADAPTIVE = 1, 2, 4
 _MOST_SHIFT, _KERNEL_BITS = 31, 32
-_RED_TABLE = 256
-_CERTAIN = 2**32 - 1
+_RED_TABLE_BYTES = 256
+_CERTAIN = MOST_U32
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,7 @@ def red(p: Mapping[str, Any]) -> Qdisc:
     flags = _ECN * p["ecn"] | _HARDDROP * p["harddrop"] | _ADAPTIVE * p["adaptive"]
     options = struct.pack("<IIIBBBB", p["limit"], at.least, at.most, at.shift, 0, 0, flags)
     most = max(1, round(p["probability"] * _CERTAIN))
-    return Qdisc("red", attribute(1, options) + attribute(2, bytes(_RED_TABLE)) + u32(3, most))
+    return Qdisc("red", attribute(1, options) + attribute(2, bytes(_RED_TABLE_BYTES)) + u32(3, most))
 
 
 # Converts a scenario's queues to queue disciplines of Linux with all their options.
