@@ -7,10 +7,19 @@ code.
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import inspect
 import re
 import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -20,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from fullpipe.algorithms.controller import Controller
-    from fullpipe.algorithms.source import Source
 
     Factory = Callable[[dict[str, Any], int], Controller]
+
 
 PREFIX = "python:"
 _NAME = re.compile(r"python:[^\W\d]\w*(\.[^\W\d]\w*)*:[\w.<>]+")
@@ -70,7 +79,6 @@ def import_class(kind: str) -> None:
         ScenarioError: If the module cannot be imported, or has no such class.
     """
     from fullpipe.algorithms.controller import Controller
-    from fullpipe.algorithms.source import from_source
 
     if kind in _known:
         return
@@ -128,7 +136,6 @@ def _source(kind: str) -> Source:
     cls = _known[kind]
     if cls not in _sources:
         from fullpipe.algorithms.controller import Controller
-        from fullpipe.algorithms.source import source_of
 
         bases = [base for base in cls.__mro__ if base not in Controller.__mro__]
         _sources[cls] = source_of(kind, bases, _brought.get(kind.split(":")[1], ()))
@@ -149,3 +156,180 @@ def look_in(*folders: Path) -> None:
     for folder in reversed([str(folder.resolve()) for folder in folders]):
         if folder not in sys.path:
             sys.path.insert(0, folder)
+
+
+# Imports of modules of users. Every process that imports such a module compiles it from source.
+# Python accepts stored bytecode if the size of the source file and the second of its last write are unchanged
+# (PEP 552). Two edits within a second can leave both unchanged. The old code would then run, and its results
+# would be stored for the new source.
+
+
+_STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
+INSTALLED = ("site-packages", "dist-packages")
+"""Folders of installed packages. A run stores the versions of the packages that fullpipe uses in
+`versions`."""
+
+
+def is_own(module: str, path: Path) -> bool:
+    """Whether a source file belongs to the user: not to an installed package, Python or fullpipe."""
+    is_ours = module.partition(".")[0] == "fullpipe"
+    return not (is_ours or set(INSTALLED) & set(path.parts) or path.is_relative_to(_STANDARD))
+
+
+class _Loader(SourceFileLoader):
+    """Compiles a module without reading or writing bytecode."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
+
+class _Finder:
+    """Finds modules as Python does, and compiles modules of users from source."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target)
+        if spec and type(spec.loader) is SourceFileLoader and is_own(name, Path(spec.loader.path).resolve()):
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+@contextmanager
+def from_source() -> Iterator[None]:
+    """Within this context, compile imported modules of users from their source files."""
+    finder = _Finder()
+    place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
+    sys.meta_path.insert(place, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+# Source files of a class: the module of the class, the modules of its bases, and imported modules in the same
+# folders.
+
+
+@dataclass(frozen=True)
+class Source:
+    """Source files of a class as they were when it became known."""
+
+    fingerprint: str
+    """Digest of all source files; empty for a class without a file."""
+    digests: Mapping[str, str]
+    """SHA-256 of every source file by its path below the folder of its modules."""
+    paths: Mapping[str, Path]
+
+
+def source_of(kind: str, bases: Sequence[type], brought: Sequence[str] = ()) -> Source:
+    """Return the source files of a class.
+
+    Args:
+        kind: Name of the class, such as "python:mine:Reno".
+        bases: The class and those of its bases that are not part of fullpipe.
+        brought: All modules that the import of the class imported.
+    """
+    try:
+        found = [(base, Path(inspect.getfile(base)).resolve()) for base in bases]
+        contents = {path: path.read_bytes() for _, path in found}
+    except (OSError, TypeError):
+        from uuid import uuid4  # imported here, as most scenarios name no class
+
+        return Source("", {kind: uuid4().hex}, {})
+    digest, names = hashlib.sha256(), dict[str, Path]()
+    for base, path in found:
+        digest.update(contents[path])
+        digest.update(f"{base.__module__}:{base.__qualname__}".encode())
+        names[_name(path, _root(base, path))] = path
+    roots = [_root(base, path) for base, path in found]
+    helpers = dict(_imported({path: root for (_, path), root in zip(found, roots, strict=True)}, roots))
+    for name, path in sorted((helpers | dict(_loaded(brought))).items()):
+        if path not in contents:
+            contents[path] = path.read_bytes()
+            digest.update(contents[path])
+            names[name] = path
+    digests = {name: hashlib.sha256(contents[path]).hexdigest() for name, path in names.items()}
+    return Source(digest.hexdigest()[:DIGITS], digests, names)
+
+
+def _root(base: type, path: Path) -> Path:
+    """Return the folder in which the module of a class was found."""
+    depth = base.__module__.count(".") + (path.name == "__init__.py")
+    return path.parents[min(depth, len(path.parents) - 1)]
+
+
+def _name(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def _imported(files: Mapping[Path, Path], roots: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Yield the user's own modules that files import, directly or through other such modules.
+
+    Args:
+        files: Files, each with the folder in which its modules are found.
+        roots: The folders of all files. Modules are also searched in the folders given to `classes.look_in`.
+    """
+    places = list(dict.fromkeys([*roots, *looked_in()]))
+    waiting, seen = list(files.items()), set(files)
+    while waiting:
+        path, root = waiting.pop()
+        for name in _names(path, root):
+            for place, found in _candidates(name, places):
+                if found not in seen and found.is_file():
+                    seen.add(found)
+                    waiting.append((found, place))
+                    yield _name(found, place), found
+
+
+def _loaded(modules: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """Yield the files of the user's own modules, by their names below the folder of the package."""
+    for module in modules:
+        file = getattr(sys.modules.get(module), "__file__", None)
+        if file and file.endswith(".py") and is_own(module, path := Path(file).resolve()):
+            depth = module.count(".") + (path.name == "__init__.py")
+            yield path.relative_to(path.parents[depth]).as_posix(), path
+
+
+def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
+    """Yield the files that may hold a module, each with its folder. Installed packages are left out."""
+    if name.split("/", maxsplit=1)[0] == "fullpipe":
+        return
+    for place in places:
+        for file in (place / f"{name}.py", place / name / "__init__.py"):
+            found = file.resolve()
+            if found.is_relative_to(place) and not set(INSTALLED) & set(found.parts):
+                yield place, found
+
+
+def _names(path: Path, root: Path) -> Iterable[str]:
+    """Return the paths, below a folder and without suffix, of modules that a file may import."""
+    from fullpipe.parser import PARSER  # imported here, as most scenarios name no class
+
+    found = dict[str, None]()
+    with suppress(SyntaxError, ValueError, OSError, RecursionError):
+        text = path.read_bytes()
+        with PARSER:
+            tree = ast.parse(text)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                modules = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                base = [*_package(path, root, node.level), *filter(None, [node.module])]
+                modules = [".".join([*base, *rest]) for rest in ([], *([a.name] for a in node.names))]
+            else:
+                continue
+            for module in modules:
+                parts = module.split(".")
+                found |= dict.fromkeys("/".join(parts[: n + 1]) for n in range(len(parts)))
+    return [name for name in found if name and "*" not in name]
+
+
+def _package(path: Path, root: Path, level: int) -> Sequence[str]:
+    """Return the package from which a relative import starts; empty for an absolute one."""
+    if not level:
+        return ()
+    parts = path.parent.relative_to(root).parts
+    return parts[: len(parts) - level + 1]
