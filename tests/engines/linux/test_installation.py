@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from fullpipe.engines.base import InstallOptions
-from fullpipe.engines.linux.install import debian, install, installed, kernel
+from fullpipe.engines.linux import engine
+from fullpipe.engines.linux.install import debian, installed, kernel
 from fullpipe.errors import EngineError
 
 
@@ -17,8 +18,8 @@ from fullpipe.errors import EngineError
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What looks like a tree, in front of an empty cache and all the tools that a build needs."""
     monkeypatch.setenv("FULLPIPE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(install, "compile_program", lambda: tmp_path)
-    monkeypatch.setattr(install, "_BUILD_MB", 0)
+    monkeypatch.setattr(engine, "compile_program", lambda: tmp_path)
+    monkeypatch.setattr(engine, "_BUILD_MB", 0)
     monkeypatch.setattr(installed, "check", lambda: None)
     monkeypatch.setattr(installed, "borrowed", lambda *_: {})
     (tmp_path / "tree/arch/um").mkdir(parents=True)
@@ -28,7 +29,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def refused(source: Path) -> str:
     with pytest.raises(EngineError) as caught:
-        install.install(InstallOptions(source=source), lambda _: None)
+        engine.install(InstallOptions(source=source), lambda _: None)
     return str(caught.value)
 
 
@@ -44,7 +45,7 @@ def test_a_folder_that_is_no_tree(source: Path) -> None:
 
 
 def test_a_disk_that_is_too_small(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(install, "_BUILD_MB", 10**12)
+    monkeypatch.setattr(engine, "_BUILD_MB", 10**12)
     assert "a build needs" in refused(source)
 
 
