@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 
 from fullpipe import Run, Scenario, sweeps
+from fullpipe.analysis import values
 from fullpipe.analysis import values as measurements
 from fullpipe.analysis.metrics import table
 from fullpipe.analysis.values import values_of
 from fullpipe.engines.flent.run import read_run, save
-from fullpipe.runs import EngineId, Store, segments, values
+from fullpipe.runs import EngineId, Store, segments
 from fullpipe.runs.segments import VALUES, Segment, paths
 from tests.flent import made
 

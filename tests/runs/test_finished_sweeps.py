@@ -8,10 +8,11 @@ import polars as pl
 import pytest
 
 from fullpipe import Run, Scenario, files, sweeps
+from fullpipe.analysis import values
 from fullpipe.analysis import values as measurements
 from fullpipe.analysis.metrics import table
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
-from fullpipe.runs import Store, values
+from fullpipe.runs import Store
 from fullpipe.runs.kept import Kept
 
 Cli = Callable[..., Any]

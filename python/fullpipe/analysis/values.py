@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +15,222 @@ import polars as pl
 
 from fullpipe.analysis.metrics import flow_groups
 from fullpipe.analysis.metrics.table import measured_rows
-from fullpipe.runs import Run, values
+from fullpipe.lazy import LOADED_NS
+from fullpipe.runs import Run
+from fullpipe.runs.encoding import checksum, encoded
+from fullpipe.runs.entries import Stream
+from fullpipe.runs.meta import version
 from fullpipe.runs.population import recordings_in
-from fullpipe.runs.values import Packed, Question
-from fullpipe.runs.writer import FEW
+from fullpipe.runs.segments import FOLDER, VALUES, DamagedError, Segment, add, paths
+from fullpipe.runs.writer import FEW, Writer
+
+LABELS = pl.Schema(
+    {"kind": pl.String(), "of": pl.String(), "metric": pl.String(), "unit": pl.String(), "entry": pl.Int64()}
+)
+"""Columns that describe the values of a run."""
+_SHAPES = pl.Schema({"shape": pl.Int64(), **LABELS})
+_RUNS = pl.Schema({"id": pl.Int64(), "shape": pl.Int64(), "values": pl.List(pl.Float64())})
+_MANY = 8
+"""Number of files of a question beyond which the files are merged."""
+_MOST = 64
+"""Maximum number of files of cached values in a store. Beyond this limit, the oldest files are removed."""
+_BYTES_A_RUN = 1 << 16
+"""Maximum bytes read per run. Reading more bytes would take as long as computing a few values."""
+_SOURCES = ("algorithms", "analysis", "runs", "scenario")
+"""Folders of this package on which values depend. Values also depend on the top-level modules; see the layers
+in pyproject.toml."""
+_PACKAGES = ("fullpipe", "numpy", "polars", "scipy")
+_PACKAGE = Path(__file__).parents[1]
+_UNSURE_NS = 1_000_000_000
+"""Largest delay with which a file system records times, in nanoseconds."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """The values requested of every run.
+
+    Args:
+        metrics: Names of metrics. None: all metrics.
+        links: Names of links. None: all links of a run that forwarded or dropped packets.
+    """
+
+    metrics: frozenset[str] | None
+    links: frozenset[str] | None
+
+    def text(self, code: str) -> bytes:
+        """Return the question with the version of the code, as JSON."""
+        names = [None if names is None else sorted(names) for names in (self.metrics, self.links)]
+        return json.dumps([code, *names]).encode()
+
+    def is_answered_by(self, text: bytes, code: str) -> bool:
+        """Whether the values of another question, computed by this code, include the values of this
+        question."""
+        with suppress(ValueError, TypeError, RecursionError):
+            by, metrics, links = json.loads(text)
+            is_same = by == code and links == (None if self.links is None else sorted(self.links))
+            return is_same and (metrics is None or (self.metrics is not None and self.metrics <= {*metrics}))
+        return False
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Values of runs in compact form. Runs whose values have the same labels share a `shape`."""
+
+    runs: pl.DataFrame
+    """The columns `id`, `shape` and `values`, which is a list."""
+    shapes: pl.DataFrame
+    """The column `shape` and the columns of `LABELS`: a row per value of a run of this shape, in order."""
+
+    @classmethod
+    def from_runs(cls, runs: Sequence[tuple[int, Sequence[tuple[tuple[Any, ...], float | None]]]]) -> Packed:
+        """Pack the values of runs. Each run has an ID and pairs of labels and a value."""
+        shapes: dict[tuple[tuple[Any, ...], ...], int] = {}
+        labels = (tuple(each for each, _ in of_run) for _, of_run in runs)
+        numbers = [shapes.setdefault(of_run, len(shapes)) for of_run in labels]
+        values = [[None if value is None else float(value) for _, value in of_run] for _, of_run in runs]
+        table = pl.DataFrame([[number for number, _ in runs], numbers, values], schema=_RUNS)
+        rows = [(shape, *each) for of_shape, shape in shapes.items() for each in of_shape]
+        return cls(table, pl.DataFrame(rows, schema=_SHAPES, orient="row"))
+
+    def rows(self, runs: pl.DataFrame) -> pl.DataFrame:
+        """Return a row per value.
+
+        Args:
+            runs: The column `id` of the wanted runs, and other columns to repeat in every row.
+
+        Returns:
+            The other columns, the columns of `LABELS`, and `value`, in the order of the runs.
+        """
+        wanted = runs.join(self.runs, on="id", how="inner", maintain_order="left").drop("id")
+        wanted = wanted.filter(pl.col("values").list.len() > 0)
+        labels = wanted.drop("values").join(self.shapes, on="shape", how="left", maintain_order="left_right")
+        return labels.drop("shape").with_columns(value=wanted["values"].explode())
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all tables have the expected columns and fit each other, as a store can be untrusted."""
+        if (self.runs.schema, self.shapes.schema) != (_RUNS, _SHAPES):
+            return False
+        sizes = self.shapes.group_by("shape").len()
+        both = self.runs.select("shape", n=pl.col("values").list.len()).join(sizes, on="shape", how="left")
+        fits = (pl.col("n") == pl.col("len").fill_null(0)).all()
+        return self.runs["id"].is_unique().all() and bool(both.select(fits).item())
+
+
+def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[Packed]:
+    """Yield cached values of runs in parts. Each run is in one part at most."""
+    left, files = pl.Series("id", numbers, dtype=pl.Int64).unique(), paths(root, VALUES)
+    ours = code() if files else None
+    for path in files:
+        if left.is_empty() or ours is None:
+            return
+        with suppress(DamagedError):
+            segment = Segment.read(path)
+            is_large = segment.size > _BYTES_A_RUN * len(numbers)
+            if is_large or not question.is_answered_by(segment.content("asked"), ours):
+                continue
+            found = _packed(segment)
+            packed = Packed(found.runs.filter(pl.col("id").is_in(left.implode())), found.shapes)
+            left = left.filter(~left.is_in(packed.runs["id"].implode()))
+            yield packed
+
+
+def write(root: Path, question: Question, packed: Packed) -> None:
+    """Write values of many runs into a store's index, if it has one. Values of other code are removed."""
+    if packed.runs.height <= FEW or not (root / FOLDER).is_dir() or (ours := code()) is None:
+        return
+    with suppress(OSError), closing(Writer(root)) as writer:  # the store can be read-only
+        text = question.text(ours)
+        same = _make_room(root, text, ours)
+        parts = [packed]
+        if len(same) >= _MANY:
+            for segment in same:
+                with suppress(DamagedError):
+                    parts.append(_packed(segment))
+        tables: dict[str, Stream] = {"asked": text, **_encoded(_together(parts))}
+        written = add(root, writer.open(), tables, VALUES)
+        if len(parts) > 1:
+            for segment in same:
+                if segment.path != written.path:
+                    segment.path.unlink(missing_ok=True)
+
+
+def _make_room(root: Path, asked: bytes, code: str) -> list[Segment]:
+    """Remove files of other code and the oldest files beyond the limit. Return the files of the same
+    question."""
+    same, others = list[Segment](), list[Segment]()
+    for path in paths(root, VALUES):
+        try:
+            segment = Segment.read(path)
+            text = segment.content("asked")
+            if json.loads(text)[0] != code:
+                raise DamagedError(path)
+        except (DamagedError, ValueError, TypeError, LookupError, RecursionError):
+            path.unlink(missing_ok=True)
+            continue
+        (same if text == asked else others).append(segment)
+    others.sort(key=lambda segment: -_changed_ns(segment.path))
+    for segment in others[_MOST - _MANY :]:
+        segment.path.unlink(missing_ok=True)
+    return same
+
+
+def _changed_ns(path: Path) -> int:
+    with suppress(OSError):
+        return path.stat().st_mtime_ns
+    return 0
+
+
+def _packed(segment: Segment) -> Packed:
+    """Return the values of a file.
+
+    Raises:
+        DamagedError: If the file is damaged, or its tables do not fit each other.
+    """
+    found = Packed(segment.table("runs"), segment.table("shapes"))
+    if not found.is_whole:
+        raise DamagedError(segment.path)
+    return found
+
+
+def _encoded(packed: Packed) -> dict[str, Stream]:
+    return {"runs": encoded(packed.runs), "shapes": encoded(packed.shapes)}
+
+
+def _together(parts: Sequence[Packed]) -> Packed:
+    """Merge values. The first part with a run counts."""
+    runs, shapes, first = [], [], 0
+    for part in parts:
+        runs.append(part.runs.with_columns(pl.col("shape") + first))
+        shapes.append(part.shapes.with_columns(pl.col("shape") + first))
+        known = pl.concat([part.runs["shape"], part.shapes["shape"]]).to_list()
+        first += 1 + max(known, default=0)
+    return Packed(pl.concat(runs).unique("id", keep="first", maintain_order=True), pl.concat(shapes))
+
+
+def code() -> str | None:
+    """Return a hash of the code that computes values: versions, and sizes and times of the source files.
+
+    None if a file has changed since this process loaded the package, as the process may run the earlier code.
+    """
+    folders = [_PACKAGE, *(_PACKAGE / name for name in _SOURCES)]
+    files = sorted(file for folder in folders for file in _files(folder, is_deep=folder != _PACKAGE))
+    if any(changed_ns > LOADED_NS - _UNSURE_NS for *_, changed_ns in files):
+        return None
+    told = [sys.version, *(f"{name} {version(name)}" for name in _PACKAGES), *map(str, files)]
+    return checksum("\n".join(told).encode())[:32]
+
+
+def _files(folder: Path, *, is_deep: bool) -> Iterator[tuple[str, int, int, int]]:
+    """Yield paths, sizes, and times of the last write and of the last change of the modules in a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith((".py", ".so", ".pyd")):
+                found = entry.stat()
+                yield entry.path, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+            elif is_deep and entry.is_dir():
+                yield from _files(Path(entry.path), is_deep=True)
+
 
 # Values of many runs: read from their store if it has them, otherwise computed and stored.
 
@@ -70,7 +287,7 @@ def _stored(runs: Sequence[Run], question: Question) -> Iterator[tuple[pl.DataFr
             by_root.setdefault(run.root, []).append((run.number, place))
     for root, wanted in by_root.items():
         table = pl.DataFrame(wanted, schema={"id": pl.Int64, RUN: pl.Int64}, orient="row")
-        for packed in values.read(Path(root), question, table["id"].to_list()):
+        for packed in read(Path(root), question, table["id"].to_list()):
             here = table.join(packed.runs, on="id", how="semi")
             yield packed.rows(here), here[RUN].to_list()
 
@@ -90,7 +307,7 @@ def _store(runs: Sequence[Run], question: Question, packed: Packed) -> None:
         places = [place for _, place in kept]
         ids = pl.Series("id", [number for number, _ in kept], dtype=pl.Int64)
         own = packed.runs[places].with_columns(ids).unique("id", keep="first", maintain_order=True)
-        values.write(Path(root), question, Packed(own, packed.shapes))
+        write(Path(root), question, Packed(own, packed.shapes))
 
 
 # Many runs as one long table: a row per run, group of flows or link, and metric.
