@@ -17,6 +17,7 @@ from fullpipe.scenario.model.link.losses import losses
 from fullpipe.scenario.traces import (
     Steps,
     TraceError,
+    files,
     from_rates,
     parse_mahimahi,
     parse_steps,
@@ -26,7 +27,6 @@ from fullpipe.scenario.traces import (
     write_mahimahi,
     write_steps,
 )
-from fullpipe.scenario.traces import steps as steps_module
 from fullpipe.scenario.traces.files import MAX_FILE_BYTES
 
 
@@ -313,8 +313,8 @@ def test_the_largest_file_is_refused_in_little_memory(
 
 
 def test_rows_are_counted_while_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert steps_module.MAX_ROWS == 1_000_000
-    monkeypatch.setattr(steps_module, "MAX_ROWS", 10_000)
+    assert files.MAX_ROWS == 1_000_000
+    monkeypatch.setattr(files, "MAX_ROWS", 10_000)
     rows = b"".join(b"%d,1\n" % n for n in range(10_000))
     with pytest.raises(TraceError, match="has more than 10,000 rows; split the file"):
         parse_steps(b"time_s,rate_bps\n" + rows + b"no number,1\n")

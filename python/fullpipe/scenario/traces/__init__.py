@@ -4,8 +4,14 @@ over time as CSV."""
 from typing import TYPE_CHECKING
 
 from fullpipe import lazy
-from fullpipe.scenario.traces.files import OPPORTUNITY_BYTES, TraceError
-from fullpipe.scenario.traces.steps import Steps, parse_steps, read_steps, write_steps
+from fullpipe.scenario.traces.files import (
+    OPPORTUNITY_BYTES,
+    Steps,
+    TraceError,
+    parse_steps,
+    read_steps,
+    write_steps,
+)
 
 if TYPE_CHECKING:
     from fullpipe.scenario.traces.mahimahi import (
