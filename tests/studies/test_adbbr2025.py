@@ -14,7 +14,7 @@ from fullpipe.analysis.metrics import jain
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.studies import adbbr2025, tables
-from fullpipe.studies.adbbr2025 import measures, mobile, radio_figures, wifi
+from fullpipe.studies.adbbr2025 import figures, measures, mobile, wifi
 from fullpipe.studies.claim_checks import ClaimResult
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.verdicts import Verdict
@@ -224,20 +224,20 @@ def test_points_of_operation_by_hand(tmp_path: Path) -> None:
     series = pl.DataFrame(rows, schema=names, orient="row")
     flows = pl.DataFrame({"flow": ["10 ms", "50 ms"]})
     made = run(series=series, flows=flows, scenario=scenario)
-    found = radio_figures.points(made)
+    found = figures.points(made)
     # Half of 1 Gbit/s for 10 and 50 ms is 0.625 and 3.125 MB; settled, the short flow has 6 and 7 MB.
     assert found["point"].to_list() == ["A", "B", "C", "D"]
     assert found["inflight_mb"].to_list() == pytest.approx([0.625, 3.125, 6.5, 9])
     assert found["rate_mbps"].to_list() == pytest.approx([500, 500, 100, 800])
     assert found["rtt_ms"].to_list() == pytest.approx([10, 50, 100, 150])
-    written = radio_figures.figure_3(made, tmp_path)
+    written = figures.figure_3(made, tmp_path)
     assert {path.suffix for path in written} == {".png", ".svg", ".csv"}
 
 
 def test_rates_and_times_over_what_is_in_flight_are_medians() -> None:
     columns = ["in_flight_bytes", "delivery_bps", "srtt_s"]
     rows = [(0, 5e6, 0.01), (20_000, 1e6, 0.05), (21_000, 3e6, 0.07), (100_000, 9e6, 0.09)]
-    found = radio_figures.over_inflight(run(series=pl.DataFrame(rows, schema=columns, orient="row")))
+    found = figures.over_inflight(run(series=pl.DataFrame(rows, schema=columns, orient="row")))
     assert found["inflight_mb"].to_list() == pytest.approx([0.02, 0.1])
     assert found["rate_mbps"].to_list() == pytest.approx([2, 9])
     assert found["rtt_ms"].to_list() == pytest.approx([60, 90])
