@@ -93,7 +93,7 @@ def test_a_flow_that_delivers_nothing_counts_what_it_sends() -> None:
 
 
 def test_the_terminal_says_the_same(in_turns: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    from fullpipe.cli.run_tables import show_run
+    from fullpipe.cli.tables import show_run
 
     show_run(in_turns)
     assert "total 19.07 Mbit/s, Jain - of 2 bulk flows" in capsys.readouterr().out
@@ -163,7 +163,7 @@ def test_an_upload_that_is_no_bulk_flow_is_of_the_other_direction() -> None:
 
 def test_run_and_metrics_say_the_same_of_fairness(capsys: pytest.CaptureFixture[str]) -> None:
     """The same to the last digit where bulk flows compete beside flows that are none, at unlike times."""
-    from fullpipe.cli.run_tables import show_run
+    from fullpipe.cli.tables import show_run
 
     others = [{"name": "call", "workload": "voip"}, {"name": "page", "cca": "cubic", "size": "1 MB"}]
     run = both_ways(flows=[*_LATE, *others])

@@ -16,8 +16,8 @@ import pytest
 from fullpipe import Run, Scenario, engines
 from fullpipe.analysis.precision import Known, Target
 from fullpipe.analysis.statistics import Interval, two_modes
+from fullpipe.cli.answer import _wide
 from fullpipe.cli.summary import _told
-from fullpipe.cli.until import _wide
 from fullpipe.engines import Progress
 from fullpipe.engines.native import NativeEngine
 

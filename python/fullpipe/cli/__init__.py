@@ -17,11 +17,11 @@ from fullpipe import lazy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fullpipe.cli.application import app
+    from fullpipe.cli.commands import app
 
 __all__ = ["app", "main"]
 
-__getattr__, __dir__ = lazy.names(__name__, {"app": "application"})
+__getattr__, __dir__ = lazy.names(__name__, {"app": "commands"})
 
 
 def main() -> None:
@@ -127,7 +127,7 @@ def _obey(arguments: list[str]) -> None:
                 from fullpipe.cli.running import run
 
                 sys.exit(run(**asked))
-    from fullpipe.cli.application import app
+    from fullpipe.cli.commands import app
 
     app(prog_name="fullpipe")  # also for `python -m fullpipe`
 

@@ -124,7 +124,7 @@ def run(
         made = [outcome for outcome in outcomes if outcome.error is None]
         tables.show(made, metrics, form, also, all_rows=all_rows, labels=labels)
     if enough:
-        from fullpipe.cli.until import tell
+        from fullpipe.cli.answer import tell
 
         tell(enough)
     return _failures(outcomes)
