@@ -20,8 +20,8 @@ pytest.importorskip("uvicorn", reason="pip install 'fullpipe[ui]'")
 import uvicorn
 from starlette.testclient import TestClient
 
+from fullpipe.cli.ui import _listening
 from fullpipe.cli.ui.application import guarded
-from fullpipe.cli.ui.command import _listening
 from fullpipe.cli.ui.guard import Guard
 from tests.children import started
 from tests.chromium import WATCH

@@ -18,8 +18,8 @@ pytest.importorskip("uvicorn", reason="pip install 'fullpipe[ui]'")
 
 import uvicorn
 
+from fullpipe.cli.ui import _listening
 from fullpipe.cli.ui.application import Server
-from fullpipe.cli.ui.command import _listening
 from fullpipe.cli.ui.guard import Guard, Limits, server_of
 from tests.ui.conftest import what_if
 

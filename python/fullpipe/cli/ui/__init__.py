@@ -1,5 +1,98 @@
 """`fullpipe ui`: a page in the browser, served to one user by this process. See docs/explanation/ui.md."""
 
-from fullpipe.cli.ui.command import ui
+from __future__ import annotations
+
+import ipaddress
+import socket
+import sys
+import warnings
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullpipe.cli.output import complain, echo
+from fullpipe.cli.shared import AllowPython, Out, target
+from fullpipe.errors import FolderError, MissingExtraError
 
 __all__ = ["ui"]
+
+
+_LOOPBACK = "127.0.0.1"
+_NAMES = ("127.0.0.1", "localhost")
+"""Names of this machine in addresses of its own browser."""
+
+
+def ui(
+    store: Annotated[
+        Path | None, typer.Argument(parser=target, metavar="STORE", help="The same as --out.")
+    ] = None,
+    out: Out = Path("runs"),
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address; open no browser.")
+    ] = False,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on; all but 127.0.0.1, ::1 and localhost need --expose.",
+        ),
+    ] = _LOOPBACK,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, metavar="N", help="Port to listen on; 0: any free port.")
+    ] = 0,
+    expose: Annotated[
+        bool, typer.Option("--expose", help="Let other machines reach the page, without encryption.")
+    ] = False,
+    allow_python: AllowPython = False,
+) -> None:
+    """This process serves the page to this machine only, until you press Ctrl-C. The printed address works
+    once.
+    """
+    try:
+        from fullpipe.cli.ui.application import guarded
+        from fullpipe.cli.ui.guard import Limits, server_of
+    except ImportError as error:
+        told = f"the page needs {error.name}; install it with: python -m pip install starlette uvicorn"
+        raise MissingExtraError(told) from None
+    if host not in (*_NAMES, "::1") and not expose:
+        told = f'"{host}" is open to other machines, and nothing is encrypted; add --expose if you mean it'
+        raise typer.BadParameter(told, param_hint="--host")
+    folder = store or out
+    if folder.exists() and not folder.is_dir():
+        raise FolderError(f"{folder}: is no folder; name the folder of runs")
+    listening = _listening(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"{shown}:{listening.getsockname()[1]}"
+    guard = guarded(folder, address, allow_python)
+    url = f"http://{address}/?token={guard.token}"
+    try:
+        echo(url)
+        sys.stdout.flush()
+        if not no_browser and not webbrowser.open(url):
+            complain("note: no browser could be opened; open the address in one")
+        # Ctrl-C may come between the making of the server's coroutine and its start.
+        warnings.filterwarnings("ignore", r"coroutine 'Server\.\w+' was never awaited", RuntimeWarning)
+        server_of(guard, Limits()).run(sockets=[listening])
+    except KeyboardInterrupt:
+        complain("stopped; the page is not served any more")
+        raise typer.Exit(1) from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen()  # before the address is printed: what asks early waits
+    except OSError as error:
+        listening.close()
+        raise FolderError(f"{host}:{port}: cannot be listened on: {error.strerror or error}") from error
+    bound = ipaddress.ip_address(listening.getsockname()[0])
+    if (getattr(bound, "ipv4_mapped", None) or bound).is_unspecified:
+        listening.close()
+        told = f'"{host}" is every address, and a request must name one; give the address that others use'
+        raise typer.BadParameter(told, param_hint="--host")
+    return listening
