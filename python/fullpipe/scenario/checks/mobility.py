@@ -10,7 +10,7 @@ from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.model.routing import Move, RouteController
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.network.mobility import left_by, media_of_nodes
+from fullpipe.scenario.network.graph import left_by, media_of_nodes
 from fullpipe.scenario.network.parts import Network, Port
 from fullpipe.scenario.network.routes import BACKWARD, steers
 from fullpipe.scenario.quantities import to_nanoseconds

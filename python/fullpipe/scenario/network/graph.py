@@ -1,25 +1,33 @@
-"""Conversion of a graph to nodes, links, media and routes."""
+"""Conversion of a graph to nodes, links, media and routes.
 
-from collections.abc import Iterator
-from dataclasses import replace
+Hosts can move between media, and can terminate the connections of flows.
+"""
 
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fullpipe.errors import shown
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import Flow
-from fullpipe.scenario.model.routing import reroute_count
+from fullpipe.scenario.model.routing import Move, reroute_count, reroutes_of
 from fullpipe.scenario.model.scenario import ScenarioModel
-from fullpipe.scenario.model.topology import Graph
+from fullpipe.scenario.model.topology import Graph, Host
 from fullpipe.scenario.network.around_cell import edges_of, media_of
 from fullpipe.scenario.network.links import Entry, entries, link_of
-from fullpipe.scenario.network.mobility import (
-    attachments,
-    connections,
-    hand_overs_of,
-    mobile_reroutes,
-    terminating,
-    with_gaps,
-)
 from fullpipe.scenario.network.nics import nics_of
-from fullpipe.scenario.network.parts import Link, Network, Node, Route, RoutedFlow
+from fullpipe.scenario.network.parts import (
+    HandOver,
+    Hop,
+    Link,
+    Medium,
+    Network,
+    Node,
+    Port,
+    Relayed,
+    Reroute,
+    Route,
+    RoutedFlow,
+)
 from fullpipe.scenario.network.routes import (
     BACKWARD,
     Edge,
@@ -30,6 +38,7 @@ from fullpipe.scenario.network.routes import (
     steering,
     steers,
 )
+from fullpipe.scenario.quantities import to_nanoseconds
 
 MAX_CROSSED = 5_000_000
 """Maximum number of hops of all routes of all flows of a graph. The hops are counted again for every change
@@ -129,3 +138,227 @@ class _Finder:
         if self._crossed > MAX_CROSSED:
             crossed = f"the routes of all flows have {self._crossed:,} links"
             raise ProblemsError(f"flows: {crossed}, more than {MAX_CROSSED:,} in all")
+
+
+# Hosts that terminate TCP: a flow through such a host is split into two connections.
+
+
+_BUFFER_BYTES = 256 << 10
+"""Default buffer of a terminating host."""
+
+
+def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
+    """Return the hosts that terminate TCP, by name."""
+    return {
+        host.name: Relayed(host.proxy_buffer_bytes or _BUFFER_BYTES, f"hosts[{i}].terminated", host.proxy_cca)
+        for i, host in enumerate(hosts)
+        if host.terminated
+    }
+
+
+def connections(
+    routed: RoutedFlow, hosts: Mapping[str, Relayed], hops: Sequence[Hop]
+) -> Iterator[RoutedFlow]:
+    """Yield the connections of a flow in order from its sender: one connection, and one more per terminating
+    host.
+
+    Raises:
+        ProblemsError: If the flow cannot be terminated at a host on its route.
+    """
+    first = next((host for host in _passed(routed.forward, hops) if host in hosts), None)
+    if routed.flow.datagrams or first is None:
+        yield routed
+        return
+    relayed = hosts[first]
+    _check(routed, relayed, first)
+    if first not in _passed(routed.reverse, hops):
+        told = f"ACKs of {shown(routed.name)} do not pass {shown(first)}, while its data does"
+        raise ProblemsError(f"{relayed.where}: {told}; give the host links in both directions")
+    to, onward = _cut(routed.forward, first, hops)
+    back, home = _cut(routed.reverse, first, hops)
+    yield replace(routed, target=first, forward=to, reverse=home, shares_hosts=True)
+    own = {"start_jitter_s": 0.0, "stop_s": None, "size_bytes": None, "application": None, "workload": None}
+    yield from connections(
+        replace(
+            routed,
+            name=f"{routed.name}-{first}",
+            stream=f"{routed.stream}-{first}",
+            flow=routed.flow.model_copy(update={**own, "cca": relayed.cca or routed.flow.cca}),
+            source=first,
+            forward=onward,
+            reverse=back,
+            relayed=relayed,
+            shares_hosts=True,
+        ),
+        {name: host for name, host in hosts.items() if name != first},
+        hops,
+    )
+
+
+def _check(routed: RoutedFlow, relayed: Relayed, host: str) -> None:
+    who = f"{shown(routed.name)} passes {shown(host)}"
+    if routed.flow.is_of_transfers:
+        raise ProblemsError(f"{relayed.where}: {who}, which forwards only streams; use workload bulk")
+    if routed.later:
+        raise ProblemsError(f"{relayed.where}: {who} and its routes change; leave out one of the two")
+
+
+def _passed(route: Route, hops: Sequence[Hop]) -> list[str]:
+    """Return the forwarding nodes between the ends of a route, in order."""
+    return [_origin(hops[i]) for i in route[1:]]
+
+
+def _cut(route: Route, host: str, hops: Sequence[Hop]) -> tuple[Route, Route]:
+    """Split a route at a host that it passes."""
+    place = 1 + _passed(route, hops).index(host)
+    return route[:place], route[place:]
+
+
+def _origin(hop: Hop) -> str:
+    return hop.node if isinstance(hop, Port) else hop.source
+
+
+# Routes of flows of nodes that move from one medium to another.
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """The routes that are valid from a time on."""
+
+    at_s: float
+    router: Router
+
+
+def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
+    """Return the media of every moving node: the cells in which it is a station, and links in `mobility`."""
+    found: dict[str, dict[str, None]] = {move.node: {} for move in scenario.mobility or ()}
+    for cell in scenario.cells or ():
+        for station in cell.stations:
+            if station.node in found:
+                found[station.node][cell.name] = None
+    for move in scenario.mobility or ():
+        found[move.node][move.to] = None
+    return {node: list(media) for node, media in found.items()}
+
+
+def left_by(scenario: ScenarioModel, number: int) -> str | None:
+    """Return the medium that a node leaves with an entry of `mobility`, or None if it is not unique."""
+    moves = scenario.mobility or ()
+    move = moves[number]
+    before = [earlier.to for earlier in moves[:number] if earlier.node == move.node]
+    media = before[-1:] or [medium for medium in media_of_nodes(scenario)[move.node] if medium != move.to]
+    return media[0] if len(media) == 1 and media[0] != move.to else None
+
+
+def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachment]:
+    """Return the routers at time 0 and after every move of a node, in the order of time."""
+    media = media_of_nodes(scenario)
+    cells = {cell.name for cell in scenario.cells or ()}
+    places = {edge.name: place for place, edge in enumerate(edges)}
+    owners = {
+        (node, medium): frozenset(_edges_of(cells, places, node, medium))
+        for node, all_of_them in media.items()
+        for medium in all_of_them
+    }
+    moves = scenario.mobility or ()
+    first = {move.node: move.to for move in reversed(moves)}
+    lost = {node: owners[node, to] for node, to in first.items()}
+    times_s = sorted({0.0, *(move.at_s for move in moves)})
+    made: dict[frozenset[int], Router] = {}
+    found = []
+    for at_s in times_s:
+        for move in (move for move in moves if move.at_s == at_s):
+            others = (owners[move.node, medium] for medium in media[move.node] if medium != move.to)
+            lost[move.node] = frozenset().union(*others)
+        without: frozenset[int] = frozenset().union(*lost.values())
+        if without not in made:
+            made[without] = Router([edge for i, edge in enumerate(edges) if i not in without])
+        found.append(Attachment(at_s, made[without]))
+    return found
+
+
+def mobile_reroutes(flow: Flow, found: Sequence[Attachment], duration_s: float) -> Iterator[Reroute]:
+    """Yield every change of a flow's routes in the order of time: its own reroutes, and moves of nodes.
+
+    Raises:
+        NoRouteError: If a route after a change does not exist.
+    """
+    reroutes = list(reroutes_of(flow, duration_s))
+    data, acks = flow.via, flow.via
+    source, target = flow.source or "", flow.target or ""
+    routers = {attached.at_s: attached.router for attached in found}
+    router = found[0].router
+    before = router.route([source, *data, target]), router.back([source, *acks, target])
+    for at_s in sorted({*list(routers)[1:], *(reroute.at_s for reroute in reroutes)}):
+        router = routers.get(at_s, router)
+        for reroute in (reroute for reroute in reroutes if reroute.at_s == at_s):
+            data = data if reroute.ways == "acks" else reroute.via
+            acks = acks if reroute.ways == "data" else reroute.via
+        try:
+            now = router.route([source, *data, target]), router.back([source, *acks, target])
+        except NoRouteError as error:
+            raise NoRouteError(f"{error}, from {at_s:g} s on") from None
+        if now != before:
+            yield Reroute(at_s, *(new if new != old else None for new, old in zip(now, before, strict=True)))
+        before = now
+
+
+def _edges_of(cells: Container[str], places: Mapping[str, int], node: str, medium: str) -> Iterator[int]:
+    """Yield the indices of the edges between a node and a medium, in both directions."""
+    name = f"{medium}-{node}" if medium in cells else medium.removesuffix(BACKWARD)
+    yield from (places[edge] for edge in (name, f"{name}{BACKWARD}") if edge in places)
+
+
+# Handovers with a gap between LTE or NR cells: the old cell forwards waiting packets to the new one.
+
+
+GAPS = "user_gaps_ns"
+"""The parameter of a cell for the interruptions of its users."""
+
+
+def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) -> Iterator[HandOver]:
+    """Yield the handovers of both ports of a user. A port hands over to the port of the same direction in the
+    new cell.
+
+    Args:
+        scenario: A scenario whose moves with a gap are between cells.
+        media: The media of all cells of the scenario.
+        first: Index of the first port as a hop.
+    """
+    for number, move in enumerate(scenario.mobility or ()):
+        if move.gap_s is not None:
+            old, new = (
+                _ports(scenario, media, first, move, name) for name in (left_by(scenario, number), move.to)
+            )
+            yield from (HandOver(move.at_s, move.gap_s, *ports) for ports in zip(old, new, strict=True))
+
+
+def with_gaps(scenario: ScenarioModel, media: Sequence[Medium]) -> Iterator[Medium]:
+    """Yield the media with the gaps of users that move to them during the run."""
+    for cell, medium in zip(scenario.cells or (), media, strict=True):
+        coming = [move for move in scenario.mobility or () if move.gap_s is not None and move.to == cell.name]
+        if not coming:
+            yield medium
+            continue
+        gaps = [
+            [*given, *(number for move in coming if move.node == user.node for number in _numbers(move))]
+            for given, user in zip(medium.params[GAPS], cell.stations, strict=True)
+        ]
+        yield replace(medium, params={**medium.params, GAPS: gaps})
+
+
+def _numbers(move: Move) -> tuple[int, int, int]:
+    """Return start, duration and period of the gap in nanoseconds. A period of 0 means once."""
+    return to_nanoseconds(move.at_s), to_nanoseconds(move.gap_s or 0.0), 0
+
+
+def _ports(
+    scenario: ScenarioModel, media: Sequence[Medium], first: int, move: Move, name: str | None
+) -> tuple[int, int]:
+    """Return the downlink and the uplink port of a node in the cell of this name."""
+    for cell, medium in zip(scenario.cells or (), media, strict=True):
+        if cell.name == name:
+            down = first + 2 * [station.node for station in cell.stations].index(move.node)
+            return down, down + 1
+        first += len(medium.ports)
+    raise ValueError(f"no cell {name}")
