@@ -18,8 +18,8 @@ from fullpipe.errors import InputFileError, visible
 from fullpipe.runs import Run, Store
 from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.quantities import natural
-from fullpipe.scenario.shaped import has_rate, scenario_of
 from fullpipe.scenario.tc import qdiscs, script, sqm
+from fullpipe.scenario.tc.assembly import has_rate, scenario_of
 from fullpipe.scenario.tc.devices import Router, Shaper, link_of
 
 # `fullpipe import`: measurements of other programs as runs.

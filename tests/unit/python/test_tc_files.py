@@ -8,8 +8,8 @@ import pytest
 
 from fullpipe import Scenario, run
 from fullpipe.errors import ScenarioError
-from fullpipe.scenario.shaped import scenario_of
 from fullpipe.scenario.tc import script, sqm
+from fullpipe.scenario.tc.assembly import scenario_of
 
 Cli = Callable[..., Any]
 CAKE = {"kind": "cake", "bandwidth_bps": 50_000_000, "diffserv": "besteffort"}

@@ -8,8 +8,8 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.errors import ScenarioError
-from fullpipe.scenario.shaped import scenario_of
 from fullpipe.scenario.tc import script
+from fullpipe.scenario.tc.assembly import scenario_of
 from fullpipe.scenario.tc.devices import Router
 from fullpipe.scenario.tc.qdiscs import queue_of
 
