@@ -196,6 +196,73 @@ def test_the_rest_of_the_points_is_left_out_before_the_place_of_the_difference()
     assert fitted(parts).endswith("place .")
 
 
+def test_every_point_is_counted_where_few_of_many_differ() -> None:
+    delay, points = (
+        "topology.bottleneck.delay",
+        [(size, ms) for size in range(1, 7) for ms in (5, 20, 50, 100)],
+    )
+    made = []
+    for size, ms in points:
+        point = {SIZE: f"{size} bdp", delay: f"{ms} ms"}
+        is_better = (size, ms) in ((4, 20), (6, 100))
+        of_point = contrast("goodput", "cubic-1 -> vegas-1", 0, 0.7 if is_better else 0.02)
+        wide = of_point.other if is_better else list(of_point.other + np.linspace(-0.4, 0.4, 12) * 5e6)
+        subject = replace(of_point.subject, point=point)
+        made.append(compared([replace(of_point, other=wide, subject=subject)], point=point))
+    (told,) = conclusion(made)
+    assert "is better at 2 of 24 points" in told
+    assert "; undecided at 22" in told
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_flows_beside_the_changed_one_are_in_the_sentences_on_several_variants(count: int) -> None:
+    changes = [contrast("goodput", "mine", 0, -0.6), contrast("goodput", "beside", 1, 0.4), *ALL[:3]]
+    made = [_of_variant(changes, name) for name in "abcd"[:count]]
+    told = conclusion(made)
+    assert len(told) <= MOST
+    assert [line[0] for line in told if "goodput of mine" in line] == list("abcd"[:count])
+    first = told.index(next(line for line in told if "oodput of beside is better" in line))
+    assert all("sojourn" not in line for line in told[:first])
+    if count == 4:
+        assert told[-1] == "Goodput of beside is better with a, b, c and d."
+
+
+def test_verdicts_on_a_neighbour_are_counted_by_points_where_they_differ() -> None:
+    made = [
+        _of_variant(
+            [
+                contrast("goodput", "mine", 0, -0.6, point),
+                contrast("goodput", "beside", 1, change if point == "1 bdp" else 0.0, point),
+            ],
+            name,
+        )
+        for name, change in (("a", 0.4), ("b", -0.4), ("c", 0.0), ("d", 0.4))
+        for point in ("1 bdp", "2 bdp", "4 bdp")
+    ]
+    assert conclusion(made)[-1] == (
+        "Goodput of beside is better at 1 and equivalent at 2 of 3 points with a and d;"
+        " worse at 1 and equivalent at 2 of 3 points with b; equivalent with c."
+    )
+
+
+def test_each_group_has_a_sentence_if_many_metrics_are_asked_for() -> None:
+    changes = [contrast(metric, "mine", 0, -0.6) for metric in ("goodput", "rtt_mean", "jain")]
+    asked = ["jain", "share", "retransmitted", "rtt_mean", "wire", "loss_rate", "goodput", "sojourn_mean"]
+    told = conclusion([compared([*changes, *ALL[:4]])], asked)
+    assert [line.partition(" is ")[0].rpartition(": ")[2] for line in told[:4]] == [
+        "goodput of mine",
+        "Goodput of beside",
+        "Jain's index of all flows",
+        "Mean sojourn time at bottleneck",
+    ]
+
+
+def _of_variant(changes: Sequence[Contrast], name: str) -> VariantComparison:
+    """The comparison of the variant with cubic."""
+    found = [_renamed(each, name) for each in paired(changes)]
+    return replace(compared([]), sides={"cubic": range(1, 13), name: range(1, 13)}, findings=found)
+
+
 def test_many_variants_have_a_sentence_each_and_the_rest_is_counted() -> None:
     made = [
         VariantComparison(
@@ -210,7 +277,7 @@ def test_many_variants_have_a_sentence_each_and_the_rest_is_counted() -> None:
     told = conclusion(made)
     assert len(told) == MOST
     assert [line[0] for line in told[:4]] == list("abcd")
-    assert told[-1] == "4 more variants are in the table."
+    assert told[-1] == "4 more variants and the other groups are in the table."
 
 
 def _renamed(found: Finding, name: str) -> Finding:

@@ -15,6 +15,7 @@ from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.shown import (
     LONGEST,
     begun,
+    listed,
     mean_shown,
     metric_shown,
     point_shown,
@@ -151,9 +152,7 @@ def _of_point(known: pl.DataFrame, metric: str, groups: Sequence[str]) -> str:
         for row in _rows_of(known, metric, of)[:1]
     ]
     more = f" ({len(groups) - _MOST_GROUPS} more in the table)" if len(groups) > _MOST_GROUPS else ""
-    *first, last = parts
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return begun(f"{named} is {listed}{more}.")
+    return begun(f"{named} is {listed(parts)}{more}.")
 
 
 def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, labels: Labels | None) -> str:

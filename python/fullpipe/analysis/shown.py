@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.limits import bounds_of_difference, unfinished_shown
@@ -300,3 +300,13 @@ def words_in(text: str) -> int:
     10
     """
     return sum(any(map(str.isalnum, word)) for word in _INTERVAL.sub("", text).split())
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words joined by commas and "and".
+
+    >>> listed(["goodput", "jain", "share"])
+    'goodput, jain and share'
+    """
+    *first, last = list(words) or [""]
+    return f"{', '.join(first)} and {last}" if first else last

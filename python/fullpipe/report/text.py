@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from fullpipe.analysis.shown import listed
 from fullpipe.errors import visible
+
+__all__ = ["counted", "folded", "left_out", "lines_visible", "listed", "told_apart"]
 
 
 def lines_visible(text: str) -> str:
@@ -15,16 +18,6 @@ def lines_visible(text: str) -> str:
     'a\\\\u202eb\\nc'
     """
     return re.sub(r"[^\n]+", lambda line: visible(line[0].replace("\t", "    ")), text)
-
-
-def listed(words: Iterable[str]) -> str:
-    """Words joined by commas and "and".
-
-    >>> listed(["goodput", "jain", "share"])
-    'goodput, jain and share'
-    """
-    *first, last = list(words) or [""]
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def counted(number: int, thing: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.table import RANKED, leading
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.shown import LONGEST, begun, words_in
+from fullpipe.analysis.shown import LONGEST, begun, listed, words_in
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.sentence import (
@@ -105,11 +105,14 @@ def conclusion(
     every = [sides for sides in sides_of if sides.findings]
     if len(every) == 1:
         return _of_one(every[0], asked)
-    room = max(1, MOST // max(len(every), 1))
-    told = [sentence for sides in every[:MOST] for sentence in _of_several(sides, asked, room)]
-    if len(every) > MOST:
-        told[-1] = f"{len(every) - MOST + 1} more variants are in the table."
-    return told
+    shown = every if len(every) <= MOST else every[: MOST - 1]
+    several = [_of_several(sides, asked, MOST // len(every) or 1) for sides in shown]
+    told = [sentence for of_sides, _ in several for sentence in of_sides]
+    left = [(sides, found) for sides, (_, of_sides) in zip(shown, several, strict=True) for found in of_sides]
+    if len(every) > len(shown):
+        more = f"{len(every) - len(shown)} more variants"
+        return [*told, f"{more}{' and the other groups' if left else ''} are in the table."]
+    return [*told, *_of_neighbours(left, MOST - len(told))]
 
 
 def _in_cases(made: Iterable[Comparison], chosen: Callable[[Entries], Collection[int]]) -> frozenset[Group]:
@@ -140,14 +143,47 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
     return [*_begun(sides, [by_subject[subject] for subject in shown]), *besides][:MOST]
 
 
-def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> list[str]:
-    """The sentences on one of several other sides."""
+def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> tuple[list[str], list[Sequence[Finding]]]:
+    """The sentences on one of several other sides, and the leading subjects of groups without a sentence."""
     by_subject = _by_subject(sides.findings)
-    first, *others = _chosen(sides, by_subject, asked)
+    first, *others = chosen = _chosen(sides, by_subject, asked)
     by_group = sorted(by_subject, key=lambda subject: _order(subject[:3], sides.changed))
     more = [subject for subject in [*others, *by_group] if _claims(by_subject[subject])]
     shown = list(dict.fromkeys([first, *more, *others]))[:room]
-    return _begun(sides, [by_subject[subject] for subject in shown])
+    groups = {subject[:3] for subject in shown}
+    leading_ones = {subject[:3]: subject for subject in reversed(chosen) if subject[:3] not in groups}
+    left = sorted(leading_ones, key=lambda group: chosen.index(leading_ones[group]))
+    told = _begun(sides, [by_subject[subject] for subject in shown])
+    return told, [by_subject[leading_ones[group]] for group in left]
+
+
+def _of_neighbours(left: Iterable[tuple[_Sides, Sequence[Finding]]], room: int) -> list[str]:
+    """A sentence per subject of groups without a sentence of their own: its verdicts on every other side."""
+    by_subject: dict[Subject, list[tuple[_Sides, Sequence[Finding]]]] = {}
+    for sides, found in left:
+        by_subject.setdefault(_subject(found[0]), []).append((sides, found))
+    order = sorted(by_subject, key=lambda subject: _order(subject[:3], frozenset()))
+    return [_of_all_sides(by_subject[subject]) for subject in order[:room]]
+
+
+def _of_all_sides(told: Sequence[tuple[_Sides, Sequence[Finding]]]) -> str:
+    """The verdicts on one subject, each with the other sides that it is of."""
+    names: dict[str, list[str]] = {}
+    for sides, found in told:
+        names.setdefault(_verdicts(found), []).append(sides.names.value(sides.other))
+    first = told[0][1][0]
+    case = f"in case {first.case}, " if first.case else ""
+    parts = [f"{verdicts} with {listed(of_sides)}" for verdicts, of_sides in names.items()]
+    return begun(f"{case}{name_of(first)} is {'; '.join(parts)}.")
+
+
+def _verdicts(found: Sequence[Finding]) -> str:
+    """The verdicts on one subject, with their numbers of points if they differ."""
+    verdicts = _by_verdict(found)
+    if len(verdicts) == 1:
+        return next(iter(verdicts))
+    counts = listed(f"{verdict} at {len(places)}" for verdict, places in verdicts.items())
+    return f"{counts} of {len(found)} points"
 
 
 def _begun(sides: _Sides, subjects: Sequence[Sequence[Finding]]) -> list[str]:
@@ -176,22 +212,23 @@ def _chosen(
 ) -> list[Subject]:
     """The subjects of the conclusion, the most important first; subjects that a gate calls regressed lead.
 
-    If metrics were requested, the subjects are these metrics of every group. Otherwise they are the leading
+    If metrics were requested, the subjects are these metrics: the first of every group, then the second of
+    every group, and so on. Otherwise they are the leading
     metric of the changed flows, that of the unchanged flows, fairness, the leading metric of links, and the
     second metric of the changed flows.
     """
     known = list(by_subject)
     groups = sorted(dict.fromkeys(key[:3] for key in known), key=lambda group: _order(group, sides.changed))
-    chosen: list[Subject] = [
-        (*group, metric) for group in groups for metric in asked if (*group, metric) in by_subject
-    ]
-    if chosen:
+    chosen: list[Subject] = []
+    if any(key[3] in asked for key in known):
+        turns = zip_longest(*(_asked_of(group, known, asked, sides) for group in groups))
+        chosen = [subject for turn in turns for subject in turn if subject is not None]
         return sorted(chosen, key=lambda subject: not _is_regressed(by_subject[subject]))
     seconds: list[Subject] = []
     for group in groups:
-        _, kind, of = group
+        of = group[2]
         metrics = [key[3] for key in known if key[:3] == group]
-        leads = leading(metrics, is_bulk=group in sides.bulk or (kind == "flows" and of in TOTALS)) or metrics
+        leads = _leading(group, metrics, sides) or metrics
         if of in TOTALS:
             leads = [_FAIRNESS] if _FAIRNESS in metrics else [] if len(groups) > 1 else leads
         chosen += [(*group, metric) for metric in leads[:1]]
@@ -200,6 +237,20 @@ def _chosen(
     if not sides.changed:  # without a changed group, differences come first
         chosen.sort(key=lambda subject: not _claims(by_subject[subject]))
     return sorted(chosen or known, key=lambda subject: not _is_regressed(by_subject[subject]))
+
+
+def _asked_of(group: Group, known: Sequence[Subject], asked: Sequence[str], sides: _Sides) -> list[Subject]:
+    """The requested metrics of a group: in the order of the request, or of `_leading` if they are many."""
+    metrics = [metric for metric in asked if (*group, metric) in known]
+    first = _leading(group, metrics, sides) if len(asked) > MOST else []
+    fair = [_FAIRNESS] if group[2] in TOTALS and _FAIRNESS in metrics and len(asked) > MOST else []
+    return [(*group, metric) for metric in dict.fromkeys((*fair, *first, *metrics))]
+
+
+def _leading(group: Group, metrics: Collection[str], sides: _Sides) -> list[str]:
+    """Metrics of a group, those that its users notice first; metrics without a rank are left out."""
+    is_bulk = group in sides.bulk or (group[1] == "flows" and group[2] in TOTALS)
+    return leading(metrics, is_bulk=is_bulk)
 
 
 def _claims(found: Iterable[Finding]) -> list[Finding]:
@@ -231,9 +282,12 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     verdicts = _by_verdict(found)
     yield Part(f"{name_of(found[0])} ")
     for n, (verdict, places) in enumerate(verdicts.items()):
-        counted = f"at all {total} points" if len(places) == total else f"at {len(places)} of {total} points"
         is_rest = is_claimed and verdict not in _DIFFERENT
-        yield Part(f"{f'; {verdict}' if n else predicate(verdict)} {counted}", 6 if is_rest else 0)
+        is_all = len(places) == total
+        yield Part(
+            f"{f'; {verdict}' if n else predicate(verdict)} at {f'all {total}' if is_all else len(places)}"
+        )
+        yield Part(" points" if is_all else f" of {total} points", 6 if is_rest else 0)
         yield Part(_where(found, places, names), 7 if is_rest else 4)
         yield from _sizes([found[place] for place in places], names)
     if "undecided" in verdicts and not _claims(found):

@@ -13,6 +13,7 @@ from fullpipe.analysis.shown import (
     begun,
     difference_unit_shown,
     is_relative,
+    listed,
     number_shown,
     p_in_words,
     p_shown,
@@ -152,9 +153,7 @@ def _left_out(metric: str, notes: Sequence[Note], names: Names) -> str:
         counts.append(f"{_range(of_side)}{all_runs}{f' of {names.side(side)}' if side else ''}")
     left = len(found) - _MOST_SIDES
     more = [f"{left} more side{'s' if left > 1 else ''}"] if left > 0 else []
-    *first, last = [*counts, *more]
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return f"{metric} is left out where only {listed} have it"
+    return f"{metric} is left out where only {listed([*counts, *more])} have it"
 
 
 def _range(counts: Iterable[int]) -> str:

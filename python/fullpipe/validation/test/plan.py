@@ -13,7 +13,14 @@ import polars as pl
 from scipy.special import chdtri
 
 from fullpipe.analysis import statistics
-from fullpipe.analysis.shown import begun, difference_unit_shown, metric_shown, number_shown, point_shown
+from fullpipe.analysis.shown import (
+    begun,
+    difference_unit_shown,
+    listed,
+    metric_shown,
+    number_shown,
+    point_shown,
+)
 from fullpipe.analysis.statistics.equivalence import MOST_SEEDS
 from fullpipe.analysis.statistics.power import MOST_SIMULATED
 from fullpipe.validation.compare.finding import Cell, Subject
@@ -208,9 +215,7 @@ def _sides(rows: Sequence[Planned], others: Sequence[str]) -> str:
     """The compared variants; empty without variants, or with many variants."""
     if not others or len(others) > _MOST_NAMED:
         return ""
-    *some, last = others
-    named = f"{', '.join(some)} and {last}" if some else last
-    return f"{named} instead of {rows[0].reference}: "
+    return f"{listed(others)} instead of {rows[0].reference}: "
 
 
 def _range(rows: Sequence[Planned]) -> str:
