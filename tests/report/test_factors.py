@@ -14,6 +14,7 @@ from fullpipe.report.content import Document, Figure, Forest, Table
 from fullpipe.report.factors import factors_in, in_words
 from fullpipe.report.files import joined
 from fullpipe.report.from_file import page_of_file
+from fullpipe.scenario.labels import Labels
 from tests.report.pages import scenario
 
 FullPipe = Callable[..., Any]
@@ -108,11 +109,30 @@ def test_many_levels_have_the_lowest_and_the_highest_mean() -> None:
 def test_all_tests_have_the_words_of_the_conclusion(effect: str, status: str) -> None:
     row = {**ROW, "effect": effect, "verdict": "different", "point": FACTOR["point"]}
     same = {**FACTOR, "status": "does not matter"}
-    made = in_words(joined([{"rows": [row], "factors": [same]}])["rows"], factors_in({"factors": [same]}))
+    rows, found = joined([{"rows": [row], "factors": [same]}])["rows"], factors_in({"factors": [same]})
+    made = in_words(rows, found, Labels())
     assert [each["verdict"] for each in made] == [status]
     (section,) = (each for each in page(same, row=row).parts[0].details if each.heading == "All tests")
     assert status in str(section)
     assert "different" not in str(section)
+
+
+def test_all_tests_have_labels_and_units_instead_of_keys() -> None:
+    loss = "topology.bottleneck.loss.probability"
+    factor = {**FACTOR, "factor": loss, "levels": ["0.0001", "0.001"], "means": [0.6, 0.4]}
+    factor |= {"largest": {**FACTOR["widest"], "levels": ["0.0001", "0.001"]}}
+    factor["widest"] = factor["largest"]
+    row = {**ROW, "effect": loss, "point": {"flows.1.cca": "cubic"}, "n": 4, "planned": False}
+    pair = {**row, "effect": "0.001 - 0.0001", "levels": ["0.0001", "0.001"]}
+    found = page_of_file(joined([{"kind": "test", "rows": [row, pair], "factors": [factor]}]))
+    (section,) = (each for each in found.parts[0].details if each.heading == "All tests")
+    (all_tests,) = section.blocks
+    assert isinstance(all_tests, Table)
+    headings = [column.name for column in all_tests.columns]
+    assert {"algorithm", "declared beforehand", "runs"} <= {*headings}
+    told = [dict(zip(headings, each, strict=True)) for each in all_tests.rows]
+    assert [each["effect"] for each in told] == ["loss", "0.1 % - 0.01 %"]
+    assert {"loss 0.01 %", "loss 0.1 %"} <= {column.name for column in table(found).columns}
 
 
 def test_rows_have_the_order_of_their_file() -> None:

@@ -9,11 +9,21 @@ from fullpipe.report.content import Lines
 from fullpipe.report.findings import FindingPoints, first_table, point_of, whole_table
 from fullpipe.report.rows import HOW
 from fullpipe.report.runs.figures import over_points
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.reading import findings_in
 from fullpipe.validation.compare.rules import one_sided, paired
 from tests.report.pages import ROW
+
+
+def test_figures_of_a_file_have_the_labels_of_its_sentences() -> None:
+    labels = Labels(scenarios=[{"flows": [{"name": "mine"}, {"name": "others"}]}])
+    subject, sides = Subject("flows", 0, "mine", "goodput", "bit/s", {"flows.1.count": 2}), ("cubic", "bbr3")
+    made = paired([Contrast([10.0, 10.4], [9.0, 9.5], 0.01, "higher", subject=subject, sides=sides)])
+    points = FindingPoints.of_findings("duel", made, frozenset({0}), labels)
+    assert points is not None
+    assert points.labels.name("flows.1.count") == "others flows"
 
 
 def test_all_verdicts_have_both_p_values_and_say_that_intervals_are_uncorrected() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import cbrt, ceil, inf, log2
 from typing import TYPE_CHECKING, Any
@@ -182,7 +182,7 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
         return None
     worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
     distinct = [points[place] for place in firsts]
-    where = _where(distinct, short) if len(distinct) > 1 else ""
+    where = _where(distinct, short, runs) if len(distinct) > 1 else ""
     verb = "is" if len(short) == 1 else "are"
     some = f"{len(short)} of {len(places)} points {verb}" if len(places) > 1 else "the run is"
     at = f", where {where}" if where else ""
@@ -218,13 +218,13 @@ def _advice(run: Run, of: Need) -> str:
     return f'set duration = "{_rounded(until_s):g} s" and warmup = "{warmup_s:g} s", or longer'
 
 
-def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int]) -> str:
-    """Describe some of several points in words."""
+def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int], runs: Iterable[Run]) -> str:
+    """Describe some of several points in the words of the runs' scenarios."""
     from fullpipe.analysis.points import varying  # imported here, as a single run needs no points
     from fullpipe.analysis.regions import region
     from fullpipe.scenario.labels import Labels
 
-    labels = Labels()
+    labels = Labels(scenarios={run.meta.digest: run.meta.scenario for run in runs}.values())
     return region(points, chosen, labels.names(varying(points)), labels.value)
 
 

@@ -174,7 +174,7 @@ def _named(row: Row, labels: Labels) -> str:
     if not row.factors:
         return row.effect
     if len(row.levels) == 2:
-        return " - ".join(labels.value(row.factors[0], level) for level in reversed(row.levels))
+        return " - ".join(labels.level(row.factors[0], level) for level in reversed(row.levels))
     names = labels.names(row.factors)
     return INTERACTION.join(names[path] for path in row.factors)
 

@@ -18,12 +18,13 @@ from fullpipe.analysis.shown import (
     number_shown,
     p_shown,
 )
-from fullpipe.analysis.statistics import Interval
+from fullpipe.analysis.statistics import Effect, Interval
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
 from fullpipe.report.rows import interval_of, is_real, margin_of, reference_of, text_of
 from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.test import stored
+from fullpipe.validation.test.factor import INTERACTION, effect_shown
 
 _MOST_LEVELS = 4
 """Most levels with a column each; with more levels, the table has the lowest and the highest mean."""
@@ -63,6 +64,15 @@ class StoredFactor(stored.Factor):
         return means.get(self.pair.levels[0], 0.0)
 
     @property
+    def effect_shown(self) -> str:
+        """The effect size with its interval."""
+        if not self.effect:
+            return "-"
+        ends = self.effect.interval
+        interval = Interval(ends.low, ends.high, 0.95, "noncentral F") if ends else None
+        return effect_shown(Effect(self.effect.name, self.effect.value, interval))
+
+    @property
     def interval(self) -> Interval | None:
         """The interval of the largest difference, truncated at the bounds of the metric."""
         ends = self.pair.interval
@@ -86,18 +96,39 @@ def factors_in(found: Mapping[str, Any]) -> list[StoredFactor]:
         return []
 
 
-def in_words(rows: Sequence[Mapping[str, Any]], found: Sequence[StoredFactor]) -> list[Mapping[str, Any]]:
-    """Rows of tests with the verdicts of the conclusion: a main effect has the status of its factor."""
+def in_words(
+    rows: Sequence[Mapping[str, Any]], found: Sequence[StoredFactor], labels: Labels
+) -> list[Mapping[str, Any]]:
+    """Rows of tests with the verdicts of the conclusion, and effects in words.
+
+    A main effect has the status of its factor.
+    """
     statuses: dict[tuple[Any, ...], str] = {
         (each.of, each.metric, each.factor, str(each.point)): each.status for each in found
     }
     paths = dict.fromkeys(path for each in found for path in each.point)
+    factors = list(dict.fromkeys(each.factor for each in found))
+    words = labels.names(factors)
     told: list[Mapping[str, Any]] = []
     for row in rows:
         point = str({path: row[path] for path in paths if path in row})
-        status = statuses.get((row.get("of"), row.get("metric"), row.get("effect"), point), "matters")
-        told.append({**row, "verdict": status} if row.get("verdict") == "different" else row)
+        status = statuses.get((row.get("of"), row.get("metric"), str(row.get("effect")), point))
+        verdict = row.get("verdict")
+        verdict = status or ("matters" if verdict == "different" else verdict) if verdict else verdict
+        told.append({**row, "verdict": verdict, "effect": _effect_in_words(row, factors, words, labels)})
     return told
+
+
+def _effect_in_words(
+    row: Mapping[str, Any], factors: Sequence[str], words: Mapping[str, str], labels: Labels
+) -> Any:
+    """The factors of an effect, or two levels of the only factor, in words."""
+    effect, levels = row.get("effect"), row.get("levels")
+    if not isinstance(effect, str):
+        return effect
+    if isinstance(levels, list) and len(levels) == 2 and len(factors) == 1:
+        return " - ".join(labels.level(factors[0], str(level)) for level in reversed(levels))
+    return INTERACTION.join(words.get(path, path) for path in effect.split(INTERACTION))
 
 
 def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
@@ -109,7 +140,7 @@ def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
     is_pair, has_levels = is_one and len(levels) == 2, is_one and len(levels) <= _MOST_LEVELS
     means = ["lowest mean", "highest mean"]
     if has_levels:
-        means = [labels.at(found[0].factor, level, words[found[0].factor]) for level in levels]
+        means = [_level_at(found[0].factor, level, words, labels) for level in levels]
     columns = [
         *(Column(words[path]) for path in paths),
         *([] if is_one else [Column("factor")]),
@@ -133,7 +164,7 @@ def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
             *([] if is_pair else [_between(each, labels)]),
             each.difference_shown,
             *([each.margin_shown] if is_pair else []),
-            text_of(each.effect.model_dump()) if each.effect else "-",
+            each.effect_shown,
             p_shown(each.p_corrected),
             _verdict(each),
         ]
@@ -144,6 +175,11 @@ def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
     return Table(caption, columns, rows, note, is_tight=True)
 
 
+def _level_at(path: str, level: str, words: Mapping[str, str], labels: Labels) -> str:
+    """A level with the name of its factor, or its label alone if it has one."""
+    return labels.given(path, level) or f"{words[path]} {labels.level(path, level)}"
+
+
 def _means(found: StoredFactor, labels: Labels, *, has_levels: bool) -> Iterator[str]:
     means = [number_shown(mean, found.unit, found.metric) for mean in found.means]
     if has_levels:
@@ -151,12 +187,12 @@ def _means(found: StoredFactor, labels: Labels, *, has_levels: bool) -> Iterator
         return
     for end in (min, max):
         place = found.means.index(end(found.means))
-        yield f"{means[place]} ({labels.value(found.factor, found.levels[place])})"
+        yield f"{means[place]} ({labels.level(found.factor, found.levels[place])})"
 
 
 def _between(found: StoredFactor, labels: Labels) -> str:
     """Both levels of the largest difference."""
-    reference, other = (labels.value(found.factor, level) for level in found.pair.levels)
+    reference, other = (labels.level(found.factor, level) for level in found.pair.levels)
     return f"{reference} and {other}"
 
 

@@ -252,10 +252,11 @@ class FindingPoints(Points):
 
     frame: pl.DataFrame | None = None
     known_bulk: frozenset[int] = frozenset()
+    known_labels: Labels = _PLAIN
 
     @classmethod
     def of_findings(
-        cls, name: str, findings: Sequence[Finding], bulk: frozenset[int]
+        cls, name: str, findings: Sequence[Finding], bulk: frozenset[int], labels: Labels = _PLAIN
     ) -> FindingPoints | None:
         """The values per seed of every side; None unless findings have at least two values per side.
 
@@ -263,6 +264,7 @@ class FindingPoints(Points):
             name: The scenario's name.
             findings: Findings with any number of sides and points.
             bulk: Entries of `flows` that are bulk flows.
+            labels: Words for paths and values.
         """
         rows: dict[str, dict[str, Any]] = {}
         for each in findings:
@@ -282,7 +284,7 @@ class FindingPoints(Points):
         columns: dict[str, Any] = {key: column([row.get(key, "-") for row in rows.values()]) for key in paths}
         columns |= {key: [row[key] for row in rows.values()] for key in ("seed", "engine", *MEASURED)}
         frame = pl.DataFrame(columns, schema_overrides={"entry": pl.Int64, "seed": pl.Int64})
-        return cls(name, [], [], {}, "", frame, bulk)
+        return cls(name, [], [], {}, "", frame, bulk, labels)
 
     @cached_property
     def values(self) -> pl.DataFrame:
@@ -299,6 +301,11 @@ class FindingPoints(Points):
     def bulk(self) -> frozenset[int]:
         """See `Points`."""
         return self.known_bulk
+
+    @cached_property
+    def labels(self) -> Labels:
+        """See `Points`."""
+        return self.known_labels
 
     @property
     def count(self) -> int:

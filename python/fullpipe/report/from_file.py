@@ -136,20 +136,20 @@ def _part(
     order = ranked(made, [each.metric for each in asked])
     bulk = frozenset[int]().union(*(each.bulk for each in made))
     tested = factors_in(found)
-    others = factors.in_words(others, tested) if tested else others
     of_runs = _measured(runs, tested)
+    ran = scenarios_in(found)
+    labels = of_runs.labels if of_runs else Labels(scenarios=[each.scenario.to_dict() for each in ran])
+    others = factors.in_words(others, tested, labels) if tested else others
     points = of_runs or FindingPoints.of_findings(
-        text_of(found.get("scenario") or found.get("title")), findings, bulk
+        text_of(found.get("scenario") or found.get("title")), findings, bulk, labels
     )
     has_cases = any(each.case for each in findings)
     leading = lead(points, made) if points else None
     at = shown.point_of(order, *leading) if leading else {}
     drawn = figures.over_points(points, budget.figures, leading, at)[0] if points and not has_cases else []
     is_swept = points is not None and len(points.paths) > 1
-    ran = scenarios_in(found)
     scenarios = by_side(ran)
     files = [] if of_runs else list(files_of(found, scenarios))
-    labels = of_runs.labels if of_runs else Labels(scenarios=[each.scenario.to_dict() for each in ran])
     forest = (
         factors.forest_of(tested, labels)
         if tested
@@ -166,7 +166,7 @@ def _part(
         Section(shown.VERDICTS, list(_verdicts(kind, every, budget, labels))),
         Section(
             where,
-            [table_of(others, f"All rows of {kind}", budget.rows)] if others else [],
+            [table_of(others, f"All rows of {kind}", budget.rows, labels)] if others else [],
         ),
         *_of_values(points, [each for each in drawn if each is not first], budget, runs),
         Section("Paths", paths if len(paths) > 1 else []),
@@ -183,7 +183,7 @@ def _part(
         command=again if "\n" not in again else "",
         figure=first,
         path=paths[0] if len(paths) == 1 else None,
-        table=table or _first(others, kind, where),
+        table=table or _first(others, kind, where, labels),
         details=[section for section in sections if section.blocks or section.sections],
         recipe=repeat.recipe(of_runs, again, command) if of_runs else recipe_of(found, command, files),
         repetition=repeat.blocks(of_runs)
@@ -226,7 +226,7 @@ def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str) -> li
     return kept
 
 
-def _first(rows: Sequence[Row], kind: str, where: str) -> Table | None:
+def _first(rows: Sequence[Row], kind: str, where: str, labels: Labels) -> Table | None:
     """The first rows of a file without findings; for a test, rows with a verdict come first.
 
     `where` is the heading of the section with all rows.
@@ -240,7 +240,7 @@ def _first(rows: Sequence[Row], kind: str, where: str) -> Table | None:
     if not rows:
         return None
     most, total = rows_of(len(rows)), len(rows)
-    made = table_of(rows[:most], f"{'First rows' if most < total else 'Rows'} of {kind}", most)
+    made = table_of(rows[:most], f"{'First rows' if most < total else 'Rows'} of {kind}", most, labels)
     return replace(made, note=folded(most, total, "rows", where), is_tight=True)
 
 

@@ -11,10 +11,11 @@ from typing import Any, TypeGuard
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.points import short_names
-from fullpipe.analysis.shown import difference_shown, margin_shown, number_shown, unit_shown
+from fullpipe.analysis.shown import difference_shown, margin_shown, metric_shown, number_shown, unit_shown
 from fullpipe.analysis.statistics import Interval
 from fullpipe.report.content import Column, Table
 from fullpipe.report.text import left_out, listed
+from fullpipe.scenario.labels import Labels
 
 # Rows of files with any keys, as a table.
 
@@ -30,12 +31,19 @@ _SHOWN_ELSEWHERE = ("unit", "interval", "entry", "kind")
 _LEVEL = 0.95
 _HEADS = {"side": "variant", "variant": "its mean", "reference": "reference mean"}
 _HEADS |= {"p_raw": "p (raw)", "p_corrected": "p (corrected)", "corrected": "p is corrected within its test"}
+_HEADS |= {
+    "q": "q (false discovery rate)",
+    "n": "runs",
+    "primary": "decides",
+    "planned": "declared beforehand",
+}
+_HEADS |= {"effects": "effect sizes", "p_equivalent": "p (equivalence)"}
 """Headings of keys whose names are not clear."""
 
 Row = Mapping[str, Any]
 
 
-def table_of(rows: Sequence[Row], caption: str, most: int, *, folded_from: int = 1_000_000) -> Table:
+def table_of(rows: Sequence[Row], caption: str, most: int, labels: Labels) -> Table:
     """A column per key. Verdicts and units are beside metrics, and intervals beside differences."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     hidden = {key for key in _SHOWN_ELSEWHERE if _is_told(key, keys)}
@@ -44,14 +52,18 @@ def table_of(rows: Sequence[Row], caption: str, most: int, *, folded_from: int =
     place = left.index("metric") + 1 if "metric" in left else len(left)
     last = [key for key in (_VERDICT, _REASON) if key in keys and key not in empty]
     shown = [*left[:place], *last[:1], *left[place:], *last[1:]]
-    names = short_names(shown)
+    paths = [key for key in shown if "." in key]
+    names = {**short_names(shown), **labels.names(paths)}
     columns = [
         Column(_HEADS.get(key, names[key].replace("_", " ")), _is_number(key, rows), key == _VERDICT)
         for key in shown
     ]
-    written = [[_cell(row, key) for key in shown] for row in rows[:most]]
+    written = [
+        [labels.value(key, row[key]) if key in paths and key in row else _cell(row, key) for key in shown]
+        for row in rows[:most]
+    ]
     note = left_out(most, len(rows), "rows")
-    return Table(caption, columns, written, note, is_folded=len(rows) >= folded_from)
+    return Table(caption, columns, written, note)
 
 
 def _is_told(key: str, keys: Sequence[str]) -> bool:
@@ -92,7 +104,7 @@ def _cell(row: Row, key: str) -> str:
     if value is None:
         return "-"
     if key == "metric":
-        return ", ".join(filter(None, [text_of(value), unit_shown(unit, metric)]))
+        return ", ".join(filter(None, [_metric(value), unit_shown(unit, metric)]))
     if key == "difference" and is_real(value):
         of = reference_of(row), unit, metric, margin_of(row)
         return difference_shown(float(value), interval_of(row), *of)
@@ -106,6 +118,11 @@ def _cell(row: Row, key: str) -> str:
     if key in _IN_UNITS and unit and isinstance(value, list) and all(map(is_real, value)):
         return ", ".join(number_shown(part, unit, metric) for part in value) or "-"
     return text_of(value)
+
+
+def _metric(value: Any) -> str:
+    """The label of a metric, or any other value as text."""
+    return metric_shown(value) if isinstance(value, str) and value in BY_NAME else text_of(value)
 
 
 def _count(counts: Any) -> str:
@@ -234,7 +251,7 @@ def _told(word: str, rows: Sequence[Row]) -> str:
 
 def _share(metric: str, of: Sequence[Row], rows: Sequence[Row]) -> str:
     count, total = (sum(str(row.get("metric")) == metric for row in part) for part in (of, rows))
-    label = BY_NAME[metric].label or metric if metric in BY_NAME else metric
+    label = _metric(metric)
     return label if total == 1 else f"{label} ({count} of {total})"
 
 

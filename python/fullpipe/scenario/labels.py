@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from sys import float_info
@@ -25,6 +26,7 @@ _FLOWS = "flows"
 _PLACES = {"bottleneck": "bottleneck", "reverse": "reverse link", "access": "access link"}
 """Names of the parts of a dumbbell by their keys."""
 _UNITS = {"bdp": "BDP"}
+_FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+(e-?[0-9]+)?|e-?[0-9]+)")
 Tree = Mapping[str, Any]
 
 
@@ -84,6 +86,9 @@ class Labels:
     def name(self, path: str) -> str:
         """Return the label of a path without its unit. Linked paths have the label of the first path.
 
+        A number of flows has the name of their entry, which is the same in every part of a sweep. An entry
+        without a name has its algorithm.
+
         >>> Labels(scenarios=[{"flows": [{"cca": "cubic"}]}]).name("flows.0.count")
         'CUBIC flows'
         """
@@ -91,7 +96,7 @@ class Labels:
         words = self._words_of(path, ())
         if words is None and path.startswith(f"{_FLOWS}.") and path.endswith(".count"):
             entry = path.split(".")[1]
-            whose = self._algorithm(entry) or self._called(self._flows, entry)
+            whose = self._called(self._flows, entry) or self._algorithm(entry)
             return f"{whose or 'number of'} {_FLOWS}"
         return title_of(path) if words is None else words
 
@@ -115,6 +120,14 @@ class Labels:
             return unit_of(path).text(value)
         number, _, unit = str(value).rpartition(" ")
         return f"{number} {_UNITS[unit]}" if unit in _UNITS else own.title(str(value))
+
+    def level(self, path: str, level: str) -> str:
+        """Return the label of a level of a factor: a value that is given as text.
+
+        >>> Labels().level("topology.bottleneck.loss.probability", "0.001")
+        '0.1 %'
+        """
+        return self.value(path, float(level) if _FLOAT.fullmatch(level) else level)
 
     def at(self, path: str, value: Any, name: str = "") -> str:
         """Return the user's label of a value, or the label of its path followed by the value.
@@ -214,7 +227,7 @@ def title_of(path: str) -> str:
     fields, rest = _fields(path)
     titles = [field.title for field in fields if field.title]
     words = [word for word in _first(path).split(".") if word != "kind" and not _is_place(word)]
-    return titles[0] if titles and not rest else words[-1].replace("_", " ")
+    return titles[0] if titles and not rest else (words or [path])[-1].replace("_", " ")
 
 
 @cache

@@ -57,6 +57,14 @@ def test_flows_are_counted_by_algorithm_or_name() -> None:
     assert name({"cca": "cubic"}, {"cca": "cubic"}) == "number of flows"
 
 
+def test_a_named_entry_has_one_name_in_every_part_of_a_sweep() -> None:
+    def name(*algorithms: str) -> str:
+        trees = [{"flows": [{"cca": cca}, {"cca": "cubic", "name": "others"}]} for cca in algorithms]
+        return Labels(scenarios=trees).name("flows.1.count")
+
+    assert {name("bbr3"), name("cubic"), name("bbr3", "cubic")} == {"others flows"}
+
+
 def test_flows_whose_algorithm_is_swept_are_not_called_by_one_of_them() -> None:
     trees = [{"flows": [{"cca": cca}]} for cca in ("cubic", "reno")]
     assert Labels(scenarios=trees).name("flows.0.count") == "number of flows"

@@ -239,8 +239,7 @@ def _level(told: Told, level: str) -> str:
 
 def _value(told: Told, level: str) -> str:
     """The value of a level in words: a loss of 0.001 is shown as 0.1 %."""
-    value = float(level) if re.fullmatch(r"-?[0-9]+\.[0-9]+(e-?[0-9]+)?", level) else level
-    return brief(told.labels.value(told.path, value), _LONGEST_LEVEL)
+    return brief(told.labels.level(told.path, level), _LONGEST_LEVEL)
 
 
 def _extremes(told: Told, found: Factor) -> str:
