@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import fullpipe
 from fullpipe import Scenario, sweeps
 from fullpipe.analysis.values import values_of
 
@@ -49,6 +50,24 @@ def test_a_swept_path_is_a_column_of_its_kind(path: str, values: list[Any], colu
 def test_what_several_kinds_of_values_are_is_text() -> None:
     column = table({"topology.bottleneck.queue": ["pie", {"kind": "drop_tail", "packets": 9}]}, ["goodput"])
     assert column["topology.bottleneck.queue"].unique(maintain_order=True).to_list() == ["pie", "drop_tail 9"]
+
+
+@pytest.mark.parametrize("workload", ["ping", {"kind": "probe"}])
+def test_pings_and_probes_have_no_rates_in_tables_and_families(workload: Any) -> None:
+    scenario = Scenario(
+        name="values",
+        duration="2 s",
+        topology={"kind": "dumbbell", "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms"}},
+        flows=[{"cca": "cubic", "name": "mine"}, {"workload": workload, "name": "echo"}],
+        record={"interval": "off"},
+    )
+    made = values_of([({}, fullpipe.run(scenario, seed=1))])
+    rates = {"goodput", "wire", "share", "equal_share", "share_ratio", "power"}
+    of = {name: {*made.filter(of=name)["metric"]} for name in ("mine", "echo", "all flows")}
+    assert rates <= of["mine"]
+    assert rates <= of["all flows"]
+    assert not rates & of["echo"]
+    assert {"rtt_mean", "owd_mean", "latency_increase"} <= of["echo"]
 
 
 def test_of_no_runs_there_are_no_values() -> None:

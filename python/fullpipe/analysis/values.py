@@ -14,6 +14,8 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.metrics import flow_groups
+from fullpipe.analysis.metrics.groups import ECHOES
+from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.table import measured_rows
 from fullpipe.lazy import LOADED_NS
 from fullpipe.runs import Run
@@ -246,7 +248,8 @@ def measurements(
 
     Args:
         runs: The runs.
-        metrics: Names of measures. Default: all.
+        metrics: Names of measures. Default: all. Pings and probes have no rows of measures that are not
+            `is_of_echoes`, such as goodput.
         links: Names of links. Default: the busy links of every run.
 
     Returns:
@@ -263,11 +266,34 @@ def measurements(
         _store([runs[place] for place in todo], question, packed)
     parts = [rows for rows, _ in found]
     if not parts:
-        return made
+        return _meaningful(made, runs)
     table = pl.concat([made, *parts])
     if metrics is not None:
         table = table.filter(pl.col("metric").is_in([*metrics]))
-    return table.sort(RUN, maintain_order=True)
+    return _meaningful(table.sort(RUN, maintain_order=True), runs)
+
+
+def _meaningful(table: pl.DataFrame, runs: Sequence[Run]) -> pl.DataFrame:
+    """Return the rows of a table without metrics of pings and probes that tell nothing of them."""
+    by_place: dict[str, list[int]] = {}
+    echoes: list[tuple[int, int]] = []
+    for place, run in enumerate(runs):
+        if run.place not in by_place:
+            by_place[run.place] = _echoes(run.meta.scenario)
+        echoes += [(place, entry) for entry in by_place[run.place]]
+    if not echoes:
+        return table
+    senseless = pl.DataFrame(echoes, {RUN: pl.Int64, "entry": pl.Int64}, orient="row")
+    names = pl.DataFrame({"metric": [each.name for each in MEASURES if not each.is_of_echoes]})
+    keys = [RUN, "entry", "metric"]
+    return table.join(senseless.join(names, how="cross"), on=keys, how="anti", maintain_order="left")
+
+
+def _echoes(scenario: Mapping[str, Any]) -> list[int]:
+    """Return the entries of `flows` that are pings or probes."""
+    workloads = [flow.get("workload") for flow in scenario.get("flows", [])]
+    kinds = [each.get("kind") if isinstance(each, Mapping) else each for each in workloads]
+    return [entry for entry, kind in enumerate(kinds) if kind in ECHOES]
 
 
 def _of_run(run: Run, question: Question) -> list[tuple[tuple[Any, ...], float | None]]:

@@ -79,6 +79,8 @@ def _directions(scenario: Scenario) -> dict[str, list[str]]:
 
 
 _DATAGRAMS = ["udp", "icmp"]
+ECHOES = ("ping", "probe")
+"""Kinds of workloads whose rate the scenario sets, so that rates tell nothing of them."""
 
 
 def connections(flows: pl.DataFrame) -> pl.DataFrame:

@@ -108,6 +108,8 @@ class Measure(Shown):
     describes neither."""
     is_of_datagrams: bool = False
     """Whether a group of connections and datagrams has the value of its datagrams."""
+    is_of_echoes: bool = True
+    """Whether it tells something of pings and probes, whose rate the scenario sets."""
     label: str = ""
     """Its label in figures; its name if empty."""
     neutral: str | float = ""

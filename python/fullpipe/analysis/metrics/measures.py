@@ -138,6 +138,7 @@ def _rate(name: str, meaning: str, column: str, better: Better, label: str = "")
         lambda group: group.whole.together_bps(group.names, column),
         f"flows.{column}",
         is_of_one_way=True,
+        is_of_echoes=False,
         label=label,
     )
 
@@ -217,6 +218,7 @@ MEASURES = (
         _share,
         "flows.goodput_bps",
         is_of_one_way=True,
+        is_of_echoes=False,
         label="goodput share",
         bounds=PART,
         is_percent=True,
@@ -233,6 +235,7 @@ MEASURES = (
         "flows.goodput_bps",
         label="equal share",
         is_of_one_way=True,
+        is_of_echoes=False,
         bounds=PART,
         is_percent=True,
     ),
@@ -246,6 +249,7 @@ MEASURES = (
         _share_ratio,
         "flows.goodput_bps",
         is_of_one_way=True,
+        is_of_echoes=False,
         label="share over fair share",
         neutral=1.0,
     ),
@@ -473,6 +477,7 @@ MEASURES = (
         "flows.rtt_mean_s",
         is_of_connections=True,
         is_of_one_way=True,
+        is_of_echoes=False,
         label="goodput over RTT",
     ),
     Measure(
