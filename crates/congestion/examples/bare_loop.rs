@@ -1,11 +1,13 @@
-//! The algorithms without fullpipe's transport: the calls of a QUIC stack or any other, in their order.
+//! The algorithms without fullpipe's transport: the calls that a QUIC stack or any other transport makes, in
+//! their order.
 //!
 //! ```text
 //! cargo run -p fullpipe-congestion --example bare_loop -- cubic
 //! ```
 //!
-//! The stack has its own state (packets in flight, RTT, losses) and passes it to the algorithm in packets. The network
-//! here is a formula: a bottleneck of 50 packets per 40 ms with a buffer of 50 packets, and one ACK per packet.
+//! The stack has its own state (packets in flight, RTT, losses) and passes this state to the algorithm, counted
+//! in packets. The network of this example is a formula: a bottleneck of 50 packets per 40 ms with a buffer of 50
+//! packets, and one ACK per packet.
 
 use congestion::{Ack, CaState, Congestion, CongestionControl, Path, RateSample, Recovery};
 use units::{Duration, Rate, Time};
@@ -16,7 +18,7 @@ const BDP: u32 = 50;
 const BUFFER: u32 = 50;
 const ROUNDS: u32 = 30;
 
-/// State of one connection in a stack: all that an algorithm needs.
+/// State of one connection in a stack, as far as an algorithm needs it.
 pub struct Connection {
     now: Time,
     srtt: Duration,
@@ -42,8 +44,8 @@ impl Connection {
         }
     }
 
-    /// The view of the path for every call. Packet numbers count data packets without gaps, as TCP's sequence numbers
-    /// do.
+    /// State of the path, which is passed to the algorithm with every call. Packet numbers count data packets
+    /// without gaps, as TCP's sequence numbers do.
     pub fn path(&self) -> Path {
         Path {
             now: self.now,
@@ -123,7 +125,7 @@ impl Connection {
         f64::from(control.cwnd).min(paced).max(1.0) as u32
     }
 
-    /// Begin an episode. An algorithm that leaves recovery to the transport only sets its threshold.
+    /// Begin an episode. An algorithm that leaves recovery to the transport only sets its slow-start threshold.
     fn lose(&mut self, algorithm: &mut dyn CongestionControl, lost: u32) {
         self.lost += u64::from(lost);
         self.in_flight -= lost;
@@ -131,8 +133,8 @@ impl Connection {
         self.state = CaState::Recovery;
     }
 
-    /// End the episode. The stack must set the window to the threshold: at once here, as in QUIC (RFC 9002 section
-    /// 7.3.2); TCP does so gradually.
+    /// End the episode. The stack must set the window to the slow-start threshold. This example sets it at once,
+    /// as QUIC does (RFC 9002 section 7.3.2). TCP reduces the window gradually.
     fn recover(&mut self, algorithm: &mut dyn CongestionControl) {
         if algorithm.traits().recovery == Recovery::Transport {
             algorithm.set_cwnd(algorithm.control().ssthresh);

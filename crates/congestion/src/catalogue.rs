@@ -12,15 +12,15 @@ type Boxed = Box<dyn CongestionControl>;
 /// Reason why an algorithm could not be built.
 #[derive(Debug, Error)]
 pub enum BuildError {
-    /// No algorithm of that name.
+    /// No algorithm has this name.
     #[error("unknown algorithm \"{0}\"{known}", known = there_is(names()))]
     Unknown(String),
-    /// A parameter is wrong.
+    /// A parameter is unknown, of the wrong type or out of range.
     #[error("{algorithm}: {problems}")]
     Params {
         /// The algorithm.
         algorithm: &'static str,
-        /// The problems, each with the correct form.
+        /// The wrong parameters, each with the correct form.
         problems: Refusal,
     },
 }

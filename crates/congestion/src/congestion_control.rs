@@ -28,7 +28,7 @@ pub trait CongestionControl: Send {
     /// recovery ends. After a timeout the caller sets the window to the packets in flight plus one.
     fn on_congestion(&mut self, congestion: Congestion, path: &Path);
 
-    /// Undo a spurious episode: no packet was lost.
+    /// Undo an episode that was spurious: no packet had been lost.
     fn on_undo(&mut self, undo: &Undo, path: &Path);
 
     /// End an episode after a loss, a mark or a timeout: all packets outstanding at its beginning have been
@@ -49,8 +49,8 @@ pub trait CongestionControl: Send {
     /// Act at the time that [`next_wakeup`](Self::next_wakeup) returned.
     fn on_wakeup(&mut self, _path: &Path) {}
 
-    /// Set the window to the value that the transport chooses: by proportional rate reduction, after a timeout, or
-    /// after idle.
+    /// Set the window to the value that the transport chooses: during proportional rate reduction, after a
+    /// timeout, or after an idle time.
     fn set_cwnd(&mut self, cwnd: u32);
 
     /// Reduce the window to `cwnd`, as the flow has not used it for a retransmission timeout or longer. Algorithms
@@ -59,7 +59,7 @@ pub trait CongestionControl: Send {
         self.set_cwnd(cwnd);
     }
 
-    /// The current outputs. Pure.
+    /// The current outputs. The call changes no state.
     fn control(&self) -> Control;
 
     /// Report the internal variables for traces: numbers at every sample, states also whenever a state changes. Only

@@ -7,10 +7,10 @@ use units::Duration;
 /// Value for "no sample yet", microseconds, as in Linux.
 const NONE_US: u32 = i32::MAX as u32;
 
-/// The RTT state of Linux `tcp_vegas.h`. It is disabled in all recovery states but `Open`. A new round begins when it
-/// is enabled again.
+/// The RTT state of Linux `tcp_vegas.h`. The use of RTTs is disabled in every recovery state except `Open`. A new
+/// round begins when the use is enabled again.
 ///
-/// RTTs are in whole microseconds plus one, as in Linux, so that none is zero.
+/// RTTs are in whole microseconds plus one, as in Linux, so that no RTT is zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RttWatch {
     /// Smallest RTT since the flow was last idle.
@@ -73,7 +73,7 @@ impl RttWatch {
         self.enabled
     }
 
-    /// Whether this round has enough samples.
+    /// Whether this round has enough RTT samples.
     pub fn knows(&self) -> bool {
         self.samples >= Self::ENOUGH_SAMPLES
     }

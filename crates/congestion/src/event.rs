@@ -1,4 +1,4 @@
-//! Events: calls from a transport to an algorithm, and the outputs of the algorithm.
+//! Events that a transport reports to an algorithm, and the outputs of the algorithm.
 //!
 //! Windows and counts are in packets of one MSS, as in Linux.
 
@@ -13,7 +13,7 @@ pub enum CaState {
     Open,
     /// Packets are SACKed, but none is marked lost.
     Disorder,
-    /// The window is being reduced because of an ECN mark or a repaired tail loss.
+    /// The window is being reduced, after an ECN mark or after a tail loss that a tail loss probe repaired.
     Cwr,
     /// Lost packets are being retransmitted.
     Recovery,
@@ -26,7 +26,8 @@ pub enum CaState {
 pub enum Congestion {
     /// Packets were marked lost; fast recovery begins.
     Loss,
-    /// A tail loss probe repaired a loss: the episode ends as soon as it is detected (RFC 8985 section 7.4.2).
+    /// A tail loss probe repaired a loss (RFC 8985 section 7.4.2). The episode ends as soon as the loss is
+    /// detected.
     TailLoss {
         /// Whether the lost packet was sent while the flow was app-limited.
         app_limited: bool,
@@ -35,8 +36,8 @@ pub enum Congestion {
     Ecn,
     /// The algorithm itself asked for a reduction ([`Control::reduce`]).
     Delay,
-    /// The retransmission timer fired. The transport calls `set_cwnd` before it sends again. `first` is false for
-    /// repeated timeouts of one episode, which do not reduce the window again.
+    /// The retransmission timer fired. The transport calls `set_cwnd` before its next transmission. `first` is
+    /// false for repeated timeouts of one episode, which do not reduce the window again.
     Timeout {
         /// Whether the timeout is the first of its episode.
         first: bool,
@@ -46,9 +47,10 @@ pub enum Congestion {
 /// State to restore if an episode was spurious.
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
-    /// cwnd when the episode began.
+    /// Congestion window when the episode began, packets.
     pub prior_cwnd: u32,
-    /// ssthresh when the episode began; 0 if a mark since then forbids restoring it.
+    /// Slow-start threshold when the episode began, packets; 0 if an ECN mark since then forbids restoring the
+    /// threshold.
     pub prior_ssthresh: u32,
 }
 
@@ -57,8 +59,9 @@ pub struct Undo {
 pub struct RateSample {
     /// Packets delivered over `interval`.
     pub delivered: u32,
-    /// The longer of the send phase and the ACK phase of the sampled flight. `None` if this is shorter than the
-    /// smallest RTT: the original of a retransmission has arrived, so the sample gives no bandwidth.
+    /// The longer of the send phase and the ACK phase of the sampled flight. `None` if this time is shorter than
+    /// the smallest RTT. The ACK is then for the original of a retransmitted packet, so the sample gives no
+    /// bandwidth.
     pub interval: Option<Duration>,
     /// Whether the sampled packet was sent while the flow was app-limited.
     pub app_limited: bool,
@@ -75,7 +78,7 @@ pub struct RateSample {
 /// A packet just marked lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LostPacket {
-    /// Packet number, to distinguish one hole from several.
+    /// Packet number. Lost packets with consecutive numbers are one hole.
     pub number: u64,
     /// Packets in flight just after the packet was last sent, including the packet itself.
     pub tx_in_flight: u32,
@@ -94,13 +97,13 @@ pub struct Ack {
     pub cumulative: u32,
     /// Packets newly marked lost.
     pub lost: u32,
-    /// Packets newly reported CE-marked. Accurate feedback counts these packets. Otherwise they are all packets that
-    /// an ACK with ECN-Echo acknowledges (as Linux's `delivered_ce`).
+    /// Packets newly reported CE-marked. With AccECN the receiver counts these packets. Without AccECN the count
+    /// is all packets that an ACK with ECN-Echo acknowledges (Linux `delivered_ce`).
     pub marked: u32,
     /// RTT of the most recently sent packet that this ACK covers and that was never retransmitted.
     pub rtt: Option<Duration>,
-    /// One-way delay of the last data packet that arrived before this ACK was sent, to the microsecond. Both ends use
-    /// the same clock. `None` if the transport does not measure the delay.
+    /// One-way delay of the last data packet that arrived before this ACK was sent, in whole microseconds. The
+    /// sender and the receiver use the same clock. `None` if the transport does not measure the delay.
     pub one_way_delay: Option<Duration>,
     /// Whether a delayed-ACK timer may have held the ACK back, so that `rtt` may be too long.
     pub delayed: bool,
@@ -115,10 +118,10 @@ pub struct Ack {
     pub advanced: bool,
     /// Number of the first packet not yet acknowledged, for algorithms that count rounds by packet number.
     pub una: u64,
-    /// The delivery-rate sample, if this ACK delivered packets.
+    /// The delivery-rate sample, if this ACK reports newly delivered packets.
     pub rate: Option<RateSample>,
-    /// Whether the ACK covers the end of a tail loss probe that was a retransmission, while it is unknown whether the
-    /// original arrived.
+    /// Whether the ACK covers the end of a tail loss probe that was a retransmission. The sender does not yet
+    /// know whether the original packet arrived.
     pub acks_probe: bool,
 }
 
@@ -168,14 +171,14 @@ pub struct Path {
     pub next_departure: Time,
     /// Whether the transport paces this flow.
     pub paced: bool,
-    /// Pacing rate of the transport, even if the transport does not pace. It is 2 or 1.2 windows per RTT unless the
-    /// algorithm sets a rate.
+    /// Pacing rate of the transport, even if the transport does not pace. If the algorithm sets no rate, the
+    /// pacing rate is 2 windows per RTT in early slow start, and 1.2 windows per RTT later.
     pub pacing_rate: Rate,
     /// Largest burst, bytes (Linux `sk_gso_max_size`). As in Linux, algorithms use this value even if the sender is
     /// configured to send single packets.
     pub max_burst_bytes: u32,
-    /// Exponent n of the burst duration, 2^-n seconds at the pacing rate (Linux `sk_pacing_shift`): [`PACING_SHIFT`],
-    /// or 7 on Wi-Fi.
+    /// Exponent n of the duration of a burst, which is 2^-n seconds at the pacing rate (Linux `sk_pacing_shift`).
+    /// The value is [`PACING_SHIFT`], or 7 on Wi-Fi.
     pub pacing_shift: u32,
 }
 
@@ -217,7 +220,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// The outputs of an algorithm that only has a window.
+    /// Create the outputs of an algorithm that sets only a window.
     pub fn window(window: &Window) -> Control {
         Control {
             cwnd: window.cwnd,
@@ -231,34 +234,35 @@ impl Control {
     }
 }
 
-/// The part that sets the window during loss recovery.
+/// Owner of the window during loss recovery: the transport or the algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
-    /// The transport, by proportional rate reduction (RFC 9937) towards `Control::ssthresh`.
+    /// The transport sets the window, by proportional rate reduction (RFC 9937) towards `Control::ssthresh`.
     #[default]
     Transport,
-    /// The algorithm (Linux `cong_control`).
+    /// The algorithm sets the window (Linux `cong_control`).
     Algorithm,
 }
 
 /// Use of ECN by an algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
-    /// RFC 3168: a mark counts as a loss, once per round. Sends ECT(0).
+    /// Classic ECN (RFC 3168): a mark counts as a loss, once per round trip. The sender sets ECT(0).
     #[default]
     Classic,
-    /// DCTCP (RFC 8257): every mark is echoed at once. Sends ECT(0).
+    /// DCTCP (RFC 8257): the receiver echoes every mark at once. The sender sets ECT(0).
     EveryMark,
-    /// L4S (RFC 9330): marks come early and are counted (AccECN, RFC 9768). Sends ECT(1).
+    /// L4S (RFC 9330): queues mark early, and the receiver counts the marks (AccECN, RFC 9768). The sender sets
+    /// ECT(1).
     L4s,
 }
 
-/// Requirements of an algorithm for its transport. The default suits algorithms that only have a window. `ecn` is
-/// read before the handshake. The other fields may depend on what the handshake negotiated, and are final once
-/// `on_established` returns.
+/// Requirements of an algorithm for its transport. The default suits algorithms that set only a window. The
+/// transport reads `ecn` before the handshake. The other fields may depend on the negotiated options, and are
+/// final once `on_established` returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
-    /// The part that sets the window during recovery.
+    /// Owner of the window during loss recovery.
     pub recovery: Recovery,
     /// Use of ECN.
     pub ecn: EcnMode,
@@ -266,13 +270,14 @@ pub struct Traits {
     pub needs_pacing: bool,
     /// Whether `on_send` is called for every burst, not only for bursts that end an idle time.
     pub watches_sends: bool,
-    /// Whether the window grows even while the flow does not use all of it, as in the source of some algorithms.
+    /// Whether the window grows even while the flow does not fill the window, as in the published code of some
+    /// algorithms.
     pub grows_unused: bool,
     /// Whether `on_lost` is called for every packet marked lost.
     pub watches_losses: bool,
-    /// Whether the transport checks for pauses of the application before every ACK and timer, not only when it
-    /// writes. A packet retransmitted after a pause is then app-limited (draft-ietf-ccwg-bbr section 4.1.1.3;
-    /// Google's Linux for BBRv2 and v3).
+    /// Whether the transport checks for pauses of the application before every ACK and timer, not only when the
+    /// application writes. A packet retransmitted after a pause is then marked as app-limited
+    /// (draft-ietf-ccwg-bbr section 4.1.1.3; Google's Linux for BBRv2 and v3).
     pub watches_pauses: bool,
     /// Whether the algorithm sets the window in recovery and nevertheless has slow start below its threshold.
     pub slow_start: bool,

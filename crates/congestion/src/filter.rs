@@ -2,9 +2,9 @@
 
 use units::Duration;
 
-/// The maximum over a sliding window, from the best, second-best and third-best sample in order of age (Kathleen
-/// Nichols' algorithm, as in Linux `lib/win_minmax.c`). The result is not exact, but the filter needs constant space
-/// and time.
+/// The maximum over a sliding window (Kathleen Nichols' algorithm, as in Linux `lib/win_minmax.c`). The filter
+/// stores three samples, from the oldest and largest to the newest and smallest. The result is not exact, but the
+/// filter needs constant space and time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMax {
     samples: [(u32, u64); 3], // (when, value); values do not increase along the array
@@ -16,7 +16,7 @@ impl WindowedMax {
         self.samples[0].1
     }
 
-    /// Forget all samples but this one.
+    /// Forget all samples except the sample `value`, taken at `when`.
     pub fn reset(&mut self, when: u32, value: u64) -> u64 {
         self.samples = [(when, value); 3];
         value
@@ -27,7 +27,7 @@ impl WindowedMax {
     pub fn update(&mut self, window: u32, when: u32, value: u64) -> u64 {
         let [best, second, third] = &self.samples;
         let age = when.wrapping_sub(best.0);
-        // The best sample is within the window, and no other sample is due to be replaced by a newer one.
+        // The best sample is within the window, and the second and third samples need no newer replacement yet.
         let is_calm = || match (second.0 == best.0, third.0 == second.0) {
             (true, _) => false,
             (false, true) => age <= window / 2,
@@ -51,8 +51,8 @@ impl WindowedMax {
         self.age(window, sample)
     }
 
-    /// Replace the best sample by the second and third when it is too old, and the second and third by newer ones in
-    /// time.
+    /// Replace old samples: the best by the second when the best is older than the window, the second and the
+    /// third by newer samples.
     fn age(&mut self, window: u32, sample: (u32, u64)) -> u64 {
         let [best, second, third] = &mut self.samples;
         let age = sample.0.wrapping_sub(best.0);
@@ -89,7 +89,7 @@ impl Recent {
         self.at = if self.at + 1 < self.values.len() { self.at + 1 } else { 0 };
         let (before, rest) = self.values.split_at(self.at);
         let least = |values: &[Duration], least: Duration| values.iter().fold(least, |m, v| m.min(*v));
-        self.min = least(&rest[1..], least(before, value)); // reading back `values` after the write would stall
+        self.min = least(&rest[1..], least(before, value)); // reading `values` after the write would stall the CPU
         self.values[self.at] = value;
     }
 
@@ -99,7 +99,7 @@ impl Recent {
         self.min = self.min.min(value);
     }
 
-    /// The smallest of the values; `Duration::MAX` before the first value.
+    /// The smallest stored value; `Duration::MAX` before the first value.
     pub(crate) fn min(&self) -> Duration {
         self.min
     }

@@ -1,4 +1,5 @@
-//! HyStart as in Linux and in ns-3, and HyStart++ (RFC 9406): the end of slow start before it overshoots.
+//! HyStart as in Linux and in ns-3, and HyStart++ (RFC 9406): rules that end slow start before the window
+//! overshoots.
 
 use crate::{Ack, Path};
 use units::{Duration, Time};
@@ -8,24 +9,24 @@ use units::{Duration, Time};
 pub(crate) enum Exit {
     /// Continue slow start.
     NotYet,
-    /// End slow start: the present window becomes the threshold.
+    /// End slow start: the present window becomes the slow-start threshold.
     Now,
 }
 
-/// RTT growth within a round that counts as a queue: an eighth of the base RTT, but at least 4 ms and at most 16 ms.
-/// RFC 9406 section 4.2 (RttThresh); Linux `HYSTART_DELAY_THRESH`.
+/// RTT growth within a round that indicates a queue: an eighth of the base RTT, but at least 4 ms and at most 16
+/// ms. RFC 9406 section 4.2 (RttThresh); Linux `HYSTART_DELAY_THRESH`.
 fn delay_threshold(base: Duration) -> Duration {
     (base / 8).clamp(Duration::from_millis(4), Duration::from_millis(16))
 }
 
-/// Thresholds of HyStart.
+/// Thresholds at which HyStart ends slow start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// ACK trains of half the base RTT (the whole base RTT if the flow is paced); RTT growth by an eighth of the base
-    /// RTT.
+    /// An ACK train of half the base RTT (the whole base RTT if the flow is paced), or RTT growth by an eighth of
+    /// the base RTT.
     #[default]
     Linux,
-    /// ACK trains of the whole base RTT; RTT growth by the whole base RTT (ns-3 `TcpCubic::HystartUpdate`).
+    /// An ACK train of the whole base RTT, or RTT growth by the whole base RTT (ns-3 `TcpCubic::HystartUpdate`).
     Ns3,
 }
 
@@ -66,7 +67,7 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// Start looking for the end of slow start again, after a timeout.
+    /// Restart the detection of the end of slow start after a timeout.
     /// Linux `bictcp_hystart_reset`.
     pub(crate) fn restart(&mut self, path: &Path) {
         self.found = false;
@@ -124,7 +125,7 @@ impl HyStart {
 }
 
 impl Rule {
-    /// RTT growth within a round that counts as a queue.
+    /// RTT growth within a round that indicates a queue.
     fn threshold(self, base: Duration) -> Duration {
         match self {
             Rule::Linux => delay_threshold(base),
@@ -134,14 +135,15 @@ impl Rule {
     }
 }
 
-/// Duration of four of the largest bursts, at most 1 ms: bursts of the sender make ACK trains longer.
-/// Linux `hystart_ack_delay`.
+/// Duration of four of the largest bursts, at most 1 ms. It is added to the length allowed for an ACK train,
+/// because bursts of the sender make ACK trains longer. Linux `hystart_ack_delay`.
 fn burst_allowance(path: &Path) -> Duration {
     path.pacing_rate.time_to_send(4 * u64::from(path.max_burst_bytes)).min(Duration::from_millis(1))
 }
 
-/// HyStart++ (RFC 9406 section 4.2): when the delay rises, grow at a quarter of the speed for five rounds
-/// (conservative slow start). Return to slow start if the delay falls below the baseline.
+/// HyStart++ (RFC 9406 section 4.2): when the delay rises, the window grows at a quarter of the speed for five
+/// rounds (conservative slow start, CSS). If the delay falls below its value at the start of CSS, slow start
+/// resumes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HyStartPlusPlus {
     stopped: bool,
@@ -167,7 +169,7 @@ impl HyStartPlusPlus {
     /// RFC 9406 section 4.3 (L).
     const UNPACED_LIMIT: u32 = 8;
 
-    /// Disable HyStart++ permanently, as congestion has ended the first slow start.
+    /// Disable HyStart++ permanently, because congestion has ended the first slow start.
     /// RFC 9406 section 4.2.
     pub(crate) fn stop(&mut self) {
         self.stopped = true;
@@ -193,7 +195,7 @@ impl HyStartPlusPlus {
     fn judge_delay(&mut self) {
         let (Some(current), true) = (self.round_rtt, self.samples >= Self::MIN_SAMPLES) else { return };
         match (self.css_baseline, self.last_round_rtt) {
-            (Some(baseline), _) if current < baseline => self.css_baseline = None, // the rise was not a queue
+            (Some(baseline), _) if current < baseline => self.css_baseline = None, // the RTT growth was not a queue
             (None, Some(last)) if current >= last + delay_threshold(last) => {
                 self.css_baseline = Some(current);
                 self.css_rounds = 0;

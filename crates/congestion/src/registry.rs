@@ -23,8 +23,8 @@ pub struct Descriptor {
     pub(crate) build: fn(&Value, u64) -> Result<Boxed, Refusal>,
 }
 
-/// An algorithm of the registry: its parameters and its constructor. Most types that implement this trait are the
-/// algorithm itself. Some types are only a name for a shared algorithm with other rules.
+/// An algorithm of the registry: its parameters and its constructor. Most implementing types hold the state of
+/// the algorithm. Some types have no state and only select the rules of a shared algorithm.
 pub(crate) trait Algorithm: 'static {
     /// Parameter struct of the algorithm.
     type Params: Params;

@@ -4,7 +4,7 @@
 use crate::Path;
 use units::Duration;
 
-/// Law by which flows with a short RTT are slowed down.
+/// Law that slows the window growth of flows with a short RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RttScaling {
@@ -14,18 +14,19 @@ pub enum RttScaling {
     Rate,
     /// Weaker scaling, so that even at very short RTTs there is a mark every eight round trips.
     Scalable,
-    /// The sending rate grows as fast as the rate of a flow whose RTT is the sum of the own RTT and the target RTT.
+    /// The sending rate grows as fast as the rate of a flow whose RTT is the sum of this flow's RTT and the
+    /// target RTT.
     Additive,
 }
 
-/// Longest RTT that is scaled.
+/// Longest smoothed RTT to which scaling applies.
 const LONGEST: Duration = Duration::from_millis(100);
 /// Exponent of the unit of RTTs: 2^7 microseconds. RTTs are rounded down to whole units.
 /// L4STeam/linux `US2RTT` (RTT_UNIT).
 const UNIT_SHIFT: u32 = 7;
-/// RTT above which growth per round trip with `Scalable` exceeds an eighth of a packet, seconds.
+/// RTT up to which `Scalable` adds an eighth of a packet per `SCALABLE_SPAN` of time, seconds.
 const SCALABLE_FROM: f64 = 1_536e-6;
-/// Range of RTTs above `SCALABLE_FROM` in which this growth rises, seconds.
+/// Range of RTTs above `SCALABLE_FROM` in which this growth rises to 9/8 of a packet, seconds.
 const SCALABLE_SPAN: f64 = 16_384e-6;
 
 /// Round a time down to whole units.
@@ -35,7 +36,7 @@ fn in_units(time: Duration) -> Duration {
 }
 
 impl RttScaling {
-    /// The RTT of the flow whose growth is imitated.
+    /// RTT of the hypothetical flow whose growth this flow imitates.
     /// L4STeam/linux `prague_target_rtt`, `prague_dynamic_rtt_target`.
     pub(crate) fn target(self, target: Duration, path: &Path) -> Duration {
         let own = if self == RttScaling::Additive { path.srtt.unwrap_or_default() } else { Duration::ZERO };

@@ -7,7 +7,7 @@ use units::{Duration, Time};
 /// Delay from the receiver to the sender, which is part of every RTT.
 pub(crate) const ROUTE_BACK: Duration = Duration::from_millis(10);
 
-/// A path without a network. Whole windows are acknowledged, packet by packet, with RTTs that the test sets.
+/// A path without a network. Every window is acknowledged packet by packet, with an RTT that the test sets.
 pub(crate) struct Drive {
     now: Time,
     una: u64,
@@ -82,7 +82,7 @@ impl Drive {
         algorithm.on_ack(&ack, &self.path(in_flight - acked));
     }
 
-    /// Run a loss and the recovery from that loss. Return ssthresh afterwards.
+    /// Run a loss and the recovery from that loss. Return the slow-start threshold after recovery.
     pub(crate) fn lose(&mut self, algorithm: &mut impl CongestionControl) -> u32 {
         let window = algorithm.control().cwnd;
         algorithm.on_congestion(Congestion::Loss, &self.path(window));

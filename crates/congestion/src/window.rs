@@ -26,7 +26,8 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Report the window, the slow-start threshold once it is set, and the state that follows from these values.
+    /// Report the window, the slow-start threshold once the threshold is set, and whether the flow is in slow
+    /// start.
     pub fn observe(&self, probe: &mut Probe<'_>) {
         probe.state("state", if self.in_slow_start() { "SlowStart" } else { "Avoidance" });
         probe.see("cwnd", f64::from(self.cwnd), "packets");
@@ -76,7 +77,8 @@ impl Window {
         }
     }
 
-    /// Count acknowledged packets. True if a full window had been counted before this call, which restarts the count.
+    /// Count acknowledged packets. True if a full window had been counted before this call; the count then
+    /// restarts.
     pub fn full_window_acked(&mut self, acked: u32) -> bool {
         let full = self.credit >= self.cwnd;
         self.credit = if full { 0 } else { self.credit + acked };
@@ -104,7 +106,7 @@ impl Window {
         self.set_cwnd(cwnd);
     }
 
-    /// Undo a reduction.
+    /// Restore the window and the threshold from before a reduction, unless the present values are larger.
     pub fn undo(&mut self, undo: &crate::Undo) {
         self.cwnd = self.cwnd.max(undo.prior_cwnd);
         self.ssthresh = self.ssthresh.max(undo.prior_ssthresh);

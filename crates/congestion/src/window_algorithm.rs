@@ -1,10 +1,11 @@
-//! The trait of algorithms that only have a window. Each implements its growth and reduction; this module has the
-//! rest.
+//! The trait of algorithms that set only a window. An algorithm implements its law of growth and its law of
+//! reduction. This module implements the other methods of [`CongestionControl`].
 
 use crate::window::MIN_CWND;
 use crate::{Ack, Congestion, CongestionControl, Control, Path, Probe, Sent, Traits, Undo, Window};
 
-/// The methods `window` and `window_mut` of a [`WindowAlgorithm`] that has its window in a field called `window`.
+/// Implement the methods `window` and `window_mut` of a [`WindowAlgorithm`] whose window is in a field called
+/// `window`.
 macro_rules! has_window {
     () => {
         fn window(&self) -> &$crate::Window {
@@ -20,8 +21,8 @@ macro_rules! has_window {
 /// An algorithm with a [`Window`] that the transport reduces. The algorithm has a law of growth and a law of
 /// reduction.
 ///
-/// A type with this trait also implements [`CongestionControl`]. The defaults of the optional methods are those of
-/// Linux for modules that do not define the hook.
+/// A type with this trait also implements [`CongestionControl`]. Optional methods have the default that Linux
+/// uses for modules without the hook.
 pub trait WindowAlgorithm: Send {
     /// The window. `has_window!()` implements this method and `window_mut`.
     fn window(&self) -> &Window;
@@ -69,7 +70,7 @@ pub trait WindowAlgorithm: Send {
         false
     }
 
-    /// Report the variables besides cwnd and ssthresh.
+    /// Report the variables of the algorithm for traces, apart from cwnd and ssthresh.
     fn variables(&self, _probe: &mut Probe<'_>) {}
 
     /// Requirements for the transport.

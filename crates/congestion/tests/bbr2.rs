@@ -22,7 +22,7 @@ fn bbr2_forgets_what_the_probe_delivered_when_it_is_over() {
     let floor = |name: &str| {
         let mut flow = Flow::new(name, Value::Null).up();
         flow.in_flight = 2 * BDP;
-        flow.until("ProbeBW:Down", BDP); // the last sample of UP is a whole BDP
+        flow.until("ProbeBW:Down", BDP); // the last sample of UP has delivered a whole BDP
         flow.lose(2 * BDP, 1);
         flow.round(10);
         flow.per_rtt("bw_lo").unwrap()
@@ -39,7 +39,7 @@ fn bbr2_does_not_count_tail_losses() {
 }
 
 /// Return the growth of a bound of 120 packets in UP, after three ACKs of 60 packets. The window is full at the first
-/// and the third ACK. The bound grows by one packet for every window acknowledged.
+/// and the third ACK. The bound grows by one packet for every acknowledged window.
 fn growth_with_a_pause(name: &str) -> f64 {
     let mut flow = Flow::new(name, Value::Null).up();
     flow.lose(120, 10);
@@ -81,7 +81,7 @@ fn bbr2_bounds_the_bandwidth_by_marks_unless_the_application_was_the_limit() {
 fn bbr2_cuts_the_bandwidth_for_marks_or_for_loss_whatever_is_lower_but_not_for_both() {
     let bw_lo = |marked_packets: u32, lost: bool| {
         let mut flow = marked().cruise();
-        flow.round(10); // delivers little, as the bound never falls below the latest delivery
+        flow.round(10); // a small delivery, because the bound never falls below the latest delivery
         if lost {
             flow.lose(BDP, 1);
         }

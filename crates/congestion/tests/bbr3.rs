@@ -180,7 +180,7 @@ fn in_up_the_bound_grows_by_one_then_two_then_four_packets_per_round() {
 #[test]
 fn loss_in_cruise_cuts_the_short_term_bounds_once_per_round() {
     let mut flow = google().cruise();
-    flow.round(10); // delivers little, as the bounds never fall below the latest delivery
+    flow.round(10); // a small delivery, because the bounds never fall below the latest delivery
     let window = f64::from(flow.cwnd());
     for n in 1..=5 {
         flow.lose(BDP, n);
@@ -313,7 +313,7 @@ fn after_idle_the_flow_paces_at_its_bandwidth() {
 #[test]
 fn a_delayed_ack_does_not_renew_the_rtt_for_google_and_does_for_the_draft() {
     let probes = |mut flow: Flow| {
-        flow.now += Duration::from_millis(10_001); // both minima have expired
+        flow.now += Duration::from_millis(10_001); // the RTT minimum of PROBE_RTT and the RTT minimum of the model have expired
         flow.within_round(BDP, |ack, _| {
             ack.delayed = true;
             ack.rtt = Some(Duration::from_millis(80));

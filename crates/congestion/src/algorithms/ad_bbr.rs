@@ -21,8 +21,8 @@
 //! ## Deviations from the source
 //! Readings that all presets share:
 //!
-//! - The comparison operators lost in print are "not above" and "at least".
-//! - The factor is applied to BBRv1's rate at each ACK and does not accumulate.
+//! - The comparison operators that are missing in the printed paper are read as "not above" and "at least".
+//! - The factor 1/β or γ is applied to BBRv1's rate at each ACK and does not accumulate.
 //! - The cycle has eight phases.
 //! - The window in PROBE_RTT is four packets.
 //! - RTT variables are in milliseconds where Algorithm 3 compares them.
@@ -30,7 +30,8 @@
 //! - A clamped γ is at most 1/β and at most `gamma_max`. The pacing rate is then at least four packets per nRTT.
 //! - RTT samples from delayed ACKs can lower RTprop and have no other effect.
 //! - The pacing rate is 1 % below the bandwidth estimate, as in Linux 6.18.
-//! - Only nRTT changes the window, although the abstract describes the window as the problem.
+//! - The window differs from BBRv1's only through nRTT, although the abstract of the paper describes BBRv1's
+//!   window as the problem.
 //!
 //! If PROBE_RTT has no RTT sample, RTprop does not change. An RTT sample below the threshold restarts both round
 //! counters of `trigger = "counters"`, although section 4.1.2 calls one of the counters cumulative. With a cumulative
@@ -61,7 +62,8 @@ use units::{Duration, Rate, Time};
 pub enum Reference {
     /// RTprop, as printed.
     Rtprop,
-    /// The smallest RTT since the RTT exceeded `alpha` RTprop. It follows a longer path, but also a standing queue.
+    /// The smallest RTT since the RTT exceeded `alpha` RTprop. This value follows a longer path, but also a
+    /// standing queue.
     WindowMin,
     /// The last RTT sample.
     Last,
@@ -103,22 +105,23 @@ pub enum Trigger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expiry {
-    /// Until PROBE_RTT replaces the minimum.
+    /// The minimum is valid until PROBE_RTT replaces it.
     ProbeRtt,
-    /// For `min_rtt_window_s`. The smallest sample within that window then replaces the minimum.
+    /// The minimum is valid for `min_rtt_window_s`. The smallest sample within that window then replaces the
+    /// minimum.
     Sliding,
-    /// For `min_rtt_window_s`. The next sample then replaces the minimum, as in BBRv1.
+    /// The minimum is valid for `min_rtt_window_s`. The next sample then replaces the minimum, as in BBRv1.
     Overwrite,
 }
 
 params_of_v1! {
     /// Parameters of Ad-BBR.
     pub struct AdBbrParams on Linux6_18, margin 1 {
-        /// Value of nRTT once RTT/RTprop has been above alpha for the time `hold`: rtprop, window_min or last.
+        /// Value of nRTT once RTT/RTprop has been above alpha for hold_s: rtprop, window_min or last.
         nrtt: Reference = Reference::Rtprop, "";
-        /// Ratio RTT/RTprop up to which nRTT is RTprop. Has no effect if nrtt is rtprop.
+        /// Ratio RTT/RTprop up to which nRTT is RTprop. The value has no effect if nrtt is rtprop.
         alpha: f64 = 1.25, "", 1.0..=10.0;
-        /// Time with RTT/RTprop above alpha after which nRTT changes. Has no effect if nrtt is rtprop.
+        /// Time with RTT/RTprop above alpha after which nRTT changes. The value has no effect if nrtt is rtprop.
         hold_s: f64 = 0.3, "s", 0.0..=100.0;
         /// RTT of the bandwidth-delay product in PROBE_BW: rtprop or nrtt.
         bdp_ref: BdpReference = BdpReference::Rtprop, "";
@@ -143,9 +146,9 @@ params_of_v1! {
         rtprop_expiry: Expiry = Expiry::ProbeRtt, "";
         /// Time with an RTT above RTprop + Y after which PROBE_RTT begins.
         probe_rtt_after_s: f64 = 10.0, "s", 0.1..=3600.0;
-        /// Y in standard deviations of the RTT.
+        /// Threshold Y of the standing queue, in standard deviations of the RTT.
         y_std: f64 = 0.5, "", 0.0..=10.0;
-        /// Smallest Y.
+        /// Smallest threshold Y of the standing queue.
         y_min_ms: f64 = 5.0, "ms", 0.0..=10_000.0;
         /// Window of the standard deviation of the RTT.
         history_s: f64 = 10.0, "s", 0.1..=100_000.0;
@@ -189,7 +192,7 @@ impl Algorithm for AdBbr {
     }
 }
 
-/// Changes of Ad-BBR to BBRv1. RTTs are floating-point microseconds, as they are divided by each other.
+/// Changes of Ad-BBR to BBRv1. RTTs are floating-point microseconds, because the law uses ratios of RTTs.
 pub(crate) struct Adaptive {
     params: AdBbrParams,
     hold: Duration,
@@ -249,7 +252,7 @@ impl Adaptive {
         }
     }
 
-    /// Update the reference (Algorithm 1).
+    /// Update the reference RTT nRTT (Algorithm 1).
     fn update_nrtt(&mut self, rtprop: f64, passed: Duration) {
         if self.rtt <= self.params.alpha * rtprop {
             self.refer_to(rtprop);
@@ -366,7 +369,7 @@ impl Variant for Adaptive {
     }
 
     /// The BDP with nRTT (Equation 8), in PROBE_BW only, as in Algorithm 2. In DRAIN, nRTT may include the queue that
-    /// STARTUP built, so DRAIN would not empty it.
+    /// STARTUP built, and DRAIN would not empty that queue.
     fn bdp(&self, core: &Core, bw: Bandwidth, gain: Gain) -> u32 {
         let probing = matches!(core.mode, Mode::ProbeBw { .. });
         match self.params.bdp_ref {

@@ -20,12 +20,13 @@
 //!
 //! - There is a queue if the smallest RTT of the last complete round exceeds RTprop by a tenth, and by at least 1 ms
 //!   (`queue_delta`, `queue_epsilon_ms`).
-//! - This condition is tested on entering the phase and on every ACK in the phase.
-//! - BBRv1 continues a probe until the packets in flight have risen. This rule does not apply while there is a queue.
+//! - This condition is tested on entering the phase of gain 1.25 and on every ACK in that phase.
+//! - BBRv1 continues a probe until the packets in flight have risen. BBQ does not apply this rule while there is
+//!   a queue.
 //! - The other phases of the cycle are unchanged.
 //!
-//! The threshold of a tenth is invented, and it decides the result. The table shows the share of a flow with an RTT
-//! of 10 ms that competes with a flow of 50 ms for 100 Mbit/s (means of three seeds):
+//! The threshold of a tenth is our choice, and this choice decides the result. The table shows the share of a
+//! flow with an RTT of 10 ms that competes with a flow of 50 ms for 100 Mbit/s (means of three seeds):
 //!
 //! | setting | share, buffer of 0.5 BDP | share, buffer of 5 BDP |
 //! |---|---|---|
@@ -54,8 +55,9 @@ params_of_v1! {
     pub struct BbqParams on Linux6_18, margin 1 {
         /// Longest probe while there is a queue. Longer and shorter limits help a flow with a short RTT less.
         probe_cap_ms: f64 = 3.0, "ms", 0.1..=1000.0;
-        /// Relative excess of the RTT over the minimum that shows a queue. Invented, and it decides the result: up to
-        /// 0.15, flows of 10 and 50 ms share evenly; from 0.5 on, nearly as with BBRv1.
+        /// Relative excess of the RTT over the minimum that shows a queue. The value is our choice, and this
+        /// choice decides the result: up to 0.15, flows of 10 and 50 ms share evenly; from 0.5 on, they share
+        /// nearly as with BBRv1.
         queue_delta: f64 = 0.1, "", 0.0..=10.0;
         /// Smallest excess of the RTT over the minimum that shows a queue.
         queue_epsilon_ms: f64 = 1.0, "ms", 0.0..=1000.0;

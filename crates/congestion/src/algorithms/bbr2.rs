@@ -1,9 +1,9 @@
 //! # BBR, version 2
 //!
 //! ## Idea
-//! The predecessor of BBRv3. Like BBRv3, it bounds the packets in flight after losses. It drains faster (pacing gain
-//! 0.75). It ends a probe as soon as a quarter BDP is queued, not when the bandwidth stops growing. BBRv2 is
-//! therefore slower than BBRv3 to find bandwidth that other flows have freed.
+//! The predecessor of BBRv3. Like BBRv3, it bounds the packets in flight after losses. BBRv2 drains faster than
+//! BBRv3 (pacing gain 0.75). BBRv2 ends a probe as soon as a quarter BDP is queued, not when the bandwidth stops
+//! growing. BBRv2 is therefore slower than BBRv3 to find bandwidth that other flows have freed.
 //!
 //! ## Source and revision
 //! google/bbr, branch v2alpha, `net/ipv4/tcp_bbr2.c`, in behaviour and fixed-point arithmetic.
@@ -13,12 +13,13 @@
 //!
 //! ## State diagram
 //! The diagram of BBRv3, with two differences. STARTUP ends after three rounds without 25 % growth of the bandwidth
-//! maximum, or after a round of recovery with eight loss events and more than 2 % lost. UP ends after one smallest RTT,
-//! once 1.25 BDP are in flight.
+//! maximum, or after a round of recovery with eight loss events and more than 2 % lost. UP ends when it has
+//! lasted for the smallest RTT and 1.25 BDP are in flight.
 //!
 //! ## Deviations from the source
 //! Not implemented: the fast path for app-limited flows, which only saves CPU time. `up_gain` is both the pacing gain
-//! of UP and the number of BDP in flight at which UP ends. The source has two parameters for this, both 1.25.
+//! of UP and the number of BDP in flight at which UP ends. The source has a separate parameter for each of the
+//! two values; both parameters are 1.25.
 //!
 //! ## Validated against
 //! The checkable properties of the source (`crates/congestion/tests/bbr2.rs`, `tests/theory/test_bbr3.py`).
@@ -37,11 +38,11 @@ params! {
         drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
         /// Pacing gain in UP, and the number of BDP in flight at which UP ends.
         up_gain: f64 = 1.25, "", 1.0..=4.0;
-        /// Pacing gain in DOWN; later versions have 0.91.
+        /// Pacing gain in DOWN; 0.91 in BBRv3.
         down_gain: f64 = 0.75, "", 0.05..=1.0;
         /// Window gain in PROBE_BW.
         cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
-        /// Window gain in UP; later versions have 2.25.
+        /// Window gain in UP; 2.25 in BBRv3.
         up_cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
         /// Share of lost packets among the packets in flight above which loss is too high.
         loss_threshold: f64 = 5.0 / 256.0, "", 0.0..=0.5;
@@ -53,7 +54,8 @@ params! {
         full_loss_events: u32 = 8, "", 1..=15;
         /// Duration of PROBE_RTT; 0 disables it.
         probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
-        /// Whether to respond to marks, with every mark echoed, on paths of at most 5 ms that mark early.
+        /// Whether to respond to ECN marks on paths that mark early and have an RTT of at most 5 ms. The receiver
+        /// echoes every mark.
         ecn: bool = false, "";
     }
 }

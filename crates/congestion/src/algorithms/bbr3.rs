@@ -1,10 +1,10 @@
 //! # BBR, version 3
 //!
 //! ## Idea
-//! A model of the path, like BBRv1's: the bandwidth (maximum over the last two probing cycles) and the propagation
-//! delay. The model also bounds the packets in flight. Probes find a long-term bound: a probe ends when more than 2 %
-//! of its packets are lost. Short-term bounds follow losses between probes. Probes are rare and timed so that Reno
-//! and CUBIC get their share. CRUISE leaves headroom for other flows.
+//! BBRv3 models the path like BBRv1, by its bandwidth (maximum over the last two probing cycles) and its
+//! propagation delay. The model also bounds the packets in flight. Probes find a long-term bound: a probe ends
+//! when more than 2 % of its packets are lost. Losses between probes set short-term bounds. Probes are rare, and
+//! their times are chosen so that Reno and CUBIC flows get their share. CRUISE leaves headroom for other flows.
 //!
 //! ## Source and revision
 //! google/bbr, branch v3, `net/ipv4/tcp_bbr.c` (preset `google`), and draft-ietf-ccwg-bbr of August 2026 (preset
@@ -12,8 +12,8 @@
 //!
 //! ## Signals
 //! Delivery-rate samples with the losses and the packets in flight of the sampled packet, every lost packet with the
-//! packets in flight when it was sent, RTT samples, packets in flight, round boundaries. ECN marks only with `ecn`,
-//! on paths with an RTT of at most 5 ms.
+//! packets in flight when it was sent, RTT samples, packets in flight, round boundaries. ECN marks are a signal
+//! only with `ecn`, on paths with an RTT of at most 5 ms.
 //!
 //! ## State diagram
 //! STARTUP → (three rounds without 25 % growth, or a round of recovery with six loss events and more than 2 % lost) →
@@ -28,19 +28,20 @@
 //! table](../../explanation/bbr3-google-and-draft.md) lists the differences between the presets.
 //!
 //! Google's kernel subtracts the SACKed packets of a burst from the in-flight count of the rest of that burst,
-//! although the SACKed packets were in flight (`tcp_shifted_skb` lowers `tx.in_flight`). The resulting bound is 1 to
-//! 3 packets lower. The next probe begins below the limit of the path, lasts a round longer and loses 9 to 11 packets
-//! instead of 5.
+//! although the SACKed packets were in flight (`tcp_shifted_skb` lowers `tx.in_flight`). The resulting long-term
+//! bound is 1 to 3 packets lower. The next probe begins below the limit of the path, lasts a round longer and
+//! loses 9 to 11 packets instead of 5.
 //!
-//! A flow at 50 Mbit/s and 20 ms with a buffer of half a BDP retransmits 76 packets in that kernel, and 61 here.
-//! It retransmits 79 here with an emulation of the kernel's rule (25 s without the first 5 s, means of three runs).
-//! The kernel's rule looks like a mistake, so this implementation does not follow it.
+//! A flow at 50 Mbit/s and 20 ms with a buffer of half a BDP retransmits 76 packets in Google's kernel, and 61 in
+//! this implementation. With an emulation of the kernel's rule, this implementation retransmits 79 packets (25 s
+//! without the first 5 s, means of three runs). The kernel's rule looks like a mistake, so this implementation
+//! does not follow it.
 //!
-//! If a burst is acknowledged in part, that kernel's sample has the packets in flight at the end of the burst. Here
-//! the sample has the packets in flight when the acknowledged packet was sent.
+//! If a burst is acknowledged in part, the sample of Google's kernel has the packets in flight at the end of the
+//! burst. In this implementation, the sample has the packets in flight when the acknowledged packet was sent.
 //!
 //! ## Validated against
-//! The checkable properties of both sources, one by one (`crates/congestion/tests/bbr3.rs`,
+//! The checkable properties of Google's code and of the draft, one by one (`crates/congestion/tests/bbr3.rs`,
 //! `tests/theory/test_bbr3.py`), and Google's BBRv3 ported to Linux 7.2, as BBRv3 is not in the mainline kernel.
 
 use crate::bbr::Gain;
@@ -53,9 +54,9 @@ use units::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlateauTest {
-    /// On every ACK.
+    /// Growth is tested on every ACK.
     Ack,
-    /// Once per round.
+    /// Growth is tested once per round.
     Round,
 }
 
@@ -68,7 +69,7 @@ params! {
         startup_cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
         /// Pacing gain in DRAIN.
         drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
-        /// Longest DRAIN, even if a queue is left; 0: no limit.
+        /// Longest duration of DRAIN, even if a queue is left; 0: no limit.
         drain_max_rounds: u32 = 0, "rounds", 0..=1000;
         /// Pacing gain in UP.
         up_gain: f64 = 1.25, "", 1.0..=4.0;
@@ -80,17 +81,17 @@ params! {
         up_cwnd_gain: f64 = 2.25, "", 1.0..=10.0;
         /// Cap of the window in PROBE_RTT.
         probe_rtt_cwnd: f64 = 0.5, "BDP", 0.0..=2.0;
-        /// Window gain in PROBE_RTT, below that cap.
+        /// Window gain in PROBE_RTT, below the cap probe_rtt_cwnd.
         probe_rtt_cwnd_gain: f64 = 1.0, "", 0.0..=2.0;
         /// Duration of PROBE_RTT; 0 disables it.
         probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
         /// Time without a lower RTT after which PROBE_RTT begins.
         probe_rtt_interval_s: f64 = 5.0, "s", 0.1..=3600.0;
-        /// Window of the model's RTT minimum.
+        /// Window of the RTT minimum from which the BDP is computed.
         min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
         /// Smallest window.
         min_cwnd: u32 = 4, "packets", 1..=1000;
-        /// Margin by which the pacing rate is below the estimate, so that queues drain.
+        /// Margin by which the pacing rate is below the bandwidth estimate, so that queues drain.
         pacing_margin_percent: u32 = 1, "%", 0..=50;
         /// Share of lost packets among the packets in flight above which loss is too high.
         loss_threshold: f64 = 5.0 / 256.0, "", 0.0..=0.5;
@@ -112,21 +113,22 @@ params! {
         probe_max_rounds: u32 = 63, "rounds", 1..=255;
         /// Window of the largest ACK aggregation: slots (two of five rounds) or sliding (ten rounds).
         aggregation: Aggregation = Aggregation::Slots, "";
-        /// Whether to compute with larger bursts on very short paths.
+        /// Whether the size of bursts used in the window is larger on very short paths.
         short_path_bursts: bool = true, "";
-        /// Whether entering CRUISE reduces the short-term bound to the long-term one.
+        /// Whether entering CRUISE reduces the short-term bound to the long-term bound.
         cruise_lowers_inflight_lo: bool = true, "";
         /// Whether RTT samples of delayed ACKs never renew an expired minimum.
         delayed_ack_guard: bool = true, "";
-        /// Limit up to which the window grows freely while the pipe is not full: a window of twice the initial
-        /// window, or delivery of an initial window.
+        /// Limit up to which the window grows regardless of the model while the pipe is not full: window (twice
+        /// the initial window) or delivered (delivery of an initial window).
         early_growth: EarlyGrowth = EarlyGrowth::Window, "";
         /// Whether the undo of a loss keeps a window that grew since, and returns to the STARTUP or probe that the
         /// loss had ended.
         undo_returns_to_probe: bool = false, "";
         /// Whether the window is restored after fast recovery, too, not only after timeouts.
         restore_after_recovery: bool = false, "";
-        /// Whether to respond to marks, with every mark echoed, on paths of at most 5 ms that mark early.
+        /// Whether to respond to ECN marks on paths that mark early and have an RTT of at most 5 ms. The receiver
+        /// echoes every mark.
         ecn: bool = false, "";
     }
     presets {

@@ -1,10 +1,10 @@
 //! # BBR-n+
 //!
 //! ## Idea
-//! Two papers use the name. The first paper's algorithm (preset `paper2025`) is BBRv3 with stronger gains (2.88 in
-//! STARTUP, 1.5 in UP) and bursts of at least four packets, for Wi-Fi. The second paper's algorithm (preset
-//! `smart_exit`) is BBRv3 with another exit from STARTUP: a lack of growth ends STARTUP only if there is also a
-//! queue, since a full receive window looks like a full pipe. Preset `both` combines the two algorithms.
+//! Two papers use the name BBR-n+. The first paper's algorithm (preset `paper2025`) is BBRv3 with stronger gains
+//! (2.88 in STARTUP, 1.5 in UP) and bursts of at least four packets, for Wi-Fi. The second paper's algorithm
+//! (preset `smart_exit`) is BBRv3 with another exit from STARTUP: a lack of growth ends STARTUP only if there is
+//! also a queue, since a full receive window looks like a full pipe. Preset `both` combines the two algorithms.
 //!
 //! ## Source and revision
 //! Ahsan et al., JCBI 9(02), 2025. Neither the paper nor its repository states the gains, so the gains here are from
@@ -12,7 +12,8 @@
 //! it.
 //!
 //! ## Signals
-//! The signals of BBRv3, and the smallest RTT of each round in STARTUP. ECN marks only with `ecn` or `l4s`.
+//! The signals of BBRv3, and the smallest RTT of each round in STARTUP. ECN marks are a signal only with `ecn` or
+//! `l4s`.
 //!
 //! ## State diagram
 //! The diagram of BBRv3. With `smart_exit`, STARTUP → DRAIN needs three rounds without 25 % growth in which the RTT
@@ -21,7 +22,7 @@
 //! ## Deviations from the source
 //! The public data has no sample of the gain of DRAIN, so BBRv3's gain is used. "GSO quantum 4 MSS" is read as the
 //! smallest burst. Another reading is the quantum of a fair queue, which a scenario can set. A scenario can also use
-//! CAKE.
+//! CAKE as the queue.
 //!
 //! Smart Exit as printed requires that the bandwidth falls by 15 %. The bandwidth does not fall on a full pipe, so
 //! only loss would end STARTUP. `exit = "literal"` is this rule, tested once per round. The preset has `exit =
@@ -30,10 +31,11 @@
 //!
 //! The first paper claims "an advanced ECN (L4S)" for its model, but prints no law. Its data is from sockets that did
 //! not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. With `ecn`, the flow responds to marks as BBRv3
-//! does, on paths with an RTT of at most 5 ms. With `l4s`, it responds in the same way as an L4S sender: ECT(1),
-//! counted marks, paths of any RTT. On 50 Mbit/s and 40 ms with a dual queue, the queueing delay is 2.1 ms with `l4s`
-//! and 4.5 ms without. The rate is 44.9 Mbit/s with `l4s` and 46.3 Mbit/s without, and a third of the packets is
-//! marked. In competition with Prague the flow still takes nearly all of the bandwidth. The authors' law is unknown.
+//! does, on paths with an RTT of at most 5 ms. With `l4s`, the flow responds in the same way as an L4S sender:
+//! with ECT(1), with counted marks, and on paths of any RTT. On 50 Mbit/s and 40 ms with a dual queue, the
+//! queueing delay is 2.1 ms with `l4s` and 4.5 ms without. The rate is 44.9 Mbit/s with `l4s` and 46.3 Mbit/s
+//! without. With `l4s`, a third of the packets is marked. In competition with Prague the flow still takes nearly
+//! all of the bandwidth. The authors' law is unknown.
 //!
 //! ## Validated against
 //! The gains and windows in the first paper's public data, and the checkable properties of both papers
@@ -49,11 +51,11 @@ use units::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Exit {
-    /// BBRv3: no growth.
+    /// BBRv3's rule: the bandwidth no longer grows.
     V3,
-    /// Smart Exit: no growth, and a queue.
+    /// Smart Exit: the bandwidth no longer grows, and there is a queue.
     Sane,
-    /// Smart Exit as printed: a falling bandwidth, and a queue.
+    /// Smart Exit as printed in the paper: the bandwidth falls, and there is a queue.
     Literal,
 }
 
@@ -74,15 +76,17 @@ params! {
         min_burst: u32 = 2, "packets", 1..=44;
         /// Condition that ends STARTUP without loss: v3, sane or literal.
         exit: Exit = Exit::V3, "";
-        /// Share of the largest bandwidth below which the bandwidth counts as fallen.
+        /// Share of the largest bandwidth below which the bandwidth counts as fallen (exit literal).
         exit_tolerance: f64 = 0.85, "", 0.1..=1.0;
-        /// RTT above the minimum that counts as a queue.
+        /// Excess of the RTT over its minimum that indicates a queue.
         exit_queue_ms: f64 = 5.0, "ms", 0.0..=1000.0;
-        /// Longest STARTUP; 0: no limit.
+        /// Longest duration of STARTUP; 0: no limit.
         exit_max_rounds: u32 = 0, "rounds", 0..=10_000;
-        /// Whether to respond to marks as BBRv3 can, with every mark echoed, on paths of at most 5 ms that mark early.
+        /// Whether to respond to ECN marks like BBRv3, on paths that mark early and have an RTT of at most 5 ms.
+        /// The receiver echoes every mark.
         ecn: bool = false, "";
-        /// Whether to respond to marks as L4S, on paths of any RTT: packets have ECT(1), and AccECN counts the marks.
+        /// Whether to respond to ECN marks as an L4S sender, on paths of any RTT: packets have ECT(1), and AccECN
+        /// counts the marks.
         l4s: bool = false, "";
     }
     presets {

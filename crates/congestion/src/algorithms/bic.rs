@@ -19,8 +19,8 @@
 //! ## Deviations from the source
 //! None known. Details of Linux that apply here, too:
 //!
-//! - Growth is multiplied by the number of packets per ACK, although growth already counts packets. This number is
-//!   assumed to be two until measured.
+//! - Growth is multiplied by the number of packets per ACK, although growth already counts packets. The number of
+//!   packets per ACK is assumed to be two until it is measured.
 //! - A timeout resets the maximum and the measured number of packets per ACK.
 //!
 //! ## Validated against
@@ -37,7 +37,7 @@ params! {
         beta: f64 = 819.0 / 1024.0, "", 0.1..=0.95;
         /// Largest growth per round.
         max_increment: u32 = 16, "packets", 1..=1_000;
-        /// Largest window at which BIC is Reno.
+        /// Largest window at which BIC grows like Reno.
         low_window: u32 = 14, "packets", 2..=1_000;
         /// Rounds for the last four packets before the maximum, and for the first four packets beyond it.
         smooth_part: u32 = 20, "rounds", 1..=1_000;
@@ -48,7 +48,7 @@ params! {
 
 /// Divisor: each step of the search covers this fraction of the distance to the maximum.
 const SEARCH: u32 = 4;
-/// Shortest time between two computations of the slope while the window is constant: 1/32 s.
+/// Shortest time between two computations of the growth per ACK while the window is constant: 1/32 s.
 const SLOPE_HOLD_MS: u64 = 31;
 /// Largest number of acknowledged packets per packet of growth while no maximum is known: the window grows by at
 /// least 5 % per round.
@@ -56,7 +56,7 @@ const SLOWEST_UNKNOWN: u32 = 20;
 /// Assumed packets per ACK before the first ACK, in 1/16.
 const INITIAL_RATIO_16: u32 = 2 * 16;
 
-/// Binary search for the window.
+/// A sender that finds its window by binary search.
 pub struct Bic {
     params: BicParams,
     window: Window,

@@ -2,7 +2,7 @@
 //!
 //! ## Idea
 //! CAIA delay gradient: back off when the RTT rises from round to round, whatever the RTT itself is. The probability
-//! of a back-off grows with the slope. A shadow window follows the window that the flow would have without these
+//! of a back-off grows with the slope. A shadow window tracks the window that the flow would have without these
 //! back-offs. The shadow window ensures that a loss after a back-off does not reduce the window twice.
 //!
 //! ## Source and revision
@@ -45,13 +45,14 @@ params! {
         backoff_beta: f64 = 724.0 / 1024.0, "", 0.1..=1.0;
         /// Factor of the summed gradient in the probability of a back-off.
         backoff_factor: u32 = 42, "1/s", 0..=10000;
-        /// Back-offs without effect after which delay is ignored; 0: never.
+        /// Back-offs without effect after which the delay is ignored; 0: the delay is never ignored.
         use_ineff: u32 = 5, "", 0..=1000;
-        /// Whether a shadow window keeps the window from before back-offs for the next loss.
+        /// Whether a shadow window stores the window from before back-offs, so that the next loss reduces the
+        /// window only once.
         use_shadow: bool = true, "";
         /// Whether losses are ignored while the buffer of the path seems not to be full.
         use_tolerance: bool = false, "";
-        /// Whether long ACK trains and delay end slow start.
+        /// Whether a long ACK train or a rising delay ends slow start.
         hystart: bool = true, "";
     }
 }
@@ -62,7 +63,7 @@ const EFFECT_US: i64 = -32;
 const TRAIN_GAP: Duration = Duration::from_millis(3);
 /// ACKs of a round before HyStart tests the delay.
 const DELAY_SAMPLES: u32 = 8;
-/// Smallest threshold of HyStart for delays and for the length of trains, microseconds.
+/// Smallest threshold of HyStart for delay growth and for the length of ACK trains, microseconds.
 const LEAST_US: i64 = 125;
 /// Largest number of successive single-packet ACKs that count as delayed.
 const MOST_DELAYED: u8 = 5;
@@ -76,7 +77,7 @@ enum Buffer {
     NotFull,
 }
 
-/// Backs off when delay rises.
+/// A sender that backs off when the delay rises.
 pub struct Cdg {
     params: CdgParams,
     window: Window,

@@ -1,8 +1,9 @@
 //! # Compound
 //!
 //! ## Idea
-//! The sum of two windows: Reno's, and a delay window that grows fast while there is no queue and shrinks as soon as
-//! there is one. On a busy path it is hardly more aggressive than Reno.
+//! The window is the sum of two windows: Reno's window and a delay window. The delay window grows fast while
+//! there is no queue and shrinks as soon as there is a queue. On a busy path, Compound is hardly more aggressive
+//! than Reno.
 //!
 //! ## Source and revision
 //! draft-sridharan-tcpm-ctcp-02 (2008); Tan, Song, Zhang and Sridharan, "A Compound TCP approach for high-speed and long
@@ -39,23 +40,23 @@ params! {
         beta: f64 = 0.5, "", 0.05..=0.9;
         /// Packets by which the delay window shrinks per packet queued.
         zeta: f64 = 1.0, "", 0.0..=10.0;
-        /// Queue from which the delay window shrinks: initial and largest value.
+        /// Number of queued packets from which the delay window shrinks: initial and largest value.
         gamma: f64 = 30.0, "packets", 1.0..=10_000.0;
         /// Smallest value of gamma after losses.
         gamma_low: f64 = 5.0, "packets", 1.0..=10_000.0;
-        /// Whether gamma follows the queue that Reno alone would have.
+        /// Whether losses adapt gamma to the queue that Reno's window alone would have.
         tune_gamma: bool = true, "";
-        /// Weight of one loss in gamma.
+        /// Weight of one loss in the average that gamma follows.
         lambda: f64 = 0.5, "", 0.0..=1.0;
-        /// Smallest window with a delay window.
+        /// Smallest window at which the delay window is used.
         low_window: u32 = 41, "packets", 2..=10_000;
     }
 }
 
-/// A loss window and a delay window.
+/// A sender with a loss window and a delay window.
 pub struct Compound {
     params: CompoundParams,
-    /// Sum of both windows.
+    /// Sum of Reno's window and the delay window.
     window: Window,
     delay_window: f64,
     prior_delay_window: f64,
@@ -157,7 +158,7 @@ impl WindowAlgorithm for Compound {
 
     fn sending(&mut self, sent: &Sent, _path: &Path) {
         if sent.from_idle {
-            self.delay_window = 0.0; // the base RTT is not reset
+            self.delay_window = 0.0; // an idle time does not reset the base RTT
             self.watch.forget_round();
         }
     }

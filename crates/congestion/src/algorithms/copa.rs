@@ -22,18 +22,21 @@
 //!
 //! ## Deviations from the source
 //! - A round lasts for the smoothed RTT.
-//! - An ACK moves the window by at most the packets that it acknowledges. In the sources only the velocity limits it.
+//! - An ACK moves the window by at most the packets that it acknowledges. In the paper and in mvfst only the
+//!   velocity limits the change of the window.
 //! - A timeout returns to slow start. In mvfst a timeout causes no decision, and the window stays at its minimum.
 //! - The transport paces at two windows per smoothed RTT in both presets. The paper uses the standing RTT.
-//! - Preset `mvfst` has no competitive mode, uses the latest RTT instead of the standing one, and has delta 0.05.
+//! - Preset `mvfst` has no competitive mode, uses the latest RTT instead of the standing RTT, and has delta 0.05.
 //!
 //! One claim of the paper does not hold here (50 Mbit/s, 40 ms): that the queue is nearly empty every five RTTs.
 //!
-//! - With delta 0.5 up to fourteen RTTs pass until the queue is nearly empty. Copa flows therefore take each other
-//!   for loss-based flows. In competitive mode they fill large buffers: four flows queue 240 to 350 packets on
-//!   average. With `competitive = false` four flows queue 9.6 packets. `empty_within = 10` helps in some cases only.
+//! - With delta 0.5 up to fourteen RTTs pass until the queue is nearly empty. Copa flows therefore mistake each
+//!   other for loss-based flows. In competitive mode Copa flows fill large buffers: four flows queue 240 to 350
+//!   packets on average. With `competitive = false` four flows queue 9.6 packets. `empty_within = 10` helps in
+//!   some cases only.
 //! - With delta 0.05 two or more flows never empty the queue. When the smallest RTT expires, the flows measure a
-//!   larger one, and the queue grows: four flows queue 74 packets in the first ten seconds, and 142 after forty.
+//!   larger smallest RTT, and the queue grows: four flows queue 74 packets in the first ten seconds, and 142
+//!   packets after forty seconds.
 //! - A single flow with delta 0.5 queues 5.5 packets, not 2.5, after ten seconds, when the oscillations of its
 //!   velocity have ended.
 //!
@@ -53,7 +56,8 @@ params! {
     pub struct CopaParams {
         /// Weight of delay against throughput: a flow keeps about 1/delta packets queued.
         delta: f64 = 0.5, "1/packet", 0.001..=10.0;
-        /// Whether delay is computed from the smallest RTT of the last half RTT; otherwise from the latest RTT.
+        /// Whether the queueing delay is computed from the smallest RTT of the last half RTT, instead of the
+        /// latest RTT.
         standing: bool = true, "";
         /// Whether delta falls while other flows keep the queue from emptying.
         competitive: bool = true, "";
@@ -132,7 +136,7 @@ impl Velocity {
     }
 }
 
-/// The RTT filters of Copa. All of them are maxima: a minimum is the maximum of the complement.
+/// The RTT filters of Copa. Every filter tracks a maximum. A minimum is tracked as the maximum of the complement.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rtts {
     latest: Duration,
@@ -170,7 +174,7 @@ fn complement(rtt: Duration) -> u64 {
     u64::MAX - rtt.as_nanos()
 }
 
-/// A window that moves towards the rate that balances throughput and delay.
+/// A sender whose window moves towards a rate that balances throughput and delay.
 pub struct Copa {
     params: CopaParams,
     /// Window of the smallest RTT, coarse ticks.
@@ -315,7 +319,7 @@ impl CongestionControl for Copa {
 
     fn control(&self) -> Control {
         let window = Window { cwnd: self.packets(), ..Window::default() };
-        Control { min_burst: 1, ..Control::window(&window) } // no threshold: paced at two windows per RTT
+        Control { min_burst: 1, ..Control::window(&window) } // without ssthresh, the transport paces at two windows per RTT
     }
 
     fn observe(&self, probe: &mut Probe<'_>) {

@@ -50,7 +50,7 @@ params! {
         c: f64 = 410.0 / 1024.0, "packets/s^3", 0.01..=10.0;
         /// Whether an early loss lowers the plateau below the last maximum, so that new flows get bandwidth sooner.
         fast_convergence: bool = true, "";
-        /// Whether growth is at least Reno's.
+        /// Whether the window grows at least as fast as Reno's.
         reno_friendly: bool = true, "";
         /// Rule that ends the first slow start: linux, ns3, rfc9406 or off.
         hystart: SlowStartExit = SlowStartExit::Linux, "";
@@ -60,7 +60,7 @@ params! {
 /// Time in CUBIC's fixed point: 1/1024 s.
 /// Linux `BICTCP_HZ`.
 const TICKS_PER_SECOND: u64 = 1024;
-/// Shortest time between two computations of the slope while the window is constant: 1/32 s.
+/// Shortest time between two computations of the growth per ACK while the window is constant: 1/32 s.
 /// Linux `bictcp_update` (HZ / 32).
 const SLOPE_HOLD_MS: u64 = 31;
 /// Time after the start of an epoch in which RTT samples are ignored, as the queue from before the reduction still
@@ -86,7 +86,7 @@ struct Epoch {
     last_update_ms: u64,
 }
 
-/// Cubic growth in time.
+/// A sender whose window is a cubic function of time.
 pub struct Cubic {
     window: Window,
     scale_1024: u64,
@@ -163,7 +163,7 @@ impl Cubic {
         }
     }
 
-    /// Update the slope and return it: acknowledged packets per packet of growth.
+    /// Update and return the acknowledged packets per packet of growth.
     /// RFC 9438 sections 4.2 to 4.5; Linux `bictcp_update`.
     fn update_slope(&mut self, now: Time, acked: u32) -> u32 {
         let now_ms = now.as_millis();
@@ -197,7 +197,7 @@ impl Cubic {
         let ticks = (now_ms - epoch.start_ms + ahead_ms) * TICKS_PER_SECOND / 1_000;
         let target = self.target(epoch, ticks);
         let slope = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
-        if self.last_max == 0 { slope.min(20) } else { slope } // no maximum is known: at least 5 % per RTT
+        if self.last_max == 0 { slope.min(20) } else { slope } // without a known maximum, growth is at least 5 % per RTT
     }
 
     /// RFC 9438 section 4.3; Linux `bictcp_update` (TCP friendliness).

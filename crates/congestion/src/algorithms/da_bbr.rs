@@ -22,7 +22,8 @@
 //! window of PROBE_RTT and of recovery is at least one packet. The base is BBRv1 of Linux 6.18, with these properties
 //! of BBRv1 of Linux 4.14; other differences between the two versions are not modelled:
 //!
-//! - There is no pacing margin and no compensation of ACK aggregation, and the next departure is ignored.
+//! - There is no pacing margin and no compensation of ACK aggregation, and packets in the network are not
+//!   extrapolated to the next departure.
 //! - RTT samples of delayed ACKs count.
 //! - The window has room for a probe whenever the gain exceeds 1.
 //! - An RTT equal to the minimum renews the minimum, so PROBE_RTT is rare on a path without noise.
@@ -41,8 +42,8 @@ params_of_v1! {
     pub struct DaBbrParams on Linux4_14, margin 0 {
         /// Divisor of the window in PROBE_RTT.
         probe_rtt_divisor: u32 = 3, "", 1..=1000;
-        /// Relative growth of RTprop above which RTprop counts as contaminated by a queue. The window is then
-        /// BBRv1's.
+        /// Relative growth of RTprop above which RTprop counts as contaminated by a queue. The window is then the
+        /// same as in BBRv1.
         rtprop_growth: f64 = 0.2, "", 0.0..=100.0;
         /// Pacing gain from the start of a recovery to the next phase.
         recovery_gain: f64 = 0.75, "", 0.05..=2.0;
@@ -74,7 +75,7 @@ pub(crate) struct DelayAware {
 }
 
 impl DelayAware {
-    /// RTprop times rtt / (rtt + RTprop): from half of RTprop on an empty path to almost all of it with a long queue.
+    /// RTprop times rtt / (rtt + RTprop): half of RTprop on an empty path, and almost RTprop with a long queue.
     fn discounted(&self, rtprop: Duration) -> Duration {
         let contaminated = self.rtprop_before.is_some_and(|before| {
             before.as_micros() as f64 * (1.0 + self.params.rtprop_growth) < rtprop.as_micros() as f64

@@ -29,7 +29,7 @@ use crate::{Ack, CaState, Congestion, EcnMode, Path, Probe, Traits, Window, Wind
 use params::params;
 
 params! {
-    /// Parameters of DCTCP, as in the module.
+    /// Parameters of DCTCP, with the names of the Linux module.
     pub struct DctcpParams {
         /// Gain of the average as a power of two: g = 1/2^shift_g.
         shift_g: u32 = 4, "", 0..=10;
@@ -42,7 +42,7 @@ params! {
 const ALPHA_ONE: u32 = 1 << ALPHA_BITS;
 const ALPHA_BITS: u32 = 10;
 
-/// A reduction in proportion to marks.
+/// A sender that reduces its window in proportion to the share of marked packets.
 pub struct Dctcp {
     params: DctcpParams,
     window: Window,
@@ -50,9 +50,9 @@ pub struct Dctcp {
     alpha: u32,
     /// Packet that ends the round trip over which marks are counted.
     round_end: u64,
-    /// `Path::delivered` when that round trip began.
+    /// `Path::delivered` when the present round trip began.
     delivered: u64,
-    /// `Path::marked` when that round trip began.
+    /// `Path::marked` when the present round trip began.
     marked: u64,
     state: CaState,
 }

@@ -16,9 +16,9 @@
 //! ## Deviations from the source
 //! The table is computed by the law of RFC 3649 appendix B. Details of Linux that apply here, too:
 //!
-//! - Growth counts ACKs, not packets, so delayed ACKs halve it.
-//! - The row of the table is looked up only while the window grows outside slow start. A loss that ends the first
-//!   slow start therefore halves the window, whatever its size.
+//! - Growth counts ACKs, not packets, so delayed ACKs halve the growth.
+//! - The row of the table that belongs to the window is looked up only while the window grows outside slow start.
+//!   A loss that ends the first slow start therefore halves the window, whatever its size.
 //! - When slow start ends within an ACK, the remaining packets of the ACK do not count for growth.
 //!
 //! ## Validated against
@@ -30,7 +30,7 @@ use params::params;
 use std::sync::LazyLock;
 
 params! {
-    /// HighSpeed has no parameters: the table is the algorithm.
+    /// HighSpeed has no parameters: RFC 3649 defines the whole table of increases and decreases.
     pub struct HighSpeedParams {}
 }
 
@@ -76,7 +76,7 @@ fn increase(w: f64) -> f64 {
     w * w * 2.0 * b / ((2.0 - b) * w.powf(1.2) * 12.8)
 }
 
-/// AIMD whose constants depend on the window.
+/// A sender with AIMD whose constants depend on the window.
 pub struct HighSpeed {
     window: Window,
     table: &'static [Row],

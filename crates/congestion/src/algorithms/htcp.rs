@@ -1,8 +1,8 @@
 //! # H-TCP
 //!
 //! ## Idea
-//! Growth depends on the time since the last congestion: as in Reno for the first second, then faster and faster. The
-//! reduction leaves a window that just keeps the link busy.
+//! Growth depends on the time since the last congestion. The window grows as in Reno for the first second, then
+//! faster and faster. The reduction leaves a window that just keeps the link busy.
 //!
 //! ## Source and revision
 //! Leith and Shorten, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, draft-leith-tcp-htcp-06;
@@ -34,7 +34,7 @@ use params::params;
 params! {
     /// Parameters of H-TCP.
     pub struct HtcpParams {
-        /// Whether growth scales with the RTT, in units of 100 ms.
+        /// Whether growth is multiplied by the RTT in units of 100 ms.
         rtt_scaling: bool = true, "";
         /// Whether the window is halved if the throughput changed by more than a fifth since the last congestion.
         bandwidth_switch: bool = true, "";
@@ -98,7 +98,7 @@ struct Saved {
     old_max: u64,
 }
 
-/// Growth that depends on the time since congestion.
+/// A sender whose growth depends on the time since congestion.
 pub struct Htcp {
     params: HtcpParams,
     window: Window,

@@ -1,8 +1,8 @@
 //! # Hybla
 //!
 //! ## Idea
-//! Give a path with a long RTT the growth of a reference path of 25 ms. Growth per round is rho² packets, where rho
-//! is the RTT divided by the reference RTT.
+//! The window on a path with a long RTT grows as fast as on a reference path with an RTT of 25 ms. Growth per
+//! round is rho² packets, where rho is the RTT divided by the reference RTT.
 //!
 //! ## Source and revision
 //! Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", Int. J. Satellite Communications
@@ -45,7 +45,7 @@ const FRACTIONS: u32 = 128;
 /// Largest integer part of rho in slow start.
 const RHO_MAX: u32 = 16;
 
-/// Growth as on a path of 25 ms.
+/// A sender whose window grows as on a path with an RTT of 25 ms.
 pub struct Hybla {
     params: HyblaParams,
     window: Window,

@@ -51,7 +51,7 @@ const BETA_MAX: u64 = BETA_ONE / 2;
 /// Upper limit of RTTs, so that Linux's products fit 32 bits.
 const RTT_MAX_US: u64 = u32::MAX as u64 / ALPHA_MAX;
 
-/// AIMD with constants that depend on the queueing delay.
+/// A sender with AIMD whose constants depend on the queueing delay.
 pub struct Illinois {
     params: IllinoisParams,
     window: Window,
@@ -111,7 +111,8 @@ impl Illinois {
         }
     }
 
-    /// The increase, from the average queueing delay of a round and the longest queueing delay, both in microseconds.
+    /// Compute the increase from the average queueing delay of a round and the longest queueing delay, both in
+    /// microseconds.
     fn choose_alpha(&mut self, average: u64, longest: u64) -> u64 {
         let short = longest / 100;
         if average > short {

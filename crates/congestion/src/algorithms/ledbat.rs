@@ -19,12 +19,12 @@
 //!
 //! ## Deviations from the source
 //! Windows are whole packets: fractional changes accumulate. The RFC does not specify slow start. Here slow start
-//! ends when the queueing delay first exceeds the target, and begins again only after a timeout. This is a reading of
-//! the RFC: slow start in ns-3 ends with a loss.
+//! ends when the queueing delay first exceeds the target, and begins again only after a timeout. In ns-3, slow
+//! start instead ends at a loss.
 //!
-//! Known weaknesses of LEDBAT are not corrected. A later flow takes the queue of an earlier flow for the propagation
-//! delay of the path, and starves the earlier flow. If the buffer is shorter than the target, the delay never reaches
-//! the target and LEDBAT is as aggressive as Reno.
+//! Known weaknesses of LEDBAT are not corrected. A later flow mistakes the queue of an earlier flow for
+//! propagation delay of the path, and starves the earlier flow. If the buffer is shorter than the target, the
+//! delay never reaches the target and LEDBAT is as aggressive as Reno.
 //!
 //! ## Validated against
 //! The law of RFC 6817 section 2.4.2 (unit tests of this module); the target delay of a single flow, and yielding to
@@ -42,13 +42,13 @@ params! {
     pub struct LedbatParams {
         /// Target of the queueing delay.
         target_ms: u32 = 100, "ms", 1..=10000;
-        /// Growth per round trip without queueing.
+        /// Growth of the window per round trip without queueing delay.
         gain: f64 = 1.0, "packets", 0.01..=1.0;
         /// Largest excess of the window over the packets in flight.
         allowed_increase: u32 = 1, "packets", 1..=1000;
-        /// Window of the base delay.
+        /// Time over which the base delay is the smallest delay.
         base_history: u32 = 10, "minutes", 1..=60;
-        /// Samples whose minimum is the current delay.
+        /// Number of latest samples whose minimum is the current delay.
         current_filter: u32 = 4, "", 1..=64;
         /// Whether to begin with slow start.
         slow_start: bool = true, "";
@@ -57,7 +57,7 @@ params! {
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Control of the queueing delay to a target.
+/// A sender that controls its queueing delay to a target.
 pub struct Ledbat {
     params: LedbatParams,
     target: Duration,
@@ -130,7 +130,7 @@ impl Ledbat {
         }
     }
 
-    /// Change the window by whole packets and keep the fraction for later changes.
+    /// Change the window by whole packets and save the fraction of a packet for later changes.
     fn move_by(&mut self, packets: f64, ack: &Ack) {
         let before = f64::from(self.window.cwnd);
         let allowed = f64::from(ack.prior_in_flight + self.params.allowed_increase).max(before);
@@ -148,7 +148,7 @@ impl WindowAlgorithm for Ledbat {
         if let Some(delay) = ack.one_way_delay.or(ack.rtt.map(|rtt| rtt / 2)) {
             self.sample(delay, path.now);
         }
-        // Not in `grow`: the window must fall even when the flow does not use all of it.
+        // The window changes here, not in `grow`, because it must fall even when the flow does not fill it.
         if ack.may_grow && self.minute_ends > Time::ZERO {
             self.steer(ack, path);
         }

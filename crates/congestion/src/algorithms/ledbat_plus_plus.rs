@@ -29,7 +29,7 @@ use crate::{Ack, Congestion, Path, Probe, Window, WindowAlgorithm};
 use params::params;
 use units::{Duration, Time};
 
-/// Number of samples whose minimum is the current RTT.
+/// Number of latest samples whose minimum is the current RTT.
 const CURRENT_SAMPLES: u32 = 4;
 /// Window of the base RTT, minutes.
 const BASE_MINUTES: u32 = 10;
@@ -195,7 +195,7 @@ impl WindowAlgorithm for LedbatPlusPlus {
             return;
         }
         self.change_phase(path.now);
-        // Not in `grow`: the window must fall even when the flow does not use all of it.
+        // The window changes here, not in `grow`, because it must fall even when the flow does not fill it.
         let step = self.step();
         if matches!(self.phase, Phase::Avoidance(_)) && (step < 0.0 || path.cwnd_limited) {
             self.move_by(step * f64::from(ack.acked) / f64::from(self.window.cwnd));

@@ -20,9 +20,10 @@
 //! ## Deviations from the source
 //! Linux computes the one-way delay from TCP timestamps, whose clocks start at random offsets. The kernel scales the
 //! remote clock by an integer estimate of its rate and subtracts the local clock. The difference has an offset of
-//! weeks in a 32-bit number. The smoothing multiplies it by eight, which almost always overflows. The smoothed delay
-//! is then below the smallest delay, so the flow never yields. In all our runs of Linux 7.2, LP behaves exactly like
-//! Reno, packet by packet. The default here, `clock = "kernel"`, therefore ignores delay.
+//! weeks in a 32-bit number. The smoothing multiplies this difference by eight, and the product almost always
+//! overflows. The smoothed delay is then below the smallest delay, so the flow never yields. In all our runs of
+//! Linux 7.2, LP behaves exactly like Reno, packet by packet. The default here, `clock = "kernel"`, therefore
+//! ignores delay.
 //!
 //! `clock = "exact"` is the algorithm of the paper with true one-way delays. The Linux module differs from the paper
 //! in two rules, for which this implementation follows the paper:
@@ -32,8 +33,8 @@
 //! - Growth after yielding is additive. Linux stays in slow start. With true delays a flow then gets only 7 % of an
 //!   empty 20 Mbit/s, 40 ms path.
 //!
-//! Two readings are ours. Delay is tested only after the first loss, when the largest delay is known. Packets sent
-//! before the flow yielded do not count as evidence of the effect of yielding.
+//! Two rules are our reading of the paper. Delay is tested only after the first loss, when the largest delay is
+//! known. Packets sent before the flow yielded do not count as evidence of the effect of yielding.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`, kernel clock); yielding to Reno and use of an empty path
@@ -49,7 +50,7 @@ use units::{Duration, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
-    /// Linux's estimate. It is useless, so delay is ignored.
+    /// Linux's estimate of the one-way delay. This estimate almost always overflows, so the delay is ignored.
     Kernel,
     /// The true one-way delay.
     Exact,
@@ -92,15 +93,15 @@ impl Delay {
     }
 }
 
-/// Reno that yields on rising one-way delay.
+/// A Reno sender that yields when the one-way delay rises.
 pub struct Lp {
     params: LpParams,
     window: Window,
     delay: Delay,
     /// Whether a loss has shown the largest delay.
     knows_range: bool,
-    /// End of inference. Before it the window does not grow, and a second sign of congestion reduces the window to
-    /// one packet.
+    /// End of inference. Before this time the window does not grow, and a second sign of congestion reduces the
+    /// window to one packet.
     inference_ends: Time,
     /// Number of the next new packet when the flow last yielded: packets with a lower number were sent before.
     yielded_at: u64,

@@ -1,4 +1,4 @@
-//! The algorithms. A new one needs one file in this folder and one line here.
+//! The algorithms of the registry. A new algorithm needs one file in this folder and one line in this file.
 
 crate::registry::algorithms! {
     "reno" or "newreno" => reno::Reno,

@@ -15,7 +15,7 @@
 //! growing (slow start, then like Reno) → (window above pad after at least 60 samples, 30 in the first slow start) →
 //! holding: up to 30 % of the excess is cut per decision → (2 packets or more below the pad after at least 20
 //! samples) → growing. Congestion: ssthresh = 0.8 cwnd and holding until the next decision without congestion. Each
-//! timeout halves the speed of growth; eight or more such decisions in a row double it.
+//! timeout halves the speed of growth. Eight or more successive decisions without congestion double the speed.
 //!
 //! ## Deviations from the source
 //! Two deviations from Linux: the RTT floor is not configurable, whereas a BPF program can set it in Linux. Jiffies
@@ -87,7 +87,7 @@ struct Evidence {
     rounds: u32,
 }
 
-/// A window held a pad above the window that the path carries.
+/// A sender whose window exceeds the window that the path carries by a fixed pad.
 pub struct Nv {
     params: NvParams,
     window: Window,
@@ -104,7 +104,7 @@ pub struct Nv {
     /// Slowdown of growth, as a power of two.
     slowness: u32,
     good_decisions: u32,
-    /// Whether a congestion episode is under way. Measurements restart after it.
+    /// Whether a congestion episode is under way. Measurements restart after the episode.
     disturbed: bool,
 }
 

@@ -3,8 +3,8 @@
 //! ## Idea
 //! DCTCP for the Internet. Packets have ECT(1) for low latency. A fractional window is reduced in proportion to the
 //! share of marks. The window grows with every unmarked packet, even in a round trip with a reduction. Packets are
-//! paced in short bursts. After a number of round trips, a flow with a short RTT grows as slowly as a flow with an
-//! RTT of 25 ms.
+//! paced in short bursts. Some round trips after slow start, a flow with a short RTT begins to grow as slowly as
+//! a flow with an RTT of 25 ms.
 //!
 //! ## Source and revision
 //! Behaviour of L4STeam/linux `net/ipv4/tcp_prague.c`, version 0.6 (02573a215581; preset `v0.6`) and, for a window of
@@ -31,8 +31,8 @@
 //! - Pacing allows at least one packet per 64 round trips. In the source, successive losses halve the fractional
 //!   window, and so the rate, down to 0.
 //! - Two rules of version 0.7 are not implemented. For windows up to four packets, version 0.7 computes a rate
-//!   instead of a window, and paces 3 % above and below this rate in turn. It then also shrinks packets, down to 150
-//!   bytes.
+//!   instead of a window, and paces 3 % above and below this rate in turn. In this case version 0.7 also shrinks
+//!   packets, down to 150 bytes.
 //!
 //! ## Validated against
 //! Laws of equilibrium, pacing and RTT independence (unit tests of this module, and `tests/theory`), and both
@@ -59,29 +59,32 @@ use params::params;
 use units::{Duration, Rate, Time};
 
 params! {
-    /// Parameters of Prague, as in the module.
+    /// Parameters of Prague, as in the module `tcp_prague`.
     pub struct PragueParams {
-        /// Law by which flows with a short RTT are slowed down: none, rate, scalable or additive.
+        /// Law that slows the growth of flows with a short RTT: none, rate, scalable or additive.
         rtt_scaling: RttScaling = RttScaling::Rate, "";
-        /// RTT below which flows are slowed down.
+        /// RTT below which the growth of a flow is slowed down.
         rtt_target_ms: f64 = 25.0, "ms", 0.001..=100.0;
-        /// Round trips after slow start until flows are slowed down.
+        /// Round trips after slow start until the growth of a flow is slowed down.
         rtt_transition: u32 = 500, "round trips", 0..=1_000_000;
         /// Longest burst as a power of two: 1/2^burst_shift seconds.
         burst_shift: u32 = 12, "", 0..=30;
-        /// Smallest burst; with 1, flows with a short RTT get more in competition with a long RTT.
+        /// Smallest burst. With 1, a flow with a short RTT gets more bandwidth from a competing flow with a long
+        /// RTT.
         min_burst: u32 = 2, "packets", 1..=44;
         /// Initial average of the share of marks.
         initial_alpha: f64 = 1.0, "", 0.0..=1.0;
-        /// Whether the first mark halves the window, whatever the average.
+        /// Whether the first mark halves the window, whatever the average share of marks.
         first_mark_halves: bool = false, "";
         /// Whether the pacing rate follows the window in whole packets, or the packets in flight if more, instead of
         /// the fractional window.
         pace_by_flight: bool = false, "";
-        /// Whether growth is per fractional window, instead of the window in whole packets.
+        /// Whether growth per packet is computed from the fractional window, instead of the window in whole
+        /// packets.
         growth_by_fraction: bool = false, "";
-        /// Whether the fractional window follows slow start. If not, pacing stays at the initial window. Slow start
-        /// then ends soon for lack of packets in flight, and the window grows by a packet per round trip.
+        /// Whether the fractional window follows slow start. If not, the pacing rate stays at one initial window
+        /// per RTT. Slow start then ends soon for lack of packets in flight, and the window grows by one packet
+        /// per round trip.
         slow_start_counts: bool = false, "";
     }
     presets {
@@ -111,10 +114,10 @@ const MIN_RATE: f64 = 12_500.0;
 /// Size of IP and TCP headers with timestamps, bytes: the source paces whole packets.
 /// L4STeam/linux `prague_update_pacing_rate`.
 const HEADERS: u64 = 52;
-/// A fractional window, reduced in proportion to marks and paced.
+/// A paced sender with a fractional window, which is reduced in proportion to the share of marks.
 pub struct Prague {
     params: PragueParams,
-    /// Whether the receiver feeds marks back. Otherwise Prague is Reno, and all fields below `window` are unused.
+    /// Whether the receiver reports marks. Otherwise Prague is Reno, and all fields below `window` are unused.
     ecn: bool,
     /// The window of the transport in whole packets, which follows `target` by one packet per ACK.
     window: Window,

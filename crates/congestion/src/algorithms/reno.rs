@@ -1,8 +1,9 @@
 //! # Reno
 //!
 //! ## Idea
-//! Grow by one packet per round trip, halve on congestion: the reference to which other algorithms are compared.
-//! RFC 6582 calls this algorithm NewReno; here the transport recovers losses, with selective acknowledgements.
+//! The window grows by one packet per round trip and is halved on congestion. Reno is the reference to which
+//! other algorithms are compared. RFC 6582 calls this algorithm NewReno. In fullpipe the transport recovers
+//! losses, with selective acknowledgements.
 //!
 //! ## Source and revision
 //! RFC 5681; behaviour of Linux 6.18 `net/ipv4/tcp_cong.c` (`tcp_reno_*`).
@@ -16,7 +17,7 @@
 //!
 //! ## Deviations from the source
 //! None known. As in Linux, but unlike in RFC 5681, a loss halves the window, not the packets in flight. Growth
-//! counts acknowledged packets, so delayed ACKs do not slow it down.
+//! counts acknowledged packets, so delayed ACKs do not slow the growth down.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`), the square-root law (`tests/theory`).
@@ -33,7 +34,7 @@ params! {
     }
 }
 
-/// Additive increase, multiplicative decrease.
+/// A sender with additive increase and multiplicative decrease.
 pub struct Reno {
     params: RenoParams,
     window: Window,

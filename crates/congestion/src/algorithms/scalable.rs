@@ -2,7 +2,7 @@
 //!
 //! ## Idea
 //! Grow in proportion to the window, and reduce by an eighth. The number of round trips in which the window recovers
-//! from a loss does not depend on its size.
+//! from a loss does not depend on the size of the window.
 //!
 //! ## Source and revision
 //! Kelly, "Scalable TCP", CCR 33(2), 2003; behaviour of Linux 7.2 `net/ipv4/tcp_scalable.c`.
@@ -35,7 +35,7 @@ params! {
     }
 }
 
-/// Multiplicative increase, multiplicative decrease.
+/// A sender with multiplicative increase and multiplicative decrease.
 pub struct Scalable {
     params: ScalableParams,
     window: Window,

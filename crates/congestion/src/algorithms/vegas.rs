@@ -49,7 +49,7 @@ params! {
     }
 }
 
-/// Delay-based congestion avoidance.
+/// A sender with delay-based congestion avoidance.
 pub struct Vegas {
     params: VegasParams,
     window: Window,
@@ -107,7 +107,7 @@ impl WindowAlgorithm for Vegas {
 
     fn measure(&mut self, ack: &Ack, path: &Path) {
         self.watch.digest(ack, path);
-        // Not in `grow`, as Linux changes the window here even if the flow does not use all of it.
+        // The window changes here, not in `grow`: as in Linux, it changes even if the flow does not fill it.
         if !ack.may_grow || !self.watch.enabled() {
             return;
         }

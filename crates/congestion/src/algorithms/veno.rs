@@ -46,7 +46,7 @@ params! {
     }
 }
 
-/// Reno with two kinds of loss.
+/// A Reno sender that distinguishes random loss from congestion.
 pub struct Veno {
     beta_half_packets: u32,
     window: Window,

@@ -46,9 +46,9 @@ struct Bandwidth {
     /// Bytes acknowledged since `since_ms`.
     bytes: u64,
     since_ms: u64,
-    /// Filtered once, bytes per millisecond.
+    /// Bandwidth after the first filter, bytes per millisecond.
     once: u64,
-    /// Filtered twice, bytes per millisecond.
+    /// Bandwidth after the second filter, bytes per millisecond.
     estimate: u64,
     /// Bytes already counted for duplicate ACKs, which later cumulative ACKs acknowledge again.
     counted: u64,
@@ -91,7 +91,7 @@ impl Bandwidth {
     }
 }
 
-/// Reno with a slow-start threshold from a bandwidth estimate.
+/// A Reno sender whose slow-start threshold is computed from a bandwidth estimate.
 pub struct Westwood {
     params: WestwoodParams,
     window: Window,

@@ -40,7 +40,8 @@ params! {
         alpha: u32 = 80, "packets", 1..=100000;
         /// Largest queueing delay of a fast round, as the base RTT divided by this value.
         phy: u32 = 8, "", 1..=1000;
-        /// Slow rounds in a row after which a loss halves the window, as competing flows are then loss-based.
+        /// Slow rounds in a row after which a loss halves the window, because competing flows are then assumed to
+        /// be loss-based.
         rho: u32 = 16, "rounds", 1..=100000;
         /// Fast rounds after which no competing flow is assumed.
         zeta: u32 = 50, "rounds", 1..=100000;
@@ -52,7 +53,7 @@ params! {
 /// Acknowledged packets per packet of growth in fast mode (Linux's Scalable).
 const FAST_INCREMENT: u32 = 100;
 
-/// Scalable growth while the queue is short, else Reno.
+/// A sender that grows like Scalable while its queue is short, and otherwise like Reno.
 pub struct Yeah {
     params: YeahParams,
     window: Window,

@@ -4,14 +4,14 @@ use super::Bandwidth;
 use crate::WindowedMax;
 use units::Time;
 
-/// Packets after which an epoch restarts, so that an old surplus of acknowledged packets cannot hide new aggregation.
-/// Linux `bbr_ack_epoch_acked_reset_thresh`.
+/// Acknowledged packets after which an aggregation epoch restarts, so that an old surplus cannot hide new
+/// aggregation. Linux `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_RESET: u64 = 1 << 20;
 /// Longest gap between ACKs for which an extra window compensates.
 /// Linux `bbr_extra_acked_max_us`.
 const MAX_MICROS: u64 = 100_000;
 
-/// Window of the maximum of the excess.
+/// Window over which the largest excess is tracked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slots {
     /// Two slots of `rounds` rounds each, filled in turn.
@@ -26,7 +26,7 @@ impl Default for Slots {
     }
 }
 
-/// The windowed maximum of the excess, by default over the last five to ten rounds.
+/// Largest excess of acknowledged packets over the bandwidth estimate, by default in the last five to ten rounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExtraAcked {
     memory: Slots,
@@ -46,7 +46,7 @@ impl ExtraAcked {
         self.epoch_acked = 0;
     }
 
-    /// Set the length of the window.
+    /// Set the window over which the largest excess is tracked.
     pub(crate) fn remember(&mut self, memory: Slots) {
         self.memory = memory;
     }

@@ -27,8 +27,8 @@ impl Sums {
     }
 }
 
-/// Standard deviation of RTT samples over a sliding window. It is exact, but the window moves in steps of a
-/// twentieth.
+/// Standard deviation of RTT samples over a sliding window. The result is exact, but the window moves in steps of
+/// 1/20 of its length.
 #[derive(Clone, Debug)]
 pub(crate) struct RttHistory {
     slice: Duration,
@@ -71,7 +71,7 @@ impl RttHistory {
         self.end += self.slice * passed;
     }
 
-    /// Standard deviation of the samples in the window, microseconds; 0 with fewer than two.
+    /// Standard deviation of the samples in the window, microseconds; 0 with fewer than two samples.
     pub(crate) fn std_micros(&self) -> f64 {
         let Sums { count, sum, squares } = self.total;
         let (count, sum) = (u128::from(count), u128::from(sum));

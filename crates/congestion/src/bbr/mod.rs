@@ -30,7 +30,8 @@ const GAIN_BITS: u32 = 8;
 /// Extra bytes of a burst on a path with an RTT of 0. The value halves for every 2^9 microseconds of RTT.
 /// Linux `tcp_tso_autosize`, with `tcp_min_rtt` shifted by `tcp_tso_rtt_log`.
 const SHORT_PATH_BYTES: u32 = 65_536;
-/// Linux `sysctl_tcp_tso_rtt_log`.
+/// Binary logarithm of the RTT step, in microseconds, at which [`SHORT_PATH_BYTES`] halves. Linux
+/// `sysctl_tcp_tso_rtt_log`.
 const SHORT_PATH_SHIFT: u32 = 9;
 /// Largest burst in BBR's formulas, packets (seven bits in Linux).
 /// Linux `bbr_tso_segs_goal`.
@@ -100,7 +101,7 @@ impl Bandwidth {
     }
 }
 
-/// Divide `a` by `b`, rounded down, in floating point if that is exact.
+/// Divide `a` by `b`, rounded down. Floating point is used if it is exact.
 /// Own: exact, and several times as fast as an integer division.
 fn divide(a: u64, b: u64) -> u64 {
     // Below 2^53 both numbers are exact in floating point, and a quotient is farther from the next integer than the
@@ -125,8 +126,8 @@ pub(crate) fn short_path_burst_goal(rate: Rate, min_rtt: Duration, path: &Path) 
     (bytes / path.mss).max(min_burst(rate)).min(MAX_BURST_PACKETS)
 }
 
-/// Packets still in the network at the next departure that pacing allows, from the packets in flight and a burst of
-/// `burst` packets.
+/// Packets still in the network at the next departure that pacing allows: `in_flight` plus a burst of `burst`
+/// packets, less the packets delivered until then.
 /// google/bbr v3 `bbr_packets_in_net_at_edt`.
 pub(crate) fn in_net_at_departure(in_flight: u32, burst: u32, bw: Bandwidth, path: &Path) -> u32 {
     let wait = path.next_departure.since(path.now).as_micros();

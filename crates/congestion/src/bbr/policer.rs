@@ -5,10 +5,10 @@ use super::{Bandwidth, Gain};
 use crate::Path;
 use units::Duration;
 
-/// Shortest interval, rounds.
+/// Shortest sampling interval, rounds.
 /// Linux `bbr_lt_intvl_min_rtts`.
 const MIN_ROUNDS: u32 = 4;
-/// Longest interval, rounds.
+/// Longest sampling interval, rounds.
 /// Linux `bbr_lt_bw_sampling`.
 const MAX_ROUNDS: u32 = 4 * MIN_ROUNDS;
 /// Smallest ratio of lost to delivered packets in an interval, in 1/256: 19.5 %.
@@ -20,7 +20,7 @@ const AGREE_SHIFT: u32 = 3;
 /// Largest absolute difference between two rates that agree, bytes per second.
 /// Linux `bbr_lt_bw_diff`.
 const AGREE_BYTES: u64 = 4_000 / 8;
-/// Rounds for which a policer's rate is used.
+/// Rounds for which the rate of a detected policer is used.
 /// Linux `bbr_lt_bw_max_rtts`.
 const HOLD_ROUNDS: u32 = 48;
 
@@ -122,7 +122,7 @@ impl Policer {
         Verdict::Expired
     }
 
-    /// End an interval at a loss. The interval counts if its loss was heavy.
+    /// End an interval at a loss. The interval counts only if its loss was heavy.
     /// Linux `bbr_lt_bw_interval_done`.
     fn end_interval(&mut self, path: &Path) -> Verdict {
         let lost = path.lost - self.start_lost;

@@ -32,16 +32,16 @@ pub enum Event {
     Undo,
     /// The last episode ends.
     Exit,
-    /// A burst is sent.
+    /// The transport sends a burst.
     Send {
         /// Whether no packet was in flight before the burst.
         idle: bool,
     },
-    /// The transport sets the window.
+    /// The transport sets the window to this many packets.
     SetCwnd(u32),
-    /// The transport restarts after idle.
+    /// The transport reduces the window to this many packets after an idle time.
     Restart(u32),
-    /// Time passes. If the wake-up of the algorithm is due, it is called.
+    /// Time passes. If a wake-up of the algorithm becomes due, its `on_wakeup` is called.
     Pass(Duration),
 }
 
@@ -78,7 +78,7 @@ impl Reader<'_> {
 }
 
 impl Script {
-    /// Read a script from any bytes. Each event takes a few bytes, so short inputs are short scripts.
+    /// Read a script from any bytes. Each event takes a few bytes, so a short input gives a short script.
     pub fn from_bytes(bytes: &[u8]) -> Script {
         let mut reader = Reader(bytes);
         let mss = [ideal::MSS, 1, 536, 8948][usize::from(reader.byte() % 4)];
@@ -158,7 +158,7 @@ impl Transport {
         self.now
     }
 
-    /// Window and threshold that an undo would restore.
+    /// Window and slow-start threshold that an undo would restore.
     pub fn prior(&self) -> Option<Undo> {
         self.prior
     }

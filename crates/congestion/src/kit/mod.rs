@@ -1,9 +1,11 @@
-//! The conformance kit for algorithms, without a network. The tests and the fuzzer of this crate use it, and yours
-//! can.
+//! The conformance kit for algorithms, without a network. The tests and the fuzzer of this crate use the kit.
+//! Tests of your own algorithm can use the kit, too.
 //!
-//! - [`rounds`]: a table of round trips on an ideal path, one line each, for review and as a snapshot.
-//! - [`Script`]: any bytes as a sequence of events, so that fuzzers and property tests share one format.
-//! - [`INVARIANTS`]: the conditions that always hold; [`judge`] checks all of them after every event.
+//! - [`rounds`]: a table of round trips on an ideal path, one line per round trip, for review and for snapshot
+//!   tests.
+//! - [`Script`]: a sequence of events, read from any bytes, so that fuzzers and property tests share one format.
+//! - [`INVARIANTS`]: the conditions that hold for every algorithm; [`judge`] checks all conditions after every
+//!   event.
 //!
 //! ```
 //! use congestion::kit::{Script, judge};

@@ -4,8 +4,9 @@ use super::{Script, judge};
 use crate::{ParamSpec, build, descriptors};
 use serde_json::{Map, Value, json};
 
-/// Check every algorithm of the registry with a script read from `bytes`. The first byte decides whether parameters
-/// have their defaults, or are bounds of their ranges, which further bytes select.
+/// Check every algorithm of the registry with a script read from `bytes`. If the first byte modulo 4 is 3,
+/// further bytes select for each parameter its default or a bound of its range. Otherwise every parameter has its
+/// default.
 ///
 /// # Errors
 /// The first invariant that is violated, with the algorithm, its parameters and the events.

@@ -1,4 +1,4 @@
-//! A path without a network, one round trip per step.
+//! A model of a path without a network, with one round trip per step.
 //!
 //! Every packet of a round is acknowledged while the next round is being sent, so a whole window is always in flight.
 //! Packets that exceed the buffer are lost.
@@ -8,7 +8,7 @@ use crate::{Ack, CaState, Congestion, CongestionControl, LostPacket, Path, RateS
 use std::fmt::Write;
 use units::{Duration, Time};
 
-/// The bottleneck.
+/// The bottleneck of the path.
 #[derive(Clone, Copy, Debug)]
 pub struct Bottleneck {
     /// Bandwidth-delay product, packets.
@@ -41,7 +41,7 @@ pub struct Round {
     pub ssthresh: u32,
 }
 
-/// An algorithm alone on a bottleneck.
+/// A flow with this algorithm, alone on a bottleneck.
 pub struct Rounds<'a> {
     algorithm: &'a mut dyn CongestionControl,
     bottleneck: Bottleneck,
@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
         Round { sent, lost, rtt: self.rtt, cwnd: control.cwnd, ssthresh: control.ssthresh }
     }
 
-    /// Mark all packets of a round lost that follow the first `arrived` packets.
+    /// Mark the packets of a round that follow its first `arrived` packets as lost.
     fn lose(&mut self, lost: u32, arrived: u32) {
         let watches = self.algorithm.traits().watches_losses;
         for n in 1..=lost {

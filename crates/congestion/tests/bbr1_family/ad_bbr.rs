@@ -20,7 +20,8 @@ fn probing(name: &str) -> Loop {
     Loop::in_state("ad_bbr", preset(name), "ProbeBW:Up")
 }
 
-/// Return the factor of the rate after one RTT sample of `rtprop_us` + `queue_us`, with the reference `rtprop_us`.
+/// Return the factor of the pacing rate after one RTT sample of `rtprop_us` + `queue_us`, with nRTT =
+/// `rtprop_us`.
 fn factor(name: &str, rtprop_us: u64, queue_us: u64) -> f64 {
     let mut sender = Loop::with(build("ad_bbr", &preset(name), 1).unwrap(), rtprop_us);
     sender.ack();

@@ -78,7 +78,8 @@ impl Loop {
         }
     }
 
-    /// Time until the next ACK, microseconds: the longest of the times that bottleneck, pacing and window permit.
+    /// Time until the next ACK, microseconds: the longest of the gaps between packets that the bottleneck, pacing
+    /// and the window set.
     fn gap_us(&self) -> u64 {
         let control = self.algorithm.control();
         let paced = control.pacing_rate.map_or(0, |rate| 1_448_000_000 / rate.bytes_per_sec().max(1) / 1_000);
@@ -154,7 +155,7 @@ impl Loop {
         number.unwrap_or_else(|| panic!("no variable {variable}"))
     }
 
-    /// Pacing rate over the bandwidth estimate.
+    /// Pacing rate divided by the bandwidth estimate.
     fn pace(&self) -> f64 {
         self.see("pacing_rate") / (self.see("bw") * 8.0 * f64::from(ideal::MSS))
     }
@@ -163,7 +164,7 @@ impl Loop {
         f64::from(self.algorithm.control().cwnd)
     }
 
-    /// Size in packets of the burst that the window has extra room for.
+    /// Size of a burst in packets. The window has room for three such bursts beyond the BDP.
     fn burst(&self) -> f64 {
         let rate = self.algorithm.control().pacing_rate.expect("paced").bytes_per_sec();
         (rate / 1024 / u64::from(ideal::MSS)).max(2) as f64

@@ -122,8 +122,8 @@ impl Flow {
         self.algorithm.on_ack(&ack, &path);
     }
 
-    /// Mark a packet lost that was sent with `tx_in_flight` packets in flight. It is the `lost`-th lost packet since it
-    /// was sent.
+    /// Mark a packet lost that was sent with `tx_in_flight` packets in flight. Since its transmission, `lost`
+    /// packets have been marked lost, including the packet itself.
     pub fn lose(&mut self, tx_in_flight: u32, lost: u32) {
         self.lost += 1;
         let packet = LostPacket { number: self.lost * 10, tx_in_flight, lost, app_limited: self.app_limited };
@@ -174,7 +174,7 @@ impl Flow {
         self.algorithm.control().cwnd
     }
 
-    /// The mode and phase.
+    /// The mode of the flow and, in PROBE_BW, its phase.
     pub fn state(&self) -> &'static str {
         let mut found = "";
         self.algorithm.observe(&mut Probe::new(&mut |name, reading| {
@@ -185,7 +185,7 @@ impl Flow {
         found
     }
 
-    /// A variable; `None` if the algorithm does not report it now.
+    /// Value of a variable of the algorithm; `None` if the algorithm does not report the variable now.
     pub fn variable(&self, wanted: &str) -> Option<f64> {
         let mut found = None;
         self.algorithm.observe(&mut Probe::new(&mut |name, reading| {

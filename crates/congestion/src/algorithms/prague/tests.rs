@@ -56,7 +56,7 @@ fn without_marks_it_grows_by_a_packet_per_round_trip() {
 #[test]
 fn in_equilibrium_there_are_about_two_marks_per_round_trip() {
     // With random marks of probability p that do not depend on the window W, p W converges to about 2 (1 - p),
-    // whether it starts above or below.
+    // whether W starts above or below its equilibrium.
     for start in [10, 1_000] {
         let mut rounds = avoidance(start);
         let (mut dice, p, mut sum) = (units::Rng::stream(1, "marks"), 0.02, 0.0);

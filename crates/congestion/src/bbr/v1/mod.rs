@@ -46,7 +46,8 @@ pub(crate) struct Core {
     prior_state: CaState,
     conserve_packets: bool,
     idle_restart: bool,
-    /// Whether the last ACK was processed in PROBE_RTT, including the ACK that ended it.
+    /// Whether the last ACK was processed in PROBE_RTT. The ACK that ends PROBE_RTT counts as processed in
+    /// PROBE_RTT.
     hide_samples: bool,
     probe_rtt_cwnd: u32,
     extra_acked: ExtraAcked,
@@ -70,7 +71,8 @@ impl Core {
             min_rtt: None,
             min_rtt_stamp_ms: 0,
             round_start: false,
-            // One stream name for the whole family, so that descendants draw the same random numbers.
+            // One stream of random numbers for the whole family, so that descendants draw the same random phases
+            // as BBRv1.
             rng: Rng::stream(seed, "bbr1/phase"),
             cwnd_gain: settings.startup_gain,
             seen_rtt: false,
@@ -95,7 +97,7 @@ impl Core {
     }
 }
 
-/// BBR version 1 with the changes of `V`.
+/// BBR version 1 with the changes of the descendant `V`.
 pub(crate) struct V1<V> {
     core: Core,
     variant: V,

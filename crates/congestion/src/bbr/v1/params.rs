@@ -5,14 +5,15 @@ use crate::bbr::Gain;
 /// The kernel whose BBRv1 is the base of a descendant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
-    /// Linux 4.14: no ACK aggregation, and the next departure is ignored. RTT samples of delayed ACKs count, and an RTT
-    /// equal to the minimum renews its time.
+    /// Linux 4.14: no compensation for ACK aggregation, and packets in the network are not extrapolated to the
+    /// next departure. RTT samples of delayed ACKs count, and an RTT equal to the minimum renews the time of the
+    /// minimum.
     Linux4_14,
     /// Linux 6.18.
     Linux6_18,
 }
 
-/// The parameters, converted to the units that the algorithm uses.
+/// Parameters of BBRv1, converted to the units that the algorithm uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) base: Base,
@@ -27,7 +28,8 @@ pub(crate) struct Settings {
     pub(crate) policer: bool,
 }
 
-/// Declare the parameters of a descendant: the parameters of BBRv1 with a pacing margin of its own, and further ones.
+/// Declare the parameters of a descendant: the parameters of BBRv1 with the pacing margin `$margin`, and the
+/// descendant's own parameters.
 macro_rules! params_of_v1 {
     ($(#[doc = $struct_doc:literal])* pub struct $name:ident on $base:ident, margin $margin:literal {
         $($own:tt)*
@@ -50,7 +52,7 @@ macro_rules! params_of_v1 {
                 probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
                 /// Smallest window, and the window of PROBE_RTT.
                 min_cwnd: u32 = 4, "packets", 1..=1000;
-                /// Margin by which the pacing rate is below the estimate, so that queues drain.
+                /// Margin by which the pacing rate is below the bandwidth estimate, so that queues drain.
                 pacing_margin_percent: u32 = $margin, "%", 0..=50;
                 /// Whether to detect token-bucket policers and pace at their rate.
                 policer: bool = true, "";

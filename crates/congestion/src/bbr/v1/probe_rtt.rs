@@ -13,7 +13,7 @@ impl Core {
         path.now.as_millis() > self.min_rtt_stamp_ms + self.settings.min_rtt_window_ms
     }
 
-    /// Update BBRv1's windowed minimum. True if it had expired.
+    /// Update BBRv1's windowed RTT minimum. True if the minimum had expired.
     /// Linux `bbr_update_min_rtt`.
     pub(crate) fn update_min_rtt(&mut self, ack: &Ack, path: &Path) -> bool {
         let expired = self.min_rtt_expired(path);

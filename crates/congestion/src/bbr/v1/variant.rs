@@ -1,4 +1,4 @@
-//! Hooks in which descendants of BBRv1 differ from BBRv1. Every default is BBRv1's own rule.
+//! Hooks by which descendants of BBRv1 change its rules. The default of every hook is the rule of BBRv1.
 
 use super::Core;
 use crate::bbr::{Bandwidth, Gain};

@@ -33,10 +33,10 @@ impl Core {
 
     /// Linux `bbr_quantization_budget`.
     fn with_room_for_bursts(&self, packets: u32, gain: Gain, path: &Path) -> u32 {
-        // Room for three bursts: one in the sender, one in the network, one waiting for its ACK. The sum is made
-        // even.
+        // Room for three bursts: one in the sender, one in the network, one waiting for its ACK. The sum is
+        // rounded up to an even number.
         let packets = (packets + 3 * self.burst(path)).next_multiple_of(2);
-        // Room for a probe, even if the BDP is small.
+        // Two more packets allow a probe even if the BDP is small.
         let probing = match (self.settings.base, self.mode) {
             (Base::Linux6_18, Mode::ProbeBw { phase, .. }) => phase == 0,
             (Base::Linux4_14, Mode::ProbeBw { .. }) => gain > Gain::UNIT,

@@ -6,7 +6,7 @@ use super::mode::{AckPhase, Mode, Phase};
 use crate::bbr::Bandwidth;
 use crate::{Ack, LostPacket, Path};
 
-/// Bounds on bandwidth and packets in flight. They are unbounded until losses or marks set them.
+/// Bounds on bandwidth and packets in flight. A bound is infinite until losses or marks set a value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) bw_lo: Bandwidth,
@@ -39,14 +39,14 @@ impl Bounds {
         self.inflight_lo = UNBOUNDED;
     }
 
-    /// Save the bounds, as the episode that begins may be spurious.
+    /// Save the bounds, because the episode that begins may be spurious.
     /// google/bbr v3 `bbr_ssthresh`; draft-ietf-ccwg-bbr `BBRSaveStateUponLoss`.
     pub(super) fn save(&mut self) {
         self.saved = (self.bw_lo, self.inflight_lo, self.inflight_hi);
         self.cut_short = None;
     }
 
-    /// Restore the saved bounds, as the episode was spurious.
+    /// Restore the saved bounds, because the episode was spurious.
     /// google/bbr v3 `bbr_undo_cwnd`; draft-ietf-ccwg-bbr `BBRHandleSpuriousLossDetection`.
     pub(super) fn restore(&mut self) {
         self.bw_lo = self.bw_lo.max(self.saved.0);
@@ -57,8 +57,8 @@ impl Bounds {
 
 /// Short-term bounds.
 impl V3 {
-    /// Reduce the short-term bounds after losses and marks, once per round. While probing the bounds stay, as the
-    /// flow then exceeds them on purpose.
+    /// Reduce the short-term bounds after losses and marks, once per round. The bounds do not change while the
+    /// flow probes, because a probe exceeds the bounds on purpose.
     /// google/bbr v3 `bbr_adapt_lower_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLowerBoundsFromCongestion`; `bbr_loss_lower_bounds`.
     pub(super) fn adapt_lower_bounds(&mut self) {
         if self.is_probing() {
@@ -94,7 +94,7 @@ impl V3 {
 
 /// Long-term bounds.
 impl V3 {
-    /// Adapt the long-term bounds to a sample. True if the phase changed.
+    /// Adapt the long-term bounds to a sample. True if the phase of PROBE_BW changed.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     pub(super) fn adapt_upper_bounds(&mut self, ack: &Ack, path: &Path) -> bool {
         if self.round.start && self.end_probe_round(ack, path) {
@@ -111,7 +111,7 @@ impl V3 {
         false
     }
 
-    /// Update the origin of ACKs at the start of a round. True if the phase changed.
+    /// Update the origin of ACKs ([`AckPhase`]) at the start of a round. True if the phase of PROBE_BW changed.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     fn end_probe_round(&mut self, ack: &Ack, path: &Path) -> bool {
         match self.probe.acks {
@@ -122,11 +122,13 @@ impl V3 {
                 if !matches!(self.mode, Mode::ProbeBw(_)) {
                     return false;
                 }
-                // All samples of this cycle have arrived, so the maximum of the oldest cycle expires.
+                // All samples of this cycle have arrived, so the bandwidth maximum of the preceding cycle
+                // expires.
                 if !ack.rate.is_some_and(|s| s.app_limited) {
                     self.max_bw.advance();
                 }
-                // The probe reached the bound without loss or marks, so the bound may be raised.
+                // The last probe reached the long-term bound without too many losses or marks, so another probe
+                // may raise the bound.
                 if self.probe.stopped_risky && !self.probe.was_too_high {
                     self.start_refill(0, path);
                     return true;
@@ -137,7 +139,7 @@ impl V3 {
         false
     }
 
-    /// Raise the bounds to a number of packets in flight that did not cause too much loss or too many marks.
+    /// Raise the long-term bounds to the packets in flight of a sample without too many losses or marks.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.
     fn raise_upper_bounds(&mut self, flight: &Flight, ack: &Ack, path: &Path) {
         self.ecn.good_probe |= self.probe.sampling;
@@ -153,14 +155,15 @@ impl V3 {
         }
     }
 
-    /// Raise the bound by one packet in the first round, two packets in the second, then four, and so on.
-    /// google/bbr v3 `bbr_probe_inflight_hi_upward`; draft-ietf-ccwg-bbr `BBRProbeInflightLongtermUpward`.
+    /// Raise the long-term bound in UP: by one packet in the first round, two packets in the second, four in the
+    /// third, and so on. google/bbr v3 `bbr_probe_inflight_hi_upward`; draft-ietf-ccwg-bbr
+    /// `BBRProbeInflightLongtermUpward`.
     fn probe_inflight_hi_upward(&mut self, ack: &Ack, path: &Path) {
         if !path.cwnd_limited || self.cwnd < self.bounds.inflight_hi {
             if !self.rules.keeps_unused_growth {
                 self.probe.up_acks = 0; // google/bbr v2alpha `bbr2_probe_inflight_hi_upward`
             }
-            return; // the flow does not reach the bound
+            return; // the packets in flight do not reach the bound
         }
         self.probe.up_acks += u64::from(ack.acked);
         if self.probe.up_acks >= self.probe.up_count {
@@ -174,8 +177,8 @@ impl V3 {
         }
     }
 
-    /// End a probe with too much loss or too many marks. Reduce the bound to the packets in flight of the sample,
-    /// once per probe.
+    /// End a probe with too much loss or too many marks. Reduce the long-term bound to the packets in flight of
+    /// the sample, once per probe.
     /// google/bbr v3 `bbr_handle_inflight_too_high`; draft-ietf-ccwg-bbr `BBRHandleInflightTooHigh`.
     pub(super) fn handle_too_high(&mut self, flight: &Flight, path: &Path) {
         self.probe.was_too_high = true;
@@ -196,7 +199,7 @@ impl V3 {
     /// google/bbr v3 `bbr_skb_marked_lost`; draft-ietf-ccwg-bbr `BBRHandleLostPacket`.
     pub(super) fn on_lost_packet(&mut self, lost: &LostPacket, path: &Path) {
         if self.rules.undo_returns_to_probe && !self.latest.loss_in_round {
-            self.bounds.save(); // before this loss ends the probe
+            self.bounds.save(); // save before this loss can end the probe
         }
         self.latest.note_loss(path.delivered);
         self.losses.count_packet(self.rules.loss_events, lost.number);
@@ -216,8 +219,8 @@ impl V3 {
         }
     }
 
-    /// Packets in flight at which loss crossed the threshold, between the preceding packet and the lost packet: the
-    /// most that the path carries.
+    /// Estimated capacity of the path: the packets in flight at which the loss rate crossed the threshold,
+    /// interpolated between the preceding packet and the lost packet.
     /// google/bbr v3 `bbr_inflight_hi_from_lost_skb`; draft-ietf-ccwg-bbr `BBRInflightAtLoss`.
     fn crossing(&self, flight: &Flight) -> u32 {
         let threshold = u64::from(self.rules.loss_threshold.0);

@@ -8,7 +8,7 @@ use crate::bbr::Gain;
 use crate::{Ack, CaState, Path};
 use units::{Duration, Time};
 
-/// The probe for bandwidth.
+/// State of the probe for bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     pub(super) acks: AckPhase,
@@ -18,18 +18,18 @@ pub(super) struct Probe {
     pub(super) was_too_high: bool,
     /// Whether the last probe ended at the bound at which an earlier probe had too much loss.
     pub(super) stopped_risky: bool,
-    /// Number of times that the growth of the bound has doubled.
+    /// Number of times that the growth of the long-term bound has doubled in UP.
     pub(super) up_rounds: u32,
-    /// Packets acknowledged per packet by which the bound grows.
+    /// Acknowledged packets for which the long-term bound grows by one packet.
     pub(super) up_count: u64,
     pub(super) up_acks: u64,
-    /// When the present cycle began, or UP within the cycle.
+    /// Start of the present cycle, or of UP once UP has begun.
     pub(super) since: Time,
     /// Time from `since` to the next probe.
     pub(super) wait: Duration,
 }
 
-/// Largest number of times that the growth of the bound doubles.
+/// Largest number of times that the growth of the long-term bound doubles.
 /// google/bbr v3 `bbr_raise_inflight_hi_slope`; draft-ietf-ccwg-bbr `BBRRaiseInflightLongtermSlope`.
 const MAX_UP_ROUNDS: u32 = 30;
 
@@ -109,7 +109,7 @@ impl V3 {
         }
         match self.rules.up_exit {
             UpExit::Plateau if path.cwnd_limited && self.cwnd >= self.bounds.inflight_hi => {
-                self.full_pipe.restart(self.sample_bw); // the bound limits, so bandwidth cannot grow
+                self.full_pipe.restart(self.sample_bw); // the bound limits the flow, so the bandwidth cannot grow
                 false
             }
             UpExit::Plateau => self.full_pipe.now,
@@ -134,8 +134,8 @@ impl V3 {
             return true;
         }
         let waited = path.now.since(self.probe.since) > self.probe.wait;
-        // As often as Reno would lose a packet, so that Reno gets its share. The limit prevents rare probes on paths
-        // with a large BDP.
+        // Probe as often as a Reno flow would lose a packet, so that competing Reno flows get their share.
+        // `probe_max_rounds` prevents rare probes on paths with a large BDP.
         let reno = self.rules.probe_max_rounds.min(self.target_inflight());
         let due = waited || self.round.since_probe >= reno;
         if due {
@@ -209,7 +209,7 @@ impl V3 {
         self.raise_slope();
     }
 
-    /// Double the growth of the bound.
+    /// Double the growth of the long-term bound.
     /// google/bbr v3 `bbr_raise_inflight_hi_slope`; draft-ietf-ccwg-bbr `BBRRaiseInflightLongtermSlope`.
     pub(super) fn raise_slope(&mut self) {
         self.probe.up_count = u64::from(self.cwnd >> self.probe.up_rounds).max(1);

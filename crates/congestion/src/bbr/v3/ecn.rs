@@ -8,7 +8,7 @@ use crate::bbr::{Bandwidth, Gain};
 /// State of the response to marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ecn {
-    /// Whether marks count: the RTT of the path has been short enough.
+    /// Whether the flow responds to marks, because the RTT of the path has been short enough.
     pub(super) eligible: bool,
     /// Average share of marked packets, in 1/256.
     pub(super) alpha: Gain,
@@ -33,7 +33,7 @@ impl Default for Ecn {
 }
 
 impl Ecn {
-    /// Start the counts when the handshake is complete.
+    /// Start counting delivered and marked packets when the handshake is complete.
     /// google/bbr v3 `bbr_init`.
     pub(super) fn start(&mut self, path: &Path) {
         self.last_delivered = path.delivered;
@@ -47,7 +47,7 @@ impl Ecn {
         self.alpha = Gain(kept + ((gain.0 * ratio) >> 8)).min(Gain::UNIT);
     }
 
-    /// Factor of a bound after marks.
+    /// Factor by which marks reduce a bound.
     /// google/bbr v3 `bbr_ecn_cut`.
     fn cut(&self, factor: Gain) -> Gain {
         Gain(256 - ((self.alpha.0 * factor.0) >> 8).min(256))
@@ -101,8 +101,8 @@ impl V3 {
         (of_bw, scale(bounds.inflight_lo, cut))
     }
 
-    /// Bound the bandwidth, too (version 2 only), if the probe had marks before any sample below the thresholds.
-    /// google/bbr v2alpha `bbr2_handle_inflight_too_high`.
+    /// Set a long-term bound on the bandwidth (version 2 only), unless a sample of the probe was below the
+    /// thresholds of loss and marks. google/bbr v2alpha `bbr2_handle_inflight_too_high`.
     pub(super) fn bound_bw_by_marks(&mut self) {
         let Some(rules) = self.rules.ecn.filter(|r| r.v2 && self.ecn.eligible && !self.ecn.good_probe) else {
             return;
@@ -112,8 +112,8 @@ impl V3 {
             Bandwidth((bw.0 * u64::from(self.ecn.cut(rules.factor).0)) >> 8).max(Bandwidth(1));
     }
 
-    /// Number of doublings of the growth with which a probe starts at once. `None` unless marks alone limited the
-    /// flow and the marks have ceased.
+    /// Initial growth of a probe that starts at once, as a number of doublings. `None` unless marks alone limited
+    /// the flow and the marks have ceased.
     /// google/bbr v3 `bbr_check_time_to_probe_bw`.
     pub(super) fn growth_after_marks(&self, open: bool) -> Option<u32> {
         let rules = self.rules.ecn.filter(|r| r.reprobe_gain > Gain(0) && self.ecn.eligible)?;

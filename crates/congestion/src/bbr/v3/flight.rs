@@ -1,4 +1,4 @@
-//! A flight of packets, its losses and marks, and arithmetic of bounds on it.
+//! A flight of packets with its losses and marks, and the arithmetic of bounds on packets in flight.
 
 use crate::RateSample;
 use crate::bbr::Gain;

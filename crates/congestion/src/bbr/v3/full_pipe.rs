@@ -78,7 +78,7 @@ impl V3 {
         }
     }
 
-    /// Own: the Smart Exit of the second BBR-n+ paper, in the readings of `SmartExit`.
+    /// Own: the Smart Exit of the second BBR-n+ paper, in the two readings that `SmartExit` selects.
     fn check_smart_exit(&mut self, rule: &SmartExit, ack: &Ack, path: &Path) {
         let finished = self.full_pipe.round_rtt;
         self.full_pipe.round_rtt = match (finished.filter(|_| !self.round.start), ack.rtt) {
@@ -101,7 +101,7 @@ impl V3 {
         self.full_pipe.reached |= rule.max_rounds > 0 && self.full_pipe.startup_rounds >= rule.max_rounds;
     }
 
-    /// Own: the Smart Exit of the second BBR-n+ paper, in the readings of `SmartExit`.
+    /// Own: the Smart Exit of the second BBR-n+ paper, in the two readings that `SmartExit` selects.
     fn judge_smart_exit(&mut self, rule: &SmartExit, queue: bool) {
         let bw = self.sample_bw;
         let fallen = bw.0 < (self.full_pipe.bw.0 * u64::from(rule.tolerance.0)) >> 8;
@@ -111,7 +111,7 @@ impl V3 {
         } else if rule.literal || fallen || self.has_grown_to(bw) {
             self.full_pipe.restart(bw);
         } else {
-            self.full_pipe.rounds = 0; // no queue: the path is not the bottleneck; keep the bandwidth
+            self.full_pipe.rounds = 0; // without a queue the path is not the bottleneck
         }
     }
 }

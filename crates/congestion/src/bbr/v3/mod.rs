@@ -1,6 +1,6 @@
-//! BBR version 3, parametrised by [`Rules`]. Version 2 and BBR-n+ are this code with other rules.
+//! BBR version 3, parametrised by [`Rules`]. BBR version 2 and BBR-n+ use this code with other rules.
 //!
-//! There is one file per concern. [`CongestionControl::on_ack`] has the order of steps within an ACK.
+//! [`CongestionControl::on_ack`] has the order of steps within an ACK.
 
 mod bounds;
 mod cycle;
@@ -31,7 +31,7 @@ use signals::{Latest, LossCount, MaxBandwidth, Round};
 use units::{Duration, Rate, Rng};
 use window::Derived;
 
-/// BBR version 3 under some rules.
+/// An algorithm of the BBRv3 family, defined by its rules.
 pub(crate) struct V3 {
     rules: Rules,
     rng: Rng,
@@ -42,7 +42,8 @@ pub(crate) struct V3 {
     prior_cwnd: u32,
     prior_state: CaState,
     idle_restart: bool,
-    /// Whether the last ACK was processed in PROBE_RTT, including the ACK that ended it.
+    /// Whether the last ACK was processed in PROBE_RTT. The ACK that ends PROBE_RTT counts as processed in
+    /// PROBE_RTT.
     hide_samples: bool,
     seen_rtt: bool,
     pacing_rate: Rate,
@@ -51,7 +52,7 @@ pub(crate) struct V3 {
     pacing_gain: Gain,
     cwnd_gain: Gain,
     min_rtt: Option<Duration>,
-    /// Bandwidth of the present ACK's sample; 0 if it has none.
+    /// Bandwidth sample of the present ACK; 0 if the ACK has no sample.
     sample_bw: Bandwidth,
     round: Round,
     max_bw: MaxBandwidth,
@@ -66,7 +67,7 @@ pub(crate) struct V3 {
 }
 
 impl V3 {
-    /// Create the state of a new flow. `seed` randomises the times of its probes.
+    /// Create the state of a new flow. `seed` randomises the times of the flow's probes.
     pub(crate) fn new(rules: Rules, seed: u64) -> V3 {
         V3 {
             rules,

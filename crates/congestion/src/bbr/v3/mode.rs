@@ -14,7 +14,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// The name in tables.
+    /// Name of the mode in traces.
     pub(super) fn name(self) -> &'static str {
         match self {
             Mode::Startup => "Startup",
@@ -37,7 +37,7 @@ pub(super) enum Phase {
     Cruise,
     /// Fill the pipe without building a queue, for one round.
     Refill,
-    /// Send faster than the bandwidth estimate, to probe for more.
+    /// Send faster than the bandwidth estimate, to probe for more bandwidth.
     Up,
 }
 

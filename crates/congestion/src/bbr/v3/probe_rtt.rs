@@ -101,7 +101,7 @@ impl V3 {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         self.bounds.reset_lower();
         if self.full_pipe.reached {
-            self.start_down(path); // draws the time of the next probe
+            self.start_down(path); // draws a random time of the next probe
             self.start_cruise(); // there is no queue to drain
         } else {
             self.mode = Mode::Startup;

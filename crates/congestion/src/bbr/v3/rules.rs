@@ -1,11 +1,11 @@
-//! Constants and rules in which versions 2 and 3 and their descendants differ.
+//! Constants and rules in which BBR versions 2 and 3 and their descendants differ.
 
 use crate::EcnMode;
 use crate::bbr::Gain;
 use units::Duration;
 
-/// Rules of one member of the family. [`Rules::google`] has the rules of version 3; other members are defined by
-/// their differences from it.
+/// Rules of one algorithm of the BBRv3 family. [`Rules::google`] has the rules of version 3. Other algorithms are
+/// defined by their differences from version 3.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     /// Pacing gain in STARTUP.
@@ -60,11 +60,11 @@ pub(crate) struct Rules {
     pub(crate) min_burst: u32,
     /// Whether bursts are single packets below 1.2 Mbit/s, as in version 2.
     pub(crate) single_packets_when_slow: bool,
-    /// Whether entering CRUISE reduces the short-term bound to the long-term one.
+    /// Whether entering CRUISE reduces the short-term bound to the long-term bound.
     pub(crate) cruise_lowers_inflight_lo: bool,
     /// Whether RTT samples of delayed ACKs never renew an expired minimum.
     pub(crate) delayed_ack_guard: bool,
-    /// Whether an RTT equal to the minimum renews it.
+    /// Whether an RTT equal to the minimum renews the minimum.
     pub(crate) equal_rtt_renews: bool,
     pub(crate) early_growth: EarlyGrowth,
     /// Whether the undo of a loss also undoes the end of STARTUP or UP that the loss caused, and keeps a window that
@@ -72,14 +72,16 @@ pub(crate) struct Rules {
     pub(crate) undo_returns_to_probe: bool,
     /// Whether the window saved on entering recovery is restored after fast recovery, too, not only after timeouts.
     pub(crate) restore_after_recovery: bool,
-    /// Whether the bound after a STARTUP ended by loss is the packets delivered in the round, if they exceed the BDP.
+    /// Whether the long-term bound set when loss ends STARTUP is at least the largest delivery of the round, not
+    /// only the BDP.
     pub(crate) startup_keeps_delivered: bool,
-    /// Whether ACKs in UP count towards growth of the bound even while the bound does not limit.
+    /// Whether ACKs in UP count towards growth of the long-term bound even while the bound does not limit the
+    /// flow.
     pub(crate) keeps_unused_growth: bool,
-    /// Whether a tail loss repaired by a tail loss probe counts as a loss. The latest delivery is kept until that is
-    /// known.
+    /// Whether a tail loss repaired by a tail loss probe counts as a loss. The latest delivery is kept until the
+    /// loss is confirmed or excluded.
     pub(crate) tail_loss: bool,
-    /// Response to marks. `None`: marks are ignored.
+    /// Response to ECN marks; `None` if marks are ignored.
     pub(crate) ecn: Option<EcnRules>,
 }
 
@@ -99,7 +101,8 @@ pub(crate) enum Plateau {
 /// The Smart Exit of the second BBR-n+ paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SmartExit {
-    /// Whether to count rounds in which the bandwidth falls, exactly as printed in the paper.
+    /// Whether to count rounds in which the bandwidth falls, exactly as printed in the paper, instead of rounds
+    /// without growth.
     pub(crate) literal: bool,
     /// Share of the largest bandwidth below which the bandwidth counts as fallen.
     pub(crate) tolerance: Gain,
@@ -114,7 +117,7 @@ pub(crate) struct SmartExit {
 pub(crate) enum UpExit {
     /// The bandwidth has stopped growing.
     Plateau,
-    /// One minimum RTT has passed, and the packets in flight have reached `up_gain` times the BDP.
+    /// UP has lasted for one minimum RTT, and the packets in flight have reached `up_gain` times the BDP.
     Queue,
 }
 
@@ -148,7 +151,7 @@ pub(crate) enum EarlyGrowth {
     Delivered,
 }
 
-/// Response to marks on a path that marks early.
+/// Response to ECN marks on a path that marks early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EcnRules {
     /// Use of ECN.
@@ -159,7 +162,7 @@ pub(crate) struct EcnRules {
     pub(crate) alpha_gain: Gain,
     /// Reduction of a bound by marks, as a share of `alpha`.
     pub(crate) factor: Gain,
-    /// Share of marked in delivered packets above which marks are too many.
+    /// Share of marked packets among delivered packets above which marks are too many.
     pub(crate) threshold: Gain,
     /// Rounds above the threshold that end STARTUP.
     pub(crate) full_rounds: u32,
@@ -256,7 +259,7 @@ impl EcnRules {
         }
     }
 
-    /// Response of version 3 to marks that come early and are counted, on paths of any RTT.
+    /// Response of version 3 to L4S marks, which come early and are counted, on paths of any RTT.
     /// Own: RFC 9330 and RFC 9331 for a sender that responds as version 3 does.
     pub(crate) const fn l4s() -> EcnRules {
         EcnRules { mode: EcnMode::L4s, max_rtt: Duration::MAX, ..EcnRules::google() }

@@ -121,7 +121,7 @@ impl V3 {
             self.latest.loss_in_round = false;
             self.latest.marks_in_round = false;
             if !self.rules.tail_loss {
-                self.begin_latest(sample.delivered); // version 2: before a probe may end and reset `latest`
+                self.begin_latest(sample.delivered); // in version 2, before the end of a probe may reset `latest`
             }
         }
     }
@@ -147,7 +147,7 @@ impl V3 {
         self.prior_state = path.state;
     }
 
-    /// Whether the losses or marks exceed their threshold.
+    /// Whether the losses or the marks of a flight exceed their threshold.
     /// google/bbr v3 `bbr_is_inflight_too_high`; draft-ietf-ccwg-bbr `BBRIsInflightTooHigh`.
     pub(super) fn is_too_high(&self, flight: &Flight) -> bool {
         let share = (u64::from(flight.tx_in_flight) * u64::from(self.rules.loss_threshold.0)) >> 8;
@@ -191,7 +191,7 @@ impl V3 {
     }
 }
 
-/// Loss events of the present round in STARTUP.
+/// Count of loss events in the present round of STARTUP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossCount {
     pub(super) events: u32,

@@ -10,11 +10,11 @@ use crate::bbr::{
 use crate::{Ack, CaState, Path};
 use units::Duration;
 
-/// Rounds per slot of ACK aggregation, once the pipe is full. Before, a slot is 1 round.
+/// Rounds per slot of ACK aggregation, once the pipe is full. Before the pipe is full, a slot is 1 round.
 /// google/bbr v3 `bbr_extra_acked_win_rtts`.
 const SLOT_ROUNDS: u32 = 5;
-/// Rounds of the sliding window of ACK aggregation, once the pipe is full. Before, the window is 1 round.
-/// draft-ietf-ccwg-bbr `BBRExtraAckedFilterLen`.
+/// Rounds of the sliding window of ACK aggregation, once the pipe is full. Before the pipe is full, the window is
+/// 1 round. draft-ietf-ccwg-bbr `BBRExtraAckedFilterLen`.
 const SLIDING_ROUNDS: u32 = 10;
 
 /// Inputs of the derived values.
@@ -27,7 +27,8 @@ struct Model {
     full: bool,
 }
 
-/// Values derived from the model. They are cached, as they are the same on most ACKs and need 128-bit products.
+/// Values derived from the model. They are cached, because they rarely change between ACKs and need 128-bit
+/// products.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Derived {
     of: Option<Model>,
