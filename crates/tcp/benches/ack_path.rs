@@ -1,8 +1,8 @@
-//! CPU time per data packet at the two endpoints, without a network: to send, receive and acknowledge the packet, and
-//! to process its ACK.
+//! CPU time per data packet at the sender and the receiver, without a network. The time covers sending, receiving
+//! and acknowledging the packet, and processing its ACK.
 //!
-//! At the end, a table shows the time with each algorithm (all paced) and the ratio of this time to that of CUBIC. The
-//! ratio should be at most 1.5.
+//! At the end, a table shows the time with each algorithm (all algorithms paced) and its ratio to the time with
+//! CUBIC. The ratio should be at most 1.5.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ const PACKETS: u64 = 20_000;
 const GAP: Duration = Duration::from_micros(12);
 
 /// A sender and a receiver with 500 packets in flight between them. Every 12 microseconds one packet is sent and one
-/// arrives.
+/// packet arrives.
 struct Loop {
     now: Time,
     sender: Sender,
@@ -58,7 +58,7 @@ impl Loop {
             self.now += GAP;
             if self.data.is_empty() {
                 let timers = self.sender.next_timer().min(self.receiver.next_timer());
-                self.now = self.now.max(timers); // both endpoints wait: skip the pause
+                self.now = self.now.max(timers); // the sender and the receiver wait for a timer, so skip the pause
             }
             if let Some(segment) = self.data.pop_front() {
                 self.carried += 1;
@@ -81,14 +81,15 @@ impl Loop {
 fn ack_path(c: &mut Criterion) {
     let mut group = c.benchmark_group("ack_path");
     group.throughput(Throughput::Elements(PACKETS)).sample_size(20);
-    // Pacing costs more than any algorithm, so algorithms that pace are compared in the case where all are paced.
+    // Pacing takes more CPU time than any algorithm, so algorithms that need pacing are compared with all
+    // algorithms paced.
     for (case, loss, paced) in
         [("in order", None, false), ("1 % lost", Some(100), false), ("in order, paced", None, true)]
     {
         for cca in congestion::descriptors().iter().map(|d| d.name) {
             group.bench_function(BenchmarkId::new(case, cca), |b| {
                 let mut link = Loop::new(cca, paced);
-                link.carry(PACKETS, loss); // leaves slow start
+                link.carry(PACKETS, loss); // the flow leaves slow start before the measurement
                 b.iter(|| link.carry(black_box(PACKETS), loss));
             });
         }
@@ -97,8 +98,8 @@ fn ack_path(c: &mut Criterion) {
     compare();
 }
 
-/// Print the table of ratios. Each time is the fastest of many passes, and the algorithms take turns, so that a
-/// disturbance affects all of them alike.
+/// Print the table of ratios. Each time is the fastest of many passes. The algorithms take turns, so that a
+/// disturbance affects all algorithms alike.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn compare() {
     const PASSES: usize = 30;

@@ -3,8 +3,8 @@
 use crate::{Receiver, Segment, Sender};
 use units::{Duration, Time};
 
-/// A sender and a receiver at the same end: one handshake opens both directions, acknowledgements are piggybacked on
-/// data, and each direction is closed by a FIN.
+/// A sender and a receiver at the same end of a connection. One handshake opens both directions, acknowledgements
+/// are piggybacked on data, and a FIN closes each direction.
 pub struct Endpoint<'a> {
     /// Sender of the outgoing direction.
     pub sender: &'a mut Sender,
@@ -38,7 +38,7 @@ impl Endpoint<'_> {
             }
             Segment::HandshakeAck { .. } | Segment::Ack { .. } => self.inform(now, segment, out),
             Segment::Data { riding, .. } => {
-                // An acknowledgement that is piggybacked on data and acknowledges nothing new is no duplicate ACK
+                // A piggybacked acknowledgement that acknowledges nothing new does not count as a duplicate ACK
                 // (Linux `FLAG_DATA`).
                 let news = riding.filter(|riding| self.sender.awaits(riding.ack));
                 let rtt = news.and_then(|riding| self.inform(now, &riding.alone(), out));
@@ -56,9 +56,9 @@ impl Endpoint<'_> {
         self.sender.last_rtt()
     }
 
-    /// Pass data to the receiver. The acknowledgement of this data is piggybacked on data that has just been sent, as
-    /// `tcp_data_snd_check` comes before `tcp_ack_snd_check`. The last FIN is acknowledged at once (`tcp_fin` in
-    /// FIN-WAIT).
+    /// Pass data to the receiver. The acknowledgement of this data is piggybacked on data that has just been
+    /// sent, because Linux calls `tcp_data_snd_check` before `tcp_ack_snd_check`. The last FIN is acknowledged at
+    /// once (`tcp_fin` in FIN-WAIT).
     fn take(&mut self, now: Time, segment: &Segment, ce: bool, out: &mut Vec<Segment>) {
         let before = out.len();
         self.receiver.on_segment(now, segment, ce, out);

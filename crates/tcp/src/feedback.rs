@@ -12,28 +12,29 @@ pub enum Feedback {
     /// both marked and unmarked packets, so the receiver sends an ACK at once when the marking changes.
     EveryMark,
     /// RFC 9768, AccECN: every ACK carries the number of marked packets. The counter has 16 bits, as if every ACK had
-    /// the option with the counters. A lost ACK therefore never hides marks, in contrast to the three bits of the TCP
-    /// header. When packets change from marked to unmarked or back, the receiver sends an ACK at once (RFC 9768 section
-    /// 3.2.2.5.1, change-triggered ACKs; Linux `tcp_ecn_received_counters`).
+    /// the option with the counters. A lost ACK therefore never hides marks, unlike with the three-bit counter of
+    /// the TCP header. When packets change from marked to unmarked or back, the receiver sends an ACK at once
+    /// (RFC 9768 section 3.2.2.5.1, change-triggered ACKs; Linux `tcp_ecn_received_counters`).
     Accurate,
 }
 
 impl Feedback {
-    /// Whether retransmissions and bare ACKs are ECN-capable, too. Classic ECN exempts them (RFC 3168 section 6.1.4);
-    /// Linux `tcp_ecn_send` makes them ECT for DCTCP and with AccECN.
+    /// Whether retransmissions and bare ACKs are ECN-capable, too. Classic ECN exempts these packets (RFC 3168
+    /// section 6.1.4). With DCTCP and with AccECN, Linux `tcp_ecn_send` sends these packets as ECT.
     pub fn covers_everything(self) -> bool {
         matches!(self, Feedback::EveryMark | Feedback::Accurate)
     }
 }
 
-/// Acknowledgements that the ECN bits of an arriving packet call for.
+/// Acknowledgements that the ECN bits of an arriving packet require.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// First acknowledge the packets before this one, with the old ECN-Echo, if they are still unacknowledged.
+    /// Whether to first acknowledge the packets before this packet, with the old ECN-Echo, if they are still
+    /// unacknowledged.
     pub flush: bool,
-    /// Acknowledge this packet at once.
+    /// Whether to acknowledge this packet at once.
     pub now: bool,
-    /// Packets to acknowledge at once, at least.
+    /// Smallest number of following packets to acknowledge at once.
     pub quick: u32,
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct Echo {
     feedback: Feedback,
     /// Marked packets so far, modulo 2^16.
     pub count: u16,
-    /// ECN-Echo.
+    /// The ECN-Echo flag of the next ACK.
     pub ece: bool,
     /// Marks that no ACK has reported yet.
     pending: u32,
@@ -53,7 +54,7 @@ pub(crate) struct Echo {
 
 /// Packets acknowledged at once after the first mark of an episode (Linux `__tcp_ecn_check_ce`).
 const QUICK_ACKS_ON_MARK: u32 = 2;
-/// Unreported marks that make the receiver acknowledge at once (RFC 9768 section 3.2.2.5.1).
+/// Number of unreported marks from which the receiver acknowledges at once (RFC 9768 section 3.2.2.5.1).
 const MOST_PENDING: u32 = 2;
 
 impl Echo {
@@ -61,14 +62,14 @@ impl Echo {
         Echo { feedback, ..Echo::default() }
     }
 
-    /// Whether a packet with these bits leaves the state unchanged.
+    /// Whether a packet with these ECN bits leaves the state of the feedback unchanged.
     #[inline]
     pub fn has_no_use_for(&self, marked: bool, reduced: bool) -> bool {
         self.feedback == Feedback::Off && !(marked || reduced)
     }
 
-    /// Process the bits of an arriving data packet; `reduced`: the packet has CWR, so the sender has reduced its
-    /// window.
+    /// Process the ECN bits of an arriving data packet; `reduced`: the packet has CWR, so the sender has reduced
+    /// its window.
     pub fn arrive(&mut self, marked: bool, reduced: bool) -> Wanted {
         self.count = self.count.wrapping_add(u16::from(marked));
         let mut wanted = Wanted { now: reduced, ..Wanted::default() };

@@ -2,8 +2,8 @@
 //! (Linux `net/core/gro.c`, `tcp_gro_receive`).
 //!
 //! The network card raises an interrupt some time after the first packet of a batch (`rx-usecs`). Consecutive packets
-//! that have arrived by then are merged if their headers allow it, and passed up in order. Not modelled: batches that
-//! grow while the host is busy, and interleaved flows in one batch.
+//! that have arrived before the interrupt are merged if their headers allow a merge, and are passed to TCP in
+//! order. Not modelled: batches that grow while the host is busy, and interleaved flows in one batch.
 
 use crate::{Riding, Segment};
 use units::{Duration, Time};
@@ -21,12 +21,12 @@ pub(crate) struct Gro {
 }
 
 impl Gro {
-    /// Merge packets that arrive within `delay` of the first one.
+    /// Create an empty batch. It collects packets that arrive within `delay` of its first packet.
     pub fn new(delay: Duration, mss: u32) -> Gro {
         Gro { delay, mss, waiting: Vec::with_capacity(64), due: Time::NEVER }
     }
 
-    /// When the batch is passed up; `Time::NEVER` without a batch.
+    /// Time at which the batch is passed to TCP; `Time::NEVER` without a batch.
     pub fn due(&self) -> Time {
         self.due
     }

@@ -1,7 +1,7 @@
 //! Values of packets whose numbers are close together.
 
-/// Values by packet number, in a ring: packet `n` has the place `n` modulo the number of places. The ring has a place
-/// for every number from the lowest to the highest.
+/// Values by packet number, in a ring buffer: the value of packet `n` is at index `n` modulo the number of
+/// entries. The ring has an entry for every number from the lowest to the highest.
 #[derive(Debug)]
 pub(crate) struct Numbered<T> {
     places: Vec<Option<(u32, T)>>,
@@ -13,7 +13,7 @@ impl<T> Default for Numbered<T> {
     }
 }
 
-/// Smallest number of places.
+/// Smallest number of entries of the ring.
 const FEWEST: usize = 16;
 
 impl<T: Copy> Numbered<T> {
@@ -27,7 +27,7 @@ impl<T: Copy> Numbered<T> {
         self.places[place] = Some((number, value));
     }
 
-    /// The value of a packet.
+    /// The value of a packet, if one is set.
     pub fn get(&self, number: u32) -> Option<T> {
         if self.places.is_empty() {
             return None;

@@ -1,7 +1,8 @@
 //! Options of the transport, each declared once: name, type, unit, range, default and documentation.
 //!
-//! Scenario files, their checks, the plan of a simulation and the reference all read this declaration. An option that
-//! is left out (`None`) has the value of the engine's stack. The native engine has the values of Linux.
+//! Scenario files, their checks, the plan of a simulation and the reference pages all use this declaration. An
+//! option that is left out (`None`) has the default of the TCP stack of the engine. The native engine has the
+//! defaults of Linux.
 
 use crate::sender::{
     FullSendBuffer, IdleApplication, InvalidSamples, LossDetection, LostInFlight, Pacing, Proportion, Quirks,
@@ -16,12 +17,12 @@ use units::{Bytes, Duration};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EcnOption {
-    /// Not negotiated.
+    /// ECN is not negotiated.
     #[default]
     Off,
-    /// With the feedback that the algorithm needs, which is RFC 3168's for most.
+    /// ECN with the feedback that the algorithm needs. Most algorithms need the feedback of RFC 3168.
     On,
-    /// AccECN (RFC 9768), for any algorithm.
+    /// ECN with AccECN feedback (RFC 9768), for any algorithm.
     Accecn,
 }
 
@@ -35,18 +36,20 @@ params! {
         timestamps: bool = true, "";
         /// Bytes that the link layer adds to every packet. Link rates and byte limits of queues count them.
         link_overhead: u32 = 14, "bytes", 0..=1_000;
-        /// Packets per ACK, like ns-3's DelAckCount. Left out: Linux's delayed ACKs and quick ACKs.
+        /// Packets per ACK if the packets arrive in order, like ns-3's DelAckCount. Left out: Linux's delayed
+        /// ACKs and quick ACKs.
         ack_every: Option<u32> = None, "packets", 1..=1_000;
-        /// Longest delay of an ACK with `ack_every`. Linux's delayed ACK has a timer of its own and ignores it.
+        /// Longest delay of an ACK with `ack_every`. Without `ack_every`, the option has no effect, because
+        /// Linux's delayed ACK has its own timer.
         delayed_ack_timeout: u64 = 200_000_000, "ns", 1..=10_000_000_000i64;
         /// Merge duplicate ACKs that are close together, as Linux does.
         sack_compression: bool = true, "";
         /// Initial congestion window.
         initial_window: u32 = 10, "packets", 1..=10_000;
-        /// Payload that the sender holds until it is acknowledged, at most. Left out: limited by the socket's memory
-        /// (`send_memory`).
+        /// Largest amount of payload in the send buffer, which holds payload until it is acknowledged. Left out:
+        /// the socket's memory is the limit (`send_memory`).
         send_buffer: Option<u64> = None, "bytes", 1..=1_000_000_000_000_000_000i64;
-        /// Advertised receive window. Left out: limited by the socket's memory (`receive_memory`).
+        /// Advertised receive window. Left out: the socket's memory is the limit (`receive_memory`).
         receive_buffer: Option<u64> = None, "bytes", 1..=1_000_000_000_000_000_000i64;
         /// Initial memory of the sending socket (Linux: tcp_wmem[1]); it grows with the congestion window. Left out:
         /// 64 KiB. With `max_burst = "off"` as well, the application writes all its data at once.
@@ -58,73 +61,80 @@ params! {
         receive_memory: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
         /// Largest memory of the receiving socket (tcp_rmem[2]). Left out: unlimited.
         receive_memory_most: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
-        /// Socket memory of a packet beyond its payload (skb->truesize), used if the memory of sockets is given. Left
-        /// out: 832 B, as over virtual Ethernet.
+        /// Socket memory of a packet beyond its payload (skb->truesize less the payload). It is used only if
+        /// `send_memory` or `receive_memory` is given. Left out: 832 B, as over virtual Ethernet.
         packet_memory: Option<u64> = None, "bytes", 0..=1_048_576;
-        /// Pacing: "auto" paces if the algorithm needs it, "always" paces every flow. "fq" paces every flow by sch_fq at
-        /// the host, which receives packets up to 1 ms, or two bursts, ahead of their departure.
+        /// Pacing: "auto" paces if the algorithm needs it, "always" paces every flow. "fq" paces every flow by
+        /// the qdisc sch_fq of the host, to which the sender passes packets up to 1 ms, or two bursts, ahead of
+        /// their departure.
         pacing: Pacing = Pacing::Auto, "";
         /// Largest burst handed to the network card at once (segmentation offload), in payload. "off" sends single
         /// packets.
         max_burst: u32 = 65_536, "bytes", 0..=16_777_216, role = off;
-        /// Smallest burst, if data and window allow (Linux: tcp_min_tso_segs). Left out: the algorithm's, which is 2 for
-        /// most.
+        /// Smallest burst, if data and window allow (Linux: tcp_min_tso_segs). Left out: the value of the
+        /// algorithm, which is 2 for most algorithms.
         min_burst: Option<u32> = None, "packets", 1..=1_000;
         /// Receive offload: time for which the network card collects packets after the first. Consecutive packets without
-        /// a hole, mark or end of a burst are acknowledged as one. "0 s": no offload. Left out: no offload, with one
-        /// exception. In the native engine, a station behind a queue "mac80211" merges the packets of an aggregate,
-        /// unless `ack_every` is given.
+        /// a hole, mark or end of a burst are acknowledged as one packet. "0 s": no offload. Left out: no
+        /// offload, with one exception. In the native engine, a station behind a queue "mac80211" merges the
+        /// packets of an aggregate, unless `ack_every` is given.
         gro: Option<u64> = None, "ns", 0..=1_000_000_000;
-        /// Whether packets waiting below the socket limit the sender (Linux: tcp_small_queue_check). They wait in the
-        /// host's network interface or, in the native engine, in a queue "mac80211". Left out: true.
+        /// Whether packets that wait below the socket limit the sender (Linux: tcp_small_queue_check). Such
+        /// packets wait in the host's network interface or, in the native engine, in a queue "mac80211". Left
+        /// out: true.
         small_queues: Option<bool> = None, "";
         /// Size of bursts and of the small-queue limit: 2^-n s at the pacing rate (Linux: sk_pacing_shift). Native engine
         /// only. Left out: n = 10 (1 ms), or 7 for a sender behind a queue "mac80211".
         pacing_shift: Option<u32> = None, "", 0..=31;
-        /// Negotiate explicit congestion notification. `true`: with the feedback that the algorithm needs. That is
-        /// DCTCP's for `dctcp` (RFC 8257), AccECN for `prague` (RFC 9768), else RFC 3168's, one echo per RTT. "accecn":
-        /// AccECN, which counts marks, for any algorithm. Prague sends ECT(1), others ECT(0).
+        /// Negotiate explicit congestion notification. `true`: with the feedback that the algorithm needs.
+        /// `dctcp` needs the feedback of DCTCP (RFC 8257), `prague` needs AccECN (RFC 9768), and other algorithms
+        /// need the feedback of RFC 3168, one echo per RTT. "accecn": AccECN, which counts marks, for any
+        /// algorithm. Prague sends ECT(1), other algorithms send ECT(0).
         ecn: EcnOption = EcnOption::Off, "";
         /// Loss detection. "rack": by send times, with a reordering timer (RACK, RFC 8985). "dupack": by three duplicate
-        /// ACKs, as in ns-3 (RFC 6675); a lost retransmission then waits for the timeout. Left out: that of the engine's
-        /// stack; the native engine has Linux's RACK.
+        /// ACKs, as in ns-3 (RFC 6675); a lost retransmission then waits for the timeout. Left out: the loss
+        /// detection of the engine's TCP stack, which is Linux's RACK in the native engine.
         loss_detection: Option<LossDetection> = None, "";
-        /// Minimum RTO. As on Linux, it is the least time by which the RTO exceeds the smoothed RTT (tcp_rto_min_us); in
-        /// ns-3 it bounds the RTO itself. Left out: 200 ms; in ns-3 1 s.
+        /// Minimum RTO. As on Linux, the RTO exceeds the smoothed RTT by at least this time (tcp_rto_min_us). In
+        /// ns-3, the RTO itself is at least this time. Left out: 200 ms; in ns-3 1 s.
         min_rto: Option<u64> = None, "ns", 1_000_000..=60_000_000_000i64;
         /// Send a tail loss probe if the end of a flight is not acknowledged (RFC 8985 section 7). Left out: true; in
         /// ns-3 false.
         tail_loss_probe: Option<bool> = None, "";
-        /// Undo a window reduction that proves spurious, by reported duplicates (RFC 3708) or timestamps (Eifel, RFC
-        /// 3522). The native engine always undoes after F-RTO (RFC 5682). Left out: true; in ns-3 false.
+        /// Undo a window reduction that reported duplicates (RFC 3708) or timestamps (Eifel, RFC 3522) prove
+        /// spurious. The native engine always undoes after F-RTO (RFC 5682). Left out: true; in ns-3 false.
         undo: Option<bool> = None, "";
-        /// Send the AccECN option in every packet except the SYN (Linux: tcp_ecn_option); its 12 B reduce the payload.
-        /// In the native engine, feedback is the same without the option. Left out: true, as on Linux.
+        /// Send the AccECN option in every packet except the SYN (Linux: tcp_ecn_option). The 12 B of the option
+        /// reduce the payload. In the native engine, the option does not change the feedback. Left out: true, as
+        /// on Linux.
         accecn_option: Option<bool> = None, "";
-        /// Start of the interval of a delivery-rate sample. "linux": at the sampled packet. "ns3_3.40": where the
-        /// previous sample began or, after an invalid sample, at time 0. Left out: "linux".
+        /// Start of the interval of a delivery-rate sample. "linux": at the sampled packet. "ns3_3.40": at the
+        /// start of the previous sample or, after an invalid sample, at time 0. Left out: "linux".
         rate_sample: Option<RateSampling> = None, "";
-        /// Treatment of a rate sample shorter than the smallest RTT. "discarded": ignored, as in Linux. "repeated": it
-        /// ends rounds and has the rate of the last valid sample, as in ns-3 3.40. Left out: "discarded".
+        /// Treatment of a rate sample whose interval is shorter than the smallest RTT. "discarded": the sample is
+        /// ignored, as in Linux. "repeated": the sample ends rounds and has the rate of the last valid sample, as
+        /// in ns-3 3.40. Left out: "discarded".
         invalid_rate_samples: Option<InvalidSamples> = None, "";
-        /// Packets retransmitted in recovery when none is marked lost and the send buffer has no new data. "none": as in
-        /// Linux. "rfc6675": holes below the highest SACK (rule 3 of NextSeg in RFC 6675). "unbounded": everything in
-        /// flight, as in ns-3 3.40. Left out: "none".
+        /// Packets retransmitted in recovery when no packet is marked lost and the send buffer has no new data.
+        /// "none": no packets, as in Linux. "rfc6675": holes below the highest SACK (rule 3 of NextSeg in RFC
+        /// 6675). "unbounded": all packets in flight, as in ns-3 3.40. Left out: "none".
         rescue_retransmit: Option<Rescue> = None, "";
-        /// Classification of a sender whose send buffer is all in flight while its window is not full. "app_limited": as
-        /// on Linux, so that BBR ignores its low samples. "network_limited": as in ns-3. Left out: "app_limited".
+        /// Classification of a sender whose whole send buffer is in flight while its window is not full.
+        /// "app_limited": app-limited as on Linux, so that BBR ignores low rate samples of the flow.
+        /// "network_limited": not app-limited, as in ns-3. Left out: "app_limited".
         full_send_buffer: Option<FullSendBuffer> = None, "";
-        /// Classification of a sender that has sent everything written while its window is not full. "app_limited": as
-        /// Linux, which checks before it takes a write. "network_limited": as ns-3, which checks after the write, if the
-        /// application writes a segment or more at a time. Left out: "app_limited".
+        /// Classification of a sender that has sent all written data while its window is not full. "app_limited":
+        /// app-limited as in Linux, which checks before the application's next write. "network_limited": not
+        /// app-limited, as in ns-3, which checks after the write, if the application writes a segment or more at
+        /// a time. Left out: "app_limited".
         idle_application: Option<IdleApplication> = None, "";
         /// Arithmetic of proportional rate reduction. "rfc9937": as in the RFC. "ns3": each ACK with only SACKs counts
-        /// one packet more, so that recovery sends more than is delivered. Its product of bytes wraps at 2^32, after
-        /// which the sender pauses. Left out: "rfc9937".
+        /// one packet more, so that recovery sends more packets than are delivered. The product of byte counts in
+        /// ns-3's formula wraps at 2^32, after which the sender pauses. Left out: "rfc9937".
         prr: Option<Proportion> = None, "";
-        /// Packets in flight when a lost packet was sent, as reported to BBRv2 and BBRv3. "counted": as counted at that
-        /// time. "shifted": without earlier packets of its burst that were SACKed, as in Google's kernel with BBRv3
-        /// (tcp_shifted_skb). Left out: "counted".
+        /// Packets in flight when a lost packet was sent, as reported to BBRv2 and BBRv3. "counted": all packets
+        /// counted at that time. "shifted": the same count without earlier packets of the same burst that were
+        /// SACKed, as in Google's kernel with BBRv3 (tcp_shifted_skb). Left out: "counted".
         lost_in_flight: Option<LostInFlight> = None, "";
     }
 }
@@ -135,7 +145,7 @@ const IP_AND_TCP_HEADERS_BYTES: u32 = 40;
 const TIMESTAMPS_BYTES: u32 = 12;
 
 impl Options {
-    /// Bytes on the wire around the payload; also the size of a bare ACK. SYNs and SACKs add to it.
+    /// Bytes on the wire around the payload, which is also the size of a bare ACK. SYNs and SACKs are larger.
     pub fn overhead_bytes(&self) -> u32 {
         let timestamps = if self.timestamps { TIMESTAMPS_BYTES } else { 0 };
         self.link_overhead + IP_AND_TCP_HEADERS_BYTES + timestamps
@@ -209,7 +219,7 @@ impl Options {
     }
 
     /// Limit of unacknowledged data at the sender. A limit in payload replaces the limit in memory, as SO_SNDBUF ends
-    /// the kernel's tuning.
+    /// the kernel's tuning of the buffer.
     fn send_buffer(&self) -> SendBuffer {
         let segments_later = self.max_burst >= 2 * self.mss;
         match (self.send_buffer, self.send_memory()) {
@@ -220,7 +230,7 @@ impl Options {
         }
     }
 
-    /// Limit of data at the receiver.
+    /// Limit on the data that the receiver holds for the application.
     fn receive_buffer(&self) -> ReceiveBuffer {
         match (self.receive_buffer, self.receive_memory()) {
             (Some(payload), _) => ReceiveBuffer::Payload(Bytes::new(payload)),

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 /// A set of packet numbers, as ranges `[start, end)` in ascending order that neither touch nor overlap.
 ///
-/// The lowest ranges are filled and removed, and the highest ranges grow. Both are cheap with a deque, for any number
-/// of ranges.
+/// Most changes remove the lowest ranges and extend the highest range. A deque makes changes at its two ends
+/// cheap, for any number of ranges.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
     ranges: VecDeque<(u32, u32)>,
@@ -41,7 +41,7 @@ impl RangeSet {
         self.ranges.back().map(|r| r.1)
     }
 
-    /// The `n`-th highest number, counted from 1; `None` if the set has fewer.
+    /// The `n`-th highest number of the set, counted from 1; `None` if the set has fewer numbers.
     pub fn nth_highest(&self, n: u32) -> Option<u32> {
         let mut above = 0;
         self.iter().rev().find_map(|(start, end)| {
@@ -56,8 +56,8 @@ impl RangeSet {
         self.ranges.get(i).copied().filter(|r| r.0 <= number)
     }
 
-    /// Add `[start, end)`, merge the ranges that it touches with it, and return the merged range. `new` is called with
-    /// each part that was not in the set, in ascending order.
+    /// Add `[start, end)`, merge it with the ranges that it touches, and return the merged range. `new` is called
+    /// with each part that was not in the set, in ascending order.
     #[inline]
     pub fn add(&mut self, start: u32, end: u32, mut new: impl FnMut(u32, u32)) -> (u32, u32) {
         match self.ranges.back_mut() {
@@ -78,7 +78,7 @@ impl RangeSet {
         }
     }
 
-    /// Same as [`RangeSet::add`] for a range that begins below the last one.
+    /// Same as [`RangeSet::add`], for a range that begins below the last range of the set.
     fn add_below(&mut self, start: u32, end: u32, mut new: impl FnMut(u32, u32)) -> (u32, u32) {
         let first = self.ranges.partition_point(|r| r.1 < start);
         let (mut merged, mut from, mut after) = ((start, end), start, first);

@@ -2,9 +2,10 @@
 
 use units::{Duration, Time};
 
-/// Up to three ranges of packet numbers `[start, end)`, most recent first (RFC 2018, room beside timestamps).
+/// Up to three ranges of packet numbers `[start, end)`, most recent first (RFC 2018). The timestamps option
+/// leaves room for three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(Rust, packed(2))] // no padding, so that a segment has room for its tag
+#[repr(Rust, packed(2))] // no padding, so that the discriminant of `Segment` fits into 40 bytes
 pub struct SackBlocks {
     starts: [u32; 3],
     lengths: [u16; 3],
@@ -12,7 +13,7 @@ pub struct SackBlocks {
 
 impl SackBlocks {
     /// Take the first three non-empty blocks, in their order. A block longer than 65,535 packets is reduced to its last
-    /// 65,535 packets, which the sender has not seen yet.
+    /// 65,535 packets, because earlier ACKs have reported the others.
     #[inline]
     pub fn from_ranges(blocks: impl IntoIterator<Item = (u32, u32)>) -> SackBlocks {
         let (mut starts, mut lengths) = ([0; 3], [0; 3]);
@@ -48,7 +49,8 @@ impl SackBlocks {
         (0..3).fold(false, |has, n| has | ((starts[n] == start) & (u32::from(lengths[n]) == length)))
     }
 
-    /// The packet by which the first block has grown since `before`; `None` if there is no difference, or another one.
+    /// The packet by which the first block has grown since `before`; `None` if nothing has changed, or more than
+    /// this.
     #[inline]
     pub fn grown_since(&self, before: &SackBlocks) -> Option<u32> {
         let (starts, [first, second, third]) = (self.starts, self.lengths);
@@ -114,7 +116,7 @@ pub enum Segment {
         /// Receive window in bytes.
         window: u32,
     },
-    /// Answers `SynAck`: the handshake is over.
+    /// Answers `SynAck` and completes the handshake.
     HandshakeAck {
         /// Sender's timestamp, in the sender's clock units.
         stamp: u32,
@@ -129,8 +131,8 @@ pub enum Segment {
         seq: u32,
         /// Payload bytes; 0 for a FIN without data.
         len: u16,
-        /// Whether this is the last packet of a burst of several packets. Linux sets PSH in this packet, and receivers
-        /// acknowledge it at once.
+        /// Whether this is the last packet of a burst of several packets. Linux sets PSH in this packet, and a
+        /// Linux receiver acknowledges the packet at once.
         push: bool,
         /// Whether this is a retransmission.
         again: bool,
@@ -140,8 +142,8 @@ pub enum Segment {
         fin: bool,
         /// Sender's timestamp, in the sender's clock units.
         stamp: u32,
-        /// Send time, microseconds modulo 2^32. Not part of TCP, but possible as both ends of a simulated path share a
-        /// clock.
+        /// Send time, microseconds modulo 2^32. TCP has no such field. The simulation has it because the two ends
+        /// of a simulated path share a clock.
         sent_us: u32,
         /// The piggybacked acknowledgement, on connections that carry data both ways.
         riding: Option<Riding>,

@@ -1,5 +1,5 @@
 //! Transfers over a network that drops, duplicates, delays and marks data and ACKs for a while. Every transfer
-//! completes once the network is normal. Counters never overflow, as arithmetic is checked in test builds.
+//! completes once the network is normal. Counters never overflow, because test builds check arithmetic.
 
 use crate::pipe::{Fate, Pipe, config, seconds};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ struct Impairments {
     delayed: f64,
     by_ms: u64,
     marked: f64,
-    /// Packets after which the network is normal.
+    /// Number of packets after which the network is normal.
     lasts: u64,
 }
 
@@ -101,7 +101,8 @@ proptest! {
         if let Some(kilobytes) = memory {
             p = p.with_receive_buffer(receive_memory(64 + kilobytes));
         }
-        // The time is long, as impairments may have raised the RTT estimate and therefore all later timeouts.
+        // The time limit is long, because impairments may have raised the RTT estimate and therefore all later
+        // timeouts.
         p.run_until(seconds(100_000.0));
         prop_assert!(p.sender.is_done(), "{:?}", p.sender.snapshot());
         prop_assert_eq!(p.receiver.delivered_bytes(), bytes);

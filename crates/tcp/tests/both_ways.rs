@@ -1,7 +1,7 @@
 //! Connections that carry data both ways: opened by one handshake, with piggybacked acknowledgements, closed by FINs.
 //!
-//! Without losses, the segments are those of Linux 6.18 between two sockets whose applications read, answer and close
-//! at once.
+//! Without losses, the segments are the same as in Linux 6.18 between two sockets whose applications read, answer
+//! and close at once.
 
 use tcp::{Endpoint, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
@@ -39,7 +39,7 @@ impl Host {
         self.end().write(now, all, out);
     }
 
-    /// Answer and close as the application does, without delay.
+    /// Answer and close at once, as the application does.
     fn react(&mut self, now: Time, out: &mut Vec<Segment>) {
         if let Some((_, bytes)) = self.answer.take_if(|(asked, _)| self.receiver.delivered_bytes() >= *asked)
         {
@@ -75,7 +75,7 @@ impl Wire {
         wire
     }
 
-    /// Let the segments with these indices in `sent` be lost.
+    /// Select the segments to lose by their indices in `sent`.
     fn losing(mut self, lost: &[usize]) -> Wire {
         self.lost = lost.to_vec();
         self

@@ -52,7 +52,7 @@ fn classic_feedback_takes_all_for_marked_until_the_sender_has_reduced() {
     let (p, seen) = run(Feedback::Classic, |n| n == 50);
     let (marked, _) = marked_and_acked(&seen.lock().unwrap());
     assert_eq!(p.sender.stats().marked_packets, 1);
-    // All packets of a round trip count as marked: from the ACK of the marked packet to the arrival of CWR.
+    // All packets of a round trip count as marked, because the receiver sets ECN-Echo until CWR arrives.
     assert!((20..=60).contains(&marked), "{marked}");
 }
 

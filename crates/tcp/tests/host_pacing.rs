@@ -1,4 +1,5 @@
-//! Pacing by the transport and by `sch_fq` at the host: the same departures, decided earlier.
+//! Pacing by the transport and by `sch_fq` at the host. Both give the same departures, but with `sch_fq` the
+//! departures are decided earlier.
 
 use crate::pipe::{Pipe, config, seconds};
 use tcp::{AckPolicy, Pacing, SenderConfig};
@@ -11,7 +12,7 @@ fn run(cca: &str, pacing: Pacing, data: Option<u64>) -> Pipe {
     p
 }
 
-/// Most packets that leave within any 2 ms, after the first second.
+/// Largest number of packets that leave within 2 ms, after the first second.
 fn burstiness(p: &Pipe) -> usize {
     let times: Vec<Time> = p.sent.iter().map(|s| s.0).filter(|t| *t > seconds(1.0)).collect();
     let within =

@@ -1,4 +1,4 @@
-//! Loss detection by RACK or by duplicate ACKs, the smallest timeout, and tail loss probes.
+//! Loss detection by RACK or by duplicate ACKs, the minimum retransmission timeout, and tail loss probes.
 
 use crate::pipe::{Fate, Pipe, config, seconds};
 use tcp::{AckPolicy, LossDetection, SenderConfig};
@@ -63,8 +63,8 @@ fn what_duplicates_have_found_lost_is_found_once() {
     assert_eq!((sent.len(), pipe.sender.stats().lost_packets), (2, 1));
 }
 
-/// Return the time of the last transmission in milliseconds and the number of timeouts; the last three packets are lost
-/// once.
+/// Return the time of the last transmission in milliseconds and the number of timeouts. The first transmissions
+/// of the last three packets are lost.
 fn lost_tail(config: SenderConfig) -> (u64, u64) {
     let last = LOST + 3;
     let config = SenderConfig { data: Some(u64::from(last) * 1448), max_burst_bytes: 0, ..config };

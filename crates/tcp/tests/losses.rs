@@ -12,11 +12,11 @@ const CWND: u32 = 20;
 struct Seen {
     lost: Vec<LostPacket>,
     episodes: Vec<Congestion>,
-    /// Number of episodes reported until then, for each ACK that matched a probe.
+    /// For each ACK that matched a probe, the number of episodes reported before this ACK.
     probe_acks: Vec<usize>,
 }
 
-/// A fixed window that records the reports.
+/// An algorithm with a fixed window that records the reports of the transport.
 struct Witness(Arc<Mutex<Seen>>, bool);
 
 impl CongestionControl for Witness {
@@ -85,7 +85,8 @@ fn drop_once(numbers: &[u32]) -> impl FnMut(u64, u32) -> Fate + use<> {
 fn every_lost_packet_is_told_with_its_own_flight() {
     let seen = run(true, 200, drop_once(&[5, 100, 101]));
     assert_eq!(seen.lost.iter().map(|l| l.number).collect::<Vec<_>>(), [5, 100, 101]);
-    // Packet 5 was the sixth packet of the first flight. The later lost packets filled the window, themselves included.
+    // Packet 5 was the sixth packet of the first flight. Each later lost packet filled the window when it was
+    // sent.
     assert_eq!(seen.lost.iter().map(|l| l.tx_in_flight).collect::<Vec<_>>(), [6, CWND, CWND]);
 }
 

@@ -20,8 +20,8 @@ fn stretch(p: &Pipe) -> f64 {
 #[test]
 fn packets_that_arrive_together_are_acknowledged_together() {
     let without = stretch(&run(config(), None));
-    assert!(without < 2.1, "{without}"); // ACKs for every second packet, and for ends of bursts
-    let with = stretch(&run(config(), Some(Duration::from_millis(1)))); // 8 packets per millisecond
+    assert!(without < 2.1, "{without}"); // one ACK for every second packet, and for ends of bursts
+    let with = stretch(&run(config(), Some(Duration::from_millis(1)))); // 8 packets arrive per millisecond
     assert!((4.0..=9.0).contains(&with), "{with}");
 }
 
@@ -62,7 +62,7 @@ fn a_single_packet_waits_for_the_next_ack_if_that_is_due_within_a_millisecond() 
     let bursts = bursts_in_steady_state(15, 30); // ACKs are 0.8 ms apart
     let pairs = bursts.iter().filter(|&&len| len == 2).count();
     // Two kinds of single packets do not wait: the last packet of a chunk of 45 packets, and the packet that the ACK of
-    // this packet allows.
+    // this last packet allows.
     let packets: usize = bursts.iter().sum();
     assert!(2 * pairs * 10 > packets * 9 && bursts.iter().all(|&len| len <= 2), "{bursts:?}");
 }

@@ -1,4 +1,4 @@
-//! Properties of the transport, each as a test with its name.
+//! Properties of the transport. The name of each test states the property.
 
 use crate::pipe::{Fate, Pipe, config, seconds};
 use congestion::CaState;
@@ -57,7 +57,8 @@ fn a_lone_lost_packet_is_probed_after_two_rtts_and_the_delayed_ack_time() {
     let mut p = Pipe::new("reno", finite(1), EACH, 100, 40, UNBOUNDED).with_fate(drop_once(|seq| seq == 0));
     p.run_until(seconds(10.0));
     let wait = p.sent[1].0.since(p.sent[0].0);
-    // 2 srtt + 200 ms would be 280 ms, but a probe never waits longer than the timeout, srtt + 200 ms.
+    // A probe would be due after 2 srtt + 200 ms = 280 ms, but a probe never waits longer than the timeout, srtt
+    // + 200 ms.
     let expected = Duration::from_millis(40 + 200);
     assert!(wait >= expected && wait < expected + Duration::from_millis(3), "{wait}");
     assert_eq!(p.sender.stats().timeouts, 0);
@@ -111,7 +112,7 @@ fn no_delivery_rate_sample_exceeds_the_link() {
     for step in 1..1_000 {
         p.run_until(seconds(f64::from(step) * 0.01));
         if let Some(rate) = p.sender.snapshot().delivery_rate {
-            // The tolerance of 6 % is one burst of two packets in a round trip.
+            // The tolerance of 6 % corresponds to one burst of two packets per round trip.
             assert!((rate.bits_per_sec() as f64) < link * 1.06, "{rate}");
         }
     }
@@ -132,7 +133,8 @@ fn a_full_receive_window_shows_as_receiver_limited() {
     assert!(limited.receiver > Duration::from_secs(9), "{limited:?}");
 }
 
-/// Return the most packets in flight of a flow that only the memory of its sender limits, to `most` bytes.
+/// Return the largest number of packets in flight of a flow that is limited only by its sender's memory of `most`
+/// bytes.
 fn largest_flight(most: u64) -> u32 {
     let [first, most, per_packet] = [16 << 10, most, 832].map(Bytes::new);
     let send_buffer = SendBuffer::Memory(SendMemory { first, most, per_packet });

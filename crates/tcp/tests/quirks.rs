@@ -101,7 +101,7 @@ fn an_application_that_writes_little_is_a_limit_on_linux_alone() {
     assert!(!ns3.is_empty() && !ns3.iter().any(|&limited| limited));
 }
 
-/// Count the packets sent within half a round from the first retransmission, after a queue has overflowed.
+/// Count the packets sent within half a round trip from the first retransmission, after a queue has overflowed.
 fn sent_while_reducing(prr: Proportion, mbps: u64, limit: usize) -> usize {
     let config = SenderConfig { quirks: Quirks { prr, ..Quirks::default() }, ..config() };
     let mut pipe = Pipe::new("cubic", config, EVERY, mbps, 40, limit);

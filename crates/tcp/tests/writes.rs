@@ -17,7 +17,7 @@ fn after_a_burst(cca: &str, packets: u64) -> Pipe {
     pipe
 }
 
-/// Linux `tcp_cong_avoid`: every ACK that may raise the window renews `snd_cwnd_stamp`. While ACKs arrive,
+/// Every ACK that may raise the window renews `snd_cwnd_stamp` (Linux `tcp_cong_avoid`). While ACKs arrive,
 /// `tcp_cwnd_validate` therefore never finds the window unused for a timeout.
 #[test]
 fn a_window_that_is_not_filled_stays_as_it_is_while_acks_arrive() {
@@ -45,7 +45,7 @@ fn a_write_of_one_full_packet_is_acknowledged_at_once() {
     assert_eq!(pipe.acks - before, 100);
 }
 
-/// Retransmissions have PSH, too: `tcp_retransmit_skb` sends the buffer with its flags.
+/// Retransmissions have PSH, too, because Linux `tcp_retransmit_skb` sends the buffer with its flags.
 #[test]
 fn the_last_packet_of_a_write_is_acknowledged_at_once_when_it_is_sent_again_too() {
     let lost = 999;
@@ -70,7 +70,7 @@ fn the_last_packet_of_a_write_is_acknowledged_at_once_when_it_is_sent_again_too(
 }
 
 /// Whether each sample of the second write is app-limited, in the order of ACKs. The write has ten packets, and the
-/// first is lost. The application pauses before and after the write.
+/// first packet is lost. The application pauses before and after the write.
 fn limited_samples(watches_pauses: bool) -> Vec<bool> {
     let (mut spy, seen) = Spy::asking(0..0);
     spy.watches_pauses = watches_pauses;
@@ -86,7 +86,8 @@ fn limited_samples(watches_pauses: bool) -> Vec<bool> {
     acks[before..].iter().filter_map(|(ack, _)| ack.rate.map(|rate| rate.app_limited)).collect()
 }
 
-/// Linux `tcp_rate_check_app_limited`, which `tcp_sendmsg_locked` calls: the write after a pause detects it.
+/// Linux `tcp_rate_check_app_limited`, which `tcp_sendmsg_locked` calls: the write after a pause detects the
+/// pause.
 #[test]
 fn what_is_written_after_a_pause_is_application_limited_and_what_is_sent_again_is_not() {
     let limited = limited_samples(false);

@@ -9,7 +9,7 @@ fn window(ack: u32, window: u32, echo: u32) -> Segment {
     Segment::Ack { ack, echo, window, one_way_us, ce_count, ece, dsack, sacks: SackBlocks::default() }
 }
 
-/// Build a sender whose ten packets are acknowledged at 0.2 s, by an ACK that closes the window.
+/// Build a sender whose first ten packets are acknowledged at 0.2 s, by an ACK that closes the window.
 fn shut() -> Sender {
     let config = SenderConfig { tail_loss_probe: false, ..config() };
     let mut sender = Sender::new(config, congestion::build("reno", &serde_json::Value::Null, 1).unwrap());
@@ -39,7 +39,7 @@ fn probes_come_ever_more_seldom_and_what_is_sent_later_times_out_as_ever() {
     sender.on_segment(opened, &window(10, 14_480, 0), &mut out);
     assert_eq!(out.len(), 10);
     assert_eq!(sender.next_timer(), opened + rto);
-    // When the window closes once more, the time between probes starts again at the RTO.
+    // When the window closes a second time, the time between probes starts at the RTO again.
     let closed = opened + Duration::from_millis(100);
     sender.on_segment(closed, &window(20, 0, 0), &mut out);
     assert_eq!(sender.next_timer(), closed + sender.rto());

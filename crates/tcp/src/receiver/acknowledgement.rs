@@ -7,13 +7,14 @@ use units::{Duration, Time};
 
 /// Duplicate ACKs sent at once before compression begins.
 const UNCOMPRESSED: u32 = 3;
-/// Most duplicate ACKs compressed into one.
+/// Most duplicate ACKs compressed into one ACK.
 const MOST_COMPRESSED: u32 = 44;
 /// SACK blocks that fit into every ACK, beside a DSACK block.
 const BLOCKS_EXPECTED: usize = 2;
-/// Longest compression.
+/// Longest time for which duplicate ACKs are compressed.
 const COMPRESSION: Duration = Duration::from_millis(1);
-/// Compression on paths below 3 ms, in percent of the RTT (sysctl tcp_comp_sack_rtt_percent, 33 since Linux 6.19).
+/// Longest compression on paths with an RTT below 3 ms, in percent of the RTT (sysctl tcp_comp_sack_rtt_percent,
+/// 33 since Linux 6.19).
 const COMPRESSION_PERCENT: u64 = 33;
 
 impl Receiver {

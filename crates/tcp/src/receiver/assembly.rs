@@ -1,4 +1,4 @@
-//! Reassembly, and the state that SACK, DSACK and timestamps need (RFC 2018, RFC 2883, RFC 7323).
+//! Reassembly of packets, and the state for SACK, DSACK and timestamps (RFC 2018, RFC 2883, RFC 7323).
 
 use super::Receiver;
 use crate::Segment;
@@ -47,7 +47,7 @@ impl Receiver {
             return;
         }
         if seq + 1 == self.next && self.unacked == 0 {
-            self.echo = stamp; // a duplicate of the packet acknowledged last is as recent (RFC 7323)
+            self.echo = stamp; // RFC 7323: echo also a duplicate of the packet acknowledged last
         }
         self.note_duplicate(seq);
         self.quicken(self.window.quick_acks());

@@ -2,7 +2,8 @@
 
 use crate::SackBlocks;
 
-/// Number of ranges stored: one more than an acknowledgement has room for, as one range may be merged into another.
+/// Number of ranges stored: one more than an acknowledgement has room for, because a range may be merged into
+/// another range.
 const MOST: usize = 4;
 
 /// Out-of-order ranges. The range that grew last comes first.
@@ -32,7 +33,7 @@ impl Blocks {
     pub fn remember(&mut self, range: (u32, u32)) {
         let first = &mut self.ranges[0];
         if self.count > 0 && *first == (range.0, range.1 - 1) {
-            first.1 = range.1; // the usual case: a packet at its end, so no other range is part of it
+            first.1 = range.1; // the usual case: the range has grown by one packet at its end, so it contains no other range
             if self.reported.grow_first() {
                 return;
             }
@@ -57,7 +58,7 @@ impl Blocks {
         before.as_slice().iter().filter(|r| r.1 <= range.0 || r.0 >= range.1).for_each(|&r| self.append(r));
     }
 
-    /// Remove the ranges below `bound`, as everything below has been delivered.
+    /// Remove the ranges below `bound`, because all packets below `bound` have been delivered.
     pub fn forget_below(&mut self, bound: u32) {
         let before = std::mem::take(self);
         before.as_slice().iter().filter(|r| r.0 >= bound).for_each(|&r| self.append(r));

@@ -7,7 +7,7 @@ use units::{Duration, Time};
 
 /// Delay of a delayed ACK (`TCP_DELACK_MIN`).
 pub(super) const DELAYED_ACK: Duration = Duration::from_millis(40);
-/// The longest delay (`TCP_DELACK_MAX`).
+/// Longest delay of a delayed ACK (`TCP_DELACK_MAX`).
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// Delayed-ACK state of an end that also sends data.
@@ -15,7 +15,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 pub(super) struct Interactive {
     /// Time that an acknowledgement waits for data to be piggybacked on (`icsk_ack.ato`).
     timeout: Duration,
-    /// When data last arrived; `NEVER` at first.
+    /// Time at which data last arrived; `NEVER` before any data.
     last: Time,
     /// Whether this end sends data soon after it receives data, so that acknowledgements wait
     /// (`inet_csk_in_pingpong_mode`).
@@ -32,8 +32,8 @@ impl Interactive {
         Interactive { timeout: DELAYED_ACK, last: Time::NEVER, answers: false, srtt: None, rto }
     }
 
-    /// Adapt the timeout to arriving data. True if the data is the first of the connection or after a pause longer
-    /// than the RTO: the other side slow-starts again.
+    /// Adapt the timeout to arriving data. True if the data is the first of the connection, or follows a pause
+    /// longer than the RTO, after which the other side slow-starts again.
     pub fn receive(&mut self, now: Time) -> bool {
         let (first, gap) = (self.last == Time::NEVER, now.since(self.last));
         self.last = now;
@@ -54,13 +54,13 @@ impl Interactive {
         self.answers |= self.last != Time::NEVER && now.since(self.last) < self.timeout;
     }
 
-    /// Longest wait of an acknowledgement.
+    /// Longest time for which an acknowledgement is held back.
     pub fn delay(&self) -> Duration {
         let longest = self.srtt.map_or(LONGEST, |srtt| srtt.max(DELAYED_ACK).min(LONGEST));
         self.timeout.min(longest)
     }
 
-    /// Adapt to an acknowledgement that left without data.
+    /// Adapt the timeout to an acknowledgement that left without data.
     pub fn miss(&mut self) {
         self.timeout = if self.answers { DELAYED_ACK } else { (self.timeout * 2).min(self.rto) };
         self.answers = false;
@@ -86,7 +86,7 @@ impl Receiver {
         self.echo = stamp;
     }
 
-    /// Take over smoothed RTT and RTO from the sender at this end.
+    /// Copy the smoothed RTT and the RTO from the sender at this end.
     pub fn learn(&mut self, srtt: Option<Duration>, rto: Duration) {
         if let Some(interactive) = &mut self.interactive {
             (interactive.srtt, interactive.rto) = (srtt, rto);

@@ -24,15 +24,16 @@ use window::{Space, Window};
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
-    /// Linux: every packet at first, then every second packet and the end of every burst, or after 40 ms. While a
-    /// packet is missing, ACKs leave at once, and long runs of duplicate ACKs are compressed.
+    /// Linux acknowledges every packet at first. Later it acknowledges every second packet and the end of every
+    /// burst, and any packet after 40 ms at the latest. While a packet is missing, ACKs leave at once, and long
+    /// runs of duplicate ACKs are compressed.
     Linux,
-    /// Every `packets` in-order packets, or `timeout` after the first unacknowledged packet. While a packet is missing,
-    /// ACKs leave at once (RFC 5681; ns-3's DelAckCount).
+    /// One ACK for every `packets` in-order packets, or `timeout` after the first unacknowledged packet. While a
+    /// packet is missing, ACKs leave at once (RFC 5681; ns-3's DelAckCount).
     Every {
-        /// Packets per acknowledgement, if they arrive in order.
+        /// Packets per acknowledgement if the packets arrive in order.
         packets: u32,
-        /// Longest delay.
+        /// Longest delay of an acknowledgement.
         timeout: Duration,
     },
 }
@@ -42,8 +43,8 @@ pub enum AckPolicy {
 pub struct ReceiverConfig {
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Bytes of options that not every segment has. They are already subtracted from `mss`. The window grows in units
-    /// of `mss + option_bytes` (Linux `advmss`).
+    /// Bytes of options that not every segment has. These bytes are already subtracted from `mss`. The window
+    /// grows in units of `mss + option_bytes` (Linux `advmss`).
     pub option_bytes: u32,
     /// Timing of acknowledgements.
     pub ack: AckPolicy,
@@ -61,7 +62,7 @@ pub struct ReceiverConfig {
 }
 
 impl Default for ReceiverConfig {
-    /// Linux on Ethernet.
+    /// Settings of Linux on Ethernet.
     fn default() -> ReceiverConfig {
         ReceiverConfig {
             mss: 1448,
@@ -116,8 +117,8 @@ pub struct Receiver {
 }
 
 /// A receiver's estimate of the RTT. The first estimate is the time from the SYN-ACK to its answer. Later the measured
-/// one-way delay of the data replaces the forward part of this time, as both ends of a simulated path share a clock. A
-/// real receiver uses the echo of its own timestamp.
+/// one-way delay of the data replaces the forward part of this time. This is possible because the two ends of a
+/// simulated path share a clock. A real receiver uses the echo of its own timestamp.
 #[derive(Debug, Default)]
 struct RttGuess {
     answered: Option<Time>,
@@ -130,7 +131,7 @@ impl Receiver {
     /// A receiver that waits for a SYN.
     ///
     /// # Panics
-    /// If the MSS is 0 or the buffer smaller than one MSS: no packet could ever be received.
+    /// If the MSS is 0 or the buffer is smaller than one MSS, because no packet could be received.
     pub fn new(config: ReceiverConfig) -> Receiver {
         assert!(config.mss > 0, "an MSS of 0");
         let (ReceiveBuffer::Payload(least)
@@ -199,7 +200,8 @@ impl Receiver {
         self.delayed_at.min(self.compressed_at)
     }
 
-    /// Process the GRO batch if it is due, and send the acknowledgement if it is due. Harmless if neither is due.
+    /// Process the GRO batch if it is due, and send the acknowledgement if it is due. The call has no effect if
+    /// neither is due.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         if self.gro.as_ref().is_some_and(|gro| gro.due() <= now) {
             self.look_at_batch(now, out);
@@ -290,8 +292,8 @@ impl Receiver {
         self.ack_now |= wanted.now;
     }
 
-    /// Move the end of the buffer to byte `until`, as the application has read up to byte `until` minus the size of the
-    /// buffer. Send a window update if the window at least doubles.
+    /// Move the end of the buffer to byte `until`, because the application has read up to byte `until` minus the
+    /// size of the buffer. Send a window update if the window at least doubles.
     pub fn make_room(&mut self, until: u64, out: &mut Vec<Segment>) {
         if self.window.make_room(self.delivered_bytes, until) {
             self.send_ack(out);

@@ -90,7 +90,7 @@ fn a_change_of_marks_is_acknowledged_at_once_and_what_came_before_as_it_was() {
     assert_eq!(arrive(1, 1, true), [(1, false), (2, true)]);
     assert_eq!(arrive(2, 2, true), []);
     assert_eq!(arrive(3, 3, true), [(4, true)]);
-    assert_eq!(arrive(4, 4, false), [(5, false)]); // no ACK was pending: one ACK is enough
+    assert_eq!(arrive(4, 4, false), [(5, false)]); // no earlier ACK is pending, so only this packet's ACK is sent
 }
 
 #[test]
@@ -129,7 +129,8 @@ fn alone(r: &mut Receiver, at_us: u64, seqs: std::ops::Range<u32>) -> usize {
 
 #[test]
 fn the_window_opens_by_the_memory_that_packets_take() {
-    // Measured in two Linux guests with 16 MiB; the 16 quick ACKs at the start are added to these counts.
+    // The counts were measured in two Linux guests with 16 MiB of receive memory. The 16 quick ACKs at the start
+    // are not part of these counts.
     for (per_packet, opening) in [(832, 770), (960, 566)] {
         let mut r = with_memory(16 << 20, 128 << 20, per_packet);
         assert_eq!(alone(&mut r, 0, 0..2_000), opening + 16, "{per_packet} bytes beside the payload");

@@ -1,10 +1,10 @@
 //! Size and growth of the receive window (Linux `tcp_grow_window`, `tcp_rcv_space_adjust`,
 //! `__tcp_select_window`).
 //!
-//! *Space* is memory, *window* is payload. A packet takes more memory than payload, so the window that a buffer
-//! supports is a fraction of the buffer's space. The window opens as packets arrive (`opened`, in the kernel
-//! `rcv_ssthresh`), up to what the buffer supports (`clamp`). The buffer grows with what the application reads per
-//! round trip.
+//! *Space* is an amount of memory, *window* is an amount of payload. A packet takes more memory than its payload,
+//! so the window that a buffer supports is a fraction of the buffer's space. The window opens as packets arrive
+//! (`opened`, in the kernel `rcv_ssthresh`), up to the window that the buffer supports (`clamp`). The buffer
+//! grows with the bytes that the application reads per round trip.
 //!
 //! Not modelled:
 //!
@@ -31,7 +31,7 @@ pub struct ReceiveMemory {
 pub const LARGEST_BUFFER: u64 = (1 << 31) - 1;
 
 impl Default for ReceiveMemory {
-    /// Memory of 16 MiB at first, as in the guest of the Linux engine, that grows so far that it is never a limit. In
+    /// Initial memory of 16 MiB, as in the guest of the Linux engine, and a maximum that is never a limit. In
     /// that guest, a packet over virtual Ethernet takes 576 bytes for headers and 256 bytes for its descriptor
     /// (`SKB_TRUESIZE` of a head of 256 bytes).
     fn default() -> ReceiveMemory {
@@ -46,11 +46,12 @@ impl Default for ReceiveMemory {
 /// Limit on the data that a receiver holds for its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveBuffer {
-    /// Payload bytes, whatever memory they take: the application has set its window (`TCP_WINDOW_CLAMP`).
+    /// Limit in payload bytes, set by the application (`TCP_WINDOW_CLAMP`). The memory of the packets does not
+    /// matter.
     Payload(Bytes),
-    /// Memory. The window follows from the memory.
+    /// Limit in bytes of memory, from which the window follows.
     Memory(ReceiveMemory),
-    /// Payload bytes, freed only by [`Receiver::make_room`](super::Receiver::make_room).
+    /// Limit in payload bytes. Only [`Receiver::make_room`](super::Receiver::make_room) frees them.
     Unread(Bytes),
 }
 
@@ -89,7 +90,7 @@ const LARGEST_UNSCALED: u64 = 65_535;
 const LARGEST_SCALE: u32 = 14;
 /// RTT below which the buffer grows more slowly (sysctl tcp_rcvbuf_low_rtt).
 const LOW_RTT: Duration = Duration::from_millis(1);
-/// Time between two RTT samples: the resolution of timestamps.
+/// Shortest time between two RTT samples, equal to the resolution of timestamps.
 const SAMPLED: Duration = Duration::from_millis(1);
 /// Most fragments in one kernel buffer (`MAX_SKB_FRAGS`). At most this many out-of-order packets are merged into one
 /// buffer.
@@ -104,13 +105,14 @@ pub(super) struct Window {
     is_fixed: bool,
     /// Payload of a full segment.
     mss: u64,
-    /// Payload of a segment without the options that not every segment has: the unit by which the window opens.
+    /// Payload of a full segment plus the bytes of options that not every segment has (Linux `advmss`). The
+    /// window opens in this unit.
     advmss: u64,
     most: Space,
     per_packet: u64,
     /// Unit of the advertised window in bytes, minus 1.
     scale: u64,
-    /// The buffer (`sk_rcvbuf`).
+    /// Size of the buffer (`sk_rcvbuf`).
     memory: Space,
     /// Share of payload in memory, in 1/256 (`scaling_ratio`).
     ratio: u64,
@@ -124,15 +126,16 @@ pub(super) struct Window {
     open: u64,
     /// The window advertised while no packet is out of order.
     told: u64,
-    /// Out-of-order memory at or above which the window cannot open further.
+    /// Memory of out-of-order packets at or above which the window cannot open further.
     crowd: Space,
-    /// Out-of-order memory above which quick ACKs end.
+    /// Memory of out-of-order packets above which quick ACKs end.
     calm: Space,
     /// Extent of out-of-order data above which the buffer grows, bytes.
     spare: u64,
-    /// Memory of one packet. A fully open window does not grow while at least this much memory is out of order.
+    /// Memory of one packet. A fully open window does not grow while out-of-order packets take at least this much
+    /// memory.
     one_packet: Space,
-    /// One past the highest byte that was allowed (`rcv_wup + rcv_wnd`).
+    /// One past the highest byte that an advertised window has allowed (`rcv_wup + rcv_wnd`).
     edge: u64,
     /// One past the highest byte that the buffer has room for; `MAX` if the application reads at once.
     until: u64,
@@ -142,7 +145,7 @@ pub(super) struct Window {
     since: Time,
     /// The first byte to be read in the present round trip (`rcvq_space.seq`).
     from: u64,
-    /// The RTT as the receiver estimates it (`rcv_rtt_est`); `MAX` before the first sample.
+    /// RTT estimate of the receiver (`rcv_rtt_est`); `MAX` before the first sample.
     rtt: Duration,
     next_sample: Time,
 }
@@ -225,8 +228,8 @@ impl Window {
         self.crowd = self.memory.less(Space(taken));
     }
 
-    /// Memory of out-of-order data: the payload, and the overhead of one packet per range, as the packets of a range
-    /// are merged (`tcp_ooo_try_coalesce`).
+    /// Memory of out-of-order data: the payload, and the overhead of one packet per range, because the packets of
+    /// a range are merged (`tcp_ooo_try_coalesce`).
     #[inline]
     pub fn space(&self, bytes: u64, ranges: usize) -> Space {
         Space(bytes + ranges as u64 * self.per_packet)
@@ -248,7 +251,8 @@ impl Window {
         self.opened < self.open && self.grow(len, waiting.and(self.truesize(len)), true)
     }
 
-    /// Whether an out-of-order packet leaves the state unchanged; `waiting` and `beyond` as in [`Window::file`].
+    /// Whether an out-of-order packet leaves the state of the window unchanged; for `waiting` and `beyond` see
+    /// [`Window::file`].
     #[inline]
     pub fn is_settled(&self, len: u32, waiting: Space, beyond: u64) -> bool {
         len <= self.largest
@@ -259,8 +263,8 @@ impl Window {
     }
 
     /// Account for an out-of-order packet (`tcp_data_queue_ofo`). `waiting`: memory of out-of-order packets before this
-    /// packet. `beyond`: extent of all out-of-order data, bytes. `joins`: the preceding packet has arrived, so this
-    /// packet needs no separate head. Return the same as [`Window::take`].
+    /// packet. `beyond`: extent of all out-of-order data, bytes. `joins`: the preceding packet has arrived, so
+    /// the two packets are merged and this packet needs no head of its own. Return the same as [`Window::take`].
     pub fn file(&mut self, len: u32, waiting: Space, beyond: u64, joins: bool) -> bool {
         if len > self.largest {
             self.measure(len);
@@ -304,8 +308,8 @@ impl Window {
         step > 0
     }
 
-    /// Growth of the window for a packet with much memory for its payload. The growth is above 0 only while the window
-    /// is small (`__tcp_grow_window`).
+    /// Growth of the window for a packet that takes much more memory than its payload. The growth is above 0 only
+    /// while the window is small (`__tcp_grow_window`).
     fn wasteful_step(&self, len: u32) -> u64 {
         let (mut packet, mut window) =
             (self.window_of(Space(self.truesize(len))) / 2, self.window_of(self.most) / 2);
@@ -319,7 +323,7 @@ impl Window {
     }
 
     /// Enlarge the memory, or clamp the window, if out-of-order data exceed the memory (`tcp_clamp_window`). True if
-    /// they did, so that quick ACKs end.
+    /// out-of-order data exceeded the memory; quick ACKs then end.
     #[inline]
     pub fn overflows(&mut self, waiting: Space) -> bool {
         let overflows = waiting > self.memory && !self.is_fixed;
@@ -346,8 +350,8 @@ impl Window {
     }
 
     /// The window to advertise while out-of-order packets take the memory `waiting`. The end of the window usually
-    /// stays, as the free memory supports no larger window. Quick ACKs end when half of the window is in use
-    /// (`__tcp_select_window`).
+    /// does not move, because the free memory supports no larger window. Quick ACKs end when half of the window
+    /// is in use (`__tcp_select_window`).
     #[inline(always)] // called for every packet while a packet is missing
     pub fn advertise_beside(&mut self, received: u64, waiting: Space, quick: &mut u32) -> u32 {
         let allowed = self.edge.saturating_sub(received);
@@ -371,15 +375,16 @@ impl Window {
         window.min(u64::from(u32::MAX)) as u32
     }
 
-    /// Room in the buffer above byte `received`. A small room counts as 0, to avoid the silly window syndrome (RFC 9293
-    /// section 3.8.6.2.2; `__tcp_select_window`).
+    /// Free bytes of the buffer above byte `received`. A small free space counts as 0, to avoid the silly window
+    /// syndrome (RFC 9293 section 3.8.6.2.2; `__tcp_select_window`).
     fn room(&self, received: u64) -> u64 {
         let free = self.until.saturating_sub(received);
         if free < self.clamp / 16 || free < self.mss { 0 } else { free }
     }
 
-    /// Move the end of the buffer to byte `until`, as the application has read. True if a window update must be sent at
-    /// once: the window has at least doubled, and at most half of the window was left (`__tcp_cleanup_rbuf`).
+    /// Move the end of the buffer to byte `until` after the application has read. True if a window update must be
+    /// sent at once: the window has at least doubled, and at most half of the window was left
+    /// (`__tcp_cleanup_rbuf`).
     pub fn make_room(&mut self, received: u64, until: u64) -> bool {
         self.until = until;
         let allowed = self.edge.saturating_sub(received);
@@ -422,7 +427,8 @@ impl Window {
         now >= self.next_sample
     }
 
-    /// Smooth an RTT sample into the estimate; a lower sample replaces it (`tcp_rcv_rtt_update`).
+    /// Smooth an RTT sample into the RTT estimate. A sample below the estimate replaces the estimate
+    /// (`tcp_rcv_rtt_update`).
     pub fn sample(&mut self, now: Time, rtt: Duration) {
         self.rtt = if rtt < self.rtt { rtt } else { self.rtt - self.rtt / 8 + rtt / 8 };
         self.next_sample = now + SAMPLED;
@@ -438,9 +444,9 @@ impl Window {
     }
 
     /// Adjust the buffer after the application has read (`tcp_recvmsg_locked`, `tcp_rcv_space_adjust`). `bytes` have
-    /// arrived in order so far. `newly` of them came with the last packet, including those behind a hole that it
-    /// filled. `beyond` is the extent of out-of-order data. The kernel adjusts the buffer after the application has
-    /// read the first buffer of `newly`, when the rest is not read yet.
+    /// arrived in order so far. The last packet made `newly` of these bytes in-order, including bytes behind a
+    /// hole that the packet filled. `beyond` is the extent of out-of-order data. The kernel adjusts the buffer
+    /// after the application has read the first buffer of `newly`, when the rest is not read yet.
     pub fn read(&mut self, now: Time, bytes: u64, newly: u64, beyond: u64) {
         let unread = newly.saturating_sub(FRAGMENTS * self.mss);
         let until = bytes - unread;

@@ -1,7 +1,7 @@
 //! Processing of ACKs, in the order of Linux `tcp_ack`.
 //!
-//! An ACK that only advances, while there are no losses, marks or retransmissions, takes a fast path with the same
-//! result. Most ACKs take the fast path.
+//! Most ACKs only advance the cumulative acknowledgement while there are no losses, marks or retransmissions. A
+//! fast path processes such ACKs with the same result.
 
 use super::Sender;
 use super::record::{EVER_RETRANSMITTED, Record, SACKED};
@@ -21,7 +21,7 @@ impl Sender {
             return; // acknowledges a packet that was never sent
         }
         self.watch_pauses();
-        // Both functions take the arguments of this function, so that it only branches.
+        // `on_progress` and `on_any_ack` take the arguments of this function, so that the call is only a branch.
         if sacks.is_empty() && !ece && self.is_progress(*ack, *ce_count) {
             self.on_progress(now, segment, out);
         } else {
@@ -29,8 +29,8 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK without SACK blocks and ECN-Echo only advances the cumulative acknowledgement: every packet was
-    /// sent once, and no packet may be lost.
+    /// Whether an ACK without SACK blocks and ECN-Echo only advances the cumulative acknowledgement: every
+    /// outstanding packet was sent once, and no packet may be lost.
     #[inline]
     fn is_progress(&self, ack: u32, ce_count: u16) -> bool {
         let board = &self.board;
@@ -56,8 +56,8 @@ impl Sender {
         self.delivery.count(u64::from(acked));
         self.queue.widen(self.board.una_bytes(), window);
         self.recovery.note_progress();
-        // The rate sample is of the acknowledged packet that was sent last. The record of this packet stays in the ring
-        // until the next packet is sent.
+        // The rate sample belongs to the acknowledged packet that was sent last. The record of this packet stays
+        // in the ring until the next packet is sent.
         let record = self.board.recent(ack - 1);
         self.rack.advance(now, record.sent, ack - 1, false, None);
         self.delivery.sample(ack - 1, record.sent, &mut None);
@@ -98,8 +98,8 @@ impl Sender {
         let mut summary = self.start_summary(ack, *echo, *one_way_us);
         self.read_sacks(now, ack, *dsack, sacks, &mut summary);
         if overtaken {
-            // A later ACK arrived before this one: only the SACK blocks can be new, and there is no sample of RTT or
-            // rate.
+            // A later ACK arrived before this ACK: only the SACK blocks can be new, and there is no sample of RTT
+            // or rate.
             let resend = self.update_recovery(now, &mut summary);
             return self.resend(now, resend, out);
         }
@@ -223,7 +223,7 @@ impl Sender {
             if self.board.get(seq).is(EVER_RETRANSMITTED) {
                 self.recovery.see_duplicate(seq);
                 if self.board.get(seq).is(SACKED) {
-                    summary.delivered_late(seq); // the original arrived out of order, before the retransmission
+                    summary.delivered_late(seq); // the original packet arrived late, but before the retransmission
                 }
             }
             self.board.take_back_retransmission(seq);
@@ -278,12 +278,13 @@ impl Sender {
             summary.arm_timer = true;
             self.check_reordering(lowest_late.filter(|&seq| seq < summary.prior_highest));
         } else if summary.rtt.is_some() && !summary.sacked_sent.is_empty() {
-            // Delivery of packets sent after the head's last transmission must not postpone its timeout for ever.
+            // Deliveries of packets sent after the last transmission of the lowest outstanding packet must not
+            // postpone the timeout of that packet for ever.
             summary.arm_timer = self.board.get(self.board.una()).sent > summary.sacked_sent.first();
         }
     }
 
-    /// Update the reordering degree with a packet delivered late.
+    /// Update the reordering degree with a packet that was delivered after a packet sent later.
     fn check_reordering(&mut self, late: Option<u32>) {
         let highest = self.board.highest_sacked();
         if let Some(seq) = late.filter(|&seq| seq < highest) {
@@ -291,7 +292,7 @@ impl Sender {
         }
     }
 
-    /// Take RTT samples, and return the sample of the newest packet.
+    /// Update the RTT estimate with the samples of an ACK, and return the RTT of the newest packet.
     fn measure_rtt(&mut self, now: Time, summary: &AckSummary) -> Option<Duration> {
         let (smooth, newest) = summary.rtt_samples(now)?;
         let delayed = self.looks_delayed(summary);
@@ -362,7 +363,7 @@ impl Sender {
         }
     }
 
-    /// Apply the algorithm's decisions on samples and on the pacing rate.
+    /// Apply the algorithm's decisions: hide rate samples if requested, and set the pacing rate.
     #[inline]
     fn apply_control(&mut self) {
         if self.window.control().hide_samples {
@@ -371,7 +372,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Retransmit what recovery chose for this ACK, before new data is sent.
+    /// Retransmit the packets that recovery chose for this ACK, before new data is sent.
     #[inline]
     fn resend(&mut self, now: Time, resend: Resend, out: &mut Vec<Segment>) {
         match resend {

@@ -7,7 +7,7 @@ use congestion::PACING_SHIFT;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
-/// Default of the least difference between timeout and smoothed RTT (`TCP_RTO_MIN`).
+/// Default of the least difference between the retransmission timeout and the smoothed RTT (`TCP_RTO_MIN`).
 pub(super) const MIN_RTO: Duration = Duration::from_millis(200);
 /// Descriptor of a burst (`sizeof(struct sk_buff)`), bytes.
 const DESCRIPTION: u64 = 256;
@@ -19,25 +19,26 @@ const TIMESTAMPS: u64 = 12;
 pub struct SenderConfig {
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Bytes of options that not every segment has. They are already subtracted from `mss`. Rates are computed with
-    /// `mss + option_bytes` (Linux `mss_cache`).
+    /// Bytes of options that not every segment has. These bytes are already subtracted from `mss`. Rates are
+    /// computed with `mss + option_bytes` (Linux `mss_cache`).
     pub option_bytes: u32,
     /// Initial window, packets.
     pub initial_window: u32,
-    /// Bytes that the application has to send at first; `None`: unlimited.
+    /// Bytes that the application offers when the sender is created; `None`: unlimited data.
     pub data: Option<u64>,
     /// Limit of unacknowledged data in the socket.
     pub send_buffer: SendBuffer,
-    /// The layer that paces, and the algorithms that are paced.
+    /// The layer that paces packets, and whether every algorithm is paced.
     pub pacing: Pacing,
     /// The NIC of the host, if the NIC reports departures; `None`: packets never wait in the host's NIC.
     pub nic: Option<Nic>,
     /// Bytes of the largest burst passed to the network at once (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
-    /// Limit of a burst, and of data in the host: 2^-n seconds at the pacing rate (`sk_pacing_shift`).
+    /// Exponent n of the limit of a burst and of data in the host: 2^-n seconds at the pacing rate
+    /// (`sk_pacing_shift`).
     pub pacing_shift: u32,
     /// Smallest burst in packets, if data and window allow (sysctl tcp_min_tso_segs; 2 in Linux). The algorithm may
-    /// ask for more.
+    /// request a larger smallest burst.
     pub min_burst: u32,
     /// ECN feedback by the receiver.
     pub ecn: Feedback,
@@ -47,7 +48,7 @@ pub struct SenderConfig {
     pub min_rto: Duration,
     /// Whether to probe for losses at the end of a flight (sysctl tcp_early_retrans).
     pub tail_loss_probe: bool,
-    /// Whether to undo a reduction that turns out to be spurious.
+    /// Whether to undo a window reduction that turns out to be spurious.
     pub undo: bool,
     /// Deviations from Linux.
     pub quirks: Quirks,
@@ -56,7 +57,7 @@ pub struct SenderConfig {
 }
 
 impl Default for SenderConfig {
-    /// Linux on Ethernet, with unlimited data.
+    /// Settings of Linux on Ethernet, with unlimited data.
     fn default() -> SenderConfig {
         SenderConfig {
             mss: 1448,
@@ -81,22 +82,24 @@ impl Default for SenderConfig {
 }
 
 impl SenderConfig {
-    /// Payload of a segment without the options that not every segment has, used for rates and memory.
+    /// Payload of a full segment plus the bytes of options that not every segment has. Rates and memory are
+    /// computed with this size.
     pub(super) fn largest_segment(&self) -> u32 {
         self.mss + self.option_bytes
     }
 }
 
-/// The layer that paces.
+/// The layer that paces packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pacing {
-    /// The transport, if the algorithm needs pacing; otherwise bursts are not paced.
+    /// The transport paces if the algorithm needs pacing. Otherwise bursts are not paced.
     #[default]
     Auto,
-    /// The transport, for every algorithm (SO_MAX_PACING_RATE; the same rates as with `sch_fq`).
+    /// The transport paces every algorithm (SO_MAX_PACING_RATE; the same rates as with `sch_fq`).
     Always,
-    /// `sch_fq`, for every algorithm. The transport passes packets down up to a millisecond before their departure.
+    /// The qdisc `sch_fq` of the host paces every algorithm. The transport passes packets to `sch_fq` up to a
+    /// millisecond before their departure.
     Fq,
 }
 
@@ -111,10 +114,10 @@ pub struct Nic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LossDetection {
-    /// Send times, with a reordering timer (RFC 8985).
+    /// RACK: a packet is marked lost by its send time, with a reordering timer (RFC 8985).
     #[default]
     Rack,
-    /// Three duplicate ACKs (RFC 6675).
+    /// A packet is marked lost after three duplicate ACKs (RFC 6675).
     DupAck,
 }
 
@@ -130,8 +133,8 @@ pub struct SendMemory {
 }
 
 impl Default for SendMemory {
-    /// Memory of 64 KiB that grows with the window without limit, as in the guest of the Linux engine. In that guest, a
-    /// burst that is sent has the same overhead as a packet that is received.
+    /// Initial memory of 64 KiB, as in the guest of the Linux engine, and a maximum that is never a limit. In
+    /// that guest, a sent burst has the same overhead as a received packet.
     fn default() -> SendMemory {
         let per_packet = ReceiveMemory::default().per_packet;
         SendMemory { first: Bytes::new(64 << 10), most: Bytes::new(LARGEST_BUFFER), per_packet }
@@ -152,9 +155,9 @@ pub enum SendBuffer {
     /// No limit: the application writes all its data at once.
     #[default]
     Unlimited,
-    /// Payload bytes sent and not acknowledged, whatever memory they take.
+    /// Limit on the payload bytes sent and not acknowledged, whatever memory the packets take.
     Payload(Bytes),
-    /// Memory for written data that is not acknowledged.
+    /// Limit on the memory for written data that is not acknowledged.
     Memory(SendMemory),
 }
 

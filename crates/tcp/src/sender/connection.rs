@@ -13,16 +13,16 @@ enum Fin {
     /// The application has not closed.
     #[default]
     Open,
-    /// The application has closed; the FIN follows the data.
+    /// The application has closed. The FIN is due after the data.
     Due,
     /// The FIN was sent at least once.
     Sent,
 }
 
-/// The segment that is sent, and retransmitted, until the connection is open.
+/// The SYN or SYN-ACK, which is retransmitted until the connection is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Opening {
-    /// Timestamp to echo and receive window of a SYN-ACK; `None`: a SYN.
+    /// Timestamp to echo and receive window of a SYN-ACK; `None` if the segment is a SYN.
     answer: Option<(u32, u32)>,
     /// Whether the segment was sent more than once, so that its RTT is ambiguous (Karn).
     repeated: bool,
@@ -64,7 +64,7 @@ impl Connection {
         }
     }
 
-    /// Note that the SYN or SYN-ACK is sent once more.
+    /// Note that the SYN or SYN-ACK is retransmitted.
     pub fn repeat_opening(&mut self) {
         self.opening.repeated = true;
     }
@@ -97,7 +97,7 @@ impl Connection {
         was_due
     }
 
-    /// Whether the FIN follows the data.
+    /// Whether the FIN is due and not yet sent.
     #[inline]
     pub fn fin_is_due(&self) -> bool {
         self.fin == Fin::Due

@@ -28,12 +28,12 @@ pub(super) struct Delivery {
     app_limited_until: Option<u64>,
     /// Packets and interval of the last bandwidth sample, for traces.
     last_rate: Option<(u32, Duration)>,
-    /// The sample carried over from one ACK to the next, as in ns-3.
+    /// The rate sample that continues from one ACK to the next, as in ns-3; `None` with the samples of Linux.
     carried: Option<Box<Carried>>,
     marks: Marks,
 }
 
-/// Send time and number of the packet to sample: of the packets that an ACK delivers, the most recently sent one. The
+/// Send time and number of the packet to sample, which is the most recently sent packet that an ACK delivers. The
 /// record of this packet stays in the ring until the next packet is sent.
 pub(super) type Newest = Option<(Time, u32)>;
 
@@ -43,7 +43,7 @@ impl Delivery {
         Delivery { carried: Carried::new(quirks), marks: Marks::new(feedback), ..Delivery::default() }
     }
 
-    /// Begin with the handshake: the SYN counts as delivered, as in Linux.
+    /// Start the counters when the handshake is complete. The SYN counts as delivered, as in Linux.
     pub fn open(&mut self, now: Time) {
         self.delivered = 1;
         self.delivered_time = now;
@@ -124,8 +124,8 @@ impl Delivery {
         record.flags = (record.flags & !APP_LIMITED) | if self.is_app_limited() { APP_LIMITED } else { 0 };
     }
 
-    /// Account for packet `seq`, which this ACK delivers for the first time. `newest`: of the packets that the ACK has
-    /// delivered so far, the one that was sent last.
+    /// Account for packet `seq`, which this ACK delivers for the first time. `newest`: the most recently sent
+    /// packet that the ACK has delivered so far.
     #[inline]
     pub fn sample(&mut self, seq: u32, sent: Time, newest: &mut Newest) {
         if newest.is_none_or(|newest| (sent, seq) > newest) {
@@ -134,7 +134,7 @@ impl Delivery {
         }
     }
 
-    /// Finish an ACK that newly delivered `delivered` packets. Return the sample, if a packet was sampled.
+    /// Finish an ACK that newly delivered `delivered` packets. Return the rate sample, if a packet was sampled.
     #[inline(always)] // called for every ACK
     pub fn finish(
         &mut self,

@@ -30,7 +30,7 @@ impl Departures {
         }
     }
 
-    /// Begin the pacing that the algorithm needs, when the connection opens.
+    /// Create the pacer when the connection opens, because the algorithm then knows whether it needs pacing.
     pub fn restart_pacing(&mut self, config: &SenderConfig, traits: &Traits) {
         self.pacer = pacer(traits, config.pacing);
     }
@@ -75,7 +75,7 @@ impl Departures {
         !self.host.is_on() && self.pacer.holds(now)
     }
 
-    /// Whether pacing forbids sending now, or passing packets down.
+    /// Whether pacing forbids sending now. With `sch_fq`, whether it forbids passing packets to the host.
     #[inline]
     pub fn must_wait(&self, now: Time, config: &SenderConfig, control: &Control, rtt: &RttEstimator) -> bool {
         if !self.host.is_on() {
@@ -107,7 +107,7 @@ impl Departures {
         if self.host.is_on() { self.pacer.next_departure().max(now) } else { now }
     }
 
-    /// Pass on a packet that departs at `at`.
+    /// Pass a packet that departs at `at` to the host.
     #[inline]
     pub fn hand_over(&mut self, now: Time, at: Time, segment: Segment, out: &mut Vec<Segment>) {
         self.host.hand_over(now, at, segment, out);
@@ -136,7 +136,7 @@ impl Departures {
         self.host.left(bytes)
     }
 
-    /// Pass on the packets that are due.
+    /// Send the waiting packets whose departure time has come.
     #[inline]
     pub fn release(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.host.release(now, out);
@@ -156,7 +156,7 @@ impl Departures {
         pacing.min(self.host.next())
     }
 
-    /// Time since the last packet was sent.
+    /// Time since the last transmission of a packet.
     #[inline]
     pub fn idle(&self, now: Time) -> Duration {
         now.since(self.last_send)
@@ -167,7 +167,7 @@ impl Departures {
         self.last_send = now;
     }
 
-    /// Begin to count the time spent limited.
+    /// Start counting the time spent limited by each cause.
     pub fn open(&mut self, now: Time) {
         self.limits.start(now);
     }
@@ -178,7 +178,7 @@ impl Departures {
         self.limits.switch(now, limit);
     }
 
-    /// Whether pacing is the cause.
+    /// Whether pacing keeps the sender from sending more.
     #[inline]
     pub fn is_limited_by_pacing(&self) -> bool {
         self.limits.is_pacing()
@@ -190,7 +190,7 @@ impl Departures {
     }
 }
 
-/// Build the pacer, enabled if the algorithm or the host asks for pacing.
+/// Build the pacer, which is enabled if the algorithm needs pacing or the configuration paces every flow.
 fn pacer(traits: &Traits, pacing: Pacing) -> Pacer {
     Pacer::new(traits.needs_pacing || pacing != Pacing::Auto)
 }

@@ -3,17 +3,17 @@
 
 use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Record, SACKED};
 
-/// Flags of a delivered packet that are still read. The length is read, too.
+/// Flags of a delivered packet that the sender still reads, in addition to the packet's length.
 const LASTING: u16 = SACKED | EVER_RETRANSMITTED | BURST_HEAD;
 
-/// Distinct kinds of delivered packets kept for deduplication.
+/// Distinct kinds of delivered packets remembered for deduplication.
 const KINDS: usize = 8;
 
 /// Records of consecutive packets. Delivered packets of the same kind share a record.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     first: u32,
-    /// Index of each packet's record.
+    /// Index in `records` of each packet's record.
     places: Vec<u32>,
     records: Vec<Record>,
 }

@@ -13,7 +13,7 @@ pub(super) struct Marks {
 /// Marks that one ACK reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Report {
-    /// Growth of the receiver's count.
+    /// Growth of the receiver's count of marked packets.
     pub counted: u32,
     /// Whether the ACK reports marks: by ECN-Echo or, with AccECN, by a higher count.
     pub ece: bool,
@@ -26,14 +26,14 @@ impl Marks {
         Marks { feedback, count: 0 }
     }
 
-    /// Whether `count` is the receiver's last known count.
+    /// Whether `count` is the receiver's last known count of marked packets.
     #[inline]
     pub fn is_known(&self, count: u16) -> bool {
         self.count == count
     }
 
-    /// Update the receiver's count and return its growth. The count of an ACK that a later ACK has overtaken is old and
-    /// is ignored.
+    /// Update the receiver's count of marked packets and return its growth. A count below the known count comes
+    /// from an overtaken ACK and is ignored.
     fn advance(&mut self, count: u16) -> u32 {
         let newly = count.wrapping_sub(self.count);
         if newly > u16::MAX / 2 {

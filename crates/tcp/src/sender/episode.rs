@@ -12,7 +12,8 @@ use congestion::{CaState, Undo};
 #[derive(Debug)]
 pub(super) struct Episode {
     state: CaState,
-    /// `next` when the episode began. The episode ends when all packets below `high` are acknowledged.
+    /// Number of the next new packet when the episode began. The episode ends when all packets below `high` are
+    /// acknowledged.
     high: u32,
     /// Timestamp that the last ACK echoed.
     last_echo: u32,
@@ -21,7 +22,7 @@ pub(super) struct Episode {
     pub probe: TailProbe,
     /// Whether a reduction that turns out to be spurious is undone.
     undoes: bool,
-    /// Whether the receiver echoes marks until it gets CWR.
+    /// Whether the receiver echoes marks until it receives CWR.
     tells: bool,
     /// Whether the next new packet must have CWR because the window was reduced.
     tell_reduced: bool,
@@ -29,11 +30,11 @@ pub(super) struct Episode {
     frto: bool,
     /// Timestamp of the episode's first retransmission.
     first_retransmission: Option<u32>,
-    /// `una` when the episode began, while the episode may still be undone.
+    /// Lowest unacknowledged packet when the episode began; `None` if the episode can no longer be undone.
     undo_from: Option<u32>,
-    /// Retransmissions of the episode not yet reported as duplicates; `None` before the first.
+    /// Retransmissions of the episode not yet reported as duplicates; `None` before the first retransmission.
     unproven: Option<u32>,
-    /// Threshold to restore if the episode was spurious; 0: must not be undone.
+    /// Slow-start threshold to restore if the episode was spurious; 0 if the reduction must not be undone.
     prior_ssthresh: u32,
     /// Packets below this number were already examined for rescue retransmissions.
     rescued: u32,
@@ -121,8 +122,8 @@ impl Episode {
         self.timeouts += 1;
     }
 
-    /// Whether a timeout begins another reduction. The first timeout of an episode does, and so does a timeout after
-    /// the cumulative acknowledgement advanced.
+    /// Whether a timeout begins another reduction. The first timeout of an episode begins a reduction, and so
+    /// does a timeout after the cumulative acknowledgement advanced.
     pub fn timeout_reduces(&self, una: u32) -> bool {
         self.state <= CaState::Disorder
             || self.high <= una
@@ -145,7 +146,8 @@ impl Episode {
         self.reduction.begin(cwnd);
     }
 
-    /// Set CWR on the next new packet: the window was reduced, and the receiver may echo marks until it gets CWR.
+    /// Set CWR on the next new packet, because the window was reduced and the receiver may echo marks until it
+    /// receives CWR.
     pub fn tell_reduced(&mut self) {
         self.tell_reduced = self.tells;
     }
@@ -175,7 +177,7 @@ impl Episode {
         self.frto
     }
 
-    /// Treat the timeout as real.
+    /// End the check by F-RTO, because the timeout was not spurious.
     pub fn accept_timeout(&mut self) {
         self.frto = false;
     }
@@ -195,43 +197,45 @@ impl Episode {
         self.rescued = seq + 1; // all packets below `seq` are delivered, retransmitted or marked lost
     }
 
-    /// Forget the time of the first retransmission, as no retransmission is in the network.
+    /// Forget the time of the first retransmission, because no retransmission is in the network.
     #[inline]
     pub fn forget_retransmission(&mut self) {
         self.first_retransmission = None;
     }
 
-    /// Begin an episode that may be undone; `retrans_out`: retransmissions in the network, without a probe.
+    /// Begin an episode that may be undone. `retrans_out`: retransmissions in the network, without a tail loss
+    /// probe.
     pub fn watch_for_undo(&mut self, una: u32, retrans_out: u32) {
         let out = retrans_out + u32::from(self.probe.is_retransmission_out());
         self.undo_from = self.undoes.then_some(una);
         self.unproven = (out > 0).then_some(out);
     }
 
-    /// Note that an undo must not restore the threshold, for example because an ECN mark is never spurious.
+    /// Note that an undo must not restore the slow-start threshold, for example because an ECN mark is never
+    /// spurious.
     #[inline]
     pub fn forget_threshold(&mut self) {
         self.prior_ssthresh = 0;
     }
 
-    /// Set the threshold that an undo restores.
+    /// Set the slow-start threshold that an undo restores.
     pub fn keep_threshold(&mut self, ssthresh: u32) {
         self.prior_ssthresh = ssthresh;
     }
 
-    /// Window and threshold that an undo restores; `None` if the undo must restore neither.
+    /// Window and slow-start threshold that an undo restores; `None` if the undo must restore neither.
     pub fn to_restore(&self) -> Option<Undo> {
         let (prior_cwnd, prior_ssthresh) = (self.reduction.prior_cwnd(), self.prior_ssthresh);
         (prior_ssthresh > 0).then_some(Undo { prior_cwnd, prior_ssthresh })
     }
 
-    /// Forbid to undo the episode.
+    /// Forbid an undo of the episode.
     #[inline]
     pub fn forbid_undo(&mut self) {
         self.undo_from = None;
     }
 
-    /// Clear the pending CWR, as the reduction was undone.
+    /// Clear the pending CWR, because the reduction was undone.
     pub fn withdraw_cwr(&mut self) {
         self.tell_reduced = false;
     }
@@ -242,7 +246,7 @@ impl Episode {
         self.state = CaState::Open;
     }
 
-    /// Note that the receiver got packet `seq` twice.
+    /// Note that the receiver has reported packet `seq` as a duplicate.
     pub fn see_duplicate(&mut self, seq: u32) {
         if self.undo_from.is_some_and(|from| seq >= from)
             && let Some(unproven) = &mut self.unproven
@@ -257,7 +261,8 @@ impl Episode {
         self.can_undo() && (self.unproven == Some(0) || self.original_was_delayed())
     }
 
-    /// Whether the episode may be undone because all retransmissions were reported as duplicates: no packet was lost.
+    /// Whether the episode may be undone because the receiver reported all retransmissions as duplicates, so that
+    /// no packet was lost.
     #[inline]
     pub fn all_were_duplicates(&self) -> bool {
         self.can_undo() && self.unproven == Some(0)

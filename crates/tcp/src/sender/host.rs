@@ -1,14 +1,16 @@
 //! Packets of a connection inside its host: packets that wait for their departure time, and packets in the NIC.
 //!
-//! With `sch_fq`, packets are passed down before their departure time and leave at that time (Linux `sch_fq.c`). They
-//! then arrive in the queue of the NIC ([`Nic`]), which is the only queue that all flows of a host share. A host
-//! without a NIC passes every packet on at once, so its flows share no queue.
+//! With `sch_fq`, the transport passes packets to the host before their departure time, and the packets leave at
+//! that time (Linux `sch_fq.c`). The packets then arrive in the queue of the NIC ([`Nic`]), which is the only
+//! queue that all flows of a host share. A host without a NIC passes every packet to the network at once, so its
+//! flows share no queue.
 //!
 //! With a NIC, the bytes that a connection has in the host are limited (TCP small queues, Linux
-//! `tcp_small_queue_check`). The connection continues when some of these bytes have left (`tcp_wfree`,
-//! `tcp_tsq_write`). The limit counts bytes on the wire. Linux counts `skb->truesize`, which adds the memory of buffers
-//! and differs between drivers and versions. The limit of two bursts is the same in both units. The limit of 1 ms of
-//! data at the pacing rate is tighter in Linux, where the part of `truesize` that is not payload counts as well.
+//! `tcp_small_queue_check`). The connection continues to send when some of these bytes have left (`tcp_wfree`,
+//! `tcp_tsq_write`). The limit counts bytes on the wire. Linux counts `skb->truesize`, which adds the memory of
+//! buffers and differs between drivers and versions. The limit of two bursts is the same in both units. The limit
+//! of 1 ms of data at the pacing rate is tighter in Linux, where the part of `truesize` that is not payload
+//! counts as well.
 //!
 //! Not modelled:
 //!
@@ -40,7 +42,7 @@ pub(super) struct HostQueue {
     on: bool,
     nic: Option<Nic>,
     waiting: VecDeque<(Time, Segment)>,
-    /// Payload that waits for its departure.
+    /// Payload bytes of the packets in `waiting`.
     bytes: u64,
     /// Bytes on the wire that have not left the NIC (`sk_wmem_alloc`); 0 without a NIC.
     held: u64,
@@ -69,7 +71,7 @@ impl HostQueue {
         self.waiting.front().map_or(Time::NEVER, |front| front.0)
     }
 
-    /// Queue a packet that may depart at `at`, or pass the packet on if that time has come.
+    /// Queue a packet that may depart at `at`, or send the packet at once if that time has come.
     pub fn hand_over(&mut self, now: Time, at: Time, segment: Segment, out: &mut Vec<Segment>) {
         if at <= now && self.waiting.is_empty() {
             out.push(segment);
@@ -79,7 +81,7 @@ impl HostQueue {
         }
     }
 
-    /// Pass on the packets that are due.
+    /// Send the waiting packets whose departure time has come.
     pub fn release(&mut self, now: Time, out: &mut Vec<Segment>) {
         while self.next() <= now
             && let Some((_, segment)) = self.waiting.pop_front()
@@ -114,7 +116,8 @@ impl HostQueue {
         std::mem::take(&mut self.throttled)
     }
 
-    /// Whether packets that wait for their departure are counted by [`is_throttled`](Self::is_throttled).
+    /// Whether the host has a NIC. [`is_throttled`](Self::is_throttled) then also counts packets that wait for
+    /// their departure.
     #[inline]
     pub fn has_nic(&self) -> bool {
         self.nic.is_some()

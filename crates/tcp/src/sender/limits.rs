@@ -8,11 +8,11 @@ use units::{Duration, Time};
 pub(super) enum Limit {
     /// The congestion window is full.
     Cwnd,
-    /// The next departure is in the future.
+    /// Pacing allows the next departure only in the future.
     Pacing,
-    /// The queues of the host hold as many bytes of the connection as they may.
+    /// The queues of the host hold the largest allowed number of bytes of the connection.
     Host,
-    /// Nothing to send, or the connection is not open yet.
+    /// The application has no data to send, or the connection is not open yet.
     #[default]
     Application,
     /// The receiver's window is full.
@@ -30,7 +30,7 @@ pub struct Limited {
     pub cwnd: Duration,
     /// Limited by pacing, or by the queues of the host.
     pub pacing: Duration,
-    /// Limited by the application: nothing to send.
+    /// Limited by the application, which has no data to send.
     pub application: Duration,
     /// Limited by the receiver's window.
     pub receiver: Duration,
@@ -55,12 +55,12 @@ impl AddAssign for Limited {
     }
 }
 
-/// Accounts of time by cause.
+/// The present limiting cause, and the time spent limited by each cause.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Limits {
     current: Limit,
-    /// `NEVER` before the sender is open; no time is counted then.
+    /// Time at which the present cause began to limit; `NEVER` before the sender is open.
     since: Time,
     spent: Limited,
 }

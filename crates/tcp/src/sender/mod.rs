@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `window` | the congestion window: the algorithm, its decisions, the use of the window |
 //! | `connection` | handshake and FIN |
-//! | `board` | outstanding packets, and which of them are SACKed, marked lost, retransmitted |
+//! | `board` | outstanding packets, and whether each packet is SACKed, marked lost, retransmitted |
 //! | `delivery` | delivery counters, rate samples, ECN marks |
 //! | `rack` | loss detection, and the reordering observed |
 //! | `rtt` | smoothed and smallest RTT, retransmission timeout |
@@ -15,9 +15,10 @@
 //! | `timer` | the retransmission timer |
 //! | `queue` | written data, the send buffer, the receiver's window |
 //!
-//! The methods of `Sender` let the parts work together. They are here (opening, closing, observation) and in `ack.rs`,
-//! `recovery.rs`, `losses.rs`, `output.rs` and `timeouts.rs`. The order within an ACK is in `ack.rs`: scoreboard → RTT →
-//! RACK → recovery state → rate sample → congestion control → retransmit, transmit.
+//! The methods of `Sender` connect the parts. Methods for opening, closing and observation are in this file,
+//! other methods in `ack.rs`, `recovery.rs`, `losses.rs`, `output.rs` and `timeouts.rs`. The order within an ACK
+//! is in `ack.rs`: scoreboard → RTT → RACK → recovery state → rate sample → congestion control → retransmit,
+//! transmit.
 //!
 //! Opening a connection follows RFC 9293 section 3.5 (Linux `tcp_connect`, `tcp_rcv_synsent_state_process`,
 //! `tcp_rcv_state_process`): actively with a SYN, or passively with a SYN-ACK.
@@ -76,8 +77,8 @@ use units::{Duration, Rate, Time};
 use window::Window;
 use write_queue::WriteQueue;
 
-/// The sending half of a connection. The methods take the time and the arriving segment, and push the segments that the
-/// sender sends.
+/// The sending half of a connection. The methods take the time and the arriving segment, and append the segments
+/// that the sender sends to `out`.
 ///
 /// The parts that every ACK needs come first, in the order of use: with thousands of connections, fetching these parts
 /// from memory takes most of the time.
@@ -101,8 +102,8 @@ impl Sender {
     /// A sender that has not opened its connection yet.
     ///
     /// # Panics
-    /// If the MSS is 0 or above 65,535, the initial window is 0, or the send buffer is smaller than one MSS:
-    /// no packet could ever be sent.
+    /// If the MSS is 0 or above 65,535, the initial window is 0, or the send buffer is smaller than one MSS,
+    /// because no packet could be sent.
     pub fn new(config: SenderConfig, algorithm: Box<dyn CongestionControl>) -> Sender {
         assert!((1..=65_535).contains(&config.mss), "MSS {}", config.mss);
         assert!(config.initial_window > 0, "an initial window of 0");
@@ -144,7 +145,7 @@ impl Sender {
         self.send_opening(now, out);
     }
 
-    /// Answer a SYN-ACK, also a retransmitted one.
+    /// Answer a SYN-ACK, which may be a retransmission.
     pub fn confirm(&mut self, now: Time, out: &mut Vec<Segment>) {
         out.push(Segment::HandshakeAck { stamp: stamp(now), echo: 0, window: 0 });
     }
@@ -163,7 +164,8 @@ impl Sender {
         self.send_opening(now, out);
     }
 
-    /// Continue the handshake. An ACK of any kind completes it at the passive end (`tcp_synack_rtt_meas`).
+    /// Continue the handshake. An ACK of any kind completes the handshake at the passive end
+    /// (`tcp_synack_rtt_meas`).
     #[cold]
     pub(super) fn shake_hands(&mut self, now: Time, segment: &Segment, out: &mut Vec<Segment>) {
         match (*segment, self.connection.is_passive()) {
@@ -203,8 +205,8 @@ impl Sender {
         self.expand_send_buffer();
     }
 
-    /// Set the bytes that the application has written so far (`None`: unlimited), and send as much of them as all
-    /// limits allow.
+    /// Set the bytes that the application has written so far (`None`: unlimited data), and send as much of this
+    /// data as all limits allow.
     pub fn offer(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
         if bytes > self.queue.data() || bytes.is_none() {
             self.check_app_limited();
@@ -270,7 +272,7 @@ impl Sender {
         self.connection.is_established()
     }
 
-    /// Smoothed RTT, once there was a sample.
+    /// Smoothed RTT; `None` before the first RTT sample.
     pub fn srtt(&self) -> Option<Duration> {
         self.rtt.srtt()
     }
@@ -286,7 +288,7 @@ impl Sender {
     }
 
     /// Time of the first transmission of a packet, microseconds modulo 2^32. `None` if these times are not recorded, or
-    /// if the packet was not retransmitted. Valid only until the packet is acknowledged.
+    /// if the packet was not retransmitted. The time is available only until the packet is acknowledged.
     pub fn first_sent_us(&self, seq: u32) -> Option<u32> {
         self.board.first_us(seq)
     }
@@ -352,7 +354,7 @@ impl Sender {
         }
     }
 
-    /// State of path and sender that the algorithm can read.
+    /// State of the path and of the sender that the algorithm can read.
     fn path(&self, now: Time) -> Path {
         Path {
             now,

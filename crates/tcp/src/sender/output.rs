@@ -1,4 +1,4 @@
-//! Sending: retransmissions first, then new data, within the limits of window, pacing, receiver and application
+//! Sending of retransmissions, then of new data, within the limits of window, pacing, receiver and application
 //! (Linux `tcp_xmit_retransmit_queue`, `tcp_write_xmit`, `tcp_tso_should_defer`).
 
 use super::Sender;
@@ -18,11 +18,11 @@ const DEFER_FOR: Duration = Duration::from_millis(1);
 enum Small {
     /// The burst may wait for an ACK.
     MayWait,
-    /// The burst is sent at once (`tcp_push_one`).
+    /// The burst is sent without waiting for an ACK (`tcp_push_one`).
     Goes,
 }
 
-/// Reason why no more was sent.
+/// Reason why the sender sends no further burst.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
     By(Limit),
@@ -39,7 +39,8 @@ struct Flags {
 }
 
 impl Sender {
-    /// Retransmit lost packets, lowest first. Inlined, as most ACKs arrive while pacing holds back retransmissions.
+    /// Retransmit lost packets, lowest first. The function is inlined because most ACKs arrive while pacing holds
+    /// back retransmissions.
     #[inline]
     pub(super) fn retransmit_lost(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.departures.is_held(now) && self.board.next_to_retransmit().is_some() {
@@ -97,7 +98,7 @@ impl Sender {
         self.departures.account(now, count, bytes, self.stats.sent_packets);
     }
 
-    /// Send new data within all limits, and note which limit stopped it.
+    /// Send new data within all limits, and note the limit that stopped the sender.
     #[inline(always)] // called for every ACK
     pub(super) fn push(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.is_still_paced(now) || self.has_room_again(now) {
@@ -108,8 +109,8 @@ impl Sender {
         }
     }
 
-    /// Whether pacing is still the limit and the application cannot write. A fast path: most ACKs arrive between
-    /// departures.
+    /// Whether pacing is still the limit and the application cannot write. Most ACKs arrive between departures,
+    /// so this test is a fast path.
     #[inline(always)]
     fn is_still_paced(&self, now: Time) -> bool {
         self.departures.is_limited_by_pacing()
@@ -169,8 +170,8 @@ impl Sender {
         Ok(count)
     }
 
-    /// Mark the flow app-limited if a full send buffer is the limit and the configuration treats that as an idle
-    /// application.
+    /// Mark the flow app-limited if a full send buffer is the limit and the configuration treats a full send
+    /// buffer like an idle application.
     fn note_full_buffer(&mut self, limit: Limit) {
         let looks_idle = self.config.quirks.full_send_buffer == FullSendBuffer::AppLimited;
         if limit == Limit::SendBuffer && self.queue.payload_is_full(&self.board) && looks_idle {
@@ -294,7 +295,7 @@ impl Sender {
         Segment::Data { seq, len, push, again, cwr, fin, stamp: stamp(at), sent_us: micros(at), riding: None }
     }
 
-    /// Whether pacing forbids sending now, or passing packets down.
+    /// Whether pacing forbids sending now. With `sch_fq`, whether it forbids passing packets to the host.
     #[inline]
     pub(super) fn must_wait(&self, now: Time) -> bool {
         self.departures.must_wait(now, &self.config, self.window.control(), &self.rtt)
@@ -319,15 +320,15 @@ impl Sender {
         self.queue.expand(self.window.cwnd(), self.window.traits().buffers_three_windows);
     }
 
-    /// Let the application write until the buffer is full or its data ends (`tcp_sendmsg_locked`). Return the packets
-    /// sent meanwhile.
+    /// Let the application write until the send buffer is full or the application has no more data
+    /// (`tcp_sendmsg_locked`). Return the packets sent meanwhile.
     #[inline]
     fn write(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         if self.queue.is_closed_to_writes() { 0 } else { self.write_chunks(now, out) }
     }
 
-    /// Write chunks. When the next data to be sent is a full chunk, one burst of it is sent at once, even if a later
-    /// ACK would allow a larger burst (`tcp_push_one`).
+    /// Write chunks. When the next data to be sent is a full chunk, one burst of this chunk is sent at once, even
+    /// if a later ACK would allow a larger burst (`tcp_push_one`).
     fn write_chunks(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         let mut sent = 0;
         while self.queue.write_chunk(&self.board) {
@@ -338,8 +339,9 @@ impl Sender {
         sent
     }
 
-    /// Enlarge the buffer if the window allows. True if the waiting application has room to write. Called after every
-    /// attempt to send; Linux checks after ACKs only (`tcp_check_space`, `sk_stream_write_space`).
+    /// Enlarge the send buffer if the window allows. True if the waiting application has room to write. This
+    /// function is called after every attempt to send, whereas Linux checks after ACKs only (`tcp_check_space`,
+    /// `sk_stream_write_space`).
     #[inline]
     fn has_room_again(&mut self, now: Time) -> bool {
         self.queue.is_full() && self.frees_room(now)

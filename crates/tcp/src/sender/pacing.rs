@@ -63,20 +63,20 @@ impl Pacer {
     /// later. `mss`: payload for rates. `packets_out`: outstanding packets.
     pub fn set_rate(&mut self, control: &Control, rtt: &RttEstimator, mss: u32, packets_out: u32) {
         if let Some(rate) = control.pacing_rate {
-            // A rate of zero means that there is no estimate: Linux does not pace then.
+            // A rate of zero means that the algorithm has no estimate. Linux then does not pace.
             self.rate = if rate == Rate::default() { Rate::UNLIMITED } else { rate };
             return;
         }
         let Some(srtt) = rtt.srtt() else { return };
         let percent = if control.cwnd < control.ssthresh / 2 { 200 } else { 120 };
         let packets = control.cwnd.max(packets_out);
-        // Bits times 10^6 microseconds, times percent / 100; The product fits into 64 bits for up to 25 million packets
-        // of 9 kB.
+        // The factor 80,000 is 8 bits per byte times 10^6 microseconds per second divided by 100 percent. The
+        // product fits into 64 bits for up to 25 million packets of 9 kB.
         let bits = u64::from(mss) * u64::from(packets) * percent * 80_000;
         self.rate = Rate::from_bits_per_sec(bits / srtt.as_micros().max(1));
     }
 
-    /// Packets per burst: by default as many as the pacing rate sends in 1 ms, more on very short paths.
+    /// Packets per burst: by default the packets that the pacing rate sends in 1 ms, more on very short paths.
     pub fn burst_packets(&self, config: &SenderConfig, control: &Control, rtt: &RttEstimator) -> u32 {
         if config.max_burst_bytes < 2 * config.mss {
             return 1;

@@ -1,10 +1,10 @@
-//! A tail loss probe that awaits its ACK: if the last packets of a flight are lost, no ACK arrives, so the sender sends
-//! one more packet to elicit an ACK (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
+//! State of a tail loss probe. If the last packets of a flight are lost, no ACK arrives, so the sender sends one
+//! more packet to elicit an ACK (RFC 8985 section 7; Linux `tcp_send_loss_probe`).
 
 /// The probe that awaits its ACK, if any.
 #[derive(Debug, Default)]
 pub(super) struct TailProbe {
-    /// `next` when the probe was sent.
+    /// Number of the next new packet when the probe was sent; `None` without a probe.
     end: Option<u32>,
     /// Whether the probe was a retransmission of the last packet.
     was_retransmission: bool,
@@ -12,14 +12,15 @@ pub(super) struct TailProbe {
     app_limited: bool,
 }
 
-/// Conclusion from an ACK.
+/// Conclusion about the tail of the flight from an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     /// The ACK does not reach a probe, or no packet was lost.
     Calm,
-    /// The original or the probe arrived: the next ACK decides.
+    /// Either the original packet or the probe arrived. The next ACK shows whether both arrived.
     Undecided,
-    /// The end of the flight was lost; `app_limited`: this packet was sent while the flow was app-limited.
+    /// The last packet of the flight was lost; `app_limited`: this packet was sent while the flow was
+    /// app-limited.
     Lost { app_limited: bool },
 }
 
@@ -35,12 +36,12 @@ impl TailProbe {
         self.end.is_some() && self.was_retransmission
     }
 
-    /// Whether a probe that was sent when `next` was `end` awaits its ACK.
+    /// Whether a probe that was sent when `end` was the number of the next new packet awaits its ACK.
     pub fn ends_at(&self, end: u32) -> bool {
         self.end == Some(end)
     }
 
-    /// Note that new data was sent as a probe; `next` includes it.
+    /// Note that new data was sent as a probe; `next`: number of the next new packet after the probe.
     pub fn sent_new(&mut self, next: u32) {
         self.was_retransmission = false;
         self.end = Some(next);
@@ -68,11 +69,11 @@ impl TailProbe {
     pub fn judge(&mut self, ack: u32, both: bool, news: bool) -> Tail {
         let Some(end) = self.end.filter(|&end| ack >= end) else { return Tail::Calm };
         if !self.was_retransmission || both {
-            self.end = None; // both copies arrived, or the probe was new data: no packet was lost
+            self.end = None; // the packet and its retransmission arrived, or the probe was new data: no packet was lost
         } else if ack > end {
             return Tail::Lost { app_limited: self.app_limited };
         } else if !news {
-            self.end = None; // a pure duplicate
+            self.end = None; // a duplicate ACK shows that the packet and the probe arrived
         } else {
             return Tail::Undecided;
         }

@@ -1,7 +1,8 @@
-//! Deviations from released Linux, to measure their effect. All are off by default.
+//! Deviations from released Linux, to measure their effect. All deviations are off by default.
 //!
-//! In ns-3 3.40, BBR flows starve in cases in which they do not starve in Linux. Google's kernel with BBRv3 counts
-//! packets in flight differently. Each field of [`Quirks`] switches one such behaviour, independently of all others.
+//! In ns-3 3.40, BBR flows starve in some cases in which BBR flows do not starve in Linux. Google's kernel with
+//! BBRv3 counts packets in flight differently. Each field of [`Quirks`] selects one such behaviour, independently
+//! of the other fields.
 
 use super::record::{APP_LIMITED, Record};
 use congestion::RateSample;
@@ -12,12 +13,13 @@ use units::{Duration, Time};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RateSampling {
-    /// The transmission of the sampled packet, or the last delivery known at that time (Linux).
+    /// The interval starts at the transmission of the sampled packet, or at the last delivery known at that time
+    /// (Linux).
     #[default]
     Linux,
-    /// The start of the preceding sample, or of the simulation if that sample was invalid. A sample continues until the
-    /// ACK of a packet at whose transmission more packets had been delivered than at the start of the sample (ns-3
-    /// 3.40).
+    /// The interval starts where the preceding sample started, or at the start of the simulation if the preceding
+    /// sample was invalid. A sample continues until the ACK of a packet at whose transmission more packets had
+    /// been delivered than at the start of the sample (ns-3 3.40).
     #[serde(rename = "ns3_3.40")]
     Ns3_40,
 }
@@ -33,39 +35,40 @@ pub enum InvalidSamples {
     Repeated,
 }
 
-/// Packets that recovery retransmits when none is marked lost and there is no new data: rule 3 of `NextSeg` in
-/// RFC 6675.
+/// Packets that recovery retransmits when no packet is marked lost and there is no new data (rule 3 of `NextSeg`
+/// in RFC 6675).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rescue {
-    /// None (Linux).
+    /// No packets (Linux).
     #[default]
     None,
-    /// Unacknowledged packets below the highest SACKed one (RFC 6675).
+    /// Unacknowledged packets below the highest SACKed packet (RFC 6675).
     Rfc6675,
     /// All outstanding packets (ns-3 3.40).
     Unbounded,
 }
 
-/// Classifies a sender whose whole send buffer is in flight, below its window.
+/// Classification of a sender whose whole send buffer is in flight while its window is not full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FullSendBuffer {
-    /// Limited by the application: its samples are marked app-limited (Linux).
+    /// Limited by the application: rate samples are marked app-limited (Linux).
     #[default]
     AppLimited,
-    /// Limited by the network, as the application has written as much as the send buffer accepts (ns-3).
+    /// Limited by the network, because the application has written as much as the send buffer accepts (ns-3).
     NetworkLimited,
 }
 
-/// Classifies a sender that has sent all that its application has written, below its window.
+/// Classification of a sender that has sent all written data while its window is not full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IdleApplication {
-    /// Limited by the application: Linux checks before it takes the next write.
+    /// Limited by the application: Linux checks before the application's next write.
     #[default]
     AppLimited,
-    /// Limited by the network: ns-3 checks after the next write, when at least one segment is ready to be sent.
+    /// Limited by the network: ns-3 checks after the application's next write, when at least one segment is ready
+    /// to be sent.
     NetworkLimited,
 }
 
@@ -73,7 +76,7 @@ pub enum IdleApplication {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proportion {
-    /// Delivered data, as in RFC 9937 section 6.
+    /// The reduction counts delivered data, as in RFC 9937 section 6.
     #[default]
     Rfc9937,
     /// A duplicate ACK counts one packet more than it SACKs, as a duplicate ACK without SACK blocks would, and products
@@ -81,16 +84,16 @@ pub enum Proportion {
     Ns3,
 }
 
-/// Packets in flight when a lost packet was sent, as reported to algorithms that use it.
+/// Packets in flight when a lost packet was sent, as reported to algorithms that use this number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LostInFlight {
-    /// The count at transmission.
+    /// All packets in flight when the lost packet was sent.
     #[default]
     Counted,
-    /// The count at transmission, minus the packets before the lost packet in its burst, if these packets and the last
-    /// packet of the preceding burst are SACKed. Google's kernel with BBRv3 moves these packets into the preceding
-    /// burst and subtracts them from the count of the remaining burst (`tcp_shifted_skb`).
+    /// Packets in flight when the lost packet was sent, minus the packets before it in its burst if these packets
+    /// and the last packet of the preceding burst are SACKed. Google's kernel with BBRv3 moves these packets into
+    /// the preceding burst and subtracts them from the count of the remaining burst (`tcp_shifted_skb`).
     Shifted,
 }
 
@@ -99,7 +102,7 @@ pub enum LostInFlight {
 pub struct Quirks {
     /// Start of the interval of a delivery-rate sample.
     pub rate_sampling: RateSampling,
-    /// Treatment of a sample whose interval is too short.
+    /// Treatment of a rate sample whose interval is shorter than the smallest RTT.
     pub invalid_samples: InvalidSamples,
     /// Rescue retransmissions in recovery.
     pub rescue: Rescue,
@@ -113,12 +116,12 @@ pub struct Quirks {
     pub lost_in_flight: LostInFlight,
 }
 
-/// The sample that ns-3 carries over from one ACK to the next.
+/// The rate sample that ns-3 continues from one ACK to the next.
 #[derive(Debug)]
 pub(super) struct Carried {
     quirks: Quirks,
     prior_delivered: u32,
-    /// `None` after an invalid sample.
+    /// Start of the interval of the next sample; `None` after an invalid sample.
     prior_time: Option<Time>,
     interval: Duration,
     app_limited: bool,
@@ -196,7 +199,8 @@ mod tests {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    /// Take the samples of packets with the given times of sending and of delivery, each with an ACK of its own.
+    /// Return the rate samples of packets with the given times of sending and of delivery. Each packet has its
+    /// own ACK.
     fn samples(quirks: Quirks, packets: &[(u64, u64)]) -> Vec<RateSample> {
         let mut delivery = Delivery::new(quirks, Feedback::Off);
         let mut events: Vec<_> = packets.iter().flat_map(|&(sent, back)| [(sent, back), (back, 0)]).collect();
@@ -224,7 +228,8 @@ mod tests {
         Quirks { rate_sampling: RateSampling::Ns3_40, invalid_samples, ..Quirks::default() }
     }
 
-    // Normal packets have an RTT of 100 ms; the third is delivered 1 ms after it was sent.
+    // Send time and delivery time of each packet in milliseconds. The RTT is 100 ms, except for the third packet,
+    // which is delivered 1 ms after it was sent.
     const SPURIOUS: [(u64, u64); 4] = [(1_000, 1_100), (1_100, 1_200), (1_201, 1_202), (1_203, 1_303)];
 
     #[test]

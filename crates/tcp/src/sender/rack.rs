@@ -3,8 +3,8 @@
 //!
 //! Loss detection by duplicate ACKs alone marks a packet lost when three packets above it have been SACKed (RFC 6675,
 //! `IsLost`). Linux used this method before RACK, and ns-3 still uses it. There is no reordering timer, and the
-//! threshold is constant. A lost retransmission is not detected: it is repaired only by the timeout, which marks all
-//! outstanding packets lost (RFC 6675 section 5.1).
+//! threshold is constant. A lost retransmission is not detected. Only the timeout repairs this loss, by marking
+//! all outstanding packets lost (RFC 6675 section 5.1).
 
 use super::config::LossDetection;
 use super::record::LOST;
@@ -17,10 +17,11 @@ use units::{Duration, Time};
 const DUP_THRESHOLD: u32 = 3;
 /// Largest reordering degree, packets.
 const MAX_REORDERING: u32 = 300;
-/// Recoveries without a spurious retransmission after which the widened reordering window is reset.
+/// Number of recoveries without a spurious retransmission after which the widened reordering window is reset.
 const PERSIST_RECOVERIES: u32 = 16;
 
-/// State of RACK: the newest delivered packet (the one that was sent last), and the reordering observed.
+/// State of RACK: the newest delivered packet (the delivered packet that was sent last), and the reordering
+/// observed.
 #[derive(Debug)]
 pub(super) struct Rack {
     /// Send time and number of the newest delivered packet.
@@ -43,7 +44,7 @@ pub(super) struct Rack {
 }
 
 impl Rack {
-    /// The initial state. With `DupAck` the threshold does not adapt to reordering.
+    /// Create the initial state. With `DupAck` the duplicate threshold does not adapt to reordering.
     pub fn new(detection: LossDetection) -> Rack {
         let learns = detection == LossDetection::Rack;
         Rack {
@@ -73,7 +74,7 @@ impl Rack {
         self.newest = self.newest.max((sent, seq));
     }
 
-    /// Note that a packet arrived late, `distance` packets below the highest delivered one.
+    /// Note that a packet arrived late, `distance` packets below the highest delivered packet.
     pub fn see_reordering(&mut self, distance: u32) {
         self.reordering = self.reordering.max(distance.min(self.most_reordering));
         self.reordering_seen = true;
@@ -116,7 +117,7 @@ impl Rack {
         self.reordering > DUP_THRESHOLD
     }
 
-    /// Reset a large reordering degree on a timeout with many SACKed packets, as the degree was probably an
+    /// Reset a large reordering degree on a timeout with many SACKed packets, because the degree was probably an
     /// overestimate.
     pub fn forget_large_reordering(&mut self, sacked_out: u32) {
         if sacked_out >= DUP_THRESHOLD {
@@ -149,14 +150,14 @@ impl Rack {
         from..below
     }
 
-    /// Whether a packet was sent before the newest delivered one.
+    /// Whether a packet was sent before the newest delivered packet.
     #[inline]
     pub fn is_overtaken(&self, sent: Time, seq: u32) -> bool {
         (sent, seq) < self.newest
     }
 
-    /// Whether there may be losses: a packet believed to be in the network was sent before a delivered one. Always true
-    /// with [`LossDetection::DupAck`].
+    /// Whether there may be losses: a packet believed to be in the network was sent before a delivered packet.
+    /// Always true with [`LossDetection::DupAck`].
     #[inline]
     pub fn may_have_losses(&self, board: &Scoreboard) -> bool {
         self.by_duplicates

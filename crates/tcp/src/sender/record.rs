@@ -2,7 +2,7 @@
 
 use units::{Duration, Time};
 
-/// Stands for "no packet" in the links of the send order.
+/// Value for "no packet" in the links of the send order.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The packet was selectively acknowledged.
@@ -24,7 +24,7 @@ pub(super) const FIN: u16 = 128;
 /// The packet was the last of the written data when it was sent (Linux `tcp_mark_push`).
 pub(super) const PUSH: u16 = 256;
 
-/// One packet: its time of sending and the delivery counters at that time. Fits one cache line.
+/// One packet: its time of sending and the delivery counters at that time. A record fits into one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Record {

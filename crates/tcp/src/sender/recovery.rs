@@ -18,7 +18,7 @@ pub(super) enum Resend {
 }
 
 impl Sender {
-    /// Advance the state machine after an ACK and return what to retransmit.
+    /// Update the state of recovery after an ACK, and return the packets to retransmit.
     #[inline]
     pub(super) fn update_recovery(&mut self, now: Time, summary: &mut AckSummary) -> Resend {
         if summary.advanced {
@@ -128,7 +128,8 @@ impl Sender {
         Resend::Lost
     }
 
-    /// Check by F-RTO whether the timeout was spurious. If it was not, retransmit in slow start.
+    /// Check by F-RTO whether the timeout was spurious. If the timeout was not spurious, retransmit in slow
+    /// start.
     fn process_loss(&mut self, now: Time, summary: &AckSummary) -> Resend {
         let recovered = self.board.una() >= self.recovery.high();
         if summary.advanced && self.undo_loss(now, false) {
@@ -169,7 +170,7 @@ impl Sender {
         }
     }
 
-    /// Go to Open, or to Disorder if packets are SACKed, marked lost or retransmitted.
+    /// Enter Open, or Disorder if packets are SACKed, marked lost or retransmitted.
     fn keep_open(&mut self) {
         self.recovery.settle(self.board.is_suspicious(), self.board.next());
     }
@@ -187,7 +188,7 @@ impl Sender {
     /// Begin fast recovery.
     pub(super) fn enter_recovery(&mut self, now: Time, ece: bool) {
         if !self.board.any_retransmission_out() {
-            self.recovery.forget_retransmission(); // the time is left over from an earlier episode
+            self.recovery.forget_retransmission(); // the stored time belongs to an earlier episode
         }
         self.recovery.forget_threshold();
         self.recovery.watch_for_undo(self.board.una(), self.board.retrans_out());
@@ -200,7 +201,7 @@ impl Sender {
         self.recovery.enter(CaState::Recovery);
     }
 
-    /// Begin a reduction: the algorithm sets the new threshold.
+    /// Begin a reduction, for which the algorithm sets the new slow-start threshold.
     fn enter_reduction(&mut self, now: Time, cause: Congestion) {
         self.recovery.begin_reduction(self.board.next(), self.window.cwnd());
         let path = self.path(now);
@@ -208,7 +209,7 @@ impl Sender {
         self.recovery.tell_reduced();
     }
 
-    /// End the reduction and set the window to the threshold.
+    /// End the reduction and set the window to the slow-start threshold.
     fn end_reduction(&mut self, now: Time) {
         let due = self.recovery.state() == CaState::Cwr || !self.recovery.is_undone();
         let ssthresh = self.window.control().ssthresh;
@@ -228,7 +229,7 @@ impl Sender {
         }
     }
 
-    /// Enter the state Loss, as the retransmission timer has fired.
+    /// Enter the state Loss, because the retransmission timer has fired.
     pub(super) fn enter_loss(&mut self, now: Time) {
         let fresh = self.recovery.state() < CaState::Recovery;
         self.mark_timed_out(now);
@@ -249,7 +250,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The threshold that undoing the next reduction would restore.
+    /// The slow-start threshold that undoing the next reduction would restore.
     fn current_ssthresh(&self) -> u32 {
         if self.recovery.is_reducing() {
             self.window.control().ssthresh
@@ -280,7 +281,7 @@ impl Sender {
         }
     }
 
-    /// Restore window and threshold.
+    /// Restore the window and the slow-start threshold from before the episode.
     fn undo(&mut self, now: Time, forget_losses: bool) {
         if forget_losses {
             self.board.forget_losses();

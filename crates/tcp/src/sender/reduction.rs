@@ -2,8 +2,8 @@
 
 use super::quirks::Proportion;
 
-/// A reduction of the window: the sender sends in proportion to delivery, and the window reaches the threshold at the
-/// end of the round.
+/// A reduction of the window: the sender sends in proportion to delivery, and the window reaches the slow-start
+/// threshold at the end of the round.
 #[derive(Debug)]
 pub(super) struct Reduction {
     arithmetic: Proportion,
@@ -64,13 +64,13 @@ impl Reduction {
         (in_flight + allowed).max(1) as u32
     }
 
-    /// Packets that ns-3 counts in addition for a duplicate ACK: 1 or 0.
+    /// Additional packets, 0 or 1, that ns-3 counts as delivered for a duplicate ACK.
     fn counted_twice(&self, advanced: bool) -> u32 {
         let twice = self.arithmetic == Proportion::Ns3 && !advanced;
         u32::from(twice && self.delivered < self.prior_cwnd)
     }
 
-    /// Packets to send while more than the threshold is in flight (RFC 9937 section 6.2).
+    /// Packets to send while more packets than the slow-start threshold are in flight (RFC 9937 section 6.2).
     fn proportion(&self, ssthresh: u32) -> i64 {
         let prior = self.prior_cwnd.max(1);
         match self.arithmetic {
@@ -89,8 +89,9 @@ impl Reduction {
         }
     }
 
-    /// Packets to send while at most the threshold is in flight (RFC 9937 section 6.2): the larger of `delivered` and
-    /// the packets owed (delivered minus sent during the reduction), and one more if `safe`, as in slow start.
+    /// Packets to send while at most the slow-start threshold is in flight (RFC 9937 section 6.2): the larger of
+    /// `delivered` and the packets owed (delivered minus sent during the reduction), and one packet more if
+    /// `safe`, as in slow start.
     fn catch_up(&self, delivered: u32, safe: bool) -> i64 {
         let owed = i64::from(self.delivered) - i64::from(self.sent);
         if self.arithmetic == Proportion::Ns3 && owed < 0 {

@@ -1,4 +1,5 @@
-//! Records of the outstanding packets by number: recent ones in a ring, the oldest possibly in a compact form.
+//! Records of the outstanding packets by number. The records of recent packets are in a ring, and those of the
+//! oldest packets may be in a compact form.
 
 use super::early::Early;
 use super::record::{Record, SACKED};
@@ -9,7 +10,7 @@ const FEWEST: usize = 16;
 /// Ring size below which a lean scoreboard does not save memory.
 const MANY: usize = 64;
 
-/// Largest number of outstanding packets per place in the ring of a lean scoreboard.
+/// Largest number of outstanding packets per entry of the ring of a lean scoreboard.
 const MOST_PER_PLACE: u32 = 32;
 
 /// Numbers of the outstanding packets: `una..next`.
@@ -19,16 +20,16 @@ pub(super) struct Outstanding {
     pub next: u32,
 }
 
-/// The records. The number of a packet determines its place.
+/// The records of the outstanding packets. The number of a packet determines the position of its record.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Ring {
     /// Records from `base` on.
     places: Vec<Record>,
-    /// Number of the first packet whose record was not set aside.
+    /// Number of the first packet whose record is in the ring, not in `early`.
     base: u32,
     lean: bool,
-    /// Records below `base`, which only a lean ring sets aside.
+    /// Compact records of the packets below `base`, used only in a lean ring.
     early: Early,
 }
 
@@ -54,13 +55,13 @@ impl Ring {
         if seq < self.base { self.early.get_mut(seq) } else { &mut self.places[slot] }
     }
 
-    /// The record of a packet whose record was not set aside.
+    /// The record of a packet whose record is in the ring, not in `early`.
     #[inline]
     pub fn recent(&self, seq: u32) -> &Record {
         &self.places[self.slot(seq)]
     }
 
-    /// Number of the first packet whose record was not set aside.
+    /// Number of the first packet whose record is in the ring, not in `early`.
     #[inline]
     pub fn base(&self) -> u32 {
         self.base
@@ -71,13 +72,13 @@ impl Ring {
         self.places.len() + self.early.records()
     }
 
-    /// The lowest outstanding packet whose record was not set aside.
+    /// The lowest outstanding packet whose record is in the ring, not in `early`.
     #[inline]
     fn lowest(&self, out: Outstanding) -> u32 {
         out.una.max(self.base)
     }
 
-    /// Number of outstanding packets with a place in the ring.
+    /// Number of outstanding packets whose record is in the ring.
     #[inline]
     fn taken(&self, out: Outstanding) -> usize {
         (out.next - self.lowest(out)) as usize
@@ -96,10 +97,11 @@ impl Ring {
         self.places[slot] = record;
     }
 
-    /// Double the ring, or set records aside in a lean ring. The choice depends on the number of undelivered packets:
+    /// Double the ring, or, in a lean ring, move records to `early`. A lean ring chooses by the number of
+    /// undelivered packets:
     ///
-    /// - less than 3/8 of the ring: set the oldest three quarters of the records aside and halve the ring
-    /// - less than 7/8 of the ring: set the older half of the records aside
+    /// - less than 3/8 of the ring: move the oldest three quarters of the records and halve the ring
+    /// - less than 7/8 of the ring: move the older half of the records
     /// - 7/8 of the ring or more: double the ring
     #[cold]
     #[inline(never)]
@@ -109,7 +111,7 @@ impl Ring {
             return self.resize(out, places * 2);
         }
         let waiting = self.places.iter().filter(|record| !record.is(SACKED)).count();
-        // All records set aside are copied each time, so their number must not exceed the size of the ring by much.
+        // Each move copies all records in `early`, so their number must not exceed the size of the ring by much.
         let needed = waiting.max(((out.next - out.una) / MOST_PER_PLACE) as usize);
         match needed * 8 / places {
             ..3 => {
@@ -121,7 +123,7 @@ impl Ring {
         }
     }
 
-    /// Move the oldest records out of the ring.
+    /// Move the oldest records from the ring to `early`.
     fn set_aside(&mut self, out: Outstanding, records: usize) {
         let end = self.lowest(out) + records as u32;
         self.early = Early::new(out.una, (out.una..end).map(|seq| self.get(seq)));
@@ -129,7 +131,8 @@ impl Ring {
     }
 
     /// Halve the ring if at most a quarter of it is used, so that memory is freed after a burst. Must not be called
-    /// while an ACK is processed, as that processing reads the records of packets that the ACK has just acknowledged.
+    /// while an ACK is processed, because that processing reads the records of packets that the ACK has just
+    /// acknowledged.
     #[cold]
     fn shrink(&mut self, out: Outstanding) {
         if self.base <= out.una {

@@ -1,7 +1,8 @@
 //! Round-trip time and retransmission timeout as Linux estimates them (`tcp_rtt_estimator`, `tcp_set_rto`).
 //!
-//! Unlike RFC 6298, the variance term (not the sum of smoothed RTT and variance term) has a floor, so RTO >= srtt + 200
-//! ms by default. The variance term follows the largest deviation of each round trip, and falls slowly.
+//! Unlike in RFC 6298, the floor applies to the variance term, not to the sum of smoothed RTT and variance term,
+//! so RTO >= srtt + 200 ms by default. The variance term follows the largest deviation of each round trip, and
+//! falls slowly.
 
 use congestion::WindowedMax;
 use units::{Duration, Time};
@@ -11,7 +12,8 @@ const RTO_MAX: Duration = Duration::from_secs(120);
 /// Window of the minimum RTT, in milliseconds (sysctl tcp_min_rtt_wlen).
 const MIN_RTT_WINDOW_MS: u32 = 300_000;
 
-/// The estimator. Internally in microseconds, srtt scaled by 8 and the deviations by 4, as in the kernel.
+/// Estimator of RTT and RTO. Integer fields are in microseconds, with srtt scaled by 8 and the deviations by 4,
+/// as in the kernel.
 #[derive(Debug)]
 pub(super) struct RttEstimator {
     srtt_8: i64,
@@ -54,17 +56,17 @@ impl RttEstimator {
         (inverted != 0).then(|| Duration::from_nanos(u64::MAX - inverted))
     }
 
-    /// The retransmission timeout, backed off.
+    /// The retransmission timeout, including its back-off.
     pub fn rto(&self) -> Duration {
         self.rto
     }
 
-    /// The timeout, doubled `times` times.
+    /// The retransmission timeout, doubled `times` times.
     pub fn backed_off(&self, times: u32) -> Duration {
         (self.rto * (1 << times.min(63))).min(RTO_MAX)
     }
 
-    /// Double the timeout after it has expired.
+    /// Double the retransmission timeout after it has expired.
     pub fn back_off(&mut self) {
         self.rto = (self.rto * 2).min(RTO_MAX);
     }
@@ -74,7 +76,7 @@ impl RttEstimator {
         self.last
     }
 
-    /// Forget the sample of the last arrived segment, as another segment has arrived.
+    /// Forget the sample of the last arrived segment, because another segment has arrived.
     #[inline]
     pub fn forget_last(&mut self) {
         self.last = None;

@@ -22,13 +22,13 @@ impl Sacked {
         self.ranges.is_empty()
     }
 
-    /// One past the highest packet.
+    /// One past the highest SACKed packet.
     #[inline]
     pub fn end(&self) -> Option<u32> {
         self.ranges.end()
     }
 
-    /// The `n`-th highest packet, counted from 1; `None` if there are fewer.
+    /// The `n`-th highest SACKed packet, counted from 1; `None` if fewer packets are SACKed.
     pub fn nth_highest(&self, n: u32) -> Option<u32> {
         self.ranges.nth_highest(n)
     }
@@ -39,15 +39,15 @@ impl Sacked {
         self.ranges.remove_below(una);
     }
 
-    /// The one packet that `blocks` report and the preceding ACK did not; `None` if the blocks differ by more than that
-    /// packet.
+    /// The only packet that `blocks` report and the preceding ACK did not report; `None` if the blocks differ in
+    /// any other way.
     #[inline]
     pub fn grown(&self, blocks: &SackBlocks) -> Option<u32> {
         blocks.grown_since(&self.known)
     }
 
-    /// Add the one packet that `blocks` report and the preceding ACK did not. False if an earlier ACK had reported this
-    /// packet.
+    /// Add the only packet that `blocks` report and the preceding ACK did not report. False if an earlier ACK had
+    /// reported this packet.
     #[inline]
     pub fn add_one(&mut self, seq: u32, blocks: &SackBlocks) -> bool {
         let mut is_new = false;

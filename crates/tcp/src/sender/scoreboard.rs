@@ -4,8 +4,8 @@
 //!
 //! - `una <= next`, and every packet in `una..next` has a record.
 //! - The counters agree with the flags.
-//! - The send-order list has every packet believed to be in the network, in the order of sending. All other packets in
-//!   the list were marked lost by a timeout.
+//! - The send-order list has every packet believed to be in the network, in the order of sending. Any other
+//!   packet in the list was marked lost by a timeout.
 //! - The field `earlier` of the first packet in the list is stale: most packets leave the list at the front, and the
 //!   record of the packet behind them is then not written.
 
@@ -16,8 +16,8 @@ use crate::numbered::Numbered;
 use std::collections::VecDeque;
 use units::Time;
 
-/// The records of all outstanding packets, with counters and SACK ranges. Loss recovery reads them in two orders: by
-/// time of sending, and by number for retransmission. The fields that every ACK needs come first.
+/// The records of all outstanding packets, with counters and SACK ranges. Loss recovery reads the records in two
+/// orders: by time of sending, and by number for retransmission. The fields that every ACK needs come first.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Scoreboard {
@@ -37,7 +37,7 @@ pub(super) struct Scoreboard {
     /// Payload bytes below `next`.
     next_bytes: u64,
     ring: Ring,
-    /// Lost packets by number; entries may be stale, and each is checked when it is taken out.
+    /// Lost packets by number. An entry may be stale, so each entry is checked when it is taken out.
     lost: VecDeque<u32>,
     pub sacked: Sacked,
     /// When each retransmitted packet was first sent, microseconds modulo 2^32; `None`: not recorded.
@@ -75,7 +75,7 @@ impl Scoreboard {
         self.ring.get_mut(seq)
     }
 
-    /// The record of a packet whose record was not set aside.
+    /// The record of a packet whose record is in the ring, not in its compact form.
     #[inline]
     pub fn recent(&self, seq: u32) -> &Record {
         self.ring.recent(seq)
@@ -131,7 +131,7 @@ impl Scoreboard {
         self.packets_out() + self.retrans_out - (self.sacked_out + self.lost_out)
     }
 
-    /// Whether no packet is SACKed, marked lost or retransmitted, and no record is set aside.
+    /// Whether no packet is SACKed, marked lost or retransmitted, and no record is in compact form.
     #[inline]
     pub fn is_clean(&self) -> bool {
         self.ring.base() <= self.una
@@ -173,8 +173,9 @@ impl Scoreboard {
         self.sacked.end().unwrap_or(self.una)
     }
 
-    /// Packets before `seq` in its burst that Google's kernel would have moved into the preceding burst: all of them if
-    /// they and the last packet of the preceding burst are SACKed, else 0.
+    /// Number of packets before `seq` in its burst that Google's kernel would have moved into the preceding
+    /// burst. These are all packets before `seq` if they and the last packet of the preceding burst are SACKed,
+    /// else 0.
     pub fn shifted_away(&self, seq: u32) -> u32 {
         let mut head = seq;
         while head > self.una && !self.get(head).is(BURST_HEAD) {
@@ -298,7 +299,7 @@ impl Scoreboard {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Mark a packet SACKed. Return when it was last sent, and whether it was ever retransmitted.
+    /// Mark a packet SACKed. Return when the packet was last sent, and whether it was ever retransmitted.
     #[inline]
     pub fn sack(&mut self, seq: u32) -> (Time, bool) {
         let record = self.get_mut(seq);
@@ -400,8 +401,8 @@ impl Scoreboard {
         (self.una..self.next).contains(&seq) && self.get(seq).flags & (LOST | RETRANSMITTED | SACKED) == LOST
     }
 
-    /// Clear every loss mark, as the episode is undone. As in Linux, packets that RACK marked lost stay out of the send
-    /// order: if one of these packets really is lost, only a timeout detects the loss.
+    /// Clear every loss mark, because the episode is undone. As in Linux, packets that RACK marked lost stay out
+    /// of the send order: if one of these packets really is lost, only a timeout detects the loss.
     pub fn forget_losses(&mut self) {
         for seq in self.una..self.next {
             self.get_mut(seq).flags &= !LOST;

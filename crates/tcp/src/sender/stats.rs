@@ -13,7 +13,7 @@ pub struct SenderStats {
     pub sent_bytes: u64,
     /// Data packets retransmitted.
     pub retransmitted_packets: u64,
-    /// Packets marked lost (rightly or not).
+    /// Packets marked lost, including packets that arrived after all.
     pub lost_packets: u64,
     /// Packets that the receiver has reported as CE-marked.
     pub marked_packets: u64,

@@ -1,4 +1,4 @@
-//! Summary of one ACK, which the steps of its processing fill and read.
+//! Summary of one ACK, which the steps of ACK processing fill and read.
 
 use super::delivery::Newest;
 use crate::segment::stamp;
@@ -35,11 +35,11 @@ pub(super) struct AckSummary {
     /// Whether a retransmission was marked lost.
     pub retransmission_lost: bool,
     pub retransmission_acked: bool,
-    /// Whether the timer is restarted after loss detection.
+    /// Whether the retransmission timer is restarted after loss detection.
     pub arm_timer: bool,
     /// Whether the ACK acknowledges a lone short packet.
     pub short_packet: bool,
-    /// Lowest packet delivered late, below the highest SACKed one.
+    /// Lowest packet that was delivered late, below the highest SACKed packet.
     pub reordered_from: Option<u32>,
     /// Times of sending of cumulatively acknowledged packets that were never retransmitted.
     pub acked_sent: Span,
@@ -74,7 +74,7 @@ impl AckSummary {
             Some((now.since(oldest), now.since(newest)))
         } else if self.advanced {
             let elapsed_ms = stamp(now).saturating_sub(self.echo).max(1);
-            let elapsed = Duration::from_millis(u64::from(elapsed_ms)); // the resolution of timestamps
+            let elapsed = Duration::from_millis(u64::from(elapsed_ms)); // at least 1 ms, the resolution of timestamps
             Some((elapsed, elapsed))
         } else {
             None

@@ -1,4 +1,5 @@
-//! Timers: the retransmission timer in its three uses, pacing, the algorithm's wake-ups.
+//! Timers of the sender: the retransmission timer (timeout, tail loss probe, reordering), pacing, and wake-ups of
+//! the algorithm.
 
 use super::Sender;
 use super::host::NEW_DATA;
@@ -14,7 +15,7 @@ impl Sender {
         self.timer.at().min(self.window.next_wakeup()).min(self.departures.wakeup())
     }
 
-    /// Run the timers that are due. Harmless if no timer is due.
+    /// Run the timers that are due. The call has no effect if no timer is due.
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>) {
         self.departures.release(now, out);
         if self.window.next_wakeup() <= now {
@@ -76,7 +77,7 @@ impl Sender {
         self.timer.await_next_probe(now, &self.rtt);
     }
 
-    /// Send a tail loss probe, as its timer has fired.
+    /// Send a tail loss probe, because the probe timer has fired.
     fn send_probe(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.recovery.probe.is_out() && self.board.packets_out() > 0 {
             if self.queue.has_new_data(&self.board) && self.queue.receiver_has_room(&self.board) {
@@ -112,7 +113,7 @@ impl Sender {
     }
 
     /// Arm the probe timer if a probe is allowed, and return whether the timer was armed. `rto_from_now`: the RTO
-    /// counts from now, not from the sending of the head.
+    /// counts from now, not from the transmission of the lowest outstanding packet.
     #[inline]
     pub(super) fn schedule_probe(&mut self, now: Time, rto_from_now: bool) -> bool {
         let calm =

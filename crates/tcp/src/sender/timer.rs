@@ -1,4 +1,4 @@
-//! The retransmission timer in its three uses: timeout, tail loss probe, reordering.
+//! The retransmission timer, which also serves tail loss probes and the reordering window.
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
@@ -38,7 +38,7 @@ impl Default for Timer {
 }
 
 impl Timer {
-    /// When the timer fires; `NEVER` if it is off.
+    /// Time at which the timer fires; `NEVER` if the timer is off.
     #[inline]
     pub fn at(&self) -> Time {
         self.at
@@ -54,7 +54,7 @@ impl Timer {
         (self.purpose, self.at) = (Purpose::Retransmission, at);
     }
 
-    /// Arm the reordering timer: it fires `wait` and a slack from now.
+    /// Arm the reordering timer to fire after `wait` plus [`REORDERING_SLACK`].
     pub fn arm_reordering(&mut self, now: Time, wait: Duration) {
         (self.purpose, self.at) = (Purpose::Reordering, now + wait + REORDERING_SLACK);
     }
@@ -73,7 +73,7 @@ impl Timer {
 
     /// Arm the timer of a tail loss probe, while packets are outstanding. `lone_slack`: additional time for a lone
     /// packet, whose ACK may be delayed. `delay`: time until pacing allows a departure. `rto_from_now`: the RTO counts
-    /// from now, not from the sending of the head. False if there is no RTT yet.
+    /// from now, not from the transmission of the lowest outstanding packet. False if there is no RTT sample yet.
     #[inline]
     pub fn arm_probe(
         &mut self,
@@ -93,8 +93,8 @@ impl Timer {
         true
     }
 
-    /// Restart the retransmission timeout. It counts from the send time of the head if a shorter timer had replaced the
-    /// retransmission timer.
+    /// Restart the retransmission timeout. The timeout counts from the send time of the lowest outstanding packet
+    /// if a shorter timer had replaced the retransmission timer.
     pub fn rearm(&mut self, now: Time, board: &Scoreboard, rtt: &RttEstimator, delay: Duration) {
         if board.packets_out() == 0 {
             return self.disarm();

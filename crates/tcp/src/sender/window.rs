@@ -1,5 +1,6 @@
-//! The congestion window: the algorithm that sets it, and its validation. The window grows only while it is used, and
-//! shrinks after an idle time (similar to RFC 7661; Linux `tcp_cwnd_validate`, `tcp_cwnd_restart`).
+//! The congestion window: the algorithm that sets the window, and the validation of the window. The window grows
+//! only while it is used, and shrinks after an idle time (similar to RFC 7661; Linux `tcp_cwnd_validate`,
+//! `tcp_cwnd_restart`).
 
 use super::scoreboard::Scoreboard;
 use congestion::{
@@ -61,7 +62,7 @@ impl Window {
         self.control.cwnd
     }
 
-    /// Packets that the window allows in addition to those in flight.
+    /// Packets that the window allows in addition to the packets in flight.
     #[inline]
     pub fn room(&self, in_flight: u32) -> u32 {
         self.control.cwnd.saturating_sub(in_flight)
@@ -73,7 +74,7 @@ impl Window {
         self.traits.recovery == Recovery::Transport
     }
 
-    /// The threshold that undoing a reduction which begins now would restore.
+    /// The slow-start threshold that an undo would restore if a reduction began now.
     pub fn ssthresh_to_restore(&self) -> u32 {
         let cwnd = self.control.cwnd;
         self.control.ssthresh.max(cwnd / 2 + cwnd / 4)
@@ -149,7 +150,7 @@ impl Window {
         self.used_since = now;
     }
 
-    /// Note that the window stops the sender.
+    /// Note that the window is the limit that stops the sender.
     #[inline]
     pub fn fill(&mut self, now: Time, board: &Scoreboard) {
         self.cwnd_limited = true;
@@ -168,7 +169,7 @@ impl Window {
         self.cwnd_limited || (slow_start && self.control.cwnd < 2 * self.most_out)
     }
 
-    /// Note that the window has room, so that something else stops the sender. True if the window has been neither
+    /// Note that the window has room, so that another limit stops the sender. True if the window has been neither
     /// filled nor confirmed for the timeout `rto`, and is due to shrink.
     pub fn note_room(&mut self, now: Time, board: &Scoreboard, rto: Duration) -> bool {
         let out = board.packets_out();
@@ -187,9 +188,9 @@ impl Window {
         now.since(self.used_since) >= rto && self.belongs_to_transport()
     }
 
-    /// Reduce a window that was neither filled nor confirmed for an RTO to the mean of the window and its used part, as
-    /// the unused part was never tested on the network. `only_unused`: the window was unused for no other reason, such
-    /// as recovery or a full send buffer.
+    /// Reduce a window that was neither filled nor confirmed for an RTO to the mean of the window and its used
+    /// part, because the unused part was never tested on the network. `only_unused`: no other reason, such as
+    /// recovery or a full send buffer, kept the window unused.
     pub fn shrink_unused(&mut self, now: Time, only_unused: bool) {
         let used = self.used.max(self.initial);
         if only_unused && used < self.control.cwnd {

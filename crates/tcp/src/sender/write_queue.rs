@@ -1,14 +1,14 @@
 //! The data that the application has written into the socket, and the memory for it (Linux `tcp_sendmsg_locked`,
 //! `tcp_sndbuf_expand`, `sk_stream_write_space`).
 //!
-//! An application that has filled the buffer waits until a third of it is free again (`sk_stream_min_wspace`), and then
-//! writes until the buffer is full. The buffer grows with the congestion window, up to the limit of the host, but only
-//! while the window is not full. Written data is in chunks that are segmented later. The last chunk is filled up before
-//! another chunk begins, even if the buffer is full.
+//! An application that has filled the buffer waits until a third of the buffer is free again
+//! (`sk_stream_min_wspace`), and then writes until the buffer is full. The buffer grows with the congestion
+//! window, up to the limit of the host, but only while the window is not full. Written data is in chunks that are
+//! segmented later. The last chunk is filled up before another chunk begins, even if the buffer is full.
 //!
 //! Not modelled:
 //!
-//! - writes smaller than the free room
+//! - writes smaller than the free space of the buffer
 //! - PSH within a write (`forced_push`), and on the last chunk when the buffer is full (`tcp_mark_push`)
 //! - memory pressure of the whole host
 //! - chunks of different sizes, apart from those before the first ACK
@@ -21,9 +21,9 @@ use super::scoreboard::Scoreboard;
 
 /// Smallest window that the buffer supports, packets (`TCP_INIT_CWND`).
 const LEAST_PACKETS: u32 = 10;
-/// Congestion windows that the buffer holds.
+/// Size of the buffer in congestion windows.
 const WINDOWS: u64 = 2;
-/// Congestion windows that the buffer holds for BBR (`bbr_sndbuf_expand`).
+/// Size of the buffer in congestion windows for BBR (`bbr_sndbuf_expand`).
 const WINDOWS_OF_BBR: u64 = 3;
 /// Size of a chunk before the first ACK: half of the largest window that a SYN-ACK can advertise
 /// (`tcp_bound_to_half_wnd`).
@@ -48,9 +48,9 @@ pub(super) struct WriteQueue {
     per_packet: u64,
     /// Memory by which the buffer grows for each packet of the congestion window.
     per_segment: u64,
-    /// The largest buffer; 0 if memory is not counted.
+    /// Largest size of the buffer in bytes of memory; 0 if memory is not counted.
     most: u64,
-    /// The buffer (`sk_sndbuf`).
+    /// Size of the buffer in bytes of memory (`sk_sndbuf`).
     limit: u64,
     /// The largest congestion window for which the buffer was enlarged, packets.
     good_for: u32,
@@ -67,7 +67,7 @@ pub(super) struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// A queue for full segments.
+    /// Create the queue of a sender with these settings.
     pub fn new(config: &SenderConfig) -> WriteQueue {
         let mss = u64::from(config.mss);
         let whole = |bytes: u64| (bytes / mss).max(1) * mss;
@@ -104,7 +104,7 @@ impl WriteQueue {
         self.data = bytes;
     }
 
-    /// Set the end of the data to `bytes` if it is unlimited.
+    /// End the data after `bytes` if the data is unlimited.
     pub fn end_at(&mut self, bytes: u64) {
         self.data.get_or_insert(bytes);
     }
@@ -126,7 +126,7 @@ impl WriteQueue {
         self.window_end = u64::from(window);
     }
 
-    /// Whether memory is counted.
+    /// Whether the buffer is limited by memory.
     #[inline]
     pub fn is_managed(&self) -> bool {
         self.most > 0
@@ -156,7 +156,7 @@ impl WriteQueue {
         self.unsent(next) < self.mss
     }
 
-    /// Whether the application has unsent data, written or not, and the send buffer has room for it.
+    /// Whether the application has unsent data, written or not, and the send buffer has room for a full segment.
     #[inline]
     pub fn has_new_data(&self, board: &Scoreboard) -> bool {
         self.data.is_none_or(|end| end > board.next_bytes()) && !self.payload_is_full(board)
@@ -212,7 +212,7 @@ impl WriteQueue {
         }
     }
 
-    /// Whether `room` packets reach the end of a chunk, or one packet the end of the written data.
+    /// Whether `room` packets reach the end of a chunk, or one packet reaches the end of the written data.
     pub fn ends_chunk(&self, room: u32, next: u64) -> bool {
         let left = self.left_of_chunk(next);
         self.unsent(next) <= self.mss || left.is_some_and(|left| left <= u64::from(room) * self.mss)
@@ -258,10 +258,11 @@ impl WriteQueue {
         self.limit.saturating_sub(queued) < queued / 2
     }
 
-    /// Let the waiting application write again if the buffer has room (`sk_stream_write_space`). Return whether it has.
+    /// Let the waiting application write again if the buffer has room (`sk_stream_write_space`). Return whether
+    /// the buffer has room.
     #[inline]
     pub fn free(&mut self, board: &Scoreboard) -> bool {
-        let payload = self.written - board.una_bytes(); // the cheap test comes first: payload alone mostly decides
+        let payload = self.written - board.una_bytes(); // the payload alone mostly decides, and its test is cheap
         if self.is_tight(payload) || self.is_tight(self.queued(board)) {
             return false;
         }

@@ -1,4 +1,4 @@
-//! A sender and a receiver joined by one bottleneck with a constant delay.
+//! A sender and a receiver connected by one bottleneck with a constant delay.
 
 pub mod spy;
 
@@ -22,7 +22,7 @@ pub struct Pipe {
     pub sender: Sender,
     pub receiver: Receiver,
     pub drops: u64,
-    /// Data packet numbers in the order in which the sender sent them.
+    /// Send time and number of each data packet, in the order of sending.
     pub sent: Vec<(Time, u32)>,
     rate: Rate,
     delay: Duration,
@@ -43,7 +43,8 @@ pub fn config() -> SenderConfig {
 }
 
 impl Pipe {
-    /// Build a pipe of `mbps`, `rtt_ms` and a queue of `limit` packets, with a flow of `cca`.
+    /// Build a pipe with a rate of `mbps`, an RTT of `rtt_ms`, a queue of `limit` packets and a flow with the
+    /// algorithm `cca`.
     pub fn new(
         cca: &str,
         config: SenderConfig,
@@ -102,13 +103,13 @@ impl Pipe {
         self
     }
 
-    /// Decide the fate of each data packet by its count and its packet number.
+    /// Decide the fate of each data packet by its position in the order of sending and by its packet number.
     pub fn with_fate(mut self, fate: impl FnMut(u64, u32) -> Fate + 'static) -> Pipe {
         self.fate = Box::new(fate);
         self
     }
 
-    /// Decide the fate of each ACK by its count.
+    /// Decide the fate of each ACK by its position in the order of sending.
     pub fn with_ack_fate(mut self, fate: impl FnMut(u64) -> Fate + 'static) -> Pipe {
         self.ack_fate = Box::new(fate);
         self
@@ -157,7 +158,7 @@ impl Pipe {
             self.busy_until = start + self.rate.time_to_send(bytes);
             self.departures.push_back(start);
             let extra = if let Fate::Delay(d) = fate { d } else { Duration::ZERO };
-            let arrival = start + self.delay + extra; // like Linux tbf: no serialisation after an idle time
+            let arrival = start + self.delay + extra; // as in Linux tbf, an idle link adds no transmission time
             let at = self.forward.partition_point(|f| f.0 <= arrival);
             let copies = if fate == Fate::Duplicate { 2 } else { 1 };
             (0..copies).for_each(|_| self.forward.insert(at, (arrival, segment, fate == Fate::Mark)));

@@ -6,12 +6,12 @@ use congestion::{
 use std::sync::{Arc, Mutex};
 use units::Rate;
 
-/// Calls of the spy.
+/// Calls that the spy has received.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// ACKs with the state of recovery.
+    /// Each reported ACK, with the state of loss recovery.
     pub acks: Vec<(Ack, CaState)>,
-    /// Episodes with the number of the next new packet when they began.
+    /// Each reported episode, with the number of the next new packet when the episode began.
     pub congestion: Vec<(Congestion, u64)>,
     pub undone: usize,
     /// Windows at the reported ends of episodes.
@@ -21,7 +21,8 @@ pub struct Seen {
     pub mss: u32,
 }
 
-/// A window that is halved on congestion and never grows. The algorithm requests a reduction on every ACK in `asks`.
+/// An algorithm whose window is halved on congestion and never grows. It requests a reduction on every ACK whose
+/// index is in `asks`.
 pub struct Spy {
     window: Window,
     /// Pacing rate.
