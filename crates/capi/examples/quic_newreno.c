@@ -5,7 +5,7 @@
  *   fullpipe run my.toml --set 'flows.0.cca="library:libquic.so:newreno"' --allow-code
  *
  * The first half is the stack's own code: NewReno of RFC 9002 section 7, in bytes, independent of fullpipe. The second
- * half is the adapter that you write: a table of functions that pass the simulator's events on. */
+ * half is the adapter that you write: a table of functions that pass the simulator's events to the stack's code. */
 #include "fullpipe_congestion.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void newreno_start(struct newreno* cc, uint64_t datagram)
     cc->threshold = UINT64_MAX;
 }
 
-/* RFC 9002 sections 7.3.1 and 7.3.3. An underutilised window does not grow (section 7.8). */
+/* RFC 9002 sections 7.3.1 and 7.3.3. A window that the flow does not fill does not grow (section 7.8). */
 static void newreno_acked(struct newreno* cc, uint64_t bytes, int is_limited)
 {
     if (cc->in_recovery || !is_limited)
@@ -67,7 +67,7 @@ static void newreno_persistent(struct newreno* cc)
     cc->in_recovery = 0;
 }
 
-/* ---- The table. ---- */
+/* ---- The adapter: functions of the table, and the table. ---- */
 
 struct fullpipe_algorithm {
     struct newreno cc;
@@ -93,7 +93,7 @@ static fullpipe_algorithm* create(const char* name, const char* params, uint64_t
     double reduction = 0.5;
     (void)seed; /* NewReno uses no random numbers */
     if (strcmp(name, "newreno") != 0) {
-        snprintf(error, size, "there is no %s here, only newreno", name);
+        snprintf(error, size, "unknown algorithm %s; this library has newreno", name);
         return NULL;
     }
     if (!read_reduction(params, &reduction)) {
@@ -113,7 +113,8 @@ static void destroy(fullpipe_algorithm* algorithm)
     free(algorithm);
 }
 
-/* The algorithm owns recovery, as QUIC has no proportional rate reduction. The flow is paced (RFC 9002 section 7.7). */
+/* The algorithm owns recovery, because QUIC has no proportional rate reduction. The flow is paced (RFC 9002 section
+ * 7.7). */
 static int traits(const fullpipe_algorithm* algorithm, fullpipe_traits* wanted)
 {
     (void)algorithm;

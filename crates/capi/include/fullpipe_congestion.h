@@ -11,7 +11,7 @@
  *
  * In a library that is written for fullpipe, these functions may be null: established, lost, recovery_exit, sent,
  * next_wakeup, wakeup, observe, restart and undo. Without restart, fullpipe calls set_cwnd instead. Without undo,
- * fullpipe calls set_cwnd to raise the window to prior_cwnd, if the window is smaller. */
+ * fullpipe calls set_cwnd to raise the window to prior_cwnd if the window is smaller than prior_cwnd. */
 #ifndef FULLPIPE_CONGESTION_H
 #define FULLPIPE_CONGESTION_H
 
@@ -43,14 +43,14 @@ enum fullpipe_episode {
 };
 enum fullpipe_ecn { FULLPIPE_ECN_CLASSIC = 0, FULLPIPE_ECN_EVERY_MARK = 1, FULLPIPE_ECN_L4S = 2 };
 
-/* Requirements of the algorithm; constant once the connection is established. */
+/* Requirements of the algorithm for the stack; constant once the connection is established. */
 typedef struct {
     uint32_t owns_recovery; /* if 0, the stack reduces the window to ssthresh in recovery */
     uint32_t ecn;           /* enum fullpipe_ecn */
     uint32_t needs_pacing;
     uint32_t watches_sends; /* sent() is called for every burst, not only after idle times */
     uint32_t watches_losses;
-    uint32_t grows_unused;          /* the window grows even while the flow does not use all of it */
+    uint32_t grows_unused;          /* the window grows even while the flow does not fill it */
     uint32_t watches_pauses;        /* the stack also checks for pauses of the application before every ACK and timer */
     uint32_t slow_start;            /* the algorithm has slow start below ssthresh, although it owns recovery */
     uint32_t buffers_three_windows; /* the send buffer holds three windows instead of two */
@@ -59,8 +59,8 @@ typedef struct {
 /* State of the path and of the sender at the time of a call. */
 typedef struct {
     uint64_t now;
-    uint64_t srtt;    /* or FULLPIPE_NONE */
-    uint64_t min_rtt; /* or FULLPIPE_NONE */
+    uint64_t srtt;    /* FULLPIPE_NONE before the first RTT sample */
+    uint64_t min_rtt; /* FULLPIPE_NONE before the first RTT sample */
     uint64_t next;
     uint64_t delivered;
     uint64_t delivered_time;
@@ -81,10 +81,10 @@ typedef struct {
 
 /* One processed acknowledgement. The delivery-rate sample (rate_*) is valid if has_rate is not 0. */
 typedef struct {
-    uint64_t rtt;            /* or FULLPIPE_NONE */
-    uint64_t one_way_delay;  /* or FULLPIPE_NONE */
+    uint64_t rtt;            /* FULLPIPE_NONE if the ACK gives no RTT sample */
+    uint64_t one_way_delay;  /* FULLPIPE_NONE if the stack does not measure the delay */
     uint64_t una;
-    uint64_t rate_interval;  /* FULLPIPE_NONE: the sample has no rate */
+    uint64_t rate_interval;  /* FULLPIPE_NONE if the sample gives no bandwidth */
     uint64_t rate_prior_delivered;
     uint32_t acked;
     uint32_t cumulative;
@@ -114,13 +114,13 @@ typedef struct {
 
 /* Outputs of the algorithm. */
 typedef struct {
-    uint64_t pacing_bps; /* or FULLPIPE_NONE */
-    uint32_t cwnd;       /* at least 1; fullpipe limits it to 10,000,000 */
-    uint32_t ssthresh;   /* UINT32_MAX: never set */
+    uint64_t pacing_bps; /* FULLPIPE_NONE leaves the pacing rate to the stack */
+    uint32_t cwnd;       /* packets, at least 1; fullpipe reduces larger windows to 10,000,000 */
+    uint32_t ssthresh;   /* UINT32_MAX if it was never set */
     uint32_t min_burst;
     uint32_t max_burst;
     uint32_t hide_samples;
-    uint32_t reduce; /* requests an episode of FULLPIPE_EPISODE_DELAY */
+    uint32_t reduce; /* not 0: requests an episode FULLPIPE_EPISODE_DELAY */
 } fullpipe_control;
 
 typedef struct fullpipe_algorithm fullpipe_algorithm;
@@ -132,9 +132,9 @@ typedef void (*fullpipe_see)(void* context, const char* name, size_t name_length
 
 typedef struct {
     uint32_t abi; /* FULLPIPE_ABI; if different, the other fields must not be read */
-    /* Builds the algorithm of this name; params is a JSON object. All of its random numbers must derive from the seed.
-     * Returns null if the algorithm cannot be built, and writes the reason to error, terminated by a zero and truncated
-     * to error_size. */
+    /* Builds the algorithm of this name; params is a JSON object. All random numbers of the algorithm must derive from
+     * the seed. Returns null if the algorithm cannot be built, and writes the reason to error, terminated by a zero and
+     * truncated to error_size. */
     fullpipe_algorithm* (*create)(const char* name, const char* params, uint64_t seed, char* error, size_t error_size);
     void (*destroy)(fullpipe_algorithm*);
     int (*traits)(const fullpipe_algorithm*, fullpipe_traits*);
@@ -146,12 +146,13 @@ typedef struct {
     int (*recovery_exit)(fullpipe_algorithm*, const fullpipe_path*);
     int (*sent)(fullpipe_algorithm*, uint32_t packets, uint32_t from_idle, uint64_t gap, const fullpipe_path*);
     int (*set_cwnd)(fullpipe_algorithm*, uint32_t packets);
-    uint64_t (*next_wakeup)(const fullpipe_algorithm*); /* or FULLPIPE_NONE */
+    uint64_t (*next_wakeup)(const fullpipe_algorithm*); /* FULLPIPE_NONE if no wake-up is due */
     int (*wakeup)(fullpipe_algorithm*, const fullpipe_path*);
     int (*observe)(const fullpipe_algorithm*, fullpipe_see, void* context);
-    /* The episode was spurious. prior_ssthresh is 0 if a mark since its begin forbids restoring the threshold. */
+    /* Undoes the last episode, which was spurious. prior_ssthresh is 0 if an ECN mark since the start of the episode
+     * forbids restoring the slow-start threshold. */
     int (*undo)(fullpipe_algorithm*, uint32_t prior_cwnd, uint32_t prior_ssthresh, const fullpipe_path*);
-    int (*restart)(fullpipe_algorithm*, uint32_t packets); /* the window was unused for an RTO or longer */
+    int (*restart)(fullpipe_algorithm*, uint32_t packets); /* reduces a window that was unused for an RTO or longer */
 } fullpipe_congestion_api;
 
 const fullpipe_congestion_api* fullpipe_congestion(void);

@@ -1,4 +1,4 @@
-//! The table of functions and its types, as in the header.
+//! The table of functions and its types, as in the header `fullpipe_congestion.h`.
 
 use crate::records::{Ack, Control, Lost, Path, Traits};
 use congestion::CongestionControl;
@@ -12,7 +12,7 @@ pub const OK: c_int = 0;
 /// Status of a failed call: a pointer was null, a value was invalid, or the algorithm failed.
 pub const FAILED: c_int = 1;
 
-/// A handle of an algorithm.
+/// Target of a handle: one instance of an algorithm.
 pub struct Algorithm(pub(crate) Box<dyn CongestionControl>);
 
 /// Type `fullpipe_see` of the header.
@@ -44,9 +44,9 @@ pub struct Api {
 
 /// Builds an algorithm from a name, parameters and a seed, or returns an error message.
 pub type Make = fn(&str, &Value, u64) -> Result<Box<dyn CongestionControl>, String>;
-/// C version of [`Make`], with parameters as JSON. The last two arguments are a buffer for the error message and its
-/// size.
+/// C version of [`Make`], with parameters as JSON text. The last two arguments are a buffer for the error message
+/// and the size of the buffer.
 pub type Create =
     unsafe extern "C" fn(*const c_char, *const c_char, u64, *mut c_char, usize) -> *mut Algorithm;
-/// Function for an event whose only argument is the path.
+/// Function of the table for an event that passes only the path.
 pub type OnPath = unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int;

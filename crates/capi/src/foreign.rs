@@ -1,4 +1,4 @@
-//! Adapter between an algorithm of a library and the transport.
+//! Adapter that lets the transport use an algorithm of a C library.
 
 use crate::host::Failure;
 use crate::written::episode;
@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use units::Time;
 
-/// An algorithm of a library: a handle, and the table of functions that the handle belongs to.
+/// An algorithm of a C library: its handle, and the table of functions of the library.
 pub(crate) struct Foreign {
     api: &'static Api,
     handle: *mut Algorithm,
@@ -22,11 +22,11 @@ pub(crate) struct Foreign {
     told: u32,
 }
 
-// SAFETY: a handle belongs to one thread at a time, as the header requires of both sides.
+// SAFETY: a handle belongs to one thread at a time, as the header requires of fullpipe and of the library.
 unsafe impl Send for Foreign {}
 
 impl Foreign {
-    /// Wraps a handle that `create` of this table has returned.
+    /// Wraps a handle that the function `create` of this table has returned.
     ///
     /// # Errors
     /// If the traits or the control of the algorithm are invalid.
@@ -60,7 +60,7 @@ impl Foreign {
         found.read(self.told)
     }
 
-    /// Ends the run if the result is an error.
+    /// Returns the value, or ends the run with a [`Failure`] if the result is an error.
     fn ensure<T>(&self, event: &'static str, result: Result<T, String>) -> T {
         result.unwrap_or_else(|problem| {
             let (algorithm, flow) = (self.name.clone(), self.flow.clone());
@@ -205,7 +205,7 @@ fn answered(status: c_int) -> Result<(), String> {
     if status == OK { Ok(()) } else { Err("the library reports a failure".to_owned()) }
 }
 
-/// Receives a variable from a library; `context` is the probe.
+/// Receives an internal variable from a library and passes it to the probe `context`.
 extern "C" fn see(
     context: *mut c_void,
     name: *const c_char,
@@ -239,8 +239,8 @@ unsafe fn text(at: *const c_char, length: usize) -> Option<&'static str> {
     interned(std::str::from_utf8(bytes).ok()?)
 }
 
-/// A static copy of a text. Each distinct text is leaked once. `None` after a thousand texts, as a library cannot
-/// have that many names.
+/// A static copy of a text. Each distinct text is leaked once. `None` after a thousand distinct texts, because no
+/// library has a thousand names.
 fn interned(text: &str) -> Option<&'static str> {
     const MOST: usize = 1_000;
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());

@@ -1,4 +1,4 @@
-//! Libraries of users: shared objects that export the table of the header. Each provides algorithms.
+//! Libraries of users: shared objects that provide algorithms and export the table of functions of the header.
 
 use crate::foreign::Foreign;
 use crate::{ABI, Api};
@@ -10,7 +10,7 @@ use units::Time;
 const SYMBOL: &CStr = c"fullpipe_congestion";
 const ERROR_BYTES: usize = 500;
 
-/// Failure of an algorithm of a library. The failure passes through the simulator as a panic without a message.
+/// Failure of an algorithm of a library. The failure unwinds the simulator as the payload of a panic, which prints no message.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// Name of the algorithm.
@@ -33,7 +33,7 @@ impl Library {
     /// Loads a shared object, which runs its initialisers. The object is never unloaded.
     ///
     /// # Errors
-    /// If the object cannot be loaded, exports no table, or exports a table of another version.
+    /// If the object cannot be loaded, exports no table of functions, or exports a table of another version.
     pub fn open(path: &Path) -> Result<Library, String> {
         let at = path.display();
         // SAFETY: a user who names a library trusts it: the code of the library runs in this process.
@@ -44,7 +44,7 @@ impl Library {
         let entry = unsafe { loaded.get::<Entry>(SYMBOL.to_bytes_with_nul()) };
         let entry = *entry.map_err(|_| format!("{at}: exports no fullpipe_congestion"))?;
         std::mem::forget(loaded);
-        // SAFETY: as above; the table is static.
+        // SAFETY: the symbol has this type, and the table that it returns is static.
         let table = unsafe { entry().as_ref() };
         Library::from_table(table.ok_or_else(|| format!("{at}: fullpipe_congestion returns null"))?)
             .map_err(|problem| format!("{at}: {problem}"))
@@ -56,7 +56,10 @@ impl Library {
     /// If the table is of another version, or lacks a required function.
     pub fn from_table(table: &'static Api) -> Result<Library, String> {
         if table.abi != ABI {
-            return Err(format!("has version {} of the interface, not {ABI}; rebuild it", table.abi));
+            return Err(format!(
+                "exports version {} of the interface, not {ABI}; rebuild the library",
+                table.abi
+            ));
         }
         let needed = [
             ("create", table.create.is_some()),
@@ -68,7 +71,7 @@ impl Library {
             ("set_cwnd", table.set_cwnd.is_some()),
         ];
         match needed.iter().find(|(_, is_there)| !is_there) {
-            Some((name, _)) => Err(format!("its table has no {name}")),
+            Some((name, _)) => Err(format!("its table of functions has no {name}")),
             None => Ok(Library(table)),
         }
     }
@@ -85,7 +88,9 @@ impl Library {
         seed: u64,
         flow: &str,
     ) -> Result<Box<dyn CongestionControl>, String> {
-        let text = |text: &str| CString::new(text).map_err(|_| "a text contains a zero byte".to_owned());
+        let text = |text: &str| {
+            CString::new(text).map_err(|_| "the name or the parameters contain a zero byte".to_owned())
+        };
         let (c_name, c_params) = (text(name)?, text(params)?);
         let mut error = [0 as c_char; ERROR_BYTES];
         let create = self.0.create.expect("checked when the library was opened");

@@ -1,8 +1,9 @@
-//! The algorithms behind a C interface. The header `include/fullpipe_congestion.h` describes every field.
+//! The algorithms behind a C interface. The header `include/fullpipe_congestion.h` describes the fields.
 //!
 //! One symbol, [`fullpipe_congestion`], returns a table of functions, one for each method of
-//! [`congestion::CongestionControl`]. Handles are boxes. No panic unwinds into C: a panic becomes the status
-//! [`FAILED`], after which only `destroy` may be called. No memory is allocated between `create` and `destroy`.
+//! [`congestion::CongestionControl`]. A handle is a pointer to a boxed algorithm. No panic unwinds into C: a
+//! panic becomes the status [`FAILED`], after which only `destroy` may be called. No memory is allocated between
+//! `create` and `destroy`.
 #![allow(unsafe_code, reason = "C hands over pointers")]
 
 mod abi;
@@ -23,7 +24,7 @@ use units::Duration;
 /// The C header of the table.
 pub const HEADER: &str = include_str!("../include/fullpipe_congestion.h");
 impl Api {
-    /// Returns the table for algorithms that `create` builds: see [`export_algorithms`].
+    /// Returns the table of functions for algorithms that `create` builds. [`export_algorithms`] uses it.
     pub const fn with_create(create: Create) -> Api {
         Api { create: Some(create), ..API }
     }
@@ -59,8 +60,8 @@ pub extern "C" fn fullpipe_congestion() -> &'static Api {
 /// Exports your own algorithms from a crate of the type `cdylib`. Simulations refer to them as "library:PATH:NAME".
 ///
 /// The argument is a function `fn(&str, &serde_json::Value, u64) -> Result<Box<dyn CongestionControl>, String>` of a
-/// name, parameters and a seed. Use `fullpipe-capi` without default features, as your crate defines the symbol
-/// itself.
+/// name, parameters and a seed. Use `fullpipe-capi` without default features, because your crate defines the
+/// symbol itself.
 #[macro_export]
 macro_rules! export_algorithms {
     ($make:path) => {
@@ -84,7 +85,7 @@ macro_rules! export_algorithms {
     };
 }
 
-/// Calls `f` with the targets of two pointers.
+/// Calls `f` with the algorithm of `handle` and with `record`. Returns [`FAILED`] if a pointer is null.
 ///
 /// # Safety
 /// Each pointer is null or valid, and no other thread uses the handle during the call.
@@ -139,8 +140,8 @@ pub unsafe fn created(
         // SAFETY: as the caller promises.
         |p: *const c_char| (!p.is_null()).then(|| unsafe { CStr::from_ptr(p) }.to_str().ok()).flatten();
     let made = catch_unwind(|| {
-        let name = text(name).ok_or("the name is no text")?;
-        let params = serde_json::from_str(text(params).ok_or("the parameters are no text")?)
+        let name = text(name).ok_or("the name is null or not valid UTF-8")?;
+        let params = serde_json::from_str(text(params).ok_or("the parameters are null or not valid UTF-8")?)
             .map_err(|error| format!("parameters of {name}: {error}"))?;
         make(name, &params, seed)
     });

@@ -3,7 +3,7 @@
 use congestion::{CaState, EcnMode, LostPacket, RateSample, Recovery};
 use units::{Duration, Rate, Time};
 
-/// Value that stands for a missing time, duration or rate.
+/// Value for a missing time, duration or rate.
 pub const NONE: u64 = u64::MAX;
 
 /// Struct `fullpipe_traits`.
@@ -111,7 +111,7 @@ fn state(number: u32) -> Option<CaState> {
 }
 
 impl Path {
-    /// Converts to the type of algorithms; `None` if the state is invalid.
+    /// Converts the record to the type of the algorithms; `None` if the recovery state is invalid.
     pub(crate) fn read(&self) -> Option<congestion::Path> {
         Some(congestion::Path {
             now: Time::from_nanos(self.now),
@@ -139,7 +139,7 @@ impl Path {
 }
 
 impl Ack {
-    /// Converts to the type of algorithms; `None` if the state is invalid.
+    /// Converts the record to the type of the algorithms; `None` if the recovery state is invalid.
     pub(crate) fn read(&self) -> Option<congestion::Ack> {
         let rate = RateSample {
             delivered: self.rate_delivered,

@@ -106,7 +106,7 @@ impl From<&LostPacket> for Lost {
 }
 
 impl Traits {
-    /// Converts to the type of the transport; `None` if `ecn` is not a mode.
+    /// Converts the record to the type of the transport; `None` if `ecn` is not a mode.
     pub(crate) fn read(&self) -> Option<congestion::Traits> {
         Some(congestion::Traits {
             recovery: if self.owns_recovery == 0 { Recovery::Transport } else { Recovery::Algorithm },
@@ -122,12 +122,12 @@ impl Traits {
     }
 }
 
-/// Largest window: 14 GB in flight. A larger window is a mistake and would not fit in memory, so windows are limited
-/// to this value.
+/// Largest window, packets, which allows 14 GB in flight. A larger window is a mistake and would not fit in
+/// memory, so windows are limited to this value.
 const MAX_PACKETS: u32 = 10_000_000;
 
 impl Control {
-    /// Converts to the type of the transport. `told`: the window that the transport last set.
+    /// Converts the record to the type of the transport. `told`: the window that the transport last set, packets.
     ///
     /// # Errors
     /// If a value is invalid.

@@ -1,4 +1,4 @@
-//! Algorithms give the same results through the table as without it.
+//! Tests that algorithms give the same results through the table of functions as without the table.
 #![allow(unsafe_code, reason = "it plays the part of a library")]
 
 use capi::{Api, Library, fullpipe_congestion};
@@ -41,13 +41,13 @@ fn a_table_of_another_version_is_refused() {
     static OTHER: Api = Api { abi: 1, ..EMPTY };
     assert_eq!(
         Library::from_table(&OTHER).err().unwrap(),
-        "has version 1 of the interface, not 2; rebuild it"
+        "exports version 1 of the interface, not 2; rebuild the library"
     );
 }
 
 #[test]
 fn a_table_without_what_is_needed_is_refused() {
-    assert_eq!(Library::from_table(&const { EMPTY }).err().unwrap(), "its table has no create");
+    assert_eq!(Library::from_table(&const { EMPTY }).err().unwrap(), "its table of functions has no create");
 }
 
 #[test]

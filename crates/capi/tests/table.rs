@@ -1,4 +1,4 @@
-//! The table of functions, called as from C.
+//! Tests of the table of functions, called as a C program calls it.
 #![allow(unsafe_code, reason = "it plays the part of C")]
 
 use capi::{ABI, Ack, Control, FAILED, NONE, OK, Path, Traits, fullpipe_congestion};

@@ -1,4 +1,5 @@
-//! Families of entries that are chosen by name. Each entry is declared in one file and listed in one line.
+//! Families of entries that plans select by name, such as queues. Each entry is declared in one file and listed
+//! in one line.
 
 use crate::{ParamSpec, Params, Problem, Refusal, read};
 use serde_json::Value;
@@ -17,7 +18,8 @@ pub struct Descriptor {
     pub params: fn() -> Vec<ParamSpec>,
 }
 
-/// An entry of a family, built from its parameters and a context of the family.
+/// An entry of a family, built from its parameters and a context `C`, which has the same type in the whole
+/// family.
 pub trait Entry<C>: Sized {
     /// Parameter struct of the entry.
     type Params: Params;
@@ -35,10 +37,10 @@ pub trait Entry<C>: Sized {
     fn new(params: Self::Params, context: C) -> Self;
 }
 
-/// Reason for which an entry cannot be built.
+/// Reason why an entry cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildError {
-    /// The family has no entry of that name; the message lists its entries.
+    /// The family has no entry of this name. The text is the whole message, which lists the entries.
     Unknown(String),
     /// Parameters of the entry are wrong.
     Params {
@@ -61,13 +63,13 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {}
 
 impl BuildError {
-    /// Returns the error that there is no `what` with this name.
+    /// Returns the error for an unknown `name`. `what`: kind of entry, for the message.
     pub fn unknown(what: &str, name: &str, known: &[Descriptor]) -> BuildError {
         let known = crate::there_is(known.iter().map(|descriptor| descriptor.name));
         BuildError::Unknown(format!("unknown {what} \"{name}\"{known}"))
     }
 
-    /// Splits the error into problems. The problem of an unknown name has no parameter.
+    /// Splits the error into its problems. For an unknown name, the only problem names no parameter.
     pub fn problems(self) -> Vec<Problem> {
         match self {
             BuildError::Unknown(message) => vec![Problem::new("", message)],
@@ -111,7 +113,7 @@ macro_rules! family {
         }
 
         impl $family {
-            /// Descriptions of all kinds, in order.
+            /// Descriptions of all entries, in the order of their declaration.
             pub fn descriptors() -> &'static [$crate::Descriptor] {
                 const ALL: &[$crate::Descriptor] = &[$($crate::descriptor::<$context, $type>($name),)*];
                 ALL

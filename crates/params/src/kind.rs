@@ -14,7 +14,7 @@ pub enum Kind {
     Number,
     /// True or false.
     Switch,
-    /// One of these texts.
+    /// One of the listed texts.
     Choice(Vec<&'static str>),
     /// A list of values of one kind.
     List(Box<Kind>),
@@ -73,7 +73,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A deserialiser without data that records the requested type.
+/// A deserialiser without data. It records the type of value that a field requests.
 #[derive(Default)]
 struct Seen {
     kind: Option<Kind>,
@@ -87,7 +87,7 @@ impl Seen {
     }
 }
 
-/// Declares methods that record a kind.
+/// Declares the methods of [`Seen`] that record the requested kind.
 macro_rules! note {
     ($($method:ident => $kind:ident)*) => { $(
         fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -142,7 +142,7 @@ impl<'de> Deserializer<'de> for &mut Seen {
     }
 }
 
-/// A list whose first item is recorded.
+/// A list without data. It records the kind of its first item.
 struct Items<'a>(&'a mut Seen);
 
 impl<'de> SeqAccess<'de> for Items<'_> {

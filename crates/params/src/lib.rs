@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
 //! A parameter without a default must be given. A parameter with a [`Role`] is found by its role, so code that uses a
-//! family does not depend on the name of the parameter in each member. A `label` is its short name in figures, an
-//! `example` a usual value for documentation.
+//! family does not depend on the parameter's name in each entry. The `label` of a parameter is its short name in
+//! figures. Its `example` is a usual value for documentation.
 //!
 //! ```
 //! use params::{Params, Role, params, read};
@@ -20,8 +20,8 @@
 //! assert_eq!(error, "depth: unknown; there is volume; volume: missing; it must be a whole number");
 //! ```
 //!
-//! A struct with presets also has a parameter `preset`. The first preset is the default. Values that a preset omits
-//! have the default of their declaration. Given values override presets.
+//! A struct with presets also has a parameter `preset`. The first preset is the default. A parameter that a
+//! preset omits has the default of its declaration. Given values override the values of the preset.
 //!
 //! ```
 //! use params::{params, read};

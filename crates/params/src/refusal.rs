@@ -5,17 +5,17 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// A single problem.
+/// A problem of one parameter, or of the parameters as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Name of the parameter; empty for a problem of all parameters.
+    /// Name of the parameter; empty if the problem is not of a single parameter.
     pub name: String,
     /// The problem and what to write instead.
     pub message: String,
 }
 
 impl Problem {
-    /// A problem of a parameter.
+    /// Creates a problem of the parameter `name`.
     pub fn new(name: impl Into<String>, message: impl Into<String>) -> Problem {
         Problem { name: name.into(), message: message.into() }
     }
@@ -56,7 +56,8 @@ pub fn there_is<'a>(known: impl IntoIterator<Item = &'a str>) -> String {
 /// Reads parameters from a JSON object (null: the defaults).
 ///
 /// # Errors
-/// If a name is unknown or missing, or a value is of the wrong type or out of range. The error has all such problems.
+/// If a name is unknown or missing, or a value is of the wrong type or out of range. The error lists all these
+/// problems.
 pub fn read<P: Params>(value: &Value) -> Result<P, Refusal> {
     let none = Value::Object(Map::new());
     let given = if value.is_null() { &none } else { value };
@@ -72,10 +73,10 @@ pub fn read<P: Params>(value: &Value) -> Result<P, Refusal> {
     deserialize(&Value::Object(laid))
 }
 
-/// Checks values of parameters that were not read with [`read`].
+/// Checks the ranges of parameters that were not read with [`read`].
 ///
 /// # Errors
-/// If values are out of range. The error has all such problems.
+/// If values are out of range. The error lists all these problems.
 pub fn check<P: Params + Serialize>(values: &P) -> Result<(), Refusal> {
     match serde_json::to_value(values) {
         Ok(Value::Object(values)) => check_all(&P::specs(), &values),
@@ -97,7 +98,7 @@ fn check_all(specs: &[ParamSpec], values: &Map<String, Value>) -> Result<(), Ref
 }
 
 impl ParamSpec {
-    /// The problem of this parameter in these values, if there is a problem.
+    /// Returns the problem of this parameter in `values`, if there is a problem.
     fn problem(&self, values: &Map<String, Value>) -> Option<Problem> {
         let message = match values.get(self.name) {
             None if self.required => format!("missing; it must be {}", self.kind),
@@ -116,7 +117,7 @@ impl ParamSpec {
     }
 }
 
-/// Completes the given values by those of their preset.
+/// Adds the values of the selected preset for parameters that are not given.
 fn on_preset(presets: &[Preset], mut given: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     let Some(default) = presets.first() else { return Ok(given) };
     let named = given.remove("preset").unwrap_or_else(|| default.name.into());

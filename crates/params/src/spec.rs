@@ -10,27 +10,27 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// Effect of the parameter.
     pub doc: &'static str,
-    /// Unit of the value; empty for pure numbers, switches and names.
+    /// Unit of the value; empty for pure numbers, switches and choices.
     pub unit: &'static str,
-    /// Kind of its values.
+    /// Kind of the parameter's values.
     pub kind: Kind,
     /// Whether null is allowed.
     pub optional: bool,
     /// Whether the parameter has no default and must be given.
     pub required: bool,
-    /// Default value; null if it has none.
+    /// Default value; null if the parameter has no default.
     pub default: Value,
     /// Smallest and largest valid value of a number.
     pub range: Option<(f64, f64)>,
-    /// Role, if it has one.
+    /// Role of the parameter, if it has a role.
     pub role: Option<Role>,
-    /// Short name in figures and tables; empty: the name.
+    /// Short name in figures and tables; empty if figures and tables use `name`.
     pub label: &'static str,
-    /// Usual value for documentation, of a parameter without a default; null if there is none.
+    /// Usual value of a parameter without a default, for documentation; null if none is declared.
     pub example: Value,
 }
 
-/// Meaning of a parameter for code that does not own the parameter.
+/// Meaning of a parameter for code that uses a whole family, not a single entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Limit of a queue, in the unit of the parameter; null: no limit.

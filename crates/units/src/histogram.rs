@@ -2,18 +2,19 @@
 
 use crate::Duration;
 
-/// Buckets per octave. Neighbouring buckets differ by at most 1/64, so the middle of a bucket is within 0.8 % of the
-/// values in it.
+/// Buckets per octave. Neighbouring buckets differ by at most 1/64, so the middle of a bucket is within 0.8 % of
+/// every value in the bucket.
 const BUCKETS: usize = 64;
 const BITS: u32 = BUCKETS.trailing_zeros();
 
-/// A log-linear histogram with exact sum and extremes. It only has buckets for the octaves of recorded values.
+/// A log-linear histogram with exact sum and extremes. The histogram only has buckets for the octaves of recorded
+/// values.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     sum: u128,
     min: u64,
     max: u64,
-    /// Counts of the buckets from index `base` on, modulo 2^32. They cover whole octaves.
+    /// Counts of the buckets from index `base` on, modulo 2^32. The buckets cover whole octaves.
     counts: Vec<u32>,
     base: usize,
     /// Indices of buckets whose counts have wrapped at 2^32, once for each wrap.
@@ -38,7 +39,7 @@ impl Histogram {
         }
         self.sum += u128::from(nanos);
         let bucket = bucket_of(nanos);
-        // If the bucket is below `base`, the index wraps to a very large index, which does not exist either.
+        // For a bucket below `base`, the index wraps to a very large number, so `get_mut` finds no count.
         let Some(count) = self.counts.get_mut(bucket.wrapping_sub(self.base)) else {
             return self.add(bucket, 1);
         };
@@ -81,17 +82,17 @@ impl Histogram {
         whole + ((self.carried.len() as u64) << u32::BITS)
     }
 
-    /// Smallest value in seconds, exact; NaN if there is none.
+    /// Smallest value in seconds, exact; NaN without any value.
     pub fn min_s(&self) -> f64 {
         if self.counts.is_empty() { f64::NAN } else { self.min as f64 / 1e9 }
     }
 
-    /// Mean in seconds, exact; NaN if there is none.
+    /// Mean in seconds, exact; NaN without any value.
     pub fn mean_s(&self) -> f64 {
         self.sum as f64 / self.count() as f64 / 1e9
     }
 
-    /// Quantile `q` (0 to 1) in seconds, within 1 %; NaN if there is no value.
+    /// Quantile `q` (0 to 1) in seconds, within 1 %; NaN without any value.
     pub fn quantile_s(&self, q: f64) -> f64 {
         let count = self.count();
         let rank = ((q * count as f64).ceil() as u64).clamp(1, count.max(1));
@@ -105,7 +106,7 @@ impl Histogram {
         f64::NAN
     }
 
-    /// Returns a histogram of the values of both.
+    /// Returns a histogram of the values of this histogram and of `other`.
     #[must_use]
     pub fn with(&self, other: &Histogram) -> Histogram {
         let mut sum = self.clone();
@@ -153,8 +154,8 @@ impl Default for Histogram {
     }
 }
 
-/// Index of the bucket of a value. Below 64 every value has its own bucket. Above, an octave `[64·2^e, 128·2^e)` has
-/// 64 buckets of width `2^e`.
+/// Index of the bucket of a value. Below 64 every value has its own bucket. From 64 on, each octave `[64·2^e,
+/// 128·2^e)` has 64 buckets of width `2^e`.
 #[inline]
 fn bucket_of(nanos: u64) -> usize {
     let exponent = (u64::BITS - BITS - 1) - (nanos | BUCKETS as u64).leading_zeros();

@@ -9,7 +9,7 @@ pub enum Reading {
     State(&'static str),
 }
 
-/// Receives the named internal variables of an algorithm or a queue.
+/// Receiver of the named internal variables of an algorithm, a queue or a medium.
 pub struct Probe<'a> {
     sink: &'a mut dyn FnMut(&'static str, Reading),
 }
@@ -25,8 +25,9 @@ impl<'a> Probe<'a> {
         (self.sink)(name, Reading::Number(value, unit));
     }
 
-    /// Reports a state by its name, such as "Startup" or "ProbeBW:Up". Every change is recorded when it happens. A
-    /// state must therefore be reported in every call, and must not change with every acknowledgement.
+    /// Reports a state by its name, such as "Startup" or "ProbeBW:Up". Every change of a state is recorded when
+    /// it happens. A state must therefore be reported at every observation, and must not change with every
+    /// acknowledgement.
     pub fn state(&mut self, name: &'static str, state: &'static str) {
         (self.sink)(name, Reading::State(state));
     }

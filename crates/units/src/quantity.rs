@@ -12,7 +12,7 @@ pub struct Rate(u64);
 pub struct Bytes(u64);
 
 impl Rate {
-    /// No limit: transmission takes no time.
+    /// Rate without a limit, at which transmission takes no time.
     pub const UNLIMITED: Rate = Rate(u64::MAX);
 
     /// A rate of `bits` per second.
@@ -44,7 +44,7 @@ impl Rate {
             return Duration::ZERO;
         }
         if bytes < 1 << 31 {
-            return Duration::from_nanos(bytes * 8_000_000_000 / self.0); // far cheaper than with 128 bits
+            return Duration::from_nanos(bytes * 8_000_000_000 / self.0); // 64-bit arithmetic, far faster than 128-bit arithmetic
         }
         Duration::from_nanos((bytes as u128 * 8_000_000_000 / self.0 as u128) as u64)
     }

@@ -1,8 +1,8 @@
-//! Reproducible randomness: one seed, one stream per name.
+//! Reproducible random numbers: each run has one seed, and each name has its own stream.
 //!
 //! Streams are derived by hashing (seed, name), so that a new flow or link never shifts the random numbers of other
-//! flows and links. The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Its 64 bits of state suffice
-//! for jitter, packet loss and probe phases, and its code has four lines.
+//! flows and links. The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014). Its 64 bits of state are
+//! enough for jitter, packet loss and probe phases.
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]

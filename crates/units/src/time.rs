@@ -14,7 +14,7 @@ pub struct Duration(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// A time after all events: "never".
+    /// A time after all events, which stands for "never".
     pub const NEVER: Time = Time(u64::MAX);
 
     /// A time `nanos` nanoseconds after the start of the run.
@@ -51,7 +51,7 @@ impl Time {
 impl Duration {
     /// An empty span.
     pub const ZERO: Duration = Duration(0);
-    /// The longest span: "no bound".
+    /// The longest span, which stands for "no bound".
     pub const MAX: Duration = Duration(u64::MAX);
 
     /// A span of `nanos` nanoseconds.
