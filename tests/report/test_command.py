@@ -219,13 +219,17 @@ def test_runs_of_a_file_are_found_beside_it_and_give_their_series(
     fullpipe(*words, "-o", "c.json")
     assert fullpipe("report", "c.json", "-o", "with.md").exit_code == 0
     with_runs = (tmp_path / "with.md").read_text(encoding="utf-8")
-    assert "All 4 runs are in the folder kept." in with_runs
+    assert "All 4 runs are in the folder kept; `fullpipe runs kept` lists them." in with_runs.replace(
+        "\\", ""
+    )
+    assert "- Algorithm reno: Reno (AIMD, NewReno with SACK); source: " in with_runs
     assert {"### Over time", "### Every run"} <= set(with_runs.splitlines())
     (tmp_path / "kept").rename(tmp_path / "away")
     assert fullpipe("report", "c.json", "-o", "alone.md").exit_code == 0
     alone = (tmp_path / "alone.md").read_text(encoding="utf-8")
     assert "Its runs are not in a folder kept here, so there are no time series." in alone
     assert "### Over time" not in alone.splitlines()
+    assert "- Algorithm reno: " in alone
     assert {"### Means", "### Figures", "### All verdicts"} <= set(alone.splitlines())
     assert "bottleneck: 10 Mbit/s, 10 ms delay, queue drop\\_tail 30 packets" in alone
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from fullpipe import Scenario
 from fullpipe.analysis.shown import p_shown
 from fullpipe.report.content import Lines
 from fullpipe.report.findings import FindingPoints, first_table, point_of, whole_table
-from fullpipe.report.rows import HOW
+from fullpipe.report.path import sources_of
+from fullpipe.report.rows import HOW, Budget
 from fullpipe.report.runs.figures import over_points
+from fullpipe.report.runs.tables import values_file
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
@@ -24,6 +27,31 @@ def test_figures_of_a_file_have_the_labels_of_its_sentences() -> None:
     points = FindingPoints.of_findings("duel", made, frozenset({0}), labels)
     assert points is not None
     assert points.labels.name("flows.1.count") == "others flows"
+
+
+@pytest.mark.parametrize(("engine", "column"), [("native", ["native"] * 4), ("", None)])
+def test_values_name_the_engine_if_it_is_known(engine: str, column: list[str] | None) -> None:
+    subject, sides = Subject("flows", 0, "mine", "goodput", "bit/s", {}), ("cubic", "bbr3")
+    made = paired([Contrast([10.0, 10.4], [9.0, 9.5], 0.01, "higher", subject=subject, sides=sides)])
+    points = FindingPoints.of_findings("duel", made, frozenset({0}), engine=engine)
+    assert points is not None
+    head, *rows = (line.split(",") for line in values_file(points, Budget()).content.splitlines())
+    assert ([row[head.index("engine")] for row in rows] if "engine" in head else None) == column
+
+
+def test_presets_and_sources_of_algorithms_are_named() -> None:
+    ran = Scenario(
+        name="duel",
+        duration="1 s",
+        topology={"kind": "dumbbell", "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms"}},
+        flows=[{"cca": {"kind": "bbr3", "preset": "draft"}}, {"cca": "bbr3"}],
+    )
+    (fact,) = sources_of([ran])
+    assert fact == (
+        "Algorithm bbr3",
+        "BBR version 3, preset draft or google;"
+        " source: google/bbr v3 net/ipv4/tcp_bbr.c; draft-ietf-ccwg-bbr",
+    )
 
 
 def test_all_verdicts_have_both_p_values_and_say_that_intervals_are_uncorrected() -> None:

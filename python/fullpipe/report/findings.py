@@ -256,7 +256,12 @@ class FindingPoints(Points):
 
     @classmethod
     def of_findings(
-        cls, name: str, findings: Sequence[Finding], bulk: frozenset[int], labels: Labels = _PLAIN
+        cls,
+        name: str,
+        findings: Sequence[Finding],
+        bulk: frozenset[int],
+        labels: Labels = _PLAIN,
+        engine: str = "",
     ) -> FindingPoints | None:
         """The values per seed of every side; None unless findings have at least two values per side.
 
@@ -265,6 +270,7 @@ class FindingPoints(Points):
             findings: Findings with any number of sides and points.
             bulk: Entries of `flows` that are bulk flows.
             labels: Words for paths and values.
+            engine: Engine of all runs; empty if it is not known.
         """
         rows: dict[str, dict[str, Any]] = {}
         for each in findings:
@@ -273,7 +279,7 @@ class FindingPoints(Points):
                     row = {
                         **_place(each, side),
                         "seed": seed,
-                        "engine": "",
+                        "engine": engine,
                         **_measured(each),
                         "value": value,
                     }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
@@ -31,7 +33,7 @@ from fullpipe.report.content import (
 from fullpipe.report.factors import factors_in, forest_of_effects
 from fullpipe.report.files import Ran, by_case, by_side, files_of, notes_of, recipe_of, scenarios_in
 from fullpipe.report.findings import FindingPoints
-from fullpipe.report.path import path_of, path_of_runs
+from fullpipe.report.path import path_of, path_of_runs, sources_of
 from fullpipe.report.rows import HOW, Budget, summary, table_of, tally, text_of
 from fullpipe.report.runs import figures, page, repeat, tables
 from fullpipe.report.runs.answer import lead, scope
@@ -93,7 +95,8 @@ def page_of_file(
     title = text_of(found.get("title") or found.get("scenario") or found.get("kind") or "results")
     asked = [Subject.read(text, of or None) for text in metrics]
     part = _part(found, asked, of, question, budget or Budget(), runs, command)
-    facts = [*facts_of(found), *(page.facts(runs) if runs else [])]
+    scenarios = [each.scenario for each in scenarios_in(found)]
+    facts = [*facts_of(found), *(page.facts(runs) if runs else sources_of(scenarios))]
     return Document(title, [part], list(dict(facts).items()), of_json(found))
 
 
@@ -141,7 +144,7 @@ def _part(
     labels = of_runs.labels if of_runs else Labels(scenarios=[each.scenario.to_dict() for each in ran])
     others = factors.in_words(others, tested, labels) if tested else others
     points = of_runs or FindingPoints.of_findings(
-        text_of(found.get("scenario") or found.get("title")), findings, bulk, labels
+        text_of(found.get("scenario") or found.get("title")), findings, bulk, labels, _engine_of(found)
     )
     has_cases = any(each.case for each in findings)
     leading = lead(points, made) if points else None
@@ -179,7 +182,7 @@ def _part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
         warnings=_warnings(found, runs),
-        scope=" ".join(filter(None, [scope(of_runs) if of_runs else "", _scope(found, findings, runs)])),
+        scope=" ".join(filter(None, [_scope(found, findings, of_runs), _stored_in(found, runs)])),
         command=again if "\n" not in again else "",
         figure=first,
         path=paths[0] if len(paths) == 1 else None,
@@ -276,8 +279,10 @@ def _of_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
         yield f"{counted(len(rows), 'row')}, without verdicts."
 
 
-def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence[Run]) -> str:
-    """Seeds, points, version, and whether the runs were found."""
+def _scope(found: Mapping[str, Any], findings: Sequence[Finding], of_runs: Points | None) -> str:
+    """Seeds, points and version, from the runs if they were found."""
+    if of_runs:
+        return scope(of_runs)
     seeds = len(max((each.values[0] for each in findings), key=len, default=()))
     given = found.get("seeds")
     seeds = len(given) if isinstance(given, list) and seeds < 2 else seeds
@@ -290,14 +295,29 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
     version = told.get("fullpipe") if isinstance(told, Mapping) else None
     words.append(f"fullpipe {text_of(version)}" if version else "")
     text = ", ".join(filter(None, words))
+    return f"{begun(text)}." if text else ""
+
+
+def _stored_in(found: Mapping[str, Any], runs: Sequence[Run]) -> str:
+    """A sentence on the folder of the runs, with the command that lists them, or that they were not found."""
     basis = of_json(found)
-    if basis:
-        known = len(basis.runs)
-        what = f"{len(runs):,} of {known:,} runs" if len(runs) < known else f"All {counted(known, 'run')}"
-        text += f". {what} are in the folder {basis.store}" if runs else (
-            f". Its runs are not in a folder {basis.store} here, so there are no time series"
-        )  # fmt: skip
-    return f"{begun(text)}.".replace("..", ".").removeprefix(". ") if text else ""
+    if basis is None:
+        return ""
+    if not runs:
+        return f"Its runs are not in a folder {basis.store} here, so there are no time series."
+    known, folder = len(basis.runs), runs[0].folder
+    what = f"{len(runs):,} of {known:,} runs are" if len(runs) < known else f"All {counted(known, 'run')} are"
+    store = folder.absolute().parents[1] if folder else Path(basis.store)
+    here = Path().absolute()
+    named = store.relative_to(here) if store.is_relative_to(here) else Path(basis.store)
+    return f"{what} in the folder {named}; `{shlex.join(['fullpipe', 'runs', str(named)])}` lists them."
+
+
+def _engine_of(found: Mapping[str, Any]) -> str:
+    """The engine of all runs that a file names; empty if it names none, or several engines."""
+    basis = of_json(found)
+    names = {place.rpartition("/")[2].rpartition("-")[0] for place, _ in basis.runs} if basis else set()
+    return names.pop() if len(names) == 1 else ""
 
 
 def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget, labels: Labels) -> Iterator[Block]:

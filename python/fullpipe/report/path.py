@@ -12,7 +12,7 @@ from fullpipe.report.content import Figure, PathHop, PathNode, PathRoute
 from fullpipe.report.svg.marks import of_flows
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
-from fullpipe.scenario import Network, Scenario, resolve
+from fullpipe.scenario import Network, Scenario, catalogue, resolve
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network.parts import Hop, Link
@@ -119,6 +119,31 @@ def _algorithms(scenarios: Sequence[Scenario]) -> list[str | None]:
         kinds = {None if cca is None else cca.kind for cca in same}
         found.append(kinds.pop() if len(kinds) == 1 else None)
     return found
+
+
+def sources_of(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
+    """The algorithms of scenarios in words, each with its preset and the declared source of its laws.
+
+    The source is that of the native engine; algorithms of users have none.
+    """
+    presets: dict[str, dict[str, None]] = {}
+    for flow in (flow for one in scenarios for flow in one.flows if flow.cca):
+        assert flow.cca is not None
+        preset = flow.cca.params.get("preset", "")
+        presets.setdefault(flow.cca.kind, {})[str(preset)] = None
+    known = catalogue.controllers()
+    return [
+        (f"Algorithm {kind}", f"{_with_preset(known[kind], named)}; source: {known[kind].source}")
+        for kind, named in presets.items()
+        if kind in known
+    ]
+
+
+def _with_preset(entry: catalogue.Entry, named: Iterable[str]) -> str:
+    """The title of an algorithm with its presets, if it has any."""
+    declared = entry.params.get("preset")
+    used = _either(name or str(declared.default) for name in named) if declared else ""
+    return f"{entry.title}, preset {used}" if used else entry.title
 
 
 def _drawn(

@@ -14,7 +14,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.report.basis import basis_of
 from fullpipe.report.content import Boxes, Column, Document, Figure, Items, Part, Section, Table, Text
 from fullpipe.report.findings import first_table, forest_of, point_of
-from fullpipe.report.path import path_of_runs
+from fullpipe.report.path import path_of_runs, sources_of
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs import answer, figures, repeat, tables
 from fullpipe.report.runs.points import Points
@@ -318,6 +318,7 @@ def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
         f"{run.meta.engine.name} {run.meta.engine.version}, model version {run.meta.engine.model_version}"
         for run in runs
     )
+    distinct = {run.meta.digest: run for run in runs if run.meta.engine.name == "native"}
     versions: dict[str, dict[str, None]] = {}
     for run in runs:
         for name, version in run.meta.versions.items():
@@ -326,6 +327,7 @@ def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
     when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
     return [
         ("Engine", "; ".join(sorted(engines))),
+        *sources_of(run.scenario for run in distinct.values()),
         *((name, ", ".join(sorted(found))) for name, found in versions.items()),
         ("Run on", when),
         ("Intervals of means", "Student's t, 95 %, over seeds; the run is the unit"),

@@ -113,7 +113,8 @@ def _better(name: str) -> str:
 def values_file(found: Points, budget: Budget) -> Download:
     """All values in base units, a row per run and group of flows or link."""
     metrics = [*found.measured("flows"), *found.measured("link")]
-    keys = [*(path for path in found.paths if path != "engine"), "engine", "seed", "kind", "of"]
+    engine = ["engine"] if (found.values["engine"] != "").any() else []
+    keys = [*(path for path in found.paths if path != "engine"), *engine, "seed", "kind", "of"]
     head = [*keys, *(f"{name} ({BY_NAME[name].unit})" for name in metrics)]
     lines, size, rows = [_line(head)], 0, 0
     for row, by_metric in by_row(found.values, keys, "metric"):
