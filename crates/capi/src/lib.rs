@@ -24,7 +24,8 @@ use units::Duration;
 /// The C header of the table.
 pub const HEADER: &str = include_str!("../include/fullpipe_congestion.h");
 impl Api {
-    /// Returns the table of functions for algorithms that `create` builds. [`export_algorithms`] uses it.
+    /// Returns the table of functions for algorithms that `create` builds. The macro [`export_algorithms`] calls
+    /// this function.
     pub const fn with_create(create: Create) -> Api {
         Api { create: Some(create), ..API }
     }

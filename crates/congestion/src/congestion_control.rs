@@ -13,12 +13,13 @@ pub trait CongestionControl: Send {
     /// Start the flow when the handshake is complete; `path` has the first RTT sample.
     fn on_established(&mut self, _path: &Path) {}
 
-    /// Process an ACK after the transport has processed it. Called once per ACK, except for an ACK that a later ACK
-    /// overtook or that arrives with no packet outstanding.
+    /// Process an ACK after the transport has processed it. The transport calls this method once per ACK, except
+    /// for an ACK that a later ACK overtook or that arrives with no packet outstanding.
     fn on_ack(&mut self, ack: &Ack, path: &Path);
 
-    /// Process a packet that was marked lost. Called only if `Traits::watches_losses` is set, before the episode that
-    /// the loss may begin, and before [`on_ack`](Self::on_ack) for the ACK that revealed the loss.
+    /// Process a packet that was marked lost. The transport calls this method only if `Traits::watches_losses` is
+    /// set. The call comes before the episode that the loss may begin, and before [`on_ack`](Self::on_ack) for
+    /// the ACK that revealed the loss.
     fn on_lost(&mut self, _lost: &LostPacket, _path: &Path) {}
 
     /// Begin a congestion episode (at most once per window of data, except for repeated timeouts).
@@ -33,7 +34,7 @@ pub trait CongestionControl: Send {
 
     /// End an episode after a loss, a mark or a timeout: all packets outstanding at its beginning have been
     /// delivered. The transport has already set the window to `ssthresh`, except after a timeout. The algorithm may
-    /// change both values.
+    /// change the window and `ssthresh`.
     fn on_recovery_exit(&mut self, _path: &Path) {}
 
     /// Process a burst before it is sent: a burst that ends an idle time, or every burst if `Traits::watches_sends`
@@ -53,8 +54,8 @@ pub trait CongestionControl: Send {
     /// timeout, or after an idle time.
     fn set_cwnd(&mut self, cwnd: u32);
 
-    /// Reduce the window to `cwnd`, as the flow has not used it for a retransmission timeout or longer. Algorithms
-    /// with a slow-start threshold raise the threshold to three quarters of the old window.
+    /// Reduce the window to `cwnd`, because the flow has not filled the window for a retransmission timeout or
+    /// longer. Algorithms with a slow-start threshold raise the threshold to three quarters of the old window.
     fn restart(&mut self, cwnd: u32) {
         self.set_cwnd(cwnd);
     }
@@ -63,9 +64,9 @@ pub trait CongestionControl: Send {
     fn control(&self) -> Control;
 
     /// Report the internal variables for traces: numbers at every sample, states also whenever a state changes. Only
-    /// recorders call this function, so it costs nothing without traces.
+    /// recorders of traces call this method, so a run without traces takes no time for it.
     fn observe(&self, probe: &mut Probe<'_>);
 
-    /// Requirements for the transport. They are constant once the connection is established.
+    /// Requirements for the transport. The requirements are constant once the connection is established.
     fn traits(&self) -> Traits;
 }

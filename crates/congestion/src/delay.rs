@@ -45,7 +45,7 @@ impl RttWatch {
         (self.open, self.enabled) = (false, false);
     }
 
-    /// Add the RTT of an ACK, then enable or disable the use of delay as the transport's state changes.
+    /// Add the RTT of an ACK, then enable or disable the use of delay if the recovery state has changed.
     pub fn digest(&mut self, ack: &Ack, path: &Path) {
         if let Some(rtt) = ack.rtt {
             let rtt_us = plus_one(rtt);
@@ -68,7 +68,7 @@ impl RttWatch {
         self.forget_round();
     }
 
-    /// Whether delay may be used.
+    /// Whether the algorithm may use delay.
     pub fn enabled(&self) -> bool {
         self.enabled
     }
@@ -78,7 +78,8 @@ impl RttWatch {
         self.samples >= Self::ENOUGH_SAMPLES
     }
 
-    /// Whether all packets outstanding when the round began have been acknowledged. If so, the next round begins.
+    /// Whether the round is over, because all packets outstanding at its start have been acknowledged. The next
+    /// round then begins.
     pub fn round_is_over(&mut self, ack: &Ack, path: &Path) -> bool {
         let over = ack.una > self.round_end;
         if over {

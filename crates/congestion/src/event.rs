@@ -34,7 +34,7 @@ pub enum Congestion {
     },
     /// The receiver echoed a congestion mark.
     Ecn,
-    /// The algorithm itself asked for a reduction ([`Control::reduce`]).
+    /// The algorithm itself requested a reduction ([`Control::reduce`]).
     Delay,
     /// The retransmission timer fired. The transport calls `set_cwnd` before its next transmission. `first` is
     /// false for repeated timeouts of one episode, which do not reduce the window again.
@@ -93,7 +93,7 @@ pub struct LostPacket {
 pub struct Ack {
     /// Packets newly acknowledged, cumulatively or selectively.
     pub acked: u32,
-    /// Packets cumulatively acknowledged, including those SACKed earlier (Linux `pkts_acked`).
+    /// Packets cumulatively acknowledged, including packets SACKed earlier (Linux `pkts_acked`).
     pub cumulative: u32,
     /// Packets newly marked lost.
     pub lost: u32,
@@ -137,7 +137,8 @@ impl Ack {
 pub struct Path {
     /// Time of the call.
     pub now: Time,
-    /// Payload of a full packet without intermittent options, bytes: the unit of rates (Linux `mss_cache`).
+    /// Payload in bytes of a full packet that has none of the options that only some packets have (Linux
+    /// `mss_cache`). Rates are computed with this size.
     pub mss: u32,
     /// State of loss recovery.
     pub state: CaState,
@@ -147,7 +148,7 @@ pub struct Path {
     pub min_rtt: Option<Duration>,
     /// Packets in flight: sent, not acknowledged, not marked lost.
     pub in_flight: u32,
-    /// Packets sent and not cumulatively acknowledged, including those SACKed or marked lost.
+    /// Packets sent and not cumulatively acknowledged, including packets SACKed or marked lost.
     pub packets_out: u32,
     /// Number of the next new packet, for algorithms that count rounds by packet number.
     pub next: u64,
@@ -162,8 +163,8 @@ pub struct Path {
     /// Whether ECN was negotiated, so that marks may report congestion.
     pub ecn: bool,
     /// Whether cwnd stopped the sender in the round just acknowledged, or slow start has not yet doubled the packets
-    /// outstanding (Linux `tcp_is_cwnd_limited`). The second condition applies only with the transport's recovery or
-    /// [`Traits::slow_start`].
+    /// outstanding (Linux `tcp_is_cwnd_limited`). The condition on slow start applies only if the transport owns
+    /// the window in recovery or [`Traits::slow_start`] is set.
     pub cwnd_limited: bool,
     /// Whether packets sent now are app-limited.
     pub app_limited: bool,

@@ -41,7 +41,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Grow by one packet per acknowledged packet, up to ssthresh. Return the packets left over.
+    /// Grow by one packet per acknowledged packet, up to ssthresh. Return the acknowledged packets that were not
+    /// used for growth.
     pub fn slow_start(&mut self, acked: u32) -> u32 {
         let grown = self.cwnd.saturating_add(acked).min(self.ssthresh);
         let left = acked - (grown - self.cwnd);
@@ -85,7 +86,8 @@ impl Window {
         full
     }
 
-    /// Raise the threshold to three quarters of the present window (Linux `tcp_current_ssthresh`).
+    /// Raise the slow-start threshold to three quarters of the present window, if it is lower (Linux
+    /// `tcp_current_ssthresh`).
     pub fn raise_ssthresh(&mut self) {
         self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);
     }
@@ -100,13 +102,15 @@ impl Window {
         self.cwnd = cwnd.max(1);
     }
 
-    /// Reduce the window after an idle time, and raise the threshold to three quarters of the old window.
+    /// Reduce the window after an idle time, and raise the slow-start threshold to three quarters of the old
+    /// window.
     pub fn restart(&mut self, cwnd: u32) {
         self.raise_ssthresh();
         self.set_cwnd(cwnd);
     }
 
-    /// Restore the window and the threshold from before a reduction, unless the present values are larger.
+    /// Restore the window and the slow-start threshold from before a reduction, unless the present values are
+    /// larger.
     pub fn undo(&mut self, undo: &crate::Undo) {
         self.cwnd = self.cwnd.max(undo.prior_cwnd);
         self.ssthresh = self.ssthresh.max(undo.prior_ssthresh);

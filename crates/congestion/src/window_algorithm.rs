@@ -30,11 +30,12 @@ pub trait WindowAlgorithm: Send {
     /// The window, mutable.
     fn window_mut(&mut self) -> &mut Window;
 
-    /// Slow-start threshold after a reduction, packets; the caller ensures at least 2 (Linux `ssthresh`). Not called
-    /// for repeated timeouts of one episode.
+    /// Slow-start threshold after a reduction, packets; the caller ensures at least 2 (Linux `ssthresh`). The
+    /// method is not called for repeated timeouts of one episode.
     fn reduced(&mut self, congestion: Congestion, path: &Path) -> u32;
 
-    /// Grow the window. Called only if the transport allows growth and the flow used the window (Linux `cong_avoid`).
+    /// Grow the window. The method is called only if the transport allows growth and the flow filled the window
+    /// (Linux `cong_avoid`).
     fn grow(&mut self, ack: &Ack, _path: &Path) {
         self.window_mut().reno(ack.acked);
     }

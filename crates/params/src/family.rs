@@ -97,7 +97,7 @@ pub const fn descriptor<C, E: Entry<C>>(name: &'static str) -> Descriptor {
 }
 
 /// Declares a family: the modules of its entries, an enum of the entries, their descriptors, and a builder by name.
-/// The trait that all entries share follows `as`.
+/// The name after `as` is the trait that all entries implement.
 #[macro_export]
 macro_rules! family {
     ($(#[$meta:meta])* pub enum $family:ident($what:literal, $context:ty) $(as $trait:ident)? {

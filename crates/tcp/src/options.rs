@@ -34,7 +34,8 @@ params! {
         mss: u32 = 1448, "bytes", 1..=9_000;
         /// Send the timestamps option, 12 B in every packet.
         timestamps: bool = true, "";
-        /// Bytes that the link layer adds to every packet. Link rates and byte limits of queues count them.
+        /// Bytes that the link layer adds to every packet. Link rates and byte limits of queues count these
+        /// bytes.
         link_overhead: u32 = 14, "bytes", 0..=1_000;
         /// Packets per ACK if the packets arrive in order, like ns-3's DelAckCount. Left out: Linux's delayed
         /// ACKs and quick ACKs.
@@ -52,21 +53,22 @@ params! {
         /// Advertised receive window. Left out: the socket's memory is the limit (`receive_memory`).
         receive_buffer: Option<u64> = None, "bytes", 1..=1_000_000_000_000_000_000i64;
         /// Initial memory of the sending socket (Linux: tcp_wmem[1]); it grows with the congestion window. Left out:
-        /// 64 KiB. With `max_burst = "off"` as well, the application writes all its data at once.
+        /// 64 KiB. If `send_memory` is left out and `max_burst` is "off", the application writes all its data at
+        /// once.
         send_memory: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
         /// Largest memory of the sending socket (tcp_wmem[2]). Left out: Linux's maximum, 2 GiB.
         send_memory_most: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
-        /// Initial memory of the receiving socket (tcp_rmem[1]). It grows with the bytes that the application reads per
-        /// RTT. While the window opens, every packet is acknowledged. Left out: 16 MiB.
+        /// Initial memory of the receiving socket (tcp_rmem[1]). The memory grows with the bytes that the
+        /// application reads per RTT. While the window opens, every packet is acknowledged. Left out: 16 MiB.
         receive_memory: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
         /// Largest memory of the receiving socket (tcp_rmem[2]). Left out: unlimited.
         receive_memory_most: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
         /// Socket memory of a packet beyond its payload (skb->truesize less the payload). It is used only if
         /// `send_memory` or `receive_memory` is given. Left out: 832 B, as over virtual Ethernet.
         packet_memory: Option<u64> = None, "bytes", 0..=1_048_576;
-        /// Pacing: "auto" paces if the algorithm needs it, "always" paces every flow. "fq" paces every flow by
-        /// the qdisc sch_fq of the host, to which the sender passes packets up to 1 ms, or two bursts, ahead of
-        /// their departure.
+        /// Pacing: "auto" paces a flow if its algorithm needs pacing, "always" paces every flow. "fq" paces every
+        /// flow by the qdisc sch_fq of the host, to which the sender passes packets up to 1 ms, or two bursts,
+        /// ahead of their departure.
         pacing: Pacing = Pacing::Auto, "";
         /// Largest burst handed to the network card at once (segmentation offload), in payload. "off" sends single
         /// packets.
@@ -83,8 +85,9 @@ params! {
         /// packets wait in the host's network interface or, in the native engine, in a queue "mac80211". Left
         /// out: true.
         small_queues: Option<bool> = None, "";
-        /// Size of bursts and of the small-queue limit: 2^-n s at the pacing rate (Linux: sk_pacing_shift). Native engine
-        /// only. Left out: n = 10 (1 ms), or 7 for a sender behind a queue "mac80211".
+        /// Size of bursts and of the small-queue limit: 2^-n s at the pacing rate (Linux: sk_pacing_shift). Only
+        /// the native engine has this option. Left out: n = 10 (1 ms), or 7 for a sender behind a queue
+        /// "mac80211".
         pacing_shift: Option<u32> = None, "", 0..=31;
         /// Negotiate explicit congestion notification. `true`: with the feedback that the algorithm needs.
         /// `dctcp` needs the feedback of DCTCP (RFC 8257), `prague` needs AccECN (RFC 9768), and other algorithms
@@ -102,7 +105,8 @@ params! {
         /// ns-3 false.
         tail_loss_probe: Option<bool> = None, "";
         /// Undo a window reduction that reported duplicates (RFC 3708) or timestamps (Eifel, RFC 3522) prove
-        /// spurious. The native engine always undoes after F-RTO (RFC 5682). Left out: true; in ns-3 false.
+        /// spurious. The native engine always undoes a timeout that F-RTO (RFC 5682) proves spurious. Left out:
+        /// true; in ns-3 false.
         undo: Option<bool> = None, "";
         /// Send the AccECN option in every packet except the SYN (Linux: tcp_ecn_option). The 12 B of the option
         /// reduce the payload. In the native engine, the option does not change the feedback. Left out: true, as

@@ -49,8 +49,8 @@ impl SackBlocks {
         (0..3).fold(false, |has, n| has | ((starts[n] == start) & (u32::from(lengths[n]) == length)))
     }
 
-    /// The packet by which the first block has grown since `before`; `None` if nothing has changed, or more than
-    /// this.
+    /// The packet by which the first block has grown since `before`; `None` if the blocks are equal or differ in
+    /// any other way.
     #[inline]
     pub fn grown_since(&self, before: &SackBlocks) -> Option<u32> {
         let (starts, [first, second, third]) = (self.starts, self.lengths);
@@ -156,7 +156,7 @@ pub enum Segment {
         echo: u32,
         /// Receive window in bytes, from `ack` on.
         window: u32,
-        /// One-way delay of the data packet that arrived last, microseconds. Not part of TCP.
+        /// One-way delay of the data packet that arrived last, microseconds. TCP has no such field.
         one_way_us: u32,
         /// CE-marked packets received so far, modulo 2^16.
         ce_count: u16,

@@ -30,7 +30,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Draws a number from 0 to `bound` - 1. Its distribution is uniform to within 2^-32.
+    /// Draws a number from 0 to `bound` - 1. The distribution is uniform to within 2^-32.
     ///
     /// # Panics
     /// In debug builds if `bound` is zero.

@@ -14,9 +14,9 @@
 //!
 //! ## State diagram
 //! The diagram of BBRv1, with two changes. In PROBE_BW the pacing rate is divided by β = RTT/nRTT if RTT/nRTT is at
-//! least 1.25. From 1.5 on, the rate is instead multiplied by γ, or by 1 - γ (`gamma_use`). PROBE_RTT begins when the
-//! RTT has exceeded RTprop by Y = max(std/2, 5 ms) for 10 s without a break. PROBE_RTT measures a new RTprop, which
-//! replaces the old value.
+//! least 1.25. From RTT/nRTT = 1.5 on, the rate is instead multiplied by γ, or by 1 - γ (`gamma_use`). PROBE_RTT
+//! begins when the RTT has exceeded RTprop by Y = max(std/2, 5 ms) for 10 s without a break. PROBE_RTT measures a
+//! new RTprop, which replaces the old value.
 //!
 //! ## Deviations from the source
 //! Readings that all presets share:
@@ -56,11 +56,11 @@ use crate::{Ack, Path, Probe, WindowedMax};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
-/// Value of nRTT once the RTT has exceeded `alpha` RTprop for `hold_s`. Until then nRTT is RTprop.
+/// Value of nRTT once the RTT has exceeded `alpha` RTprop for `hold_s`. Before that time nRTT is RTprop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reference {
-    /// RTprop, as printed.
+    /// RTprop, as printed in the paper.
     Rtprop,
     /// The smallest RTT since the RTT exceeded `alpha` RTprop. This value follows a longer path, but also a
     /// standing queue.
@@ -95,9 +95,9 @@ pub enum GammaUse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// The last RTT decides (Algorithm 2).
+    /// The last RTT sample selects β or γ (Algorithm 2).
     Ratio,
-    /// The number of rounds with a queue decides (section 4.1.2).
+    /// The number of rounds with a queue selects β or γ (section 4.1.2).
     Counters,
 }
 
@@ -135,12 +135,13 @@ params_of_v1! {
         gamma_use: GammaUse = GammaUse::Times, "";
         /// Unit of gamma: ms, s or normalised.
         gamma_unit: GammaUnit = GammaUnit::Ms, "";
-        /// Whether to keep gamma between gamma_min and the smaller of gamma_max and 1/beta (or 1 - gamma between
-        /// gamma_min and 1), and the rate at four packets per nRTT or more.
+        /// Whether to limit gamma to the range from gamma_min to the smaller of gamma_max and 1/beta. With
+        /// reduce_by, 1 - gamma is limited to at least gamma_min instead. With this option the pacing rate is
+        /// also at least four packets per nRTT.
         gamma_clamp: bool = true, "";
-        /// Smallest factor of the rate.
+        /// Smallest factor of the pacing rate with gamma_clamp.
         gamma_min: f64 = 0.01, "", 0.0..=1.0;
-        /// Largest gamma.
+        /// Largest gamma with gamma_clamp.
         gamma_max: f64 = 2.0 / 3.0, "", 0.0..=1.0;
         /// Validity of the RTT minimum: probe_rtt, sliding or overwrite.
         rtprop_expiry: Expiry = Expiry::ProbeRtt, "";

@@ -1,9 +1,9 @@
 //! # BBR, version 2
 //!
 //! ## Idea
-//! The predecessor of BBRv3. Like BBRv3, it bounds the packets in flight after losses. BBRv2 drains faster than
-//! BBRv3 (pacing gain 0.75). BBRv2 ends a probe as soon as a quarter BDP is queued, not when the bandwidth stops
-//! growing. BBRv2 is therefore slower than BBRv3 to find bandwidth that other flows have freed.
+//! The predecessor of BBRv3. Like BBRv3, BBRv2 bounds the packets in flight after losses. BBRv2 drains faster
+//! than BBRv3 (pacing gain 0.75). BBRv2 ends a probe as soon as a quarter BDP is queued, not when the bandwidth
+//! stops growing. BBRv2 is therefore slower than BBRv3 to find bandwidth that other flows have freed.
 //!
 //! ## Source and revision
 //! google/bbr, branch v2alpha, `net/ipv4/tcp_bbr2.c`, in behaviour and fixed-point arithmetic.

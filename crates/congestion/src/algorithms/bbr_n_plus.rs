@@ -25,17 +25,17 @@
 //! CAKE as the queue.
 //!
 //! Smart Exit as printed requires that the bandwidth falls by 15 %. The bandwidth does not fall on a full pipe, so
-//! only loss would end STARTUP. `exit = "literal"` is this rule, tested once per round. The preset has `exit =
-//! "sane"`: BBRv3's condition and a queue. Growth on any ACK restarts the count of rounds, and a lack of growth is
-//! counted once per round.
+//! only loss would end STARTUP. `exit = "literal"` is the printed rule, tested once per round. Preset
+//! `smart_exit` has `exit = "sane"`, which is BBRv3's condition together with a queue. Growth on any ACK restarts
+//! the count of rounds, and a lack of growth is counted once per round.
 //!
-//! The first paper claims "an advanced ECN (L4S)" for its model, but prints no law. Its data is from sockets that did
-//! not ask for ECN (`tcp_ecn` = 2), so marks are ignored by default. With `ecn`, the flow responds to marks as BBRv3
-//! does, on paths with an RTT of at most 5 ms. With `l4s`, the flow responds in the same way as an L4S sender:
-//! with ECT(1), with counted marks, and on paths of any RTT. On 50 Mbit/s and 40 ms with a dual queue, the
-//! queueing delay is 2.1 ms with `l4s` and 4.5 ms without. The rate is 44.9 Mbit/s with `l4s` and 46.3 Mbit/s
-//! without. With `l4s`, a third of the packets is marked. In competition with Prague the flow still takes nearly
-//! all of the bandwidth. The authors' law is unknown.
+//! The first paper claims "an advanced ECN (L4S)" for its model, but prints no law. The data of this paper is
+//! from sockets that did not request ECN (`tcp_ecn` = 2), so marks are ignored by default. With `ecn`, the flow
+//! responds to marks as BBRv3 does, on paths with an RTT of at most 5 ms. With `l4s`, the flow responds in the
+//! same way as an L4S sender: with ECT(1), with counted marks, and on paths of any RTT. On 50 Mbit/s and 40 ms
+//! with a dual queue, the queueing delay is 2.1 ms with `l4s` and 4.5 ms without. The rate is 44.9 Mbit/s with
+//! `l4s` and 46.3 Mbit/s without. With `l4s`, a third of the packets is marked. In competition with Prague the
+//! flow still takes nearly all of the bandwidth. The authors' law is unknown.
 //!
 //! ## Validated against
 //! The gains and windows in the first paper's public data, and the checkable properties of both papers

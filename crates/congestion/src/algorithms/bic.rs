@@ -35,7 +35,7 @@ params! {
     pub struct BicParams {
         /// Factor of the window on congestion; 819/1024 in Linux.
         beta: f64 = 819.0 / 1024.0, "", 0.1..=0.95;
-        /// Largest growth per round.
+        /// Largest growth of the window per round.
         max_increment: u32 = 16, "packets", 1..=1_000;
         /// Largest window at which BIC grows like Reno.
         low_window: u32 = 14, "packets", 2..=1_000;
@@ -46,7 +46,7 @@ params! {
     }
 }
 
-/// Divisor: each step of the search covers this fraction of the distance to the maximum.
+/// Divisor of the distance to the maximum: each step of the search covers a quarter of the distance.
 const SEARCH: u32 = 4;
 /// Shortest time between two computations of the growth per ACK while the window is constant: 1/32 s.
 const SLOPE_HOLD_MS: u64 = 31;
@@ -66,7 +66,7 @@ pub struct Bic {
     last_max: u32,
     last_cwnd: u32,
     last_update_ms: u64,
-    /// Packets per ACK, in 1/16.
+    /// Measured packets per ACK, in 1/16.
     ratio_16: u32,
 }
 

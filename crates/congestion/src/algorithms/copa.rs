@@ -74,7 +74,8 @@ params! {
 
 /// Rounds in one direction before the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// Divisor: the queue is nearly empty while the queueing delay is below its largest value divided by this.
+/// Divisor of the largest queueing delay: the queue is nearly empty while the queueing delay is below a tenth of
+/// its largest value.
 const NEARLY_EMPTY: u64 = 10;
 /// Window of the largest queueing delay, RTTs.
 const MAX_RTTS: u64 = 4;

@@ -18,7 +18,7 @@
 //!
 //! ## Deviations from the source
 //! None known. As in Linux, a loss that a tail loss probe has repaired reduces the window by alpha / 2, not by half.
-//! A loss during a reduction for marks halves the already reduced window. Without ECN, DCTCP is Reno.
+//! A loss during a reduction for marks halves the already reduced window. Without ECN, DCTCP behaves like Reno.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time, without ECN (`tests/differential`) and with CoDel marking at 1 ms and 5 ms; utilisation

@@ -2,7 +2,7 @@
 //!
 //! ## Idea
 //! Reno with an increase and a decrease that depend on the window, so that large windows are possible at higher loss
-//! rates. Below 38 packets HighSpeed is Reno.
+//! rates. With windows below 38 packets, HighSpeed behaves like Reno.
 //!
 //! ## Source and revision
 //! RFC 3649; behaviour of Linux 7.2 `net/ipv4/tcp_highspeed.c`.

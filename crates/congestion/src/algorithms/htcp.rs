@@ -20,8 +20,8 @@
 //!
 //! - Times are in whole milliseconds, and RTTs are rounded up.
 //! - The window grows by one packet at a time, and alpha is recomputed only at these steps.
-//! - The largest RTT rises by at most 20 ms per sample. At each congestion, its excess over the smallest RTT falls by
-//!   a twentieth.
+//! - The largest RTT rises by at most 20 ms per sample. At each congestion, the excess of the largest RTT over
+//!   the smallest RTT falls by a twentieth.
 //! - When slow start ends within an ACK, the remaining packets of the ACK do not count for growth.
 //!
 //! ## Validated against
@@ -118,7 +118,7 @@ pub struct Htcp {
 
 impl Algorithm for Htcp {
     type Params = HtcpParams;
-    const TITLE: &'static str = "H-TCP (growth in the time since congestion)";
+    const TITLE: &'static str = "H-TCP (growth depends on the time since congestion)";
     const SOURCE: &'static str = "draft-leith-tcp-htcp-06; Linux net/ipv4/tcp_htcp.c";
 
     fn new(params: HtcpParams, _seed: u64) -> Htcp {

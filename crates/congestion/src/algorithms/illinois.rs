@@ -33,7 +33,7 @@ use params::params;
 params! {
     /// Parameters of Illinois.
     pub struct IllinoisParams {
-        /// Window below which Illinois is Reno.
+        /// Window below which Illinois behaves like Reno.
         win_thresh: u32 = 15, "packets", 2..=10_000;
         /// Rounds with a short delay after which growth is at its maximum again.
         theta: u32 = 5, "rounds", 1..=1_000;

@@ -10,8 +10,8 @@
 //!
 //! ## Signals
 //! One-way delay (current: smallest of the last four samples; base: smallest of the last ten minutes), loss, classic
-//! ECN marks. If the transport does not measure the one-way delay, LEDBAT uses half the RTT. Queueing delay then
-//! counts half.
+//! ECN marks. If the transport does not measure the one-way delay, LEDBAT uses half the RTT. Half the RTT
+//! contains only half of the queueing delay, so the target is then reached at twice the delay.
 //!
 //! ## State diagram
 //! slow start (optional) → (delay above target, or congestion) → cwnd += gain · (target − queueing delay) / target ·

@@ -77,7 +77,7 @@ impl Phase {
     }
 }
 
-/// Background traffic that drains its queue regularly.
+/// A sender of background traffic that drains its queue regularly.
 pub struct LedbatPlusPlus {
     params: LedbatPlusPlusParams,
     target: Duration,

@@ -103,7 +103,8 @@ pub struct Lp {
     /// End of inference. Before this time the window does not grow, and a second sign of congestion reduces the
     /// window to one packet.
     inference_ends: Time,
-    /// Number of the next new packet when the flow last yielded: packets with a lower number were sent before.
+    /// Number of the next new packet when the flow last yielded: packets with a lower number were sent before the
+    /// flow yielded.
     yielded_at: u64,
 }
 

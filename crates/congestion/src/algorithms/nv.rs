@@ -45,7 +45,7 @@ params! {
         pad_buffer: u32 = 2, "packets", 0..=10000;
         /// Mean time between renewals of the RTT floor.
         reset_period_s: f64 = 5.0, "s", 0.1..=3600.0;
-        /// Share of the excess cut per decision.
+        /// Share of the window's excess that one decision removes.
         cong_dec_mult: u32 = 38, "1/128", 0..=128;
         /// Factor of the window on a loss.
         loss_dec_factor: u32 = 819, "1/1024", 102..=1024;
@@ -53,15 +53,15 @@ params! {
         rtt_factor: u32 = 128, "1/256", 0..=256;
         /// Decisions without congestion after which growth that timeouts have slowed doubles.
         growth_rate_neg: u32 = 8, "decisions", 0..=255;
-        /// Samples needed to shrink.
+        /// Samples needed for a decision to shrink the window.
         dec_eval_min_calls: u32 = 60, "", 1..=255;
-        /// Samples needed to grow.
+        /// Samples needed for a decision to grow.
         inc_eval_min_calls: u32 = 20, "", 1..=255;
         /// Samples needed to leave the first slow start.
         ssthresh_eval_min_calls: u32 = 30, "", 1..=255;
         /// Rounds without a decision after which growth stops, if the window is too large.
         stop_rtt_cnt: u32 = 10, "rounds", 1..=255;
-        /// Rounds needed to shrink.
+        /// Rounds needed for a decision to shrink the window.
         rtt_min_cnt: u32 = 2, "rounds", 1..=255;
     }
 }

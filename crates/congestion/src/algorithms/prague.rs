@@ -23,7 +23,7 @@
 //! ## Deviations from the source
 //! - Arithmetic is in floating point instead of fixed point, except for RTTs.
 //! - Detection of classic ECN queues is not implemented, as the source disables it by default.
-//! - Without ECN, Prague is Reno with the transport's recovery, as in the source.
+//! - Without ECN, Prague behaves like Reno with the transport's recovery, as in the source.
 //! - A timeout sets the slow-start threshold to half the window at once. In the source the window grows to the old
 //!   threshold and then steps down, but the pacing rate corresponds to half the window from the timeout on.
 //! - RTTs above 100 ms are not scaled. Version 0.6 compares two times in different units and therefore scales RTTs up
@@ -40,12 +40,13 @@
 //! from version 0.6:
 //!
 //! - Flows of 10 and 40 ms on 50 Mbit/s with a dual queue: in the kernel the share of the flow of 10 ms is 0.676 with
-//!   version 0.6 and 0.763 with version 0.7. Here the share is 0.679 and 0.780. Bursts of single packets instead of
-//!   pairs (`min_burst`) cause most of the difference: version 0.6 with single packets has 0.754.
+//!   version 0.6 and 0.763 with version 0.7. In this implementation the share is 0.679 with version 0.6 and 0.780
+//!   with version 0.7. Bursts of single packets instead of pairs (`min_burst`) cause most of the difference:
+//!   version 0.6 with single packets has 0.754.
 //! - A single flow at 4 Mbit/s: single packets raise the rate from 2.43 to 3.51 Mbit/s, in the kernel and here.
 //! - The first 10 s: RTT independence after 4 round trips reduces the rate from 46.4 to 42.9 Mbit/s. Version 0.7 with
-//!   all its changes has 43.6 Mbit/s here. In the kernel, version 0.7 has 43.4 Mbit/s and version 0.6 has 46.2
-//!   Mbit/s.
+//!   all its changes has 43.6 Mbit/s in this implementation. In the kernel, version 0.7 has 43.4 Mbit/s and
+//!   version 0.6 has 46.2 Mbit/s.
 //! - A flow at 1 Mbit/s, where the law for small windows is missing here: 0.86 Mbit/s, 38 ms of queueing delay and 43
 //!   % of packets marked here; 0.83 Mbit/s, 33 ms and 58 % in the kernel.
 
@@ -117,7 +118,8 @@ const HEADERS: u64 = 52;
 /// A paced sender with a fractional window, which is reduced in proportion to the share of marks.
 pub struct Prague {
     params: PragueParams,
-    /// Whether the receiver reports marks. Otherwise Prague is Reno, and all fields below `window` are unused.
+    /// Whether the receiver reports marks. Otherwise Prague behaves like Reno, and all fields below `window` are
+    /// unused.
     ecn: bool,
     /// The window of the transport in whole packets, which follows `target` by one packet per ACK.
     window: Window,
@@ -278,8 +280,8 @@ impl Prague {
         self.increase = scaling.increase(self.rtt_target(), path);
     }
 
-    /// Set the pacing rate: one window per RTT, or two in early slow start. Set the burst: by default, packets of at
-    /// most 1/4096 s.
+    /// Set the pacing rate: one window per RTT, or two in early slow start. Set the largest burst: by default,
+    /// the packets of 1/4096 s at the pacing rate.
     /// L4STeam/linux `prague_update_pacing_rate`.
     fn pace(&mut self, path: &Path) {
         let Some(srtt) = path.srtt else { return };

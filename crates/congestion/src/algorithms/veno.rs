@@ -61,7 +61,7 @@ pub struct Veno {
 
 impl Algorithm for Veno {
     type Params = VenoParams;
-    const TITLE: &'static str = "Veno (Reno that tells random loss from congestion)";
+    const TITLE: &'static str = "Veno (Reno that distinguishes random loss from congestion)";
     const SOURCE: &'static str = "Fu and Liew 2003; Linux net/ipv4/tcp_veno.c";
 
     fn new(params: VenoParams, _seed: u64) -> Veno {

@@ -13,12 +13,14 @@
 //!
 //! ## State diagram
 //! slow start → (cwnd ≥ ssthresh) → Reno's growth → (congestion) → ssthresh = cwnd / 2 during recovery → (recovery
-//! ends) → cwnd = ssthresh = bandwidth × smallest RTT. A timeout sets ssthresh to this product at once.
+//! ends) → cwnd = ssthresh = bandwidth × smallest RTT. A timeout sets ssthresh to the product of bandwidth and
+//! smallest RTT at once.
 //!
 //! ## Deviations from the source
 //! None known. Details of Linux that apply here, too:
 //!
-//! - The window is first halved, and set to the product when recovery ends, even if the episode was undone.
+//! - The window is first halved. When recovery ends, the window is set to the product of bandwidth and smallest
+//!   RTT, even if the episode was undone.
 //! - Bandwidth is in whole bytes per millisecond, and the RTT is rounded up to milliseconds.
 //!
 //! ## Validated against
@@ -105,7 +107,7 @@ pub struct Westwood {
 
 impl Algorithm for Westwood {
     type Params = WestwoodParams;
-    const TITLE: &'static str = "Westwood+ (Reno that falls to the bandwidth seen)";
+    const TITLE: &'static str = "Westwood+ (Reno that reduces its window to the measured capacity)";
     const SOURCE: &'static str = "Grieco and Mascolo 2004; Linux net/ipv4/tcp_westwood.c";
 
     fn new(params: WestwoodParams, _seed: u64) -> Westwood {

@@ -1,9 +1,9 @@
 //! # YeAH
 //!
 //! ## Idea
-//! Yet another high-speed TCP. It grows as fast as Scalable while the queue of the flow itself is short (fast mode),
-//! and otherwise like Reno (slow mode). It drains its queue before the buffer overflows, unless a competing Reno flow
-//! would gain from that.
+//! Yet another high-speed TCP. YeAH grows as fast as Scalable while the queue of the flow itself is short (fast
+//! mode), and otherwise like Reno (slow mode). YeAH drains its queue before the buffer overflows, unless a
+//! competing Reno flow would gain bandwidth from the drained queue.
 //!
 //! ## Source and revision
 //! Behaviour of Linux 7.2 `net/ipv4/tcp_yeah.c`; Baiocchi, Castellani and Vacirca, "YeAH-TCP: Yet Another Highspeed

@@ -84,10 +84,10 @@ impl Bandwidth {
         ((u128::from(self.0) * u128::from(micros)) >> BANDWIDTH_BITS) as u64
     }
 
-    /// Payload bytes per second at `gain`, less `margin_percent`. At least 1, as a rate of 0 would disable pacing.
-    /// Linux `bbr_rate_bytes_per_sec`.
+    /// Payload bytes per second at `gain`, less `margin_percent`. The result is at least 1 byte per second,
+    /// because a rate of 0 would disable pacing. Linux `bbr_rate_bytes_per_sec`.
     pub(crate) fn pacing_rate(self, mss: u32, gain: Gain, margin_percent: u64) -> Rate {
-        // In 64 bits as in the kernel: the product does not overflow up to 2.9 Tbit/s.
+        // The product has 64 bits, as in the kernel, and does not overflow up to 2.9 Tbit/s.
         let per_micro = self.0.saturating_mul(u64::from(mss) * u64::from(gain.0)) >> GAIN_BITS;
         let bytes = (u128::from(per_micro) * u128::from(10_000 * (100 - margin_percent))) >> BANDWIDTH_BITS;
         Rate::from_bytes_per_sec((bytes as u64).max(1))
@@ -104,8 +104,8 @@ impl Bandwidth {
 /// Divide `a` by `b`, rounded down. Floating point is used if it is exact.
 /// Own: exact, and several times as fast as an integer division.
 fn divide(a: u64, b: u64) -> u64 {
-    // Below 2^53 both numbers are exact in floating point, and a quotient is farther from the next integer than the
-    // rounding error.
+    // Below 2^53, `a` and `b` are exact in floating point, and a quotient is farther from the next integer than
+    // the rounding error.
     if (a | b) >> 53 == 0 { (a as i64 as f64 / b as i64 as f64) as i64 as u64 } else { a / b }
 }
 

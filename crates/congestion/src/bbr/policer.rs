@@ -37,7 +37,7 @@ pub(crate) struct Evidence {
 pub(crate) enum Verdict {
     /// No change.
     Unchanged,
-    /// A policer was detected. Its rate is used from now on.
+    /// A policer was detected. The rate of the policer is used from now on.
     Recognised,
     /// The policer's rate has expired, so BBR probes again.
     Expired,

@@ -196,7 +196,7 @@ impl Flow {
         found
     }
 
-    /// A bandwidth in packets per RTT.
+    /// Value of the bandwidth variable `wanted`, in packets per RTT.
     pub fn per_rtt(&self, wanted: &str) -> Option<f64> {
         self.variable(wanted).map(|bw| bw * self.rtt.as_secs_f64())
     }

@@ -52,7 +52,7 @@ pub struct SenderConfig {
     pub undo: bool,
     /// Deviations from Linux.
     pub quirks: Quirks,
-    /// Whether the scoreboard saves memory at the cost of time. Never changes results.
+    /// Whether the scoreboard saves memory at the cost of time. This setting never changes results.
     pub lean_records: bool,
 }
 

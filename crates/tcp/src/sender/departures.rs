@@ -30,7 +30,8 @@ impl Departures {
         }
     }
 
-    /// Create the pacer when the connection opens, because the algorithm then knows whether it needs pacing.
+    /// Create the pacer again when the connection opens, because the handshake may change whether the algorithm
+    /// needs pacing.
     pub fn restart_pacing(&mut self, config: &SenderConfig, traits: &Traits) {
         self.pacer = pacer(traits, config.pacing);
     }
@@ -101,7 +102,7 @@ impl Departures {
         self.host.is_throttled(packets, factor, config, &self.pacer, board)
     }
 
-    /// When a burst sent now departs.
+    /// Departure time of a burst that is sent now.
     #[inline]
     pub fn departure(&self, now: Time) -> Time {
         if self.host.is_on() { self.pacer.next_departure().max(now) } else { now }

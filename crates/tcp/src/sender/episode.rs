@@ -177,7 +177,7 @@ impl Episode {
         self.frto
     }
 
-    /// End the check by F-RTO, because the timeout was not spurious.
+    /// End the check by F-RTO and treat the timeout as not spurious.
     pub fn accept_timeout(&mut self) {
         self.frto = false;
     }

@@ -8,9 +8,9 @@
 //! With a NIC, the bytes that a connection has in the host are limited (TCP small queues, Linux
 //! `tcp_small_queue_check`). The connection continues to send when some of these bytes have left (`tcp_wfree`,
 //! `tcp_tsq_write`). The limit counts bytes on the wire. Linux counts `skb->truesize`, which adds the memory of
-//! buffers and differs between drivers and versions. The limit of two bursts is the same in both units. The limit
-//! of 1 ms of data at the pacing rate is tighter in Linux, where the part of `truesize` that is not payload
-//! counts as well.
+//! buffers and differs between drivers and versions. The limit of two bursts is the same in bytes on the wire and
+//! in `truesize`. The limit of 1 ms of data at the pacing rate is tighter in Linux, where the part of `truesize`
+//! that is not payload counts as well.
 //!
 //! Not modelled:
 //!

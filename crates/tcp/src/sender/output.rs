@@ -369,8 +369,8 @@ impl Sender {
         }
     }
 
-    /// Same as [`Sender::check_app_limited`], but regardless of unsent data. Used when a full send buffer keeps the
-    /// application from writing.
+    /// Same as [`Sender::check_app_limited`], but regardless of unsent data. The sender calls this method when a
+    /// full send buffer keeps the application from writing.
     fn check_path_idle(&mut self) {
         let in_flight = self.board.in_flight();
         let idle = self.departures.is_host_empty();

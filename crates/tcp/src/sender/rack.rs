@@ -2,9 +2,9 @@
 //! 8985; Linux `tcp_recovery.c`).
 //!
 //! Loss detection by duplicate ACKs alone marks a packet lost when three packets above it have been SACKed (RFC 6675,
-//! `IsLost`). Linux used this method before RACK, and ns-3 still uses it. There is no reordering timer, and the
-//! threshold is constant. A lost retransmission is not detected. Only the timeout repairs this loss, by marking
-//! all outstanding packets lost (RFC 6675 section 5.1).
+//! `IsLost`). Linux used this method before RACK, and ns-3 still uses it. This method has no reordering timer,
+//! and its threshold is constant. It does not detect the loss of a retransmission. Only the timeout repairs this
+//! loss, by marking all outstanding packets lost (RFC 6675 section 5.1).
 
 use super::config::LossDetection;
 use super::record::LOST;

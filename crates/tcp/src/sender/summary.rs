@@ -28,7 +28,8 @@ pub(super) struct AckSummary {
     pub ece: bool,
     /// Whether the ACK has a DSACK.
     pub dsack: bool,
-    /// Whether the ACK acknowledges a tail loss probe that was a retransmission. The original may then have arrived.
+    /// Whether the ACK acknowledges a tail loss probe that was a retransmission. The original packet may then
+    /// have arrived.
     pub acks_probe: bool,
     /// Whether the DSACK is for the tail loss probe.
     pub dsack_of_probe: bool,
@@ -64,8 +65,8 @@ impl AckSummary {
         !self.advanced || self.sacked || self.dsack || self.ece
     }
 
-    /// RTT samples of the oldest and of the newest acknowledged packet. The first is for the smoothed RTT, the second
-    /// for the minimum RTT and the algorithm.
+    /// RTT samples of the oldest and of the newest acknowledged packet. The sample of the oldest packet is for
+    /// the smoothed RTT, the sample of the newest packet for the minimum RTT and the algorithm.
     #[inline(always)] // called for most ACKs while a packet is missing
     pub fn rtt_samples(&self, now: Time) -> Option<(Duration, Duration)> {
         let acked = if self.retransmission_acked { Span::default() } else { self.acked_sent };

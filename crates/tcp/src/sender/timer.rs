@@ -4,9 +4,9 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use units::{Duration, Time};
 
-/// Slack of the timer of a tail loss probe.
+/// Extra time added to the timer of a tail loss probe.
 const PROBE_SLACK: Duration = Duration::from_millis(2);
-/// Slack of the reordering timer.
+/// Extra time added to the reordering timer.
 const REORDERING_SLACK: Duration = Duration::from_millis(2);
 
 /// Use of the timer.
@@ -16,9 +16,9 @@ pub(super) enum Purpose {
     Off,
     /// The retransmission timeout, also of a SYN or a zero-window probe.
     Retransmission,
-    /// A tail loss probe.
+    /// The timer of a tail loss probe.
     Probe,
-    /// The end of the wait for reordered packets.
+    /// The reordering timer, which ends the wait for reordered packets.
     Reordering,
 }
 

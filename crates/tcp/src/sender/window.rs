@@ -142,9 +142,9 @@ impl Window {
         self.refresh();
     }
 
-    /// Restart the time for which the window counts as unused. Called on an ACK that may raise the window, at the end
-    /// or undo of a reduction, and on a timeout (Linux `tcp_cong_avoid`, `tcp_end_cwnd_reduction`,
-    /// `tcp_undo_cwnd_reduction`, `tcp_enter_loss`, `tcp_init_transfer`).
+    /// Restart the time for which the window counts as unused. The sender calls this method on an ACK that may
+    /// raise the window, at the end or undo of a reduction, and on a timeout (Linux `tcp_cong_avoid`,
+    /// `tcp_end_cwnd_reduction`, `tcp_undo_cwnd_reduction`, `tcp_enter_loss`, `tcp_init_transfer`).
     #[inline]
     pub fn confirm(&mut self, now: Time) {
         self.used_since = now;
@@ -201,8 +201,8 @@ impl Window {
         self.used_since = now;
     }
 
-    /// Halve the window for every `rto` that passed without sending, down to the initial window. Called when no packet
-    /// is outstanding.
+    /// Halve the window for every `rto` that passed without sending, down to the initial window. The sender calls
+    /// this method when no packet is outstanding.
     pub fn restart_after(&mut self, now: Time, idle: Duration, rto: Duration) {
         if idle <= rto || !self.belongs_to_transport() {
             return;

@@ -11,7 +11,7 @@
 //! - writes smaller than the free space of the buffer
 //! - PSH within a write (`forced_push`), and on the last chunk when the buffer is full (`tcp_mark_push`)
 //! - memory pressure of the whole host
-//! - chunks of different sizes, apart from those before the first ACK
+//! - chunks of different sizes, apart from the chunks before the first ACK
 //! - splits and merges by retransmissions and SACK
 
 use super::config::{SendBuffer, SenderConfig};

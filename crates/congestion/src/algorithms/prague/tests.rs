@@ -259,7 +259,7 @@ fn an_old_flow_is_cut_at_most_once_per_target_rtt() {
         cuts += u32::from(rounds.prague.target < before);
         rounds.path.now += Duration::from_millis(5);
     }
-    assert_eq!(cuts, 4); // in 100 ms
+    assert_eq!(cuts, 4); // four reductions in 100 ms
 }
 
 #[test]

@@ -151,7 +151,7 @@ impl<V: Variant> CongestionControl for V1<V> {
         if matches!(congestion, Congestion::Timeout { .. }) {
             self.core.prior_state = CaState::Loss;
             self.core.full_bw = Bandwidth::default();
-            self.core.round_start = true; // a timeout ends the round
+            self.core.round_start = true; // a timeout ends the round, so that this ACK starts a round
             self.judge_policer(true, false, path);
         }
     }

@@ -44,9 +44,9 @@ macro_rules! params_of_v1 {
                 drain_gain: f64 = 88.0 / 256.0, "", 0.05..=1.0;
                 /// Window gain in PROBE_BW.
                 cwnd_gain: f64 = 2.0, "", 1.0..=10.0;
-                /// Window of the bandwidth maximum.
+                /// Rounds over which the bandwidth maximum is taken.
                 bw_window_rounds: u32 = 10, "rounds", 1..=100;
-                /// Window of the RTT minimum.
+                /// Time over which the RTT minimum is taken.
                 min_rtt_window_s: f64 = 10.0, "s", 0.1..=3600.0;
                 /// Duration of PROBE_RTT; 0 disables it.
                 probe_rtt_ms: u32 = 200, "ms", 0..=10_000;

@@ -5,7 +5,7 @@ use crate::bbr::{Bandwidth, Gain};
 use crate::{Ack, Path, Probe};
 use units::{Duration, Rate};
 
-/// Hooks of BBRv1 for its descendants.
+/// Hooks of BBRv1 that its descendants implement.
 pub(crate) trait Variant: Send {
     /// Whether the window from before recovery is restored when recovery ends.
     /// Linux `bbr_set_cwnd_to_recover_or_restore`.
@@ -30,7 +30,7 @@ pub(crate) trait Variant: Send {
         core.update_min_rtt(ack, path)
     }
 
-    /// Begin PROBE_RTT. Return its window in packets.
+    /// Begin PROBE_RTT. Return the window of PROBE_RTT in packets.
     fn enter_probe_rtt(&mut self, core: &Core) -> u32 {
         core.settings.min_cwnd
     }

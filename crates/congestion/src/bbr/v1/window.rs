@@ -67,7 +67,7 @@ impl Core {
         );
     }
 
-    /// The pacing rate with this gain.
+    /// The pacing rate at the present bandwidth with this gain.
     /// Linux `bbr_bw_to_pacing_rate`.
     #[inline]
     fn paced_at(&mut self, gain: Gain, mss: u32) -> Rate {
@@ -112,7 +112,7 @@ impl<V: Variant> V1<V> {
         core.cwnd = core.cwnd.saturating_sub(ack.lost).max(1);
         let entering = path.state == CaState::Recovery && core.prior_state != CaState::Recovery;
         if entering {
-            core.conserve_packets = true; // for one round
+            core.conserve_packets = true; // packet conservation lasts for one round
             core.round_end = path.delivered;
         } else if core.prior_state >= CaState::Recovery && path.state < CaState::Recovery {
             if V::RESTORES_CWND {

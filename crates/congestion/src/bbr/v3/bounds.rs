@@ -55,7 +55,7 @@ impl Bounds {
     }
 }
 
-/// Short-term bounds.
+/// Updates of the short-term bounds.
 impl V3 {
     /// Reduce the short-term bounds after losses and marks, once per round. The bounds do not change while the
     /// flow probes, because a probe exceeds the bounds on purpose.
@@ -92,7 +92,7 @@ impl V3 {
     }
 }
 
-/// Long-term bounds.
+/// Updates of the long-term bounds.
 impl V3 {
     /// Adapt the long-term bounds to a sample. True if the phase of PROBE_BW changed.
     /// google/bbr v3 `bbr_adapt_upper_bounds`; draft-ietf-ccwg-bbr `BBRAdaptLongTermModel`.

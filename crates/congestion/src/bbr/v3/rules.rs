@@ -19,7 +19,7 @@ pub(crate) struct Rules {
     pub(crate) up_gain: Gain,
     /// Pacing gain of the phase DOWN.
     pub(crate) down_gain: Gain,
-    /// Window gain of PROBE_BW, apart from UP.
+    /// Window gain in PROBE_BW, except in the phase UP.
     pub(crate) cwnd_gain: Gain,
     /// Window gain of the phase UP.
     pub(crate) up_cwnd_gain: Gain,
@@ -106,7 +106,7 @@ pub(crate) struct SmartExit {
     pub(crate) literal: bool,
     /// Share of the largest bandwidth below which the bandwidth counts as fallen.
     pub(crate) tolerance: Gain,
-    /// RTT above the minimum that proves a queue.
+    /// Excess of the RTT over its minimum that indicates a queue.
     pub(crate) queue: Duration,
     /// Longest STARTUP, rounds; 0: no limit.
     pub(crate) max_rounds: u32,
@@ -164,7 +164,7 @@ pub(crate) struct EcnRules {
     pub(crate) factor: Gain,
     /// Share of marked packets among delivered packets above which marks are too many.
     pub(crate) threshold: Gain,
-    /// Rounds above the threshold that end STARTUP.
+    /// Number of rounds with too many marks after which STARTUP ends.
     pub(crate) full_rounds: u32,
     /// Share of the long-term bound by which a probe grows at once when marks cease; 0: no such probe.
     pub(crate) reprobe_gain: Gain,

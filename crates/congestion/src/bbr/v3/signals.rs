@@ -19,7 +19,7 @@ pub(super) struct Round {
     pub(super) since_probe: u32,
 }
 
-/// Bandwidth maxima of this probing cycle and of the preceding one.
+/// Bandwidth maxima of this probing cycle and of the preceding cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
     before: Bandwidth,
@@ -133,8 +133,8 @@ impl V3 {
         self.latest.inflight = delivered;
     }
 
-    /// Finish an ACK. If the ACK started a round of loss accounting, its sample is the first of that round.
-    /// google/bbr v3 `bbr_main`, `bbr_advance_latest_delivery_signals`.
+    /// Finish an ACK. If the ACK started a round of loss accounting, the sample of the ACK is the first sample of
+    /// that round. google/bbr v3 `bbr_main`, `bbr_advance_latest_delivery_signals`.
     pub(super) fn end_ack(&mut self, ack: &Ack, path: &Path) {
         if let Some(sample) = &ack.rate {
             // The latest delivery before a possible tail loss is kept until the loss is confirmed or excluded.

@@ -17,7 +17,7 @@ const SLOT_ROUNDS: u32 = 5;
 /// 1 round. draft-ietf-ccwg-bbr `BBRExtraAckedFilterLen`.
 const SLIDING_ROUNDS: u32 = 10;
 
-/// Inputs of the derived values.
+/// Inputs from which [`Derived`] is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Model {
     bw: Bandwidth,
@@ -27,7 +27,7 @@ struct Model {
     full: bool,
 }
 
-/// Values derived from the model. They are cached, because they rarely change between ACKs and need 128-bit
+/// Values derived from the model. The values are cached, because they rarely change between ACKs and need 128-bit
 /// products.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Derived {
