@@ -7,12 +7,17 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
 from scripts import notebooks
 from scripts.reference_pages import ROOT, pages
+
+SITE = "https://fullpipe.github.io/fullpipe/"
+_PUBLISHED = re.compile(rf"\]\({re.escape(SITE)}([\w./-]+)/(#[\w-]*)?\)")
 
 
 def write(folder: Path) -> int:
@@ -26,7 +31,24 @@ def write(folder: Path) -> int:
             raise FileExistsError(f"docs/{name} is there, and is also made from the code")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + "\n", encoding="utf-8")
+    for path in folder.rglob("*.md"):
+        path.write_text(within(path.read_text(encoding="utf-8"), path.relative_to(folder)), encoding="utf-8")
     return len(made)
+
+
+def within(text: str, page: Path) -> str:
+    """Make links of a page to the published site relative, so that the build checks them.
+
+    A page of a clone links to pages that are made from the code by their published address.
+
+    >>> within(f"[metrics]({SITE}reference/metrics/#goodput)", Path("how-to/compare.md"))
+    '[metrics](../reference/metrics.md#goodput)'
+    """
+
+    def relative(link: re.Match[str]) -> str:
+        return f"]({Path(os.path.relpath(f'{link[1]}.md', page.parent)).as_posix()}{link[2] or ''})"
+
+    return _PUBLISHED.sub(relative, text)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts.gallery import page as gallery_page
+from scripts.write_docs import SITE
 from tests.docs.blocks import PAGES, ROOT
 
 ASSETS = ROOT / "docs" / "assets"
@@ -52,7 +53,7 @@ def stems(study: str, name: str) -> set[str]:
 def shows_command(page: Path, name: str) -> bool:
     """Whether a page shows how a figure was drawn, or leads to the part of the gallery that does."""
     if name.startswith("gallery/"):  # test_gallery.py holds the commands beside them
-        return page == GALLERY or "gallery.md#" in _text(page)
+        return page == GALLERY or f"{SITE}gallery/#" in _text(page)
     return any(draws(command, name) for command in COMMAND.findall(_text(page)))
 
 
