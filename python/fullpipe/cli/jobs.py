@@ -16,7 +16,7 @@ from fullpipe.algorithms.own import look_in
 from fullpipe.api import import_algorithms, refusals
 from fullpipe.cli.output import complain
 from fullpipe.engines import engine
-from fullpipe.errors import NoRunError, ScenarioError
+from fullpipe.errors import ControllerError, NoRunError, ScenarioError, brief
 from fullpipe.runs import Run, Store, population
 from fullpipe.runs.executor import points_of
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 # Progress of many runs: a bar on a terminal, and periodic lines in a pipe or a log.
 
 
+_LONGEST_CAUSE = 200
+"""Most characters of an exception of a user's class."""
 EVERY_S = 10.0
 """Seconds between two lines of progress; shorter work prints no line."""
 
@@ -256,19 +258,58 @@ def check_all(todo: list[Job]) -> None:
 
 def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: int = 1) -> list[Outcome]:
     """Run jobs and return their outcomes; end with an exit code if a run failed."""
-    from fullpipe.cli.answer import label
     from fullpipe.sweeps import stream
 
     with progress_bar(todo) as progress:
         outcomes = list(stream(todo, executor=place, store=store, progress=progress))
-    failed = [outcome for outcome in outcomes if outcome.error]
-    for outcome in failed:
-        complain(f"{label(outcome.job)}, {outcome.job.engine}: {outcome.error!s}")
-    if failed:
+    if complain_of_failures(outcomes, has_engine=True):
         import typer  # here: jobs are run without
 
         raise typer.Exit(status)
     return outcomes
+
+
+def complain_of_failures(outcomes: Sequence[Outcome], *, has_engine: bool = False) -> list[Outcome]:
+    """Name failed runs on standard error, a line per cause, and return them.
+
+    Args:
+        outcomes: Finished and failed runs.
+        has_engine: Also name the engine of each run.
+    """
+    failed = [outcome for outcome in outcomes if outcome.error]
+    causes: dict[str, list[Outcome]] = {}
+    for outcome in failed:
+        causes.setdefault(_cause(outcome.error), []).append(outcome)
+    for cause, of_cause in causes.items():
+        from fullpipe.cli.answer import label  # imported here, as most runs do not fail
+
+        first = of_cause[0].job
+        which = f"{label(first)}, {first.engine}" if has_engine else label(first)
+        told = f" and {len(of_cause) - 1:,} more of {len(outcomes):,} runs" if len(of_cause) > 1 else ""
+        error = of_cause[0].error
+        at = (
+            f", failed at {error.time_s:g} s"
+            if isinstance(error, ControllerError) and error.__cause__
+            else ""
+        )
+        complain(f"{which}{told}: {cause}{at}")
+    return failed
+
+
+def _cause(error: BaseException | None) -> str:
+    """The text of an error; for an exception of a user's class one line, with its file and line."""
+    raised = error.__cause__ if isinstance(error, ControllerError) else None
+    if raised is None or not isinstance(error, ControllerError):
+        return str(error)
+    from traceback import extract_tb  # imported here, as most runs do not fail
+
+    file, line = next(
+        ((frame.filename, frame.lineno) for frame in extract_tb(raised.__traceback__)[-1:]), ("", 0)
+    )
+    path, here = Path(file), Path().absolute()
+    place = f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}: " if file else ""
+    what = brief(f"{type(raised).__name__}: {raised}", _LONGEST_CAUSE)
+    return f"{place}{what}; in {error.event} of {error.controller}, flow {error.flow}"
 
 
 def engine_names(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fullpipe import lazy, sweeps
 from fullpipe.cli.asked import processors, read_scenario, values_of
-from fullpipe.cli.jobs import bring_all, check_all, progress_bar
+from fullpipe.cli.jobs import bring_all, check_all, complain_of_failures, progress_bar
 from fullpipe.cli.output import complain
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError
@@ -175,13 +175,8 @@ def _line(outcome: Outcome) -> str:
     return _encode(outcome.run.summary() | point | folder)
 
 
-def _failures(outcomes: Iterable[Outcome]) -> int:
+def _failures(outcomes: Sequence[Outcome]) -> int:
     """Name the failed runs on standard error, and return the exit code."""
-    failed = [outcome for outcome in outcomes if outcome.error]
-    if failed:
-        from fullpipe.cli.answer import label  # imported here, as most runs do not fail
-
-        for outcome in failed:
-            complain(f"{label(outcome.job)}: {outcome.error!s}")
+    failed = complain_of_failures(outcomes)
     wrong = any(isinstance(outcome.error, ScenarioError) for outcome in failed)
     return (2 if wrong else 1) if failed else 0

@@ -326,10 +326,16 @@ class TestTrust:
     def test_a_failure_says_so_on_the_command_line(self, theirs: Path, fullpipe: Cli) -> None:
         module = theirs.with_name("their_module.py")
         module.write_text(MINE.replace("self.cwnd * 0.5", "self.cwnd * nonsense"), encoding="utf-8")
-        result = fullpipe("run", theirs, "--allow-python", "--no-store", "--set", "duration=5 s")
+        words = ("--allow-python", "--no-store", "--set", "duration=5 s", "--seeds", 3)
+        result = fullpipe("run", theirs, *words)
         assert result.exit_code == 1
-        assert "NameError" in result.output
-        assert "failed at" in result.output
+        (line,) = result.stderr.splitlines()
+        number = 1 + next(
+            n for n, text in enumerate(module.read_text("utf-8").splitlines()) if "nonsense" in text
+        )
+        assert line.startswith("fullpipe: seed 1 and 2 more of 3 runs: ")
+        assert f"their_module.py:{number}: NameError: name 'nonsense' is not defined; in on_" in line
+        assert "failed at" in line
 
 
 class TestStore:
