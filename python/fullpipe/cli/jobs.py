@@ -80,6 +80,72 @@ class Reached:
             self._of_job[update.index], self._is_done[update.index] = simulated_s, is_done
 
 
+LONG_S = 600.0
+"""Expected duration from which a command names it before the first run, s."""
+_LONG_SIMULATED_S = 60.0
+"""Simulated time up to which runs are never long, s."""
+_PACKET_S = {"native": 2e-7, "ns3": 5e-5}
+"""Time per data packet of a simulator, s, on one core of a virtual machine. Source: README.md."""
+_PACKET_BITS = 8 * 1_514
+_RUN_S = 0.005
+"""Time per run besides its packets, s."""
+
+
+def announce(todo: Sequence[Job], store: Store | None, place: Executor) -> None:
+    """Print how long jobs are expected to take if it is long; on a terminal, ask before the first run.
+
+    Stored runs take no time. Algorithms written in Python and slow machines take longer.
+
+    Args:
+        todo: All jobs.
+        store: Store with finished runs.
+        place: Executor of the jobs. Nothing is said of clusters, whose number of processors is not known.
+
+    Raises:
+        Abort: If the user declines.
+    """
+    from fullpipe.sweeps import KeptRuns  # imported here, as most runs are short
+
+    workers = getattr(place, "workers", 0)
+    is_long = sum(job.scenario.duration_s for job in todo) > _LONG_SIMULATED_S
+    costs_s = _costs_s(todo) if workers and is_long else []
+    if sum(costs_s) < LONG_S * max(workers, 1):
+        return
+    kept = KeptRuns(store)
+    left = [cost_s for job, cost_s in zip(todo, costs_s, strict=True) if kept.find(job) is None]
+    expected_s = sum(left) / min(workers, len(left) or 1)
+    if expected_s < LONG_S:
+        return
+    complain(f"note: {len(left):,} runs will take about {_shown(expected_s)}, {workers} at a time")
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        import typer  # here: jobs are run without
+
+        typer.confirm("Start?", default=True, abort=True, err=True)
+
+
+def _costs_s(todo: Sequence[Job]) -> list[float]:
+    """The expected duration of every job: the packets that fill its links, or real time on Linux."""
+    from fullpipe.analysis.metrics.groups import is_bulk  # imported here, as a single run is short
+    from fullpipe.analysis.metrics.paths import narrowest
+    from fullpipe.scenario import resolve
+
+    costs_s: dict[tuple[int, str], float] = {}
+    for job in todo:
+        key = id(job.scenario), job.engine
+        if key in costs_s:
+            continue
+        costs_s[key] = job.scenario.duration_s
+        if job.engine in _PACKET_S:
+            network = resolve(job.scenario, each=1)
+            limits_bps = [hop.limit_bps for hop in network.hops]
+            bulk = (routed for routed in network.flows if is_bulk(routed.flow))
+            slowest = {hop for routed in bulk if (hop := narrowest(routed, limits_bps)) is not None}
+            bits = sum(limits_bps[hop] or 0 for hop in slowest) * job.scenario.duration_s
+            packets = bits / _PACKET_BITS
+            costs_s[key] = _RUN_S + _PACKET_S[job.engine] * packets
+    return [costs_s[id(job.scenario), job.engine] for job in todo]
+
+
 @contextmanager
 def progress_bar(todo: Sequence[Job], *, then: str = "") -> Iterator[Listener]:
     """Show progress of all jobs on standard error. Yields the listener to which jobs report updates.
@@ -260,6 +326,7 @@ def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: in
     """Run jobs and return their outcomes; end with an exit code if a run failed."""
     from fullpipe.sweeps import stream
 
+    announce(todo, store, place)
     with progress_bar(todo) as progress:
         outcomes = list(stream(todo, executor=place, store=store, progress=progress))
     if complain_of_failures(outcomes, has_engine=True):

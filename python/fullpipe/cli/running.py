@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from fullpipe import lazy, sweeps
 from fullpipe.cli.asked import processors, read_scenario, values_of
-from fullpipe.cli.jobs import bring_all, check_all, complain_of_failures, progress_bar
+from fullpipe.cli.jobs import announce, bring_all, check_all, complain_of_failures, progress_bar
 from fullpipe.cli.output import complain
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError
@@ -139,6 +139,7 @@ def _made(
     threads: int,
 ) -> list[Outcome]:
     outcomes = []
+    announce(todo, store, place)
     with progress_bar(todo) as progress:
         made = sweeps.stream(
             todo,

@@ -5,10 +5,12 @@ import sys
 from io import StringIO
 
 import pytest
+import typer
 
 from fullpipe import Scenario
 from fullpipe.cli import jobs
 from fullpipe.cli.jobs import Reached, lines
+from fullpipe.cluster import Threads
 from fullpipe.sweeps import Job, Update
 
 
@@ -69,3 +71,41 @@ def test_a_terminal_shows_a_bar_with_the_time_left(small: Scenario, monkeypatch:
 
 def test_the_end_is_no_progress(small: Scenario) -> None:
     assert said(small, [(1, 0, small.duration_s), (50, 1, small.duration_s)]) == []
+
+
+def many(small: Scenario, count: int = 1_000) -> list[Job]:
+    """Runs of 30 s at 10 Gbit/s; 1,000 of them take about 40 min with two at a time."""
+    long = small.with_values({"topology.bottleneck.rate": "10 Gbit/s", "duration": "30 s"})
+    return [Job(long, seed) for seed in range(1, count + 1)]
+
+
+def test_long_work_is_announced_before_it_starts(small: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
+    jobs.announce(many(small), None, Threads(2))
+    assert re.fullmatch(
+        r"fullpipe: note: 1,000 runs will take about 41 min, 2 at a time\n", capsys.readouterr().err
+    )
+    jobs.announce(many(small, 10), None, Threads(2))
+    jobs.announce([Job(small, 1)], None, Threads(2))
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("answer", "starts"), [("y", True), ("n", False)])
+def test_a_terminal_is_asked_before_long_work(
+    small: Scenario, monkeypatch: pytest.MonkeyPatch, answer: str, starts: bool
+) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    asked: list[str] = []
+
+    def confirm(text: str, **how: bool) -> None:
+        asked.append(text)
+        if answer == "n":
+            raise typer.Abort
+
+    monkeypatch.setattr(typer, "confirm", confirm)
+    if starts:
+        jobs.announce(many(small), None, Threads(2))
+    else:
+        with pytest.raises(typer.Abort):
+            jobs.announce(many(small), None, Threads(2))
+    assert asked == ["Start?"]
