@@ -282,13 +282,22 @@ def test_a_chart_that_stays_as_drawn_saves(
     names, rows = table(saved(menu, "CSV", tmp_path))
     assert (names, rows[-1]) == (head, last)
     file = saved(menu, "SVG", tmp_path)
-    on_page = tab.locator("figure svg.chart text").all_text_contents()
+    on_page = tab.locator("figure svg.chart:not(.narrow) text").all_text_contents()
     assert words(file) == ["Caption.", *on_page]
     assert "rgb(27, 31, 36)" in file.read_text("utf-8")  # dark on white, though the page is dark
     wide = picture(saved(menu, "PNG", tmp_path)).shape[1]
     assert wide <= PAGE
-    drawn_to = tab.locator("figure svg.chart").evaluate("(one) => one.getBBox().x + one.getBBox().width")
+    drawn_to = tab.locator("figure svg.chart:not(.narrow)").evaluate(
+        "(one) => one.getBBox().x + one.getBBox().width"
+    )
     assert wide == pytest.approx(DOTS * min(drawn_to + 12, 672), abs=2 * DOTS), "no empty room at its side"
+
+
+def test_a_phone_saves_the_chart_that_it_shows(show: Show, tmp_path: Path) -> None:
+    page = Document("still", [Part("?", ["x"], figure=Figure("Caption.", STILL["heat"][0], "alternative"))])
+    tab = show(page, viewport={"width": 390, "height": 844}, accept_downloads=True)
+    on_page = tab.locator("figure svg.chart.narrow text").all_text_contents()
+    assert words(saved(tab.locator("figure .save"), "SVG", tmp_path)) == ["Caption.", *on_page]
 
 
 def test_a_picture_that_was_drawn_elsewhere_saves_as_it_is(show: Show, tmp_path: Path) -> None:
@@ -314,5 +323,5 @@ def test_without_scripts_tables_and_figures_are_there(show: Show, runs: Document
     tab = unfold(show(runs, java_script_enabled=False))
     assert tab.locator("table").first.is_visible()
     assert "cubic-1" in tab.locator("table").first.inner_text()
-    assert all(chart.is_visible() for chart in tab.locator("figure .chart").all())
+    assert all(chart.is_visible() for chart in tab.locator("figure .chart:not(.narrow)").all())
     assert tab.locator("button").count() == 0

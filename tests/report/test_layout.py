@@ -15,8 +15,20 @@ from fullpipe import Run, Scenario, compare_over, sweep
 from fullpipe.cli.compare_variants import write
 from fullpipe.report.content import (
     ALL_ROWS,
+    Box,
+    Boxes,
+    Chart,
     Column,
+    Difference,
     Document,
+    Figure,
+    Forest,
+    Heat,
+    Look,
+    Path,
+    PathHop,
+    PathNode,
+    PathRoute,
     Section,
     Table,
     joined,
@@ -180,6 +192,81 @@ def test_a_phone_scrolls_sideways_nowhere(show: Show, report: Document) -> None:
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
     unfold(tab)
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
+NAMES = ["goodput, mine, queue fq_codel, algorithm cubic", "p95 RTT, neighbour, queue codel, algorithm reno"]
+LOOK = Look(2)
+FIGURES = {
+    "forest": Forest(
+        "difference / margin (logarithmic beyond 1)",
+        [Difference(name, 12.0, -3.0, 400.0, "worse", "-40.6 % [-63.6, -17.7]") for name in NAMES],
+        has_margin=True,
+    ),
+    "heat": Heat(
+        "algorithm",
+        "queue",
+        ["cubic", "bbr3", "reno", "vegas", "illinois", "westwood"],
+        ["codel", "fq_codel", "pie"],
+        [[0.8, 12.35, 5.0, 7.1, 8.0, 9.0]] * 3,
+        label="goodput (Mbit/s)",
+    ),
+    "boxes": Boxes("goodput (Mbit/s)", [Box(name, LOOK, (1, 2, 3, 4, 5), 7) for name in NAMES]),
+    "path": Path(
+        [PathNode("neighbour", True, 0, 0.0), PathNode("", False, 1, 0.5), PathNode("server", True, 2, 0.0)],
+        [PathHop((0, 1)), PathHop((1, 2))],
+        [PathRoute("neighbour (cubic)", LOOK, [0, 1, 2])],
+        ["1  bottleneck: 10 Mbit/s, 20 ms delay, queue codel or fq_codel or pie or drop_tail, loss 1 %"],
+    ),
+}
+BEYOND = """(still) => {
+    const view = still.getBoundingClientRect();
+    const texts = [...still.querySelectorAll("text")].filter((one) => one.checkVisibility());
+    return texts.filter((one) => {
+        const box = one.getBoundingClientRect();
+        return box.left < view.left - 1 || box.right > view.right + 1;
+    }).map((one) => one.textContent);
+}"""
+
+
+@pytest.mark.parametrize("width", [320, 390, 640, 1280])
+@pytest.mark.parametrize("chart", FIGURES.values(), ids=FIGURES)
+def test_charts_fit_every_screen_with_readable_letters(show: Show, chart: Chart, width: int) -> None:
+    tab = show(
+        page_with(Section("Figures", [Figure("Caption.", chart, "told")])),
+        viewport={"width": width, "height": 844},
+    )
+    still = unfold(tab).locator(".still")
+    assert still.evaluate("(one) => one.scrollWidth") == still.evaluate("(one) => one.clientWidth")
+    assert still.evaluate(BEYOND) == []
+    assert tab.evaluate(OVERLAPS) == []
+    shown = still.locator("svg:visible")
+    drawn = shown.evaluate("(one) => one.getBoundingClientRect().width / one.viewBox.baseVal.width")
+    assert 12 * drawn >= 9, "letters of 12 pixels at the scale of the drawing"
+
+
+def test_charts_that_do_not_fit_a_phone_scroll_with_a_shaded_edge(show: Show) -> None:
+    columns = [f"{n}" for n in range(14)]
+    chart = Heat("x", "y", columns, ["a"], [[float(f"{n}.5") for n in range(14)]])
+    page = page_with(Section("Figures", [Figure("Caption.", chart, "told")]))
+    still = unfold(show(page, viewport={"width": 390, "height": 844})).locator(".still")
+    assert still.evaluate("(one) => one.scrollWidth > one.clientWidth")
+    points = matplotlib.image.imread(io.BytesIO(still.screenshot()))[-3, :, :3]
+    assert np.abs(points[-1] - np.median(points, axis=0)).max() > 0.02
+
+
+@pytest.mark.parametrize("levels", [2, 4, 7])
+def test_the_verdicts_of_a_test_are_in_view(show: Show, levels: int) -> None:
+    means = [Column(f"algorithm {n}", is_number=True) for n in range(levels)]
+    heads = [Column("queue"), Column("flows or link"), Column("metric"), *means, Column("between")]
+    numbers = [Column(name, is_number=True) for name in ("largest difference [95 %]", "effect size", "p")]
+    row = ["fq_codel", "neighbour", "goodput (Mbit/s)", *(f"{100 + n}.25" for n in range(levels))]
+    row += ["cubic and reno", "-40.6 % [-63.6, -17.7]", "eta² 0.792 [0.202, 0.862]", "0.0072"]
+    rows = [[*row[:-1], f"0.00{n}", f"undecided (about {n} seeds)"] for n in range(1, 4)]
+    unlike = [[f"queue {n}", *each[1:3], *(f"{n}{cell}" for cell in each[3:])] for n, each in enumerate(rows)]
+    table = Table("Means", [*heads, *numbers, Column("verdict", is_verdict=True)], unlike, is_tight=True)
+    tab = unfold(show(page_with(Section("Tables", [table])), viewport={"width": 1280, "height": 800}))
+    box = tab.locator("tbody td:last-child").first.bounding_box()
+    assert box["x"] + box["width"] <= 1280 - 24
 
 
 def test_two_screens_answer_ten_questions(show: Show, study: list[Run]) -> None:

@@ -73,7 +73,7 @@ def test_short_names_stand_below_boxes_and_long_ones_beside_them() -> None:
 
 
 def test_a_heat_map_has_a_cell_per_number_and_none_where_there_is_none() -> None:
-    found = drawn(Heat("x", "y", ["1", "2"], ["a", "b"], [[1.0, None], [3.0, 5.0]]))
+    found = drawn(Heat("x", "y", ["1", "2"], ["a", "b"], [[1.0, None], [3.0, 5.0]], digits=0))
     cells = [rect for rect in found.iter("rect") if rect.get("width") != "14"]
     assert len(cells) == 3
     assert {"1", "3", "5"} <= set(texts(found))
@@ -87,7 +87,7 @@ def test_cells_that_read_the_same_have_one_shade() -> None:
 
 def test_a_heat_map_has_a_colour_bar_with_its_unit_and_ends() -> None:
     found = drawn(Heat("x", "y", ["1", "2"], ["a"], [[1.5, 7.25]], label="goodput, Mbit/s"))
-    assert {"goodput, Mbit/s", "1.5", "7.25"} <= set(texts(found))
+    assert {"goodput, Mbit/s", "1.50", "7.25"} <= set(texts(found))
     assert shades(found)[2:] == [f"h{n}" for n in range(7, -1, -1)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import log10
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.limits import bounds_of_difference, unfinished_shown
@@ -33,6 +34,8 @@ _SMALLEST_P = 0.0001
 """Smallest p value that is shown as a number; smaller values are shown as a bound."""
 _FINE = 2
 """Decimals from which intervals get no further decimal."""
+_MOST_DIGITS = 5
+"""Most digits of numbers in the cells of a map."""
 _MOST_MORE = 4
 """Most decimals of a half-width beyond those of its metric."""
 
@@ -131,6 +134,25 @@ def number_shown(value: float | None, unit: str, metric: str = "") -> str:
     """
     scale, digits = scale_and_digits(unit, metric)
     return "-" if value is None else _rounded(value * scale, digits)
+
+
+def decimals_between(low: float, high: float, unit: str, metric: str = "", *, in_percent: bool = True) -> int:
+    """Decimals of all numbers from `low` to `high`, in the displayed unit: those of the metric.
+
+    There are more decimals if both ends would look equal, and fewer if numbers would have over five digits.
+    Without `in_percent`, parts of a whole are from 0 to 1.
+
+    >>> decimals_between(0.8, 12.35, "bit/s"), decimals_between(4.38, 4.41, "1", "call_score")
+    (2, 2)
+    >>> decimals_between(0.8, 12_350.0, "bit/s"), decimals_between(0.1, 0.9, "1", "share", in_percent=False)
+    (0, 3)
+    """
+    scale, digits = scale_and_digits(unit, metric)
+    if not in_percent and unit_shown(unit, metric) == _PERCENT[0]:
+        digits += round(log10(scale))
+    while f"{low:.{digits}f}" == f"{high:.{digits}f}" and f"{low:.3g}" != f"{high:.3g}":
+        digits += 1
+    return max(0, min(digits, _MOST_DIGITS - len(f"{max(abs(low), abs(high)):.0f}")))
 
 
 def _rounded(value: float, digits: int, sign: str = "") -> str:

@@ -136,6 +136,12 @@ class Heat:
     """The number that is neither much nor little; less and more of it have other colours."""
     label: str = ""
     """Title of the colour bar, with the unit."""
+    digits: int = 2
+    """Decimals of all numbers."""
+
+    def text(self, value: float) -> str:
+        """A number of a cell or of the colour bar."""
+        return f"{value:,.{self.digits}f}".replace("-", "−")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from fullpipe.report.html_tables import (
     smallest_group,
     table_of,
 )
-from fullpipe.report.svg.charts import legend_of, svg_of
+from fullpipe.report.svg.charts import legend_of, narrow_svg_of, svg_of
 from fullpipe.report.svg.marks import classes
 from fullpipe.report.text import listed
 
@@ -185,7 +185,7 @@ class Writer:
             data = b64encode(figure.chart.png).decode()
             yield f'<img alt="{shown(figure.alternative)}" src="data:image/png;base64,{data}">'
         else:
-            yield f'<div class="still">{svg_of(figure, self._columns)}</div>'
+            yield f'<div class="still">{svg_of(figure, self._columns)}{narrow_svg_of(figure)}</div>'
         if isinstance(figure.chart, Lines):
             data = json_of(lines_of(figure.chart, figure.caption))
             yield f'<script type="application/json" class="lines">{data}</script>'

@@ -106,6 +106,8 @@ def json_of(value: Any) -> str:
 
 _PROSE = 40
 """Cells with more characters than this are prose."""
+_LETTER, _BETWEEN, _PAGE = 7.6, 11.2, 1232
+"""Mean width of a letter, distance of columns, and width of a page with margins, in pixels."""
 
 
 def shown(text: str) -> str:
@@ -116,13 +118,16 @@ def shown(text: str) -> str:
 def table_of(table: Table) -> list[str]:
     """A table in a scrolling region. End tags of cells and rows are left out, as HTML allows.
 
-    In a wide table, columns with equal cells move into the caption, and intervals are below their means.
+    In a wide table, columns with equal cells move into the caption, and intervals are below their means. A
+    tight table has intervals beside the means if the table then fits the page. Verdicts stay in view while a
+    table that is wider than the page scrolls.
     """
     table = narrowed(table)
-    wide = ' class="wide"' if len(table.columns) > WIDE and not table.is_tight else ""
+    is_wide = len(table.columns) > WIDE and not (table.is_tight and _width(table) < _PAGE)
+    is_held = is_wide and _width(table, is_folded=True) > _PAGE
+    wide = f' class="wide{" held" if is_held else ""}"' if is_wide else ""
     head = "".join(
-        f'<th scope="col"{" class=n" if column.is_number else ""}>{_breakable(shown(column.name))}'
-        for column in table.columns
+        f'<th scope="col"{_class(column)}>{_breakable(shown(column.name))}' for column in table.columns
     )
     name = shown(table.caption)
     parts = [
@@ -138,6 +143,18 @@ def table_of(table: Table) -> list[str]:
     return [*parts, f"</tbody></table></div>{note}"]
 
 
+def _class(column: Column) -> str:
+    return " class=n" if column.is_number else " class=v" if column.is_verdict else ""
+
+
+def _width(table: Table, *, is_folded: bool = False) -> float:
+    """The approximate width of a table in pixels. Headings wrap, and with `is_folded` intervals do."""
+    heads = [max(map(len, column.name.split() or [""])) for column in table.columns]
+    cells = [[row[n].split(" [") if is_folded else [row[n]] for row in table.rows] for n in range(len(heads))]
+    longest = (max((len(part) for cell in column for part in cell), default=0) for column in cells)
+    return sum(_LETTER * max(pair) + _BETWEEN for pair in zip(heads, longest, strict=True))
+
+
 def _breakable(text: str) -> str:
     """A heading that may wrap after "_"."""
     return text.replace("_", "_<wbr>")
@@ -148,7 +165,7 @@ def _cell_of(column: Column, place: int, longest: int) -> Callable[[str], str]:
     if place == 0:
         return lambda text: f"<th scope=row>{shown(text)}"
     if column.is_verdict:
-        return lambda text: f'<td><span class="verdict {verdict_class(text)}">{shown(text)}</span>'
+        return lambda text: f'<td class=v><span class="verdict {verdict_class(text)}">{shown(text)}</span>'
     if column.is_number:
         return lambda text: f"<td class=n>{_with_interval(shown(text))}"
     kind = " class=w" if longest > _PROSE else ""

@@ -10,10 +10,11 @@ import { makeSortable } from "./tables.js";
 // Adds a save menu to a still figure. A chart has its numbers beside it; a picture drawn by another program has no
 // numbers.
 function addStill(figure) {
-  const image = figure.querySelector("img"), drawing = figure.querySelector("svg.chart"), numbers = figure.querySelector("script.numbers");
+  const image = figure.querySelector("img"), numbers = figure.querySelector("script.numbers");
+  const drawing = () => [...figure.querySelectorAll("svg.chart")].find((one) => one.checkVisibility()); // a phone shows the narrow one
   const title = figure.querySelector("figcaption")?.textContent || "chart", place = () => add(figure, "div", "", { class: "tools" });
   if (image) addSave(place(), title, () => ({ title, picture: () => image }), ["PNG"]);
-  else if (numbers) addSave(place(), title, () => ({ title, picture: () => inlined(drawing, title), rows: () => JSON.parse(numbers.textContent) }));
+  else if (numbers) addSave(place(), title, () => ({ title, picture: () => inlined(drawing(), title), rows: () => JSON.parse(numbers.textContent) }));
 }
 
 const draws = { series: drawSeries, lines: drawLines };

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from fullpipe.analysis.limits import bounds_of, neutral_of
-from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.metrics.groups import algorithms_of
 from fullpipe.analysis.metrics.measure import Bounds, View
 from fullpipe.analysis.metrics.table import names_in
 from fullpipe.analysis.over_time import QUANTITIES, presented, samples
-from fullpipe.analysis.shown import axis_shown, metric_shown
+from fullpipe.analysis.shown import axis_shown, decimals_between, metric_shown
 from fullpipe.report.content import (
     Block,
     Box,
@@ -172,10 +172,10 @@ def _of_metric(
         least, most = bounds_of(metric)
         chart: Chart = _lines(found, rows, along, others, label, (least * scale, most * scale))
         if others and rows[others[0]].n_unique() > _MOST_BANDS:
-            yield _figure(f"{named}: means", _heat(found, rows, (along, others[0]), neutral, label), found)
+            yield _figure(f"{named}: means", _heat(found, rows, (along, others[0]), neutral, metric), found)
         yield _figure(f"{named} over {found.words[along]}: means and 95 % intervals", chart, found)
     elif len(paths) == 2:
-        yield _figure(f"{named}: means", _heat(found, rows, (paths[1], paths[0]), neutral, label), found)
+        yield _figure(f"{named}: means", _heat(found, rows, (paths[1], paths[0]), neutral, metric), found)
     else:
         labels = [found.told(row) or of for row in rows.iter_rows(named=True)]
         yield from _boxes(rows.with_columns(label=pl.Series(labels)), label, named, found)
@@ -259,7 +259,7 @@ def _mean(place: float, values: Any, bounds: Bounds) -> tuple[float, float, floa
 
 
 def _heat(
-    found: Points, rows: pl.DataFrame, paths: tuple[str, str], neutral: float | None, label: str
+    found: Points, rows: pl.DataFrame, paths: tuple[str, str], neutral: float | None, metric: str
 ) -> Heat:
     """Means over two paths, the first on the horizontal axis; the axis of a quantity has its unit."""
     across, up = paths
@@ -269,7 +269,9 @@ def _heat(
     cells = [[means.get((column, line)) for column in columns] for line in lines]
     heads = [_heads(found, path, values) for values, path in ((columns, across), (lines, up))]
     (columns_shown, x_label), (lines_shown, y_label) = heads
-    return Heat(x_label, y_label, columns_shown, lines_shown, cells, neutral, label)
+    digits = decimals_between(min(means.values()), max(means.values()), BY_NAME[metric].unit, metric)
+    label = axis_shown(metric)[1]
+    return Heat(x_label, y_label, columns_shown, lines_shown, cells, neutral, label, digits)
 
 
 def _heads(found: Points, path: str, values: Sequence[Any]) -> tuple[list[str], str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import asinh, ceil, log10, sinh
+from typing import NamedTuple
 
 from fullpipe.report.content import Box, Boxes, Difference, Forest, Heat
 from fullpipe.report.svg.marks import (
     BOTTOM,
     LEFT,
+    NARROW,
     RIGHT,
     TOP,
     WIDTH,
@@ -16,6 +18,7 @@ from fullpipe.report.svg.marks import (
     Scale,
     bottom_axis,
     classes,
+    cut,
     drawing,
     element,
     group,
@@ -27,26 +30,53 @@ from fullpipe.report.svg.marks import (
 )
 
 _HEIGHT = 280.0
-_CELL, _ROW = 30.0, 18.0
-_LABELS = 280
-"""Room for the labels of rows."""
-_NUMBERS = 520
-"""End of the axis of differences, and beginning of the room for their numbers."""
+_CELL = 30.0
 _LONGEST_NUMBERS = 30
-_LONGEST = 40
-"""Most characters of the label of a row."""
 _LETTER = 6.5
 _SHADES = 8
 _MUCH = 100
 """Ratio of the largest to the smallest value above which shades are logarithmic, as in `fullpipe plot`."""
 _BAR = 104.0
 """Room for the colour bar."""
+_BELOW, _THICK = 46.0, 14.0
+"""Room for a colour bar below a narrow map, and its thickness."""
 _LEAST_ROWS = 6
 """Least height of the colour bar, in rows of cells, so that its label fits."""
+_LONGEST_NAME = 24
+"""Most characters of the name of a row or a column of cells; a third less in a narrow map."""
 _DEEP = {"h": range(4), "o": range(5, _SHADES), "u": range(4, _SHADES)}
 """Shades with white text, by the letter of their class."""
 _Shade = Callable[[float], tuple[str, int]]
 """Function from a value to the letter and the number, 0 to 7, of its shade's class."""
+
+
+class _Rows(NamedTuple):
+    """Rows with a label and a mark each. In a narrow drawing, the label is above the mark."""
+
+    width: int
+    height: float
+    """Height of a row."""
+    start: float
+    """Beginning of the axis."""
+    middle: float
+    """End of an axis with numbers at its right."""
+    longest: int
+    """Most characters of a label."""
+
+    def label(self, text: str, n: int) -> str:
+        """The label of the row with this index."""
+        shown, top = cut(text, self.longest), TOP + self.height * n
+        if self.width == NARROW:
+            return element("text", shown, x=0, y=top + 11, class_="tick")
+        return element("text", shown, x=self.start - 8, y=top + self.height / 2 + 4, class_="tick end")
+
+    def mark(self, n: int) -> float:
+        """The vertical place of the mark of a row."""
+        return TOP + self.height * n + (24 if self.width == NARROW else self.height / 2)
+
+
+_BESIDE = _Rows(WIDTH, 18.0, 280, 520, 40)
+_ABOVE = _Rows(NARROW, 36.0, 16, 172, 54)
 
 
 def boxes(chart: Boxes, label: str) -> str:
@@ -63,24 +93,24 @@ def boxes(chart: Boxes, label: str) -> str:
     return drawing(_HEIGHT, inner, label)
 
 
+def narrow_boxes(chart: Boxes, label: str) -> str:
+    """Boxes one below the other, with their names above."""
+    return _under_each_other(chart, label, _ABOVE)
+
+
 def _span(chart: Boxes) -> tuple[float, float]:
     return span([value for box in chart.boxes for value in box.five])
 
 
-def _under_each_other(chart: Boxes, label: str) -> str:
-    x = Scale(*_span(chart), _LABELS, WIDTH - RIGHT)
-    bottom = TOP + _ROW * len(chart.boxes)
-    inner = [bottom_axis(x, chart.y_label, bottom, left=_LABELS)]
-    for place, box in enumerate(chart.boxes):
-        middle = TOP + _ROW * (place + 0.5)
-        inner.append(_box(box, middle, 0.6 * _ROW, x, is_upright=False))
-        inner.append(_row_label(box.label, middle))
-    return drawing(bottom + BOTTOM, inner, label)
-
-
-def _row_label(text: str, y: float) -> str:
-    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-    return element("text", shown, x=_LABELS - 8, y=y + 4, class_="tick end")
+def _under_each_other(chart: Boxes, label: str, rows: _Rows = _BESIDE) -> str:
+    ends = rows.start, rows.width - 2 * RIGHT
+    x = Scale(*_span(chart), *ends)
+    bottom = TOP + rows.height * len(chart.boxes)
+    inner = [bottom_axis(x, chart.y_label, bottom, ends)]
+    for n, box in enumerate(chart.boxes):
+        inner.append(_box(box, rows.mark(n), 0.6 * _BESIDE.height, x, is_upright=False))
+        inner.append(rows.label(box.label, n))
+    return drawing(bottom + BOTTOM, inner, label, rows.width)
 
 
 def _box(box: Box, middle: float, width: float, scale: Scale, *, is_upright: bool) -> str:
@@ -108,75 +138,109 @@ def _box(box: Box, middle: float, width: float, scale: Scale, *, is_upright: boo
 
 
 def heat(chart: Heat, label: str) -> str:
-    """A grid of cells with their numbers, first row at the bottom, and a colour bar.
+    """A grid of cells with their numbers, first row at the bottom, and a colour bar at its right.
 
     Lighter shades are larger values, as in `fullpipe plot`. With a neutral value, darker shades are farther
     from the neutral value.
     """
+    return _heat(chart, label, WIDTH, _LONGEST_NAME)
+
+
+def narrow_heat(chart: Heat, label: str) -> str:
+    """The grid with its colour bar below; empty if the numbers do not fit into the cells."""
+    return _heat(chart, label, NARROW, 2 * _LONGEST_NAME // 3)
+
+
+def _heat(chart: Heat, label: str, width: int, longest: int) -> str:
     known = [cell for row in chart.cells for cell in row if cell is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
-    shade = _shade(low, high, chart.neutral)
-    left = LEFT + 12 + 6.0 * min(max(map(len, chart.rows)), 24)
-    step = min((WIDTH - left - RIGHT - _BAR) / len(chart.columns), 110)
-    height = TOP + _CELL * max(len(chart.rows), _LEAST_ROWS) + BOTTOM
+    shade, is_narrow = _shade(chart, low, high), width == NARROW
+    rows, columns = ([cut(name, longest) for name in names] for names in (chart.rows, chart.columns))
+    left = 32 + 6.5 * max(map(len, rows))
+    step = min((width - left - RIGHT - (0 if is_narrow else _BAR)) / len(columns), 110)
+    if is_narrow and _LETTER * max(len(chart.text(end)) for end in (low, high)) > step:
+        return ""
     inner = []
-    for place, (name, row) in enumerate(zip(reversed(chart.rows), reversed(chart.cells), strict=True)):
+    for place, (name, row) in enumerate(zip(reversed(rows), reversed(chart.cells), strict=True)):
         top = TOP + _CELL * place
         inner.append(element("text", name, x=left - 6, y=top + 19, class_="tick end"))
         for column, cell in enumerate(row):
-            inner += _cell(cell, left + step * column, top, step, shade)
-    bottom = TOP + _CELL * len(chart.rows)
-    for column, name in enumerate(chart.columns):
-        inner.append(
-            element("text", name, x=left + step * (column + 0.5), y=bottom + 16, class_="tick middle")
-        )
-    middle = left + step * len(chart.columns) / 2
-    inner.append(element("text", chart.x_label, x=middle, y=bottom + 34, class_="label middle"))
-    side = TOP + _CELL * len(chart.rows) / 2
+            inner += _cell(chart, cell, left + step * column, top, step, shade)
+    end, bottom = left + step * len(columns), TOP + _CELL * len(rows)
+    turns = _LETTER * max(map(len, columns)) > step
+    inner += _names_below(columns, left, bottom, step, turns=turns)
+    bottom += _LETTER * max(map(len, columns)) if turns else 0
+    inner.append(element("text", chart.x_label, x=(left + end) / 2, y=bottom + 34, class_="label middle"))
+    side = TOP + _CELL * len(rows) / 2
     turn = f"rotate(-90 14 {side:.1f})"
     inner.append(element("text", chart.y_label, x=14, y=side, transform=turn, class_="label middle"))
-    inner += _bar(chart, (low, high), shade, left + step * len(chart.columns) + 24)
-    return drawing(height, inner, label)
+    if is_narrow:
+        bar = _bar(chart, (low, high), shade, (left, bottom + BOTTOM), max(end - left, width - left - RIGHT))
+        return drawing(bottom + BOTTOM + _BELOW, [*inner, *bar], label, width)
+    tall = _CELL * max(len(rows), _LEAST_ROWS)
+    inner += _bar(chart, (low, high), shade, (end + 24, TOP), tall, is_upright=True)
+    return drawing(max(bottom, TOP + tall) + BOTTOM, inner, label)
 
 
-def _bar(chart: Heat, ends: tuple[float, float], shade: _Shade, left: float) -> Iterator[str]:
-    """The colour bar with its ends and its label; a neutral value is in the middle."""
+def _names_below(
+    names: Sequence[str], left: float, bottom: float, step: float, *, turns: bool
+) -> Iterator[str]:
+    """The names of columns; vertical if they would overlap."""
+    for n, name in enumerate(names):
+        x = left + step * (n + 0.5)
+        if turns:
+            x, y = x + 4, bottom + 6
+            yield element("text", name, x=x, y=y, transform=f"rotate(-90 {x:.1f} {y:.1f})", class_="tick end")
+        else:
+            yield element("text", name, x=x, y=bottom + 16, class_="tick middle")
+
+
+def _bar(
+    chart: Heat,
+    ends: tuple[float, float],
+    shade: _Shade,
+    at: tuple[float, float],
+    length: float,
+    *,
+    is_upright: bool = False,
+) -> Iterator[str]:
+    """The colour bar with its ends and its label; a neutral value is in the middle.
+
+    An upright bar has its largest value at the top, and its texts at the right. Other bars have the largest
+    value at the right, and their texts below.
+    """
     low, high = ends
     if chart.neutral is not None:
         reach = max(high - chart.neutral, chart.neutral - low) or 1.0
         low, high = chart.neutral - reach, chart.neutral + reach
-    tall = _CELL * max(len(chart.rows), _LEAST_ROWS)
+    left, top = at
+    part = length / _SHADES
     for n in range(_SHADES):
-        hue, level = "h", 0 if number(low) == number(high) else _SHADES - 1 - n
+        hue, level = "h", 0 if chart.text(low) == chart.text(high) else _SHADES - 1 - n
         if chart.neutral is not None:
             hue, level = shade(high - (high - low) * (n + 0.5) / _SHADES)
-        yield element(
-            "rect",
-            x=left,
-            y=TOP + tall * n / _SHADES,
-            width=14,
-            height=tall / _SHADES,
-            class_=f"{hue}{level}",
+        x, y = (left, top + part * n) if is_upright else (left + length - part * (n + 1), top)
+        wide, tall = (_THICK, part) if is_upright else (part, _THICK)
+        yield element("rect", x=x, y=y, width=wide, height=tall, class_=f"{hue}{level}")
+    told = [(0.0, low), (1.0, high), *([] if chart.neutral is None else [(0.5, chart.neutral)])]
+    for share, value in told:
+        y = top + length - (length - 10) * share
+        kind = {0.0: "tick", 0.5: "tick middle", 1.0: "tick end"}[share]
+        place = (
+            {"x": left + 20, "y": y, "class_": "tick"}
+            if is_upright
+            else {"x": left + length * share, "y": top + 27, "class_": kind}
         )
-    told = [(low, TOP + tall), (high, TOP + 10)]
-    told += [] if chart.neutral is None else [(chart.neutral, TOP + tall / 2 + 4)]
-    for value, y in told:
-        yield element("text", number(value), x=left + 20, y=y, class_="tick")
-    middle = TOP + tall / 2
-    x = left + 74
-    turn = f"rotate(-90 {x:g} {middle:.1f})"
-    text = _cut_to(chart.label, tall)
-    yield element("text", text, x=x, y=middle, transform=turn, class_="label middle")
+        yield element("text", chart.text(value), **place)
+    text = cut(chart.label, int(length / _LETTER))
+    x, y = (left + 74, top + length / 2) if is_upright else (left + length / 2, top + 42)
+    turn = f"rotate(-90 {x:g} {y:.1f})" if is_upright else None
+    yield element("text", text, x=x, y=y, transform=turn, class_="label middle")
 
 
-def _cut_to(text: str, room: float) -> str:
-    """The text, cut to fit into `room` pixels."""
-    longest = int(room / _LETTER)
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _shade(low: float, high: float, neutral: float | None) -> _Shade:
-    if neutral is None and number(low) == number(high):
+def _shade(chart: Heat, low: float, high: float) -> _Shade:
+    neutral = chart.neutral
+    if neutral is None and chart.text(low) == chart.text(high):
         return lambda _: ("h", 0)
     if neutral is None:
         spans_much = low > 0 and high > _MUCH * low
@@ -187,13 +251,15 @@ def _shade(low: float, high: float, neutral: float | None) -> _Shade:
     return lambda value: ("o" if value >= neutral else "u", 2 * round(away(abs(value - neutral))))
 
 
-def _cell(value: float | None, left: float, top: float, width: float, shade: _Shade) -> list[str]:
+def _cell(
+    chart: Heat, value: float | None, left: float, top: float, width: float, shade: _Shade
+) -> list[str]:
     if value is None:
         return []
     hue, level = shade(value)
     text = element(
         "text",
-        number(value),
+        chart.text(value),
         x=left + width / 2,
         y=top + 19,
         class_=f"cell middle {'deep' if level in _DEEP[hue] else 'pale'}",
@@ -210,26 +276,35 @@ def forest(chart: Forest, label: str) -> str:
     The axis is the inverse hyperbolic sine: linear near 0 and logarithmic beyond, so that a large difference
     does not hide small differences.
     """
+    return _forest(chart, label, _BESIDE)
+
+
+def narrow_forest(chart: Forest, label: str) -> str:
+    """The differences, each with its label above."""
+    return _forest(chart, label, _ABOVE)
+
+
+def _forest(chart: Forest, label: str, rows: _Rows) -> str:
     ends = [end for d in chart.differences for end in (d.value, d.low, d.high) if end is not None]
     low, high = (asinh(reach * 1.5) for reach in (min([*ends, 0.0]) / chart.linear, max(ends) / chart.linear))
-    axis = Scale(min(low, -asinh(2.0)), max(high, asinh(2.0)), _LABELS, _NUMBERS)
+    axis = Scale(min(low, -asinh(2.0)), max(high, asinh(2.0)), rows.start, rows.middle)
 
     def x(value: float) -> float:
         return axis(asinh(value / chart.linear))
 
-    bottom = TOP + _ROW * len(chart.differences)
+    bottom = TOP + rows.height * len(chart.differences)
     edge = chart.linear
     width = x(edge) - x(-edge)
     band = element("rect", x=x(-edge), y=TOP, width=width, height=bottom - TOP, class_="margin")
     zero = element("line", x1=x(0.0), x2=x(0.0), y1=TOP, y2=bottom, class_="axis")
-    marks = [part for n, row in enumerate(chart.differences) for part in _row(row, x, TOP + _ROW * (n + 0.5))]
+    marks = [part for n, row in enumerate(chart.differences) for part in _row(row, x, rows, n)]
     reach = chart.linear * sinh(max(abs(axis.low), axis.high))
     ticks = [
         tick for tick in _powers(chart.linear, reach) if axis.low <= asinh(tick / chart.linear) <= axis.high
     ]
     shown = _apart(ticks, x)
-    inner = [*([band] if chart.has_margin else []), *_bottom(chart, shown, x, bottom), zero, *marks]
-    return drawing(bottom + BOTTOM, inner, label)
+    inner = [*([band] if chart.has_margin else []), *_bottom(chart, shown, x, bottom, rows), zero, *marks]
+    return drawing(bottom + BOTTOM, inner, label, rows.width)
 
 
 def _powers(linear: float, reach: float) -> list[float]:
@@ -251,20 +326,26 @@ def _apart(ticks: list[float], x: Callable[[float], float]) -> list[float]:
     return found
 
 
-def _bottom(chart: Forest, ticks: list[float], x: Callable[[float], float], y: float) -> Iterator[str]:
-    yield element("line", x1=_LABELS, x2=_NUMBERS, y1=y, y2=y, class_="axis")
+def _bottom(
+    chart: Forest, ticks: list[float], x: Callable[[float], float], y: float, rows: _Rows
+) -> Iterator[str]:
+    yield element("line", x1=rows.start, x2=rows.middle, y1=y, y2=y, class_="axis")
     for tick in ticks:
         yield element("text", number(tick), x=x(tick), y=y + 16, class_="tick middle")
-    middle = (_LABELS + _NUMBERS) / 2
-    yield element("text", chart.x_label, x=middle, y=y + 34, class_="label middle")
+    if rows.width == NARROW:
+        yield element("text", chart.x_label, x=0, y=y + 34, class_="label")
+    else:
+        yield element(
+            "text", chart.x_label, x=(rows.start + rows.middle) / 2, y=y + 34, class_="label middle"
+        )
 
 
-def _row(row: Difference, x: Callable[[float], float], y: float) -> Iterator[str]:
-    yield _row_label(row.label, y)
-    look = verdict_class(row.verdict)
+def _row(row: Difference, x: Callable[[float], float], rows: _Rows, n: int) -> Iterator[str]:
+    yield rows.label(row.label, n)
+    look, y = verdict_class(row.verdict), rows.mark(n)
     if row.low is not None and row.high is not None:
         yield element("line", x1=x(row.low), x2=x(row.high), y1=y, y2=y, class_=f"{look} line")
     told = f"{row.label}: {row.text or number(row.value)}, {row.verdict}"
     yield group("circle", [tip(told)], cx=x(row.value), cy=y, r=3.5, class_=f"{look} dot")
-    shown = row.text if len(row.text) <= _LONGEST_NUMBERS else f"{row.text[: _LONGEST_NUMBERS - 1]}…"
-    yield element("text", shown, x=WIDTH - 4, y=y + 4, class_="tick end")
+    shown = cut(row.text, _LONGEST_NUMBERS)
+    yield element("text", shown, x=rows.width - 4, y=y + 4, class_="tick end")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import NamedTuple
 
 import numpy as np
 
 from fullpipe.report.content import Boxes, Figure, Forest, Heat, Image, Line, Lines, Look, Path, Series, Trace
-from fullpipe.report.svg.boxes import boxes, forest, heat
+from fullpipe.report.svg.boxes import boxes, forest, heat, narrow_boxes, narrow_forest, narrow_heat
 from fullpipe.report.svg.marks import (
     BOTTOM,
     LEFT,
+    NARROW,
     RIGHT,
     TOP,
     WIDTH,
@@ -20,6 +23,7 @@ from fullpipe.report.svg.marks import (
     apart,
     bottom_axis,
     classes,
+    cut,
     drawing,
     element,
     extremes,
@@ -123,31 +127,48 @@ def _path(trace: Trace, size: int, times: Sequence[float] | np.ndarray, x: Scale
 
 _LINE = 17.0
 """Distance of lines of text."""
-_LEAST_ROW, _MOST_ROW, _PATH_HEIGHT = 12.0, 34.0, 120.0
-"""Distance of nodes in a column, and the approximate height of all nodes, in pixels."""
-_SIDE = 150.0
-"""Room for names at either end."""
+_MOST_ROW, _PATH_HEIGHT = 34.0, 120.0
+"""Most distance of nodes in a column, and the approximate height of all nodes, in pixels."""
 _WAYS = 3.0
 """Distance of routes that share a link."""
-_LONGEST_END, _LONGEST_INNER, _LONGEST_LINE = 22, 14, 112
-"""Most characters of names and of lines; longer text is cut."""
+_LONGEST_INNER = 14
+"""Most characters of the name of a node between the ends; longer text is cut."""
 
 
-def path(chart: Path, label: str) -> str:
+class _Frame(NamedTuple):
+    """Room of a drawing: its width, the room for names at either end, and the longest texts."""
+
+    width: int
+    side: float
+    least_row: float
+    end: int
+    line: int
+
+
+_WIDE = _Frame(WIDTH, 150.0, 12.0, 22, 112)
+_SMALL = _Frame(NARROW, 24.0, 28.0, 22, 54)
+"""In a narrow drawing, names are above the nodes, and lines of numbers wrap."""
+
+
+def path(chart: Path, label: str, frame: _Frame = _WIDE) -> str:
     """The network from left to right; below it the numbers of every hop."""
     last = max(node.column for node in chart.nodes) or 1
     low = min(node.place for node in chart.nodes)
     high = max(node.place for node in chart.nodes)
-    row = max(_LEAST_ROW, min(_MOST_ROW, _PATH_HEIGHT / (high - low or 1)))
+    row = max(frame.least_row, min(_MOST_ROW, _PATH_HEIGHT / (high - low or 1)))
     room = _WAYS * len(chart.routes) / 2 + 14
-    step = (WIDTH - 2 * _SIDE) / last
-    at = [(_SIDE + step * node.column, TOP + room + row * (node.place - low)) for node in chart.nodes]
+    step = (frame.width - 2 * frame.side) / last
+    at = [(frame.side + step * node.column, TOP + room + row * (node.place - low)) for node in chart.nodes]
     bottom = TOP + 2 * room + row * (high - low)
-    inner = [*_hops(chart, at), *_routes(chart, at), *_nodes(chart, at, last), *_tags(chart, at)]
-    for n, line in enumerate(chart.numbers):
-        text = _cut(line, _LONGEST_LINE)
-        inner.append(element("text", text, x=8, y=bottom + _LINE * (n + 1), class_="label"))
-    return drawing(bottom + _LINE * len(chart.numbers) + 10, inner, label)
+    inner = [*_hops(chart, at), *_routes(chart, at), *_nodes(chart, at, last, frame), *_tags(chart, at)]
+    lines = chart.numbers
+    if frame.width == NARROW:
+        lines = [part for line in chart.numbers for part in wrap(line, frame.line, subsequent_indent="   ")]
+    for n, line in enumerate(lines):
+        text = cut(line, frame.line)
+        x = 8 if not line.startswith(" ") else 24
+        inner.append(element("text", text.strip(), x=x, y=bottom + _LINE * (n + 1), class_="label"))
+    return drawing(bottom + _LINE * len(lines) + 10, inner, label, frame.width)
 
 
 _Places = list[tuple[float, float]]
@@ -171,16 +192,17 @@ def _routes(chart: Path, at: _Places) -> Iterator[str]:
         yield group("polyline", [tip(route.label)], points=points, class_=classes(route.look, "line", "way"))
 
 
-def _nodes(chart: Path, at: _Places, last: int) -> Iterator[str]:
+def _nodes(chart: Path, at: _Places, last: int, frame: _Frame) -> Iterator[str]:
     for node, (x, y) in zip(chart.nodes, at, strict=True):
         yield element("circle", cx=x, cy=y, r=5, class_="host" if node.is_host else "router")
+        name, is_narrow = cut(node.name, frame.end), frame.width == NARROW
         if node.column == 0:
-            yield element("text", _cut(node.name, _LONGEST_END), x=x - 10, y=y + 4, class_="tick end")
+            place = (0.0, y - 9, "tick") if is_narrow else (x - 10, y + 4, "tick end")
         elif node.column == last:
-            yield element("text", _cut(node.name, _LONGEST_END), x=x + 10, y=y + 4, class_="tick")
+            place = (float(NARROW), y - 9, "tick end") if is_narrow else (x + 10, y + 4, "tick")
         else:
-            name = _cut(node.name, _LONGEST_INNER)
-            yield element("text", name, x=x, y=y - 10, class_="tick middle")
+            name, place = cut(node.name, _LONGEST_INNER), (x, y - 10, "tick middle")
+        yield element("text", name, x=place[0], y=place[1], class_=place[2])
 
 
 def _tags(chart: Path, at: _Places) -> Iterator[str]:
@@ -195,10 +217,6 @@ def _tags(chart: Path, at: _Places) -> Iterator[str]:
         half = 5.0 + 4.0 * len(text)
         yield element("rect", x=x - half, y=y - 9, width=2 * half, height=18, rx=9, class_="tag")
         yield element("text", text, x=x, y=y + 4, class_="label middle")
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 # A chart as SVG.
@@ -221,6 +239,22 @@ def svg_of(figure: Figure, columns: int) -> str:
         case Path():
             return path(chart, label)
         case Image():
+            return ""
+
+
+def narrow_svg_of(figure: Figure) -> str:
+    """The chart of a figure for a phone; empty if a chart has none, or would not be readable."""
+    chart, label = figure.chart, figure.alternative
+    match chart:
+        case Boxes():
+            return narrow_boxes(chart, label)
+        case Heat():
+            return narrow_heat(chart, label)
+        case Forest():
+            return narrow_forest(chart, label)
+        case Path():
+            return path(chart, label, _SMALL)
+        case _:
             return ""
 
 

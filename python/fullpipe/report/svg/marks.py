@@ -18,10 +18,11 @@ from fullpipe.palette import COLOURS, DASHES, look_of
 from fullpipe.report.content import Look
 from fullpipe.report.text import lines_visible
 
-# Elements of SVG, and the axes of all charts. Coordinates are in pixels; a drawing is 720 pixels wide.
+# Elements of SVG, and the axes of all charts. Coordinates are in pixels.
 
 
-WIDTH = 720
+WIDTH, NARROW = 720, 360
+"""Width of a drawing, and of a drawing for phones, which has letters of the same size."""
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 12, 44
 _TICKS = 5
 _ROOM = 44.0
@@ -72,10 +73,19 @@ def verdict_class(verdict: str) -> str:
     return f"v-{'-'.join(words)}"
 
 
-def drawing(height: float, inner: Iterable[str], label: str) -> str:
-    """The SVG drawing, with a label for screen readers."""
-    box = f"0 0 {WIDTH} {height:g}"
-    return group("svg", inner, viewBox=box, role="img", aria_label=label, class_="chart")
+def drawing(height: float, inner: Iterable[str], label: str, width: int = WIDTH) -> str:
+    """The SVG drawing, with a label for screen readers. The style sheet shows narrow drawings on phones."""
+    box, kind = f"0 0 {width} {height:g}", "chart narrow" if width == NARROW else "chart"
+    return group("svg", inner, viewBox=box, role="img", aria_label=label, class_=kind)
+
+
+def cut(text: str, longest: int) -> str:
+    """The text with at most this many characters.
+
+    >>> cut("fq_codel", 8), cut("fq_codel", 5)
+    ('fq_codel', 'fq_c…')
+    """
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 @dataclass(frozen=True)
@@ -176,12 +186,16 @@ def left_axis(scale: Scale, label: str, right: float = WIDTH - RIGHT) -> str:
 
 
 def bottom_axis(
-    scale: Scale, label: str, y: float, left: float = LEFT, at: Sequence[float] | None = None
+    scale: Scale,
+    label: str,
+    y: float,
+    ends: tuple[float, float] = (LEFT, WIDTH - RIGHT),
+    at: Sequence[float] | None = None,
 ) -> str:
     """The bottom axis, with ticks at round numbers or at the places in `at`."""
     values = scale.ticks if at is None else at
     texts = tick_texts(values) if at is None else map(number, values)
-    parts = [element("line", x1=left, x2=WIDTH - RIGHT, y1=y, y2=y, class_="axis")]
+    parts = [element("line", x1=ends[0], x2=ends[1], y1=y, y2=y, class_="axis")]
     parts += [
         element("text", text, x=scale(tick), y=y + 16, class_="tick middle")
         for tick, text in zip(values, texts, strict=True)
