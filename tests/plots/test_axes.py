@@ -189,7 +189,7 @@ def test_more_than_a_factor_of_a_hundred_is_much(values: list[float], much: bool
 @pytest.mark.parametrize("kind", [Kind.LINES, Kind.BOX, Kind.VIOLIN])
 def test_wide_spans_are_drawn_on_log_axes_that_say_so(kind: Kind) -> None:
     wide = draw(kind, table([5, 600]))
-    assert (wide.get_yscale(), wide.get_ylabel()) == ("log", "RTT (ms) (log scale)")
+    assert (wide.get_yscale(), wide.get_ylabel()) == ("log", "RTT (ms), log scale")
     narrow = draw(kind, table([5, 400]))
     assert (narrow.get_yscale(), narrow.get_ylabel()) == ("linear", "RTT (ms)")
     assert draw(kind, table([5, 600]), []).get_yscale() == "linear"
@@ -218,7 +218,7 @@ def test_a_wide_span_of_delays_grows_to_the_left_to_both_ends() -> None:
 
 def test_quantities_along_x_and_values_of_a_cdf_too() -> None:
     along = draw(Kind.LINES, table([5, 6], [1, 1000]))
-    assert (along.get_xscale(), along.get_xlabel()) == ("log", "size (log scale)")
+    assert (along.get_xscale(), along.get_xlabel()) == ("log", "size, log scale")
     assert draw(Kind.CDF, table([5, 600])).get_xscale() == "log"
     assert draw(Kind.CDF, table([5, 600])).get_yscale() == "linear"
 
@@ -228,7 +228,7 @@ def test_a_heat_map_of_a_wide_span_has_logarithmic_colours() -> None:
         [Part("RTT (ms)", "rtt_mean", table([5, 600]))], Chart(Kind.HEATMAP, "page", Factors(Factor("size")))
     )
     assert isinstance(figure.axes[0].images[0].norm, LogNorm)
-    assert figure.axes[1].get_ylabel() == "RTT (ms) (log scale)"
+    assert figure.axes[1].get_ylabel() == "RTT (ms), log scale"
 
 
 def test_what_is_not_positive_has_no_logarithm() -> None:

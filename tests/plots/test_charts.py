@@ -1,6 +1,8 @@
 """Figures over many runs: what they show, and what they refuse."""
 
 import json
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,11 @@ from fullpipe import Run, Scenario, plots, sweeps
 from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import over_seeds
 from fullpipe.analysis.points import points_of
+from fullpipe.analysis.shown import decimals_between
 from fullpipe.analysis.values import values_of
 from fullpipe.cli import app
-from fullpipe.cli.plot_drawn import Kind
+from fullpipe.cli.plot_drawn import Chart, Kind, Part
+from fullpipe.cli.plot_drawn import drawn as drawn_of
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.plots import charts
 from fullpipe.statistics import dkw_half_width
@@ -226,7 +230,59 @@ def test_delays_have_a_capacity_and_say_which_way_is_better(store: Path) -> None
         assert "capacity" in [text.get_text() for text in place.texts]
         assert place.get_xlabel() == "mean RTT (ms), better →"
         assert place.get_ylim()[0] == 0
-    assert figure.axes[0].get_ylabel() == "goodput of all flows\n(Mbit/s), better →"
+    assert figure.axes[0].get_ylabel() == "goodput of mine (Mbit/s),\nbetter →"
+
+
+def test_delays_are_of_the_changed_flow_unless_another_group_is_named(store: Path, tmp_path: Path) -> None:
+    """Goodputs of all flows together are the capacity, whatever the algorithm."""
+    words = ("--kind", "delay", "--where", "rate=5 Mbit/s")
+    mine, named, everything, each = (
+        drawn(store, tmp_path / f"{n}", *words, *more)
+        for n, more in enumerate(
+            [(), ("--of", "mine"), ("--of", ALL), ("--colour", "flows", "--panel", "cca")]
+        )
+    )
+    assert mine["metric"].unique().to_list() == ["goodput of mine"]
+    assert mine.drop("metric").equals(named.drop("metric"))
+    assert everything["value"].min() > 1.2 * mine["value"].max()
+    assert set(each["colour"]) == {"mine", "other"}
+
+
+def test_delays_are_of_the_only_bulk_group_if_no_flow_changes() -> None:
+    ping = {"kind": "ping", "interval": "100 ms"}
+    flows = [{"name": "ping", "workload": ping}, {"name": "bulk", "cca": "cubic", "start_jitter": "1 s"}]
+    base = {**BASE, "flows": flows, "sweep": {"topology.bottleneck.rate": ["5 Mbit/s", "20 Mbit/s"]}}
+    runs = sweeps.run(sweeps.jobs(Scenario(**base), [1, 2]))
+    figure, _ = figure_of(runs, Chosen(Kind.DELAY, ["goodput"]))
+    assert figure.axes[0].get_ylabel() == "goodput of bulk (Mbit/s),\nbetter →"
+
+
+def test_ellipses_of_panels_with_other_delays_keep_their_size() -> None:
+    """Without own axes, an ellipse at 50 ms would be a line beside one at 500 ms."""
+    places = {"short": (50.0, 4.0), "long": (500.0, 40.0)}
+    rows = [
+        (place, "cubic", delay * shift, rate * shift)
+        for place, (delay, rate) in places.items()
+        for shift in (0.98, 1.0, 1.01)
+    ]
+    table = pl.DataFrame(rows, schema=["panel", "colour", "x", "value"], orient="row").with_columns(
+        y=pl.lit("")
+    )
+    part = Part("goodput (Mbit/s)", "goodput", table, better="higher", x_better="lower")
+    figure, _ = drawn_of([part], Chart(Kind.DELAY, "page"))
+    for axes in figure.axes:
+        (ellipse,) = axes.patches
+        width, height = np.ptp(ellipse.get_path().vertices, axis=0)
+        assert width > abs(np.ptp(axes.get_xlim())) / 3
+        assert height > np.ptp(axes.get_ylim()) / 3
+
+
+def test_an_axis_of_throughputs_begins_at_0_only_if_0_is_near() -> None:
+    table = pl.DataFrame({"x": [50.0, 51.0, 52.0], "value": [9.31, 9.34, 9.33], "colour": ["cubic"] * 3})
+    table = table.with_columns(panel=pl.lit(""), y=pl.lit(""), most=pl.lit(10.0))
+    figure, _ = drawn_of([Part("goodput", "goodput", table)], Chart(Kind.DELAY, "page"))
+    low, high = figure.axes[0].get_ylim()
+    assert 9.2 < low < high < 9.5
 
 
 def test_runs_of_one_group_each_are_drawn_whatever_it_is_called() -> None:
@@ -265,6 +321,28 @@ def test_a_heat_map_shows_the_mean_of_a_cell() -> None:
     data, image = charts.heat_map(axes, table)
     assert data["mean"].to_list() == [2.0, 5.0]
     assert np.asarray(image.get_array()).tolist() == [[2.0, 5.0]]
+
+
+@pytest.mark.parametrize(
+    ("means", "words", "width"),
+    [
+        ([0.8, 12.35, 5.0], ["0.80", "12.35", "5.00"], "page"),
+        ([0.8, 1234.5, 5.0], ["0.8", "1234.5", "5.0"], "page"),
+        ([0.8, 12.35, 5.0] * 4, ["0.8", "12.3", "5.0"] * 4, "column"),
+    ],
+    ids=["decimals of the metric", "five digits", "narrow cells"],
+)
+def test_all_numbers_of_a_heat_map_have_the_same_decimals(
+    means: list[float], words: list[str], width: str
+) -> None:
+    names = [f"{n:02}" for n in range(len(means))]
+    table = pl.DataFrame({"x": names, "y": ["c"] * len(means), "value": means})
+    figure, (axes,) = plots.new_figure(width=width)
+    charts.heat_map(axes, table, decimals=partial(decimals_between, unit="bit/s"))
+    assert [text.get_text() for text in axes.texts] == words
+    figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
 def test_names_stand_in_the_order_of_the_file(store: Path, tmp_path: Path) -> None:

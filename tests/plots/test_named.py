@@ -82,7 +82,7 @@ def test_given_words_are_in_place_of_others(runs: list[Run]) -> None:
     drawn = figure(runs, x=COUNT, panel=LOSS, labels=labels)
     first, second = drawn.axes
     assert (first.get_title(), second.get_title()) == ("no loss", "loss 0.1 %")
-    assert first.get_xlabel() == "background flows (log scale)"
+    assert first.get_xlabel() == "background flows, log scale"
     assert first.get_ylabel() == "goodput of our flow (Mbit/s)"
     named = figure(runs, x=LOSS, colour=COUNT, labels={f"{COUNT}.1": "one", f"{LOSS}.0": "none"})
     assert legend_of(named)[1] == ["one", "2", "4", "8"]

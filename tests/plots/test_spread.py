@@ -9,6 +9,7 @@ from matplotlib.colors import to_hex
 
 from fullpipe import plots
 from fullpipe.analysis.statistics import dkw_half_width
+from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
 from fullpipe.palette import look_of
 from fullpipe.plots import spread
 from tests.chart_rows import rows, rows_of
@@ -90,6 +91,39 @@ def test_bands_go_on_below_the_least_and_above_the_most() -> None:
 
 def test_boxes_of_names_have_the_colours_of_algorithms() -> None:
     _, (axes,) = plots.new_figure()
-    spread.distributions(axes, rows_of([("", "bbr1", 1.0), ("", "bbr1", 2.0), ("", "cubic", 1.0)]))
+    many = [("", name, 1.0 + n) for name in ("bbr1", "cubic") for n in range(spread.FEW + 1)]
+    spread.distributions(axes, rows_of(many))
     faces = [to_hex(patch.get_facecolor()) for patch in axes.patches]
     assert faces == [look_of("bbr1", 0).color.lower(), look_of("cubic", 0).color.lower()]
+
+
+def test_a_box_of_few_runs_is_points_and_a_median() -> None:
+    values = [1.0, 2.0, 4.0, 9.0]
+    _, (axes,) = plots.new_figure()
+    data = spread.distributions(axes, rows_of([("", "bbr1", value) for value in values]))
+    assert not axes.patches
+    middle, points, *_ = axes.lines
+    assert (list(middle.get_ydata()), middle.get_linestyle()) == ([3.0, 3.0], "-")
+    assert list(points.get_ydata()) == values
+    assert points.get_color() == look_of("bbr1", 0).color
+    assert len(set(points.get_xdata())) == len(values)
+    assert data["runs"].to_list() == [4]
+
+
+@pytest.mark.parametrize(
+    ("counts", "told"),
+    [
+        ((4, 4), "4 runs each; points: runs; line: median"),
+        ((6, 6), "6 runs each; boxes of quartiles and median, whiskers to minimum and maximum"),
+        (
+            (5, 6),
+            "5 to 6 runs each; boxes of quartiles and median, whiskers to minimum and maximum; "
+            "up to 5 runs are points with their median",
+        ),
+    ],
+)
+def test_the_line_below_boxes_says_what_is_drawn(counts: tuple[int, int], told: str) -> None:
+    each = [("", name, 1.0 + n) for name, count in zip("ab", counts, strict=True) for n in range(count)]
+    table = rows_of(each).with_columns(panel=pl.lit(""), y=pl.lit(""))
+    figure, _ = drawn([Part("goodput", "goodput", table)], Chart(Kind.BOX, "page"))
+    assert figure.get_supxlabel().replace("\n", " ") == told

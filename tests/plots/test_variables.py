@@ -57,7 +57,7 @@ def test_a_panel_per_variable_with_its_unit(traced: Run) -> None:
     assert [axes.get_ylabel() for axes in figure.axes] == [
         "state",
         "cwnd\n(packets)",
-        "min_rtt\n(ms)",
+        "minimum RTT\n(ms)",
         "goodput (Mbit/s)\nmeans over 0.35 s",
     ]
     assert data["panel"].unique(maintain_order=True).to_list() == ["state", "cwnd", "min_rtt", "goodput"]

@@ -166,7 +166,13 @@ def plot(
     panel: Annotated[
         str | None, typer.Option(metavar="PATH", help="Swept path with a panel per value.")
     ] = None,
-    of: Annotated[str | None, typer.Option(metavar="NAME", help="Only this flow group or link.")] = None,
+    of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this flow group or link. --kind delay draws the changed group unless given.",
+        ),
+    ] = None,
     x_of: Annotated[
         str | None,
         typer.Option("--x-of", metavar="NAME", help="Flow group whose delay --kind delay draws."),

@@ -9,6 +9,7 @@ from functools import partial
 from textwrap import fill
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import polars as pl
 from matplotlib.colors import LogNorm
 
@@ -40,6 +41,10 @@ _LABEL = 28
 _ABOUT_LETTERS = "; means that share a letter do not differ (Games-Howell, 5 %)"
 _ROOM = 0.04
 """Room for marks at the end of an axis, as a share of its length."""
+_MUCH = 3.0
+"""Largest ratio of the span of an axis that panels share to the span of a panel."""
+_FAR = 0.6
+"""Least ratio of the lowest to the highest throughput at which the axis does not begin at 0."""
 _TO_BETTER = ", better →"
 """End of the label of an axis on which better values are to the right or at the top."""
 
@@ -113,6 +118,8 @@ class Part(NamedTuple):
     """Bounds at which intervals and ellipses end."""
     x_bounds: Bounds = NO_LESS_THAN_0
     """Bounds of the delay at which ellipses end."""
+    decimals: Callable[[float, float], int] | None = None
+    """Decimals of all numbers between two ends, in a heat map."""
     better: Better = ""
     """Better direction of the throughput, if axis labels name the direction."""
     x_better: Better = ""
@@ -139,7 +146,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         for part, (rows, _) in zip(parts, along, strict=True)
         for panel in _panels(part._replace(rows=rows), chart)
     ]
-    figure, places = _figure(len(parts), len(panels), chart.width)
+    figure, places = _figure(len(parts), panels, chart)
     used, entries = places[: len(panels)], dict[str, Any]()
     marks = Marks(chart.looks, factors.colour.words, factors.x.words, factors.y.words)
     tables, images = [], dict[str, tuple[Any, Part, list[Any]]]()
@@ -171,9 +178,17 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
 
 
 def _share_delays(places: Sequence[Any], *, less_is_right: bool) -> None:
-    """Give all panels the same axis of delays, with room for marks at its ends; better is to the right."""
+    """Give all panels the same axis of delays, with room for marks at its ends; better is to the right.
+
+    If ellipses of a panel would be less than a third as wide as with an axis of its own, every panel has its
+    own axis.
+    """
     ends = [end for place in places for end in place.get_xlim()]
     low, high = min(ends), max(ends)
+    if len(places) > 1 and any(high - low > _MUCH * abs(np.diff(place.get_xlim())[0]) for place in places):
+        for place in places:
+            _share_delays([place], less_is_right=less_is_right)
+        return
     if any(place.get_xscale() == "log" for place in places):
         factor = (high / low) ** _ROOM
         low, high = low / factor, high * factor
@@ -193,19 +208,30 @@ def _panels(part: Part, chart: Chart) -> Iterator[_Panel]:
         yield _Panel(part, chart.factors.panel.titled(str(each["panel"][0])), each, (low, high))
 
 
-def _figure(metrics: int, panels: int, width: str) -> tuple[Any, list[Any]]:
+def _figure(metrics: int, drawn: Sequence[_Panel], chart: Chart) -> tuple[Any, list[Any]]:
     """A row of panels per metric if metrics have several panels; else up to `_MOST_ACROSS` side by side."""
+    panels, width = len(drawn), chart.width
     across = panels // metrics if 1 < metrics < panels else min(panels, _MOST_ACROSS)
     shared: bool | Literal["row"] = "row" if 1 < metrics < panels else metrics == 1 and panels > 1
+    if chart.kind == Kind.DELAY and not _have_room(drawn):
+        shared = False
     if is_narrow(width):
         across = 1
     return plots.new_figure(-(-panels // across), across, width=width, share_y=shared)
 
 
+def _have_room(panels: Sequence[_Panel]) -> bool:
+    """Whether panels of a metric can share an axis of throughputs, so that ellipses stay readable."""
+    tops: dict[str, list[float]] = {}
+    for panel in panels:
+        tops.setdefault(panel.part.name, []).append(float(panel.rows["value"].to_numpy().max()))
+    return all(max(each) <= _MUCH * min(each) for each in tops.values())
+
+
 def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.DataFrame, Any]:
     kind, part, bounds = chart.kind, panel.part, panel.part.bounds
     if kind == Kind.HEATMAP:
-        return charts.heat_map(place, panel.rows, panel.between, part.neutral, bounds, marks)
+        return charts.heat_map(place, panel.rows, panel.between, part.neutral, bounds, marks, part.decimals)
     is_bars = kind == Kind.LINES and is_log("y", panel.rows["value"], chart.log)  # bands to 0 fill a log axis
     draw: Mapping[Kind, Callable[..., pl.DataFrame]] = {
         Kind.LINES: partial(charts.lines_with_bands, bounds=bounds, bars=is_bars),
@@ -226,9 +252,13 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
     least, most = min(counts), max(counts)
     count = f"{most}" if least == most else f"{least} to {most}"
     runs = f"{count} run{'' if most == 1 else 's'}"
-    if kind in (Kind.BOX, Kind.VIOLIN):
-        boxes = "; boxes of quartiles and median, whiskers to minimum and maximum"
-        return f"{runs} each{boxes if kind == Kind.BOX else ''}"
+    if kind == Kind.BOX:
+        points = "points: runs; line: median"
+        boxes = "boxes of quartiles and median, whiskers to minimum and maximum"
+        few = f"; up to {spread.FEW} runs are points with their median" if least <= spread.FEW else ""
+        return f"{runs} each; {points if most <= spread.FEW else boxes + few}"
+    if kind == Kind.VIOLIN:
+        return f"{runs} each"
     if kind == Kind.ECDF:
         return f"{runs} each; 95 % bands for the whole function (Dvoretzky, Kiefer and Wolfowitz)"
     around = {
@@ -258,14 +288,15 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
     if not is_named:
         place.set_ylabel("")
     low, high = place.get_ylim()
-    if chart.kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.DELAY) and low > 0:
+    is_far = chart.kind == Kind.DELAY and low > _FAR * high
+    if chart.kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.DELAY) and low > 0 and not is_far:
         place.set_ylim(0, high + _ROOM * high)
 
 
 def _told_of(image: Any, part: Part) -> str:
     """The label of a colour bar, with its middle or its scale."""
     if isinstance(image.norm, LogNorm):
-        return f"{part.label} (log scale)"
+        return f"{part.label}, log scale"
     return part.label if part.neutral is None else f"{part.label} (centred at {part.neutral:.3g})"
 
 
@@ -289,7 +320,7 @@ def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor
         for axis in "xy":
             label = getattr(place, f"get_{axis}label")()
             if label and given[axis] is None and getattr(place, f"get_{axis}scale")() == "log":
-                getattr(place, f"set_{axis}label")(f"{label} (log scale)")
+                getattr(place, f"set_{axis}label")(f"{label}, log scale")
 
 
 def _scale_sweep(place: Any, values: pl.Series, chart: Chart, factor: Factor) -> None:

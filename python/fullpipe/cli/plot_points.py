@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -12,11 +14,12 @@ import typer
 from fullpipe.analysis.expected import capacity_bps
 from fullpipe.analysis.limits import Counts, counted, counts_of, neutral_of, with_counts, with_neutral
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import ALL, algorithms_of, flow_directions, flow_groups
+from fullpipe.analysis.metrics.groups import ALL, algorithms_of, flow_directions, flow_groups, is_bulk
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
+from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, of_parts, points_of
-from fullpipe.analysis.shown import metric_shown
+from fullpipe.analysis.shown import decimals_between, metric_shown
 from fullpipe.analysis.values import identities, value_text, values_of
 from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
@@ -43,6 +46,8 @@ _OF_X, _CAPACITY = "value of x", "capacity of the path"
 _DELIVERED = "flows.goodput_bps"
 """Column of metrics that the capacity of the path bounds."""
 _RUN = "number of run"
+_OF_ENTRY = re.compile(r"flows\.(\d+)\.")
+"""Beginning of the paths of an entry of `flows`."""
 _network = Remembered(resolve)
 
 
@@ -88,19 +93,22 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     values = counted(filtered(every, chosen.where))
     labels = labels_of(runs, chosen.labels, [point for point, _ in pointed])
     check_labels(labels)
-    axes = _Axes(values, chosen, subjects, labels)
+    axes = _Axes(
+        values, chosen, subjects, labels, default_entry(values, runs) if delay and not chosen.of else None
+    )
     factors = axes.factors([point for point, _ in pointed])
     if delay:
         factors = factors._replace(x=Factor(labelled(delay, labels, in_percent=False)))
     parts = [
         Part(
             labelled(axes.named(each), labels, in_percent=False),
-            each.called,
+            axes.of_default(each).called,
             axes.rows(each, delay),
             axes.left_out(each, delay),
             axes.neutral(each) if chosen.kind == Kind.HEATMAP else None,
             each.bounds,
             delay.bounds if delay else NO_LESS_THAN_0,
+            partial(decimals_between, unit=BY_NAME[each.metric].unit, metric=each.metric, in_percent=False),
             BY_NAME[each.metric].better if delay else "",
             BY_NAME[delay.metric].better if delay else "",
         )
@@ -120,6 +128,17 @@ def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
     if chosen.metrics:
         raise typer.BadParameter("--kind delay takes either --metric or --y; leave one out", param_hint="--y")
     return [chosen.y], replace(chosen, y=None)
+
+
+def default_entry(values: pl.DataFrame, runs: Sequence[Run]) -> int | None:
+    """The entry of `flows` that `--kind delay` draws unless a group is named: the only one that a sweep
+    changes, or the only one with bulk flows. None stands for all flows together.
+    """
+    flows = runs[0].scenario.flows
+    changed = {int(found[1]) for path in paths_of(values) if (found := _OF_ENTRY.match(path))}
+    bulk = {n for n, flow in enumerate(flows) if is_bulk(flow)}
+    entries = changed or bulk
+    return entries.pop() if len(flows) > len(entries) == 1 else None
 
 
 def check_labels(labels: Labels) -> None:
@@ -152,9 +171,14 @@ class _Axes:
     """Paths on the axes, the colours and the panels: chosen paths, then other paths that differ."""
 
     def __init__(
-        self, values: pl.DataFrame, chosen: Chosen, subjects: Sequence[Subject], labels: Labels
+        self,
+        values: pl.DataFrame,
+        chosen: Chosen,
+        subjects: Sequence[Subject],
+        labels: Labels,
+        entry: int | None = None,
     ) -> None:
-        self.labels = labels
+        self.labels, self.entry = labels, entry
         self.known = varied(values)
         self.values = values
         self.x = self._called(chosen.x) if chosen.kind != Kind.DELAY else None
@@ -239,10 +263,18 @@ class _Axes:
 
     def named(self, subject: Subject) -> Subject:
         """The subject with its group: if none is named, all flows, or the only link."""
+        if not self._of_entry(subject).is_empty():
+            return self.of_default(subject)
         known = self.values.filter(pl.col("metric") == subject.metric)["of"].n_unique()
         groups = self.groups_of(subject)
         is_named = subject.of is None and len(groups) == 1 < known
         return subject._replace(of=groups[0]) if is_named else subject
+
+    def of_default(self, subject: Subject) -> Subject:
+        """The subject with the name of the default entry of `flows`, if its values are drawn."""
+        if self.entry is None or self._of_entry(subject).is_empty():
+            return subject
+        return subject._replace(of=called(self.groups_of(subject), self.entry))
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
         """A line on unknown completion times: their number, and the point with most of them; or empty."""
@@ -250,8 +282,17 @@ class _Axes:
         return "; ".join(filter(None, told))
 
     def _of_groups(self, subject: Subject) -> pl.DataFrame:
+        own = self._of_entry(subject)
+        if not own.is_empty():
+            return own
         by_group = FLOWS in (self.x, self.y, self.colour, self.panel)
         return of_groups(self.values, subject, by_group=by_group)
+
+    def _of_entry(self, subject: Subject) -> pl.DataFrame:
+        """The values of the default entry; empty if a group is named or drawn, or the entry has no values."""
+        if self.entry is None or subject.of or FLOWS in (self.colour, self.panel):
+            return self.values.clear()
+        return self.values.filter(metric=subject.metric, entry=self.entry)
 
     def _column(self, name: str | None, *, as_names: bool = False) -> pl.Expr:
         """The values on an axis."""

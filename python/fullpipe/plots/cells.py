@@ -21,8 +21,6 @@ OF_THE_CELL = {
     "cell_beacons": "beacons",
 }
 """Labels of other uses of airtime, by variable."""
-CHANNEL = {"snr": "SNR", "phy_rate": "PHY rate", "mcs": "MCS"}
-"""Labels of the variables of a channel."""
 GREYS = ("#777777", "#aaaaaa", "#cccccc")
 
 
@@ -102,10 +100,7 @@ def channel(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     names = [name for name in ("snr", rate) if name in recorded]
     if not names:
         raise ValueError("no snr or chosen rate was recorded; set record.variables = true")
-    figure, data = variables({"": tables}, names)
-    for place, name in zip(figure.axes, names, strict=True):
-        place.set_ylabel(place.get_ylabel().replace(name, CHANNEL[name]))
-    return figure, data
+    return variables({"": tables}, names)
 
 
 @in_house_style

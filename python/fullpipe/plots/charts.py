@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,8 +80,9 @@ _FEW = 4
 _BANDS_UP_TO = 3
 """Most bands of a panel that can be told apart where they overlap."""
 _MUCH = 100
-_CELL_INCHES, _SMALLER = 0.3, 5
-"""Least width of a cell, in inches, for a number of the usual font size, and the size in narrower cells."""
+_WIDE, _SMALLER = 0.68, 5
+"""Width of a digit with its share of the room around a number, as a share of the font size, and the size in
+narrow cells."""
 _DARK = 0.5
 """Luma of a cell's colour (ITU-R BT.601) below which the number in the cell is white."""
 
@@ -157,13 +158,16 @@ def heat_map(
     neutral: float | None = None,
     bounds: Bounds = NO_LESS_THAN_0,
     marks: Marks = PLAIN,
+    decimals: Callable[[float, float], int] | None = None,
 ) -> tuple[pl.DataFrame, Any]:
     """The mean over runs as the colour of a cell, with its number. `x` and `y` keep the order of the rows;
     the first name of `y` is at the top.
 
     Colours go from the least to the largest mean, or between two values that several maps share. The scale is
     logarithmic if positive means span more than a factor of 100. A neutral value is white, larger values are
-    blue, smaller values are red, and the scale extends equally far below and above it.
+    blue, smaller values are red, and the scale extends equally far below and above it. All numbers have the
+    same decimals: those that `decimals` gives for the ends of the scale, by default three significant digits
+    of the largest mean, and fewer if the numbers would not fit into the cells.
 
     Returns the columns y, x, runs, mean, low and high (truncated at the bounds), and the image for a colour
     bar.
@@ -181,12 +185,15 @@ def heat_map(
     axes.set_yticks(range(len(lines)), [text(value, marks.y) for value in lines])
     if not data["y"].dtype.is_numeric():
         axes.invert_yaxis()
-    size = SMALL if len(columns) * _CELL_INCHES <= inches_across(axes) else _SMALLER
+    digits = decimals(low, high) if decimals else max(0, 2 - _magnitude(max(abs(low), abs(high))))
+    room = inches_across(axes) / len(columns)
+    texts, size = _fitting(grid[np.isfinite(grid)], digits, room)
+    shown = iter(texts)
     for (line, column), value in np.ndenumerate(grid):
         if not math.isnan(value) and grid.size <= 400:
             red, green, blue, _ = drawn.to_rgba(value)
             colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < _DARK else "black"
-            axes.text(column, line, _cell(value), ha="center", va="center", fontsize=size, color=colour)
+            axes.text(column, line, next(shown), ha="center", va="center", fontsize=size, color=colour)
     return data, drawn
 
 
@@ -217,6 +224,16 @@ def summarised(rows: pl.DataFrame, by: Sequence[str], bounds: Bounds = NO_LESS_T
     )
 
 
-def _cell(value: float) -> str:
-    """A number with two significant digits, or all digits before the decimal point."""
-    return f"{value:#.2g}" if abs(value) < 9.95 else f"{value:.0f}"
+def _magnitude(value: float) -> int:
+    """The power of ten of the first digit; 0 for 0."""
+    return math.floor(math.log10(value)) if value else 0
+
+
+def _fitting(values: Sequence[float], digits: int, inches: float) -> tuple[list[str], int]:
+    """The numbers of cells with at most this many decimals, and their font size, so that they fit."""
+    tries = [(places, size) for places in range(digits, -1, -1) for size in (SMALL, _SMALLER)]
+    for places, size in tries:
+        texts = [f"{value:.{places}f}" for value in values]
+        if max(map(len, texts), default=0) * _WIDE * size <= 72 * inches:
+            break
+    return texts, size

@@ -267,7 +267,7 @@ def _scale(axes: Axes, rows: pl.DataFrame) -> None:
         axes.set_xticks(sorted(tick for tick in ticks if ends[0] <= tick <= ends[1]))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel(f"{axes.get_xlabel()} (log scale)")
+        axes.set_xlabel(f"{axes.get_xlabel()}, log scale")
 
 
 def _panel(axes: Axes, rows: pl.DataFrame, labels: Sequence[str]) -> None:

@@ -27,10 +27,11 @@ _DEVIATIONS = 1.0
 """Semi-axes of an ellipse, in standard deviations over runs."""
 _CORNERS = 180
 """Corners of the polygon that approximates an ellipse."""
-_ROOM = 1.12
-"""Ratio of the upper end of the axis to the capacity, which leaves room for the label of the capacity."""
+_ROOM = 0.12
+"""Room above the capacity for its label, as a share of the axis below."""
 _FAR_ABOVE = 3.0
-"""Largest ratio of the capacity to the highest mark at which the capacity is drawn."""
+"""Largest ratio of the distances of the capacity and of the end of the axis from the beginning of the axis at
+which the capacity is drawn."""
 _ABOVE = 4
 """The layer of ellipses and markers, above that of marks and boxes."""
 
@@ -78,14 +79,14 @@ def capacity_line(axes: Axes, rows: pl.DataFrame) -> None:
     """
     known = rows["most"].unique().to_list() if "most" in rows.columns else []
     bottom, top = axes.get_ylim()
-    if len(known) != 1 or known[0] is None or known[0] > _FAR_ABOVE * top:
+    if len(known) != 1 or known[0] is None or known[0] - bottom > _FAR_ABOVE * (top - bottom):
         return
     axes.axhline(known[0], **REFERENCE)
     axes.annotate(
         "capacity", (0.01, known[0]), (0, 1), xycoords=("axes fraction", "data"),
         textcoords="offset points", fontsize=SMALL, color="0.35", ha="left", va="bottom",
     )  # fmt: skip
-    axes.set_ylim(bottom, max(top, _ROOM * known[0]))
+    axes.set_ylim(bottom, max(top, known[0] + _ROOM * (known[0] - bottom)))
 
 
 def _most(part: pl.DataFrame, most: float) -> float:
@@ -125,6 +126,8 @@ def _closed(corners: Any) -> Path:
 
 
 _LEVEL_OF_LETTERS = 0.05
+FEW = 5
+"""Most runs that are drawn as points in place of a box, as their quartiles mean nothing."""
 _POINTS_UP_TO = 50
 """Most runs of a violin that are drawn as dots."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}
@@ -239,8 +242,9 @@ def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
 def distributions(
     axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN, *, violins: bool = False
 ) -> pl.DataFrame:
-    """A box or a violin of the runs of every `x` and `colour`; whiskers reach to the extremes. A violin has a
-    bar at its median and, for up to 50 runs, a dot for each run. Several colours have markers at the medians.
+    """A box or a violin of the runs of every `x` and `colour`; whiskers reach to the extremes. Up to five
+    runs are points, with a line at their median. A violin has a bar at its median and, for up to 50 runs, a
+    dot for each run. Several colours have markers at the medians of boxes and violins.
 
     Where all have one colour and `x` are names, each name has its own.
 
@@ -256,7 +260,7 @@ def distributions(
             colour = own[str(x)].color if own else look.color
             at = places.index(x) + (number - (len(parts) - 1) / 2) * width
             draw(axes, group["value"].to_list(), at, 0.9 * width, colour)
-            if len(parts) > 1:
+            if len(parts) > 1 and (violins or group.height > FEW):
                 axes.plot(at, median(group["value"].to_list()), zorder=_ABOVE, **_MARK, **look.point)
         axes.plot([], [], label=words, **_MARK, **look.point)
     axes.set_xticks(range(len(places)), [text(value, marks.x) for value in places])
@@ -271,6 +275,11 @@ def distributions(
 
 
 def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, colour: str) -> None:
+    if len(values) <= FEW:
+        middle = median(values)
+        axes.plot([at - width / 2, at + width / 2], [middle, middle], "-", color="black", linewidth=1)
+        axes.plot(_beside(at, width, len(values)), values, "o", color=colour, markersize=3, zorder=_ABOVE)
+        return
     line = {"color": colour}
     axes.boxplot(
         [values], positions=[at], widths=width, whis=(0, 100), patch_artist=True, manage_ticks=False,
@@ -289,5 +298,9 @@ def _violins(axes: Axes, values: Sequence[float], at: float, width: float, colou
             each.set_linewidth(0.8)
         middle.set_color("black")
     if len(values) <= _POINTS_UP_TO:
-        steps = np.arange(len(values)) * 0.618 % 1 - 0.5  # beside each other, and the same every time
-        axes.plot(at + _SPREAD * width * steps, values, ".", color=colour, markersize=2.5, zorder=3)
+        axes.plot(_beside(at, width, len(values)), values, ".", color=colour, markersize=2.5, zorder=3)
+
+
+def _beside(at: float, width: float, count: int) -> Any:
+    """Places of dots that do not hide each other, the same every time."""
+    return at + _SPREAD * width * (np.arange(count) * 0.618 % 1 - 0.5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from colorsys import hls_to_rgb
+from textwrap import fill
 from typing import Any
 
 import polars as pl
@@ -80,6 +81,30 @@ def state_patch(state: str, taken: dict[str, str], alpha: float = 1.0) -> dict[s
 
 
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "bytes": (1e-3, "kB"), "bool": (1, "0 or 1")}
+_NAMES = {
+    "bw": "bandwidth estimate",
+    "bw_hi": "long-term bandwidth bound",
+    "bw_lo": "short-term bandwidth bound",
+    "inflight_hi": "long-term in-flight bound",
+    "inflight_lo": "short-term in-flight bound",
+    "full_bw": "bandwidth in Startup",
+    "full_bw_cnt": "rounds of full bandwidth",
+    "max_bw": "maximum bandwidth",
+    "w_max": "W_max",
+    "w_est": "W_est",
+    "k": "K",
+}
+"""Readable names of variables whose names are abbreviations."""
+_WORDS = {
+    **{word: word.upper() for word in ("bdp", "ecn", "mcs", "nrtt", "phy", "rtt", "snr")},
+    "ppdus": "PPDUs",
+    "min": "minimum",
+    "max": "maximum",
+    "std": "deviation",
+}
+"""Words that replace parts of the names of other variables."""
+_LINE = 22
+"""Most letters of a line of an axis label."""
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
 """Outline of letters on a hatch."""
 _SHADED_UP_TO = 400
@@ -131,6 +156,16 @@ def variables(
     return figure, pl.concat(frames)
 
 
+def label_of(name: str, unit: str = "") -> str:
+    """The axis label of a variable: its readable name, and its unit in a line of its own.
+
+    >>> label_of("bw", "packets/s"), label_of("min_rtt", "ms"), label_of("pacing_gain")
+    ('bandwidth estimate\\n(packets/s)', 'minimum RTT\\n(ms)', 'pacing gain')
+    """
+    words = _NAMES.get(name) or " ".join(_WORDS.get(word, word) for word in name.split("_"))
+    return "\n".join([fill(words, _LINE), *([f"({unit})"] if unit else [])])
+
+
 def _actors(runs: Mapping[str, Tables], only: Sequence[str] | None) -> dict[str, tuple[pl.DataFrame, str]]:
     found = {
         (label, str(name)): rows
@@ -164,7 +199,7 @@ def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
         scale, unit = _SCALES.get(rows["unit"][0], (1, rows["unit"][0]))
         values = rows["value"].fill_null(float("nan")) * scale
         place.plot(rows["time_s"].to_numpy(), values.to_numpy(), label=actor, drawstyle="steps-post")
-        place.set_ylabel(f"{name}\n({unit})" if unit else name)
+        place.set_ylabel(label_of(name, unit))
         frames.append(_rows(name, pl.Series([actor] * rows.height), rows["time_s"], values, unit))
     if place.get_ylim()[0] > 0:
         place.set_ylim(bottom=0)
@@ -191,7 +226,7 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
         )
     place.set_yticks(range(len(actors)), list(actors)) if len(actors) > 1 else place.set_yticks([])
     place.set_ylim(len(actors) - 0.5, -0.5)
-    place.set_ylabel(name)
+    place.set_ylabel(label_of(name))
     place.grid(visible=False)
     return frames
 
