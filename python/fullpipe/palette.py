@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any, NamedTuple
+from zlib import crc32
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 """Okabe and Ito's palette in the order of use, without yellow, which is hard to see on paper."""
@@ -32,6 +33,10 @@ _ALGORITHMS = (
     *("highspeed", "hybla", "veno", "nv", "cdg", "lp", "compound"),
 )
 """Algorithms with their own colour, dashes and marker, which are the same in every figure."""
+_OUTSIDE = re.compile(r"(?:python|library):\S*?:?([^\s:]+)(?:\s|$)")
+"""An algorithm from outside the registry: `python:my_module:MyClass` or `library:PATH:NAME`."""
+_OTHERS = 3 * len(COLOURS)
+"""Number of looks of algorithms from outside."""
 _TURN = 3
 """Number of steps by which dashes shift from one colour to the next in every round of colours.
 
@@ -88,7 +93,8 @@ def look_of(label: str, number: int) -> Look:
 def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) -> dict[str, Look]:
     """The look of every label of a figure. All looks differ unless there are more labels than looks.
 
-    A label has the colour, dashes and marker of its algorithm, in every figure. Several labels of one
+    A label has the colour, dashes and marker of its algorithm, in every figure. Those of an algorithm from
+    outside the registry depend on its name only. Several labels of one
     algorithm differ in shade, dashes and marker. Labels without an algorithm have colours that no algorithm
     of the figure has.
 
@@ -123,7 +129,12 @@ def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look
 
 
 def _place_of(label: str) -> int | None:
-    """Index of the algorithm whose name begins a label, or None."""
+    """Index of the algorithm whose name begins a label, or None.
+
+    The index of an algorithm from outside is beyond those of `_ALGORITHMS` and depends only on its last name.
+    """
+    if outside := _OUTSIDE.match(label):
+        return len(_ALGORITHMS) + crc32(outside[1].encode()) % _OTHERS
     return next((n for n, name in enumerate(_ALGORITHMS) if re.match(rf"{name}(?![\w+])", label)), None)
 
 

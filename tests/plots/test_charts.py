@@ -21,6 +21,7 @@ from fullpipe.cli import app
 from fullpipe.cli.plot_drawn import Chart, Kind, Part
 from fullpipe.cli.plot_drawn import drawn as drawn_of
 from fullpipe.cli.plot_points import Chosen, figure_of
+from fullpipe.palette import look_of
 from fullpipe.plots import charts
 from fullpipe.statistics import dkw_half_width
 from tests.quick_figures import draw_figures_once, make_figures_quick
@@ -246,6 +247,16 @@ def test_delays_are_of_the_changed_flow_unless_another_group_is_named(store: Pat
     assert mine.drop("metric").equals(named.drop("metric"))
     assert everything["value"].min() > 1.2 * mine["value"].max()
     assert set(each["colour"]) == {"mine", "other"}
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr3"])
+def test_flow_groups_have_the_colours_of_the_algorithms_that_are_drawn(store: Path, cca: str) -> None:
+    """Runs that `--where` leaves out, with other algorithms, have no influence."""
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    chosen = Chosen(Kind.LINES, ["goodput"], x="rate", colour="flows", where=[f"cca={cca}"])
+    figure, _ = figure_of(runs, chosen)
+    lines = dict(zip(*reversed(figure.axes[0].get_legend_handles_labels()), strict=True))
+    assert lines["mine"].get_color() == look_of(cca, 0).color
 
 
 def test_delays_are_of_the_only_bulk_group_if_no_flow_changes() -> None:

@@ -31,6 +31,16 @@ def test_an_algorithm_has_one_look_whatever_stands_behind_its_name() -> None:
     assert look_of("bbr_n_plus", 0) != look_of("bbr1", 0)
 
 
+def test_an_algorithm_from_outside_has_one_look_in_every_figure() -> None:
+    """Wherever its file is, whatever its parameters are, and whatever is beside it."""
+    name = "python:my_module:Patient"
+    alone = looks([name])[name]
+    beside = looks(["cubic-1", "mine", "bottleneck", "bbr3-1"], {"mine": name})["mine"]
+    assert alone == beside == look_of(name, 5) == look_of("python:other.place:Patient beta 0.7", 0)
+    assert look_of("library:/here/cc.so:fast", 0) == look_of("library:cc.so:fast", 3)
+    assert alone not in [look_of(known, 0) for known in ALGORITHMS]
+
+
 def test_lines_of_algorithms_are_told_apart_in_grey() -> None:
     """All within two rounds of colours that follow each other."""
     size = len(COLOURS)

@@ -8,6 +8,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from fullpipe import plots
+from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.statistics import dkw_half_width
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
 from fullpipe.palette import look_of
@@ -91,7 +92,7 @@ def test_bands_go_on_below_the_least_and_above_the_most() -> None:
 
 def test_boxes_of_names_have_the_colours_of_algorithms() -> None:
     _, (axes,) = plots.new_figure()
-    many = [("", name, 1.0 + n) for name in ("bbr1", "cubic") for n in range(spread.FEW + 1)]
+    many = [("", name, 1.0 + n) for name in ("bbr1", "cubic") for n in range(FEW + 1)]
     spread.distributions(axes, rows_of(many))
     faces = [to_hex(patch.get_facecolor()) for patch in axes.patches]
     assert faces == [look_of("bbr1", 0).color.lower(), look_of("cubic", 0).color.lower()]

@@ -88,6 +88,29 @@ def test_points_are_in_the_order_of_their_quantities() -> None:
     assert list(dict.fromkeys(row[0] for row in means.rows)) == ["5 Mbit/s", "10 Mbit/s", "20 Mbit/s"]
 
 
+def test_boxes_and_lines_have_the_colours_of_algorithms() -> None:
+    """Whatever words are around the name of the algorithm, and whatever else is drawn."""
+    swept = scenario().model_copy(update={"sweep": {"flows.0.cca": ("reno", "vegas")}})
+    page = page_of(sweeps.run(sweeps.jobs(swept, [1, 2])))
+    boxes = [box for one in drawn(page) if isinstance(one.chart, Boxes) for box in one.chart.boxes]
+    for name in ("reno", "vegas"):
+        own = {box.look.colour for box in boxes if name in box.label and "bbr3" not in box.label}
+        assert own == {look(name, 0).colour}
+    assert {box.look.colour for box in boxes if "bbr3" in box.label} <= {look("bbr3", 0).colour}
+
+
+def test_boxes_of_few_runs_are_points() -> None:
+    runs = runs_of(("5 Mbit/s",), seeds=6)
+    few, many = (
+        next(one for one in drawn(page_of(part, metrics=["goodput"])) if isinstance(one.chart, Boxes))
+        for part in (runs[:4], runs)
+    )
+    assert few.caption.endswith("points: runs; line: median.")
+    assert [len(box.values) for box in few.chart.boxes] == [4] * len(few.chart.boxes)
+    assert many.caption.endswith("median, quartiles and extremes over runs.")
+    assert not any(box.values for box in many.chart.boxes)
+
+
 def test_a_quantity_is_drawn_as_lines_and_names_as_boxes() -> None:
     by_rate = page_of(runs_of(("5 Mbit/s", "20 Mbit/s")))
     ccas = [scenario(**{"flows.1.cca": cca}) for cca in ("bbr1", "reno")]

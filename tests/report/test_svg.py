@@ -72,6 +72,13 @@ def test_short_names_stand_below_boxes_and_long_ones_beside_them() -> None:
     assert first.get("x") == second.get("x")
 
 
+def test_a_box_of_few_runs_is_points_and_a_median() -> None:
+    found = drawn(Boxes("goodput", [Box("a", LOOK, (1, 1.5, 2, 3, 4), 3, [1.0, 2.0, 4.0])]))
+    assert not list(found.iter("rect"))
+    assert classes(found).count("c2 dot") == 3
+    assert "median" in classes(found)
+
+
 def test_a_heat_map_has_a_cell_per_number_and_none_where_there_is_none() -> None:
     found = drawn(Heat("x", "y", ["1", "2"], ["a", "b"], [[1.0, None], [3.0, 5.0]], digits=0))
     cells = [rect for rect in found.iter("rect") if rect.get("width") != "14"]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from fullpipe.runs import Run
 
 LEVEL = 0.95
+FEW = 5
+"""Most runs that figures draw as points in place of a box: quartiles of so few say nothing."""
 _BOUNDS = {name: bounds_of(name) for name in BY_NAME}
 
 

@@ -15,6 +15,7 @@ from matplotlib.colors import LogNorm
 
 from fullpipe import plots
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Better, Bounds
+from fullpipe.analysis.over_seeds import FEW
 from fullpipe.cli.plot_axes import (
     NO_FACTORS,
     Axis,
@@ -255,8 +256,8 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
     if kind == Kind.BOX:
         points = "points: runs; line: median"
         boxes = "boxes of quartiles and median, whiskers to minimum and maximum"
-        few = f"; up to {spread.FEW} runs are points with their median" if least <= spread.FEW else ""
-        return f"{runs} each; {points if most <= spread.FEW else boxes + few}"
+        few = f"; up to {FEW} runs are points with their median" if least <= FEW else ""
+        return f"{runs} each; {points if most <= FEW else boxes + few}"
     if kind == Kind.VIOLIN:
         return f"{runs} each"
     if kind == Kind.ECDF:

@@ -20,7 +20,7 @@ from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, of_parts, points_of
 from fullpipe.analysis.shown import decimals_between, metric_shown
-from fullpipe.analysis.values import identities, value_text, values_of
+from fullpipe.analysis.values import MEASURED, identities, value_text, values_of
 from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
 from fullpipe.cli.selection import (
@@ -116,7 +116,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     ]
     shown = ((each.metric, of) for each in both for of in axes.groups_of(each))
     notes = of_parts((run.scenario for run in runs), shown, in_words=True)
-    looks = axes.looks(runs, [part.rows for part in parts])
+    looks = axes.looks(_filtered_runs(pointed, chosen.where), [part.rows for part in parts])
     given = (chosen.x_label, chosen.y_label)
     return drawn(parts, Chart(chosen.kind, chosen.width, factors, looks, *given, chosen.log, notes))
 
@@ -128,6 +128,13 @@ def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
     if chosen.metrics:
         raise typer.BadParameter("--kind delay takes either --metric or --y; leave one out", param_hint="--y")
     return [chosen.y], replace(chosen, y=None)
+
+
+def _filtered_runs(pointed: Sequence[tuple[Mapping[str, Any], Run]], where: Sequence[str]) -> list[Run]:
+    """The runs that the figure draws."""
+    told = identities(pointed)
+    told = told.with_columns(pl.lit("").alias(MEASURED[0]), pl.int_range(told.height).alias(_RUN))
+    return [pointed[number][1] for number in filtered(told, where)[_RUN]]
 
 
 def default_entry(values: pl.DataFrame, runs: Sequence[Run]) -> int | None:

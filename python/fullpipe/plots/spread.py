@@ -15,6 +15,7 @@ from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
+from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_howell
 from fullpipe.palette import Look, looks
 from fullpipe.plots.charts import PLAIN, Marks, apart, interval_bars, summarised, text
@@ -126,8 +127,6 @@ def _closed(corners: Any) -> Path:
 
 
 _LEVEL_OF_LETTERS = 0.05
-FEW = 5
-"""Most runs that are drawn as points in place of a box, as their quartiles mean nothing."""
 _POINTS_UP_TO = 50
 """Most runs of a violin that are drawn as dots."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}

@@ -152,6 +152,8 @@ class Box:
     look: Look
     five: tuple[float, float, float, float, float]
     runs: int
+    values: Sequence[float] = ()
+    """Values of runs, drawn in place of the box if runs are few."""
 
 
 @dataclass(frozen=True)

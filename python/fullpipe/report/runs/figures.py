@@ -15,8 +15,10 @@ from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.metrics.groups import algorithms_of
 from fullpipe.analysis.metrics.measure import Bounds, View
 from fullpipe.analysis.metrics.table import names_in
+from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.over_time import QUANTITIES, presented, samples
 from fullpipe.analysis.shown import axis_shown, decimals_between, metric_shown
+from fullpipe.analysis.values import value_text
 from fullpipe.report.content import (
     Block,
     Box,
@@ -136,7 +138,7 @@ def _groups(found: Points, metric: str, rows: pl.DataFrame) -> Iterator[Figure]:
     scale, label = axis_shown(metric)
     names = rows["of"].unique(maintain_order=True).to_list()
     of = names[0] if len(names) == 1 else "every group"
-    boxes = rows.select(label="of", value=pl.col("value") * scale)
+    boxes = rows.with_columns(pl.col("value") * scale, label=pl.col("of"))
     yield from _boxes(boxes, label, metric_shown(metric, of), found)
 
 
@@ -219,12 +221,20 @@ def _lines(
     names = _legend(found, others[0], [part[others[0]][0] for part in parts]) if others else [""]
     names = names[:_MOST_LINES]
     lines = []
-    for name, look, part in zip(names, distinct(names), parts, strict=False):
+    words = [_word(found, part.row(0, named=True), others) for part in parts[:_MOST_LINES]]
+    for name, look, part in zip(names, distinct(words), parts, strict=False):
         groups = part.group_by(along)
         points = [_mean(places[key[0]], group["value"].to_numpy(), bounds) for key, group in groups]
         lines.append(Line(name, look, sorted(points)))
     axis = found.labels.axis(along, values, found.words[along])
     return Lines(axis, label, lines, is_log=is_geometric(numbers))
+
+
+def _word(found: Points, row: Mapping[str, Any], others: Sequence[str]) -> str:
+    """The algorithm or value that determines the look of a line."""
+    if others and others[0] != "of":
+        return value_text(row[others[0]])
+    return found.algorithm_of(row) or (row["of"] if others else "")
 
 
 def _legend(found: Points, path: str, values: Sequence[Any]) -> list[str]:
@@ -287,14 +297,19 @@ def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Itera
     names = [str(part["label"][0]) for part in parts]
     if len(parts) > _MOST_BOXES:
         return
-    looks = distinct([found.algorithms.get(name, name) for name in names])
+    firsts = [part.row(0, named=True) for part in parts]
+    looks = distinct([found.algorithm_of(row) or name for row, name in zip(firsts, names, strict=True)])
     made = []
     for name, look, part in zip(names, looks, parts, strict=True):
         low, q1, median, q3, high = (
             float(q) for q in np.percentile(part["value"].to_numpy(), (0, 25, 50, 75, 100))
         )
-        made.append(Box(name, look, (low, q1, median, q3, high), part.height))
-    told = f"{caption}: median, quartiles and extremes over runs"
+        few = part["value"].to_list() if part.height <= FEW else []
+        made.append(Box(name, look, (low, q1, median, q3, high), part.height, few))
+    are_few = [part.height <= FEW for part in parts]
+    marks = "points: runs; line: median" if all(are_few) else "median, quartiles and extremes over runs"
+    more = f"; up to {FEW} runs are points with their median" if any(are_few) and not all(are_few) else ""
+    told = f"{caption}: {marks}{more}"
     yield _figure(told, Boxes(label, made), found)
 
 

@@ -215,6 +215,13 @@ class Points:
         """The words for paths and values, including the labels of the scenarios."""
         return Labels(scenarios={run.meta.digest: run.meta.scenario for run in self.runs}.values())
 
+    def algorithm_of(self, row: Mapping[str, Any]) -> str:
+        """The algorithm of the group of a row, or the only swept one for all flows; empty if unknown."""
+        swept = [path for path in self.paths if path.endswith(".cca")]
+        own = swept if row["entry"] is None else [f"flows.{row['entry']}.cca"]
+        is_swept = len(own) == 1 and own[0] in swept
+        return value_text(row[own[0]]) if is_swept else self.algorithms.get(row["of"], "")
+
     def said(self, path: str, value: Any) -> str:
         """A value of a path in words."""
         return self.labels.value(path, value)

@@ -80,7 +80,8 @@ _ABOVE = _Rows(NARROW, 36.0, 16, 172, 54)
 
 
 def boxes(chart: Boxes, label: str) -> str:
-    """Boxes side by side or, if names are long, one below the other; whiskers reach to the extremes."""
+    """Boxes side by side or, if names are long, one below the other; whiskers reach to the extremes. Few runs
+    are points with a line at their median."""
     step = (WIDTH - LEFT - RIGHT) / len(chart.boxes)
     if max(len(box.label) for box in chart.boxes) * _LETTER > step:
         return _under_each_other(chart, label)
@@ -127,12 +128,17 @@ def _box(box: Box, middle: float, width: float, scale: Scale, *, is_upright: boo
     x, y, wide, high_ = place
     numbers = [number(value) for value in box.five]
     told = f"{box.label}: median {numbers[2]}, {numbers[0]} to {numbers[4]}, {box.runs} runs"
+    half = line((median, median), (near, far), "median")
+    if box.values:
+        places = [(middle, scale(value)) if is_upright else (scale(value), middle) for value in box.values]
+        dots = [element("circle", cx=x, cy=y, r=3.0, class_=f"c{box.look.colour} dot") for x, y in places]
+        return group("g", [tip(told), half, *dots])
     parts = [
         tip(told),
         line((low, q1), (middle, middle), look),
         line((q3, high), (middle, middle), look),
         element("rect", x=x, y=y, width=wide, height=high_, class_=classes(box.look, "box")),
-        line((median, median), (near, far), "median"),
+        half,
     ]
     return group("g", parts)
 
