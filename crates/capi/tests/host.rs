@@ -1,5 +1,5 @@
 //! Tests that algorithms give the same results through the table of functions as without the table.
-#![allow(unsafe_code, reason = "it plays the part of a library")]
+#![allow(unsafe_code, reason = "the test calls the table of functions as a host does")]
 
 use capi::{Api, Library, fullpipe_congestion};
 use congestion::kit::{Script, judge, rounds};

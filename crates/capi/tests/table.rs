@@ -1,5 +1,5 @@
 //! Tests of the table of functions, called as a C program calls it.
-#![allow(unsafe_code, reason = "it plays the part of C")]
+#![allow(unsafe_code, reason = "the test calls the table of functions as C does")]
 
 use capi::{ABI, Ack, Control, FAILED, NONE, OK, Path, Traits, fullpipe_congestion};
 use std::ffi::{CStr, CString, c_char, c_void};

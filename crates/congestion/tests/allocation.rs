@@ -1,5 +1,5 @@
 //! No algorithm allocates after it is built, with any sequence of events.
-#![allow(unsafe_code, reason = "counting allocations takes an allocator")]
+#![allow(unsafe_code, reason = "counting allocations needs an allocator")]
 
 use congestion::kit::{Script, Transport};
 use congestion::{build, descriptors};

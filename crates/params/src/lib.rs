@@ -82,7 +82,7 @@ macro_rules! params {
             fn specs() -> Vec<$crate::ParamSpec> {
                 vec![$($crate::ParamSpec {
                     name: "preset",
-                    doc: concat!("Named set of values, which given values override. One of ", $first $(, ", ", $preset)*, "."),
+                    doc: concat!("Named set of parameter values. Parameters that are given as well override the set. One of ", $first $(, ", ", $preset)*, "."),
                     unit: "",
                     kind: $crate::Kind::Choice(vec![$first $(, $preset)*]),
                     optional: false,

@@ -80,7 +80,7 @@ pub fn read<P: Params>(value: &Value) -> Result<P, Refusal> {
 pub fn check<P: Params + Serialize>(values: &P) -> Result<(), Refusal> {
     match serde_json::to_value(values) {
         Ok(Value::Object(values)) => check_all(&P::specs(), &values),
-        _ => Err(Problem::new("", "no table of parameters").into()),
+        _ => Err(Problem::new("", "the parameters are not a table").into()),
     }
 }
 

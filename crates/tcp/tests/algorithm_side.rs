@@ -73,7 +73,7 @@ fn a_reduction_asked_for_is_never_undone() {
     let mut p = pipe(spy)
         .with_fate(|count, _| if count == 130 { Fate::Delay(Duration::from_millis(30)) } else { Fate::Pass });
     p.run_until(seconds(2.0));
-    assert!(p.sender.stats().lost_packets > 0, "nothing was taken for lost");
+    assert!(p.sender.stats().lost_packets > 0, "no packet was marked lost");
     assert_eq!(seen.lock().unwrap().undone, 0);
 }
 

@@ -171,7 +171,7 @@ fn three_segments_open_both_directions_and_the_request_follows_the_third() {
     wire.run(30);
     assert!(wire.hosts.iter().all(|host| host.sender.is_established()));
     let rtts = wire.hosts.each_ref().map(|host| host.sender.srtt());
-    assert_eq!(rtts, [Some(DELAY * 2); 2], "either end has measured the handshake");
+    assert_eq!(rtts, [Some(DELAY * 2); 2], "each end has measured the RTT of the handshake");
 }
 
 #[test]

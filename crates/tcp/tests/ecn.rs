@@ -68,7 +68,7 @@ fn one_reduction_per_window_however_many_marks() {
         let apart = seen.congestion.windows(2).all(|pair| pair[1].1 > pair[0].1);
         assert!(apart, "{feedback:?}: {:?}", seen.congestion);
         let least = 1_000 / seen.congestion.len();
-        assert!(least >= 40, "{feedback:?}: an episode every {least} ms");
+        assert!(least >= 40, "{feedback:?}: one episode per {least} ms");
     }
 }
 

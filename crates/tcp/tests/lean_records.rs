@@ -23,6 +23,6 @@ fn sent(cca: &str, lean_records: bool) -> (Vec<(Time, u32)>, usize) {
 fn lean_records_change_nothing_that_is_sent() {
     let ((whole, many), (lean, few)) = (sent("bbr1", false), sent("bbr1", true));
     assert!(whole.len() > 1_000, "{} packets", whole.len());
-    assert!(whole == lean, "with lean records other packets are sent");
-    assert!(few * 4 < many * 3, "{few} records and not {many}");
+    assert!(whole == lean, "a sender with lean records sends other packets");
+    assert!(few * 4 < many * 3, "{few} records instead of {many}");
 }

@@ -29,7 +29,7 @@ impl CongestionControl for Witness {
     fn on_lost(&mut self, lost: &LostPacket, path: &Path) {
         let mut seen = self.0.lock().unwrap();
         seen.lost.push(*lost);
-        assert_eq!(path.lost, seen.lost.len() as u64, "path.lost counts the packet");
+        assert_eq!(path.lost, seen.lost.len() as u64, "path.lost includes the packet");
     }
 
     fn on_congestion(&mut self, congestion: Congestion, _path: &Path) {
@@ -105,5 +105,5 @@ fn nobody_is_told_who_does_not_ask() {
 fn the_ack_of_a_repeated_probe_is_told_apart() {
     let seen = run(true, 10, drop_once(&[9]));
     assert_eq!(seen.probe_acks, [0]);
-    assert!(seen.lost.is_empty(), "nothing sent later proves the loss: {:?}", seen.lost);
+    assert!(seen.lost.is_empty(), "no later packet proves the loss: {:?}", seen.lost);
 }

@@ -151,7 +151,7 @@ fn largest_flight(most: u64) -> u32 {
 fn the_memory_of_a_sender_grows_with_its_window_up_to_its_limit() {
     let payload = f64::from(largest_flight(4 << 20)) * 1448.0;
     let share = payload / f64::from(4 << 20);
-    assert!((0.70..1.30).contains(&share), "{share} of 4 MiB are payload in the network");
+    assert!((0.70..1.30).contains(&share), "payload in the network is {share} of 4 MiB");
 }
 
 /// Linux `tcp_sendmsg_locked` checks memory when it begins a chunk, not when it fills up a chunk. If bursts are smaller
@@ -162,7 +162,7 @@ fn the_memory_of_a_sender_grows_with_its_window_up_to_its_limit() {
 fn a_small_buffer_does_not_bound_what_is_filled_up() {
     let payload = f64::from(largest_flight(256 << 10)) * 1448.0;
     let share = payload / f64::from(256 << 10);
-    assert!((3.0..4.0).contains(&share), "{share} of 256 KiB are in the network");
+    assert!((3.0..4.0).contains(&share), "payload in the network is {share} of 256 KiB");
 }
 
 #[test]

@@ -389,7 +389,7 @@ mod tests {
             good += 1;
             assert!(good < 20);
         }
-        assert!((9..=11).contains(&good), "{good} rounds, a decision each once RTTs are known");
+        assert!((9..=11).contains(&good), "{good} rounds, each with a decision once RTTs are known");
     }
 
     #[test]

@@ -240,6 +240,6 @@ mod tests {
         vegas.set_cwnd(2);
         vegas.window.ssthresh = 2;
         drive.rounds(&mut vegas, 2, 400_000);
-        assert!(vegas.window.cwnd > 2, "delay would have shrunk it");
+        assert!(vegas.window.cwnd > 2, "the delay has shrunk the window");
     }
 }

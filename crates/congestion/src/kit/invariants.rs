@@ -39,7 +39,7 @@ pub struct Broken {
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "broken after event {}: {}: {}", self.event, self.invariant, self.problem)
+        write!(f, "invariant violated after event {}: {}: {}", self.event, self.invariant, self.problem)
     }
 }
 
@@ -48,7 +48,7 @@ impl std::error::Error for Broken {}
 /// All invariants. In addition, a panic is always an error.
 pub const INVARIANTS: &[Invariant] = &[
     Invariant { name: "the window is at least one packet", check: window },
-    Invariant { name: "the threshold is at least two packets", check: threshold },
+    Invariant { name: "the slow-start threshold is at least two packets", check: threshold },
     Invariant { name: "a pacing rate is above zero", check: pacing },
     Invariant { name: "reading the outputs changes no state", check: asking },
     Invariant { name: "variables are finite, each named once", check: variables },

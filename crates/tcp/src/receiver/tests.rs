@@ -133,7 +133,11 @@ fn the_window_opens_by_the_memory_that_packets_take() {
     // are not part of these counts.
     for (per_packet, opening) in [(832, 770), (960, 566)] {
         let mut r = with_memory(16 << 20, 128 << 20, per_packet);
-        assert_eq!(alone(&mut r, 0, 0..2_000), opening + 16, "{per_packet} bytes beside the payload");
+        assert_eq!(
+            alone(&mut r, 0, 0..2_000),
+            opening + 16,
+            "each packet takes {per_packet} bytes in addition to its payload"
+        );
     }
 }
 
@@ -149,7 +153,11 @@ fn the_window_opens_by_segments_without_the_options_that_come_and_go() {
         };
         (0..2_000).take_while(&mut one_by_one).count()
     });
-    assert_eq!(opening, [786, 786], "with AccECN, too, the 787th packet is the first that Linux lets wait");
+    assert_eq!(
+        opening,
+        [786, 786],
+        "with and without AccECN, Linux acknowledges the first 786 packets one by one"
+    );
 }
 
 #[test]
@@ -158,7 +166,7 @@ fn packets_out_of_order_open_the_window_too_as_far_as_they_leave_room_for_it() {
     let mut acks = |seqs: std::ops::RangeInclusive<u32>| -> usize {
         seqs.map(|seq| deliver(&mut r, 12 * u64::from(seq), seq).len()).sum()
     };
-    assert_eq!(acks(1..=584), 584, "each takes 916 bytes of the window, and opens it by 2896");
+    assert_eq!(acks(1..=584), 584, "each packet takes 916 bytes of the window and opens it by 2896 bytes");
     assert!(acks(585..=1_084) < 50);
 }
 
@@ -168,7 +176,11 @@ fn with_the_buffer_that_linux_ships_quick_acks_come_and_go() {
     r.on_segment(Time::ZERO, &Segment::Syn { stamp: 0 }, false, &mut Vec::new());
     let rounds = [0..10, 10..30, 30..70, 70..150, 150..310, 310..630];
     let alone: Vec<_> = (1..).zip(rounds).map(|(round, seqs)| alone(&mut r, round * 100_000, seqs)).collect();
-    assert_eq!(alone, [10, 13, 33, 61, 121, 241], "7 open the window at first, and 16 are quick anyway");
+    assert_eq!(
+        alone,
+        [10, 13, 33, 61, 121, 241],
+        "at first 7 packets open the window, and 16 packets get quick ACKs"
+    );
 }
 
 #[test]
@@ -184,8 +196,8 @@ fn a_buffer_follows_what_is_read_in_a_round_trip_and_never_shrinks() {
         told.push(*window);
     }
     assert!(told.is_sorted(), "{told:?}");
-    assert_eq!(told[0], 81_504, "what 128 KiB are good for, in steps of 32");
-    assert_eq!(told[7], 662_112, "and 1 MiB");
+    assert_eq!(told[0], 81_504, "the window of a buffer of 128 KiB, in steps of 32 bytes");
+    assert_eq!(told[7], 662_112, "the window of a buffer of 1 MiB");
 }
 
 #[test]
@@ -205,7 +217,7 @@ fn a_window_that_the_application_has_set_stays_as_it_is() {
     let mut r = receiver(AckPolicy::Linux);
     r.config.buffer = ReceiveBuffer::Payload(Bytes::new(30_000));
     let mut r = Receiver::new(r.config);
-    assert_eq!(alone(&mut r, 0, 0..99), 10, "as many quick ACKs as half the window has packets");
+    assert_eq!(alone(&mut r, 0, 0..99), 10, "half the window has 10 packets, which get quick ACKs");
     let Some(Segment::Ack { window, .. }) = deliver(&mut r, 1_200, 100).pop() else { panic!("no ACK") };
     assert_eq!(window, 30_000);
 }

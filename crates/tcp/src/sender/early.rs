@@ -136,7 +136,10 @@ mod tests {
         let records = board.records();
         assert!(records < 1_500, "{records} records for 100 packets in flight and 200 holes");
         let holes = (0..19_900).filter(|&seq| !board.get(seq).is(SACKED));
-        assert!(holes.eq((0..19_900).filter(|seq| seq % 100 == 1 || *seq == 0)), "the holes are others");
+        assert!(
+            holes.eq((0..19_900).filter(|seq| seq % 100 == 1 || *seq == 0)),
+            "compact records changed the holes"
+        );
         (0..20_000).for_each(|seq| assert_eq!(board.acknowledge_lowest().len, sent(seq).len));
         send(&mut board, 10_000);
         assert_eq!((board.sacked_out(), count(&board, SACKED)), (0, 0));

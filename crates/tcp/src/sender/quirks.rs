@@ -240,7 +240,11 @@ mod tests {
     #[test]
     fn a_carried_interval_makes_a_spurious_sample_valid() {
         let found = intervals(ns3(InvalidSamples::Discarded), &SPURIOUS);
-        assert_eq!(found[2], Some(102), "since the sample before began, and so not shorter than the RTT");
+        assert_eq!(
+            found[2],
+            Some(102),
+            "the interval starts with the preceding sample, so it is not shorter than the RTT"
+        );
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl Window {
 
     pub fn on_wakeup(&mut self, path: &Path) {
         self.algorithm.on_wakeup(path);
-        debug_assert!(self.next_wakeup() > path.now, "a wake-up must move the next one into the future");
+        debug_assert!(self.next_wakeup() > path.now, "a wake-up must move the next wake-up into the future");
         self.refresh();
     }
 
