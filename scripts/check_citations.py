@@ -2,8 +2,8 @@
 
 A law is an algorithm or a queue discipline that others have specified. A citation is in the comment above
 the item or inside it: a section of an RFC or a draft, a function of a draft (`BBRUpdateRound`), or a
-function, constant or file of the Linux kernel (`bbr_update_model`). An item of our own has "Own:" and the
-reason.
+function, constant or file of the Linux kernel (`bbr_update_model`). An item of our own has "Own:" or
+"Own choice:" and the reason.
 
 Run from the root of the repository. Prints the items without a citation; the exit status is 1 if there are
 any.
@@ -33,7 +33,7 @@ LAWS = (
 NO_LAW = frozenset({"crates/congestion/src/bbr/history.rs"})
 """A helper of several laws that none of them specifies."""
 CITATION = re.compile(
-    r"RFC \d{4}|draft|google/bbr|L4STeam/linux|iproute2|Linux|section \d|BBR[A-Z]\w+|Own:"
+    r"RFC \d{4}|draft|google/bbr|L4STeam/linux|iproute2|Linux|section \d|BBR[A-Z]\w+|Own(?: choice)?:"
     r"|`\w+_\w+(\(\))?`"  # a function or constant of the kernel: at least two words
 )
 ITEM = re.compile(r"^(?P<indent> *)(?:pub(?:\([a-z]+\))? )?(?:const )?(?P<kind>fn|const) (?P<name>\w+)")

@@ -1,4 +1,5 @@
-//! CPU time per packet of one link: with a saturated drop-tail queue, in closed form and replayed, and idle.
+//! CPU time per packet of one link with a drop-tail queue: a saturated link, computed in closed form and by replay, and
+//! an idle link.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use network::queue::{DropTail, Limit};
@@ -22,7 +23,7 @@ fn queue() -> Box<DropTail<[u64; 5]>> {
     Box::new(DropTail::new(Limit { packets: Some(100), bytes: None }))
 }
 
-/// Send a packet every `gap` and take packets as they arrive.
+/// Send `PACKETS` packets, one every `gap`, and take each packet when it arrives at the far end.
 fn pump(link: &mut Link<[u64; 5]>, gap: Duration, now: &mut Time) {
     for _ in 0..PACKETS {
         *now += gap;

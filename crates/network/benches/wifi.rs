@@ -23,7 +23,7 @@ fn fq_codel() -> Box<dyn network::QueueDiscipline<Payload>> {
     queue::build("fq_codel", &json!({ "target_ms": 10_000.0 }), 1).unwrap()
 }
 
-/// A link with the rate of the cell below.
+/// A link with the rate of the Wi-Fi cell that [`cell`] makes.
 fn link() -> Box<dyn Element<Payload>> {
     let config = LinkConfig {
         rate: Rate::from_bits_per_sec(332_000_000),
@@ -47,7 +47,7 @@ fn cell(more: &[(&str, Value)], queue: Queue) -> Box<dyn Element<Payload>> {
     medium::build("wifi", &params, vec![queue(), queue()], sampling(), 1).unwrap()
 }
 
-/// Put in a packet for each packet that comes out.
+/// Send a new packet for each packet that the element delivers, so that its queue is never empty.
 fn pump(element: &mut dyn Element<Payload>) {
     let packet = Packet { stream: StreamId(0), size: 1514, ecn: Ecn::NotEct, dscp: 0, payload: [0; 5] };
     let mut left = PACKETS;

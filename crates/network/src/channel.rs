@@ -3,17 +3,17 @@
 use std::ops::RangeInclusive;
 use units::{Duration, Rng, Time};
 
-/// Ranges of the mean and the standard deviation of signal-to-noise ratios, and of the memory.
+/// Ranges of the mean and the standard deviation of signal-to-noise ratios in dB, and of the memory in seconds.
 const SNR_DB: RangeInclusive<f64> = -100.0..=100.0;
 const SPREAD_DB: RangeInclusive<f64> = 0.0..=100.0;
 const MEMORY_S: RangeInclusive<f64> = 1e-3..=1e6;
 
-/// Own: time for which the ratio is constant. It is shorter than the coherence time of a device that a person
-/// carries: 10 ms at 5 GHz and 1.5 m/s (9/(16 pi) divided by the Doppler shift).
+/// Own choice: time for which the ratio is constant. The coherence time of a device that a person carries is longer: 10
+/// ms at 5 GHz and 1.5 m/s (9/(16 pi) divided by the Doppler shift).
 const STEP: Duration = Duration::from_millis(1);
 
 /// A random obstacle, such as a person in the path of millimetre waves. The times with and without the obstacle are
-/// exponentially distributed (M. Gapeyenko et al., IEEE ICC 2016: recollected).
+/// exponentially distributed (M. Gapeyenko et al., IEEE ICC 2016, cited from memory).
 #[derive(Clone, Debug)]
 pub struct Blockage {
     depth_db: f64,
@@ -71,11 +71,11 @@ impl Blockage {
     }
 }
 
-/// A signal-to-noise ratio in dB. It is normally distributed, with a correlation that decays exponentially over time,
-/// as the correlation of shadowing decays over distance (Gudmundson, Electronics Letters 27, 1991).
+/// A normally distributed signal-to-noise ratio in dB. The correlation of its values decays exponentially over time, as
+/// the correlation of shadowing decays over distance (Gudmundson, Electronics Letters 27, 1991).
 ///
-/// The ratio takes a new value every millisecond, independently of when it is read. It therefore does not depend on
-/// traffic.
+/// The ratio takes a new value every millisecond, whenever [`at`](Self::at) is called. The values therefore do not
+/// depend on traffic.
 #[derive(Clone, Debug)]
 pub struct Snr {
     mean_db: f64,
@@ -89,7 +89,7 @@ pub struct Snr {
     /// Difference of the last value from the mean, divided by the standard deviation.
     deviation: f64,
     rng: Rng,
-    /// An obstacle, if there can be one.
+    /// Random obstacle; `None` if the channel has no obstacles.
     blockage: Option<Blockage>,
 }
 

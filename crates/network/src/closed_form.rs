@@ -9,7 +9,7 @@ use crate::{Drops, Packet, Ring};
 use std::sync::Arc;
 use units::Time;
 
-/// Times until which packets wait in such a queue.
+/// State of a first-in, first-out queue whose departures are computed on arrival.
 pub(crate) struct ClosedForm<P> {
     max_packets: u64,
     max_bytes: u64,
@@ -59,7 +59,7 @@ impl<P> ClosedForm<P> {
     }
 
     /// Send a packet after a packet that left at `free_at`. Return the time at which the packet reaches the far end;
-    /// `None` if it is lost.
+    /// `None` if the packet is lost.
     #[inline(always)] // inlined twice, so that packets that do not wait skip the counting of waiting packets
     fn pass(
         &mut self,
@@ -98,7 +98,8 @@ impl<P> ClosedForm<P> {
     /// full.
     #[inline(always)] // called for every packet on busy links
     fn wait(&mut self, size: u16, at: Time, start: Time) -> bool {
-        // Some listed packets may have left already. They are removed only if that affects the result.
+        // Some listed packets may have left already. Packets that have left are removed from the list only if the
+        // removal affects the result.
         let is_calm = self.has_room(size) && (self.waiting.len() as u64) < self.passages.most_waiting();
         if is_calm || self.counts_more(size, at) {
             self.waiting.push((start, size));

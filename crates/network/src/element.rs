@@ -54,7 +54,7 @@ pub trait Element<P>: Send {
     fn count_drops(&mut self, drops: &Arc<Drops<P>>);
 
     /// Start to list packets that leave the host at a port or are dropped in its queue; see
-    /// [`take_released`](Self::take_released). Elements without waiting packets below a host do not need this.
+    /// [`take_released`](Self::take_released). Only elements whose ports can be the NIC of a host need this method.
     fn list_released(&mut self, _port: PortId) {}
 
     /// Move the packets listed so far to `into`, in order.

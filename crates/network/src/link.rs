@@ -43,7 +43,7 @@ pub struct Link<P> {
     service: Service<P>,
 }
 
-/// A mark after the last of the packets that are in a link at some time.
+/// A position after the last packet that was in a link when [`Link::mark`] was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// The link is empty.
@@ -96,11 +96,11 @@ impl<P: Copy> Link<P> {
         })
     }
 
-    /// Create an idle link that replays its queue even if the queue permits the closed form. It is slower and has the
-    /// same results.
+    /// Create an idle link that replays its queue even if the queue permits the closed form. A replaying link is slower
+    /// and has the same results.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// In the cases of [`new`](Self::new).
     pub fn replaying(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
         Link::with_service(config, |sampling, _| Service::replay(queue, sampling))
     }
@@ -180,8 +180,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Compute when a packet that reaches the link at `at`, possibly ahead of the clock, reaches the far end; `None`
-    /// if it is dropped or lost. Calls must come in the order of `at`.
+    /// Compute when a packet that reaches the link at `at`, possibly ahead of the clock, reaches the far end. `None` if
+    /// the packet is dropped or lost. Calls must come in the order of `at`.
     ///
     /// # Panics
     /// If the link does not use the closed form.
@@ -234,16 +234,16 @@ impl<P: Copy> Link<P> {
         self.in_flight.trim();
     }
 
-    /// Put a packet on the wire. [`transit`](Self::transit) has computed its arrival. Return whether it is the next
-    /// packet to arrive.
+    /// Put a packet on the wire. The `arrival` of the packet comes from [`transit`](Self::transit). Return whether the
+    /// packet is the next packet to arrive.
     #[inline(always)]
     pub fn hold(&mut self, packet: &Packet<P>, arrival: Time) -> bool {
         self.in_flight.push(Flight { arrival, packet: *packet });
         self.in_flight.len() == 1
     }
 
-    /// The time at which the next packet reaches the far end or is lost there, or an earlier time. At that time a
-    /// packet may only leave the queue.
+    /// A lower bound of the time at which the next packet reaches the far end or is lost there. At the returned time a
+    /// packet may merely leave the queue.
     #[inline]
     pub fn next_arrival(&self) -> Time {
         if let Service::Replay(replay) = &self.service {
@@ -276,7 +276,8 @@ impl<P: Copy> Link<P> {
         }
     }
 
-    /// Take the packet that reaches the far end at or before `now`; `None` if it is lost there or not yet due.
+    /// Take the packet that reaches the far end at or before `now`; `None` if the packet is lost there, or if no packet
+    /// is due.
     #[inline(always)] // called for every packet on every link
     pub fn take(&mut self, now: Time) -> Option<&Packet<P>> {
         if let Service::Replay(replay) = &mut self.service {

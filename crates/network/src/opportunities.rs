@@ -1,15 +1,15 @@
 //! Opportunities: the only times at which a link may send. Each opportunity carries a fixed number of bytes.
 //!
-//! Mahimahi's link shell replays a cellular link in this way (Netravali et al., USENIX ATC 2015). Its trace has one
-//! line per opportunity of 1504 bytes. Several packets may share an opportunity, a packet that does not fit continues
-//! in the next opportunity, and unused capacity is lost. The periodic frames of a radio can also be modelled as
-//! opportunities.
+//! Mahimahi's link shell replays a cellular link in this way (Netravali et al., USENIX ATC 2015). A trace of Mahimahi
+//! has one line per opportunity of 1504 bytes. Several packets may share an opportunity, a packet that does not fit
+//! continues in the next opportunity, and unused capacity is lost. The periodic frames of a radio can also be modelled
+//! as opportunities.
 
 use crate::server::Transmission;
 use crate::trains::Trains;
 use units::{Duration, Time};
 
-/// The smallest difference between two times.
+/// Resolution of times: 1 ns.
 const INSTANT: Duration = Duration::from_nanos(1);
 
 /// Opportunities to send, once or in repeated rounds.
@@ -22,16 +22,16 @@ pub struct Opportunities {
     repeats: bool,
     /// Time within the first round at which the run begins.
     offset: Duration,
-    /// Time from the beginning of the first round to the beginning of the present round.
+    /// Time from the beginning of the first round to the beginning of the current round.
     round: Duration,
     /// Index of the next opportunity.
     next: usize,
-    /// Time of the present opportunity, and the bytes of it that are left.
+    /// Time of the current opportunity (`at`), and its bytes that are left (`left`).
     at: Time,
     left: u32,
     /// Recorded trains, which packets after a pause use.
     light: Option<Trains>,
-    /// Whether the present opportunity belongs to a train.
+    /// Whether the current opportunity belongs to a train.
     in_train: bool,
 }
 
@@ -86,8 +86,8 @@ impl Opportunities {
         Transmission { start, finish: if rest > 0 { Time::NEVER } else { self.at } }
     }
 
-    /// Find the next opportunity for a packet that reaches the empty queue at `now`. An opportunity at exactly `now`
-    /// is too early for the packet, unless the opportunity belongs to a train.
+    /// Find the next opportunity for a packet that reaches the empty queue at `now`. The packet can use an opportunity
+    /// at exactly `now` only if the opportunity belongs to a train.
     pub(crate) fn wake(&mut self, now: Time) {
         match &mut self.light {
             Some(trains) if trains.begins(now, self.at) => {
@@ -130,7 +130,7 @@ impl Opportunities {
             let time = time.as_nanos() + self.offset.as_nanos();
             let (rounds, phase) =
                 if self.repeats { (time / self.period(), time % self.period()) } else { (0, time) };
-            // An opportunity at the beginning of a round is the same as the one at the end of the preceding round.
+            // An opportunity at the beginning of a round is the last opportunity of the preceding round.
             let in_round = self.times.partition_point(|at| at.as_nanos() <= phase);
             u128::from(rounds) * self.times.len() as u128 + in_round as u128
         };
@@ -143,7 +143,7 @@ impl Opportunities {
         self.light.as_ref().map_or(Duration::ZERO, Trains::delay)
     }
 
-    /// Minimum of this delay.
+    /// Minimum of [`delay`](Self::delay) over all packets.
     pub(crate) fn min_delay(&self) -> Duration {
         self.light.as_ref().map_or(Duration::ZERO, Trains::min_delay)
     }
@@ -161,7 +161,7 @@ impl Opportunities {
         Time::ZERO + (self.round + time).saturating_sub(self.ahead())
     }
 
-    /// Time of the next opportunity of the present train, if any is left.
+    /// Time of the next opportunity of the current train, if any is left.
     fn train(&self) -> Option<Time> {
         self.light.as_ref().and_then(Trains::next)
     }
@@ -171,13 +171,13 @@ impl Opportunities {
         self.offset + self.delay()
     }
 
-    /// Make the next opportunity the present opportunity.
+    /// Make the next opportunity the current opportunity.
     fn turn(&mut self) {
         (self.at, self.left) = (self.next_time(), self.bytes);
         self.in_train = self.advance();
     }
 
-    /// Skip the next opportunity. Return whether it belonged to a train.
+    /// Skip the next opportunity. Return whether the opportunity belonged to a train.
     fn advance(&mut self) -> bool {
         if let Some(passed) = self.train() {
             self.light.iter_mut().for_each(Trains::advance);
@@ -276,8 +276,8 @@ mod tests {
     fn what_is_offered_is_counted_without_going_through_it() {
         let trace = trace(&[0, 2, 2, 5], true, 3);
         let count = |from, to| trace.offered_bytes(ms(from), ms(to)) / 1504;
-        // The first round ends at 2 ms and the second begins there. The following opportunities are at 4, 4, 7, 7, 9
-        // and 9 ms.
+        // The first round ends at 2 ms, and the second round begins at 2 ms. The following opportunities are at 4, 4,
+        // 7, 7, 9 and 9 ms.
         assert_eq!([count(0, 1), count(0, 2), count(2, 4), count(0, 9), count(9, 9)], [0, 2, 2, 8, 0]);
     }
 }

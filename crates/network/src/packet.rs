@@ -8,11 +8,11 @@ pub enum Ecn {
     /// The endpoints do not use ECN: a queue drops instead of marking.
     #[default]
     NotEct,
-    /// May be marked, with the classic meaning.
+    /// ECT(0): the packet may be marked, and a mark has the meaning of RFC 3168.
     Ect0,
-    /// May be marked, and requests low latency (L4S).
+    /// ECT(1): the packet may be marked, and requests low latency (L4S).
     Ect1,
-    /// Congestion was experienced.
+    /// CE: a queue has marked the packet (congestion experienced).
     Ce,
 }
 
@@ -23,14 +23,14 @@ impl Ecn {
     }
 }
 
-/// A packet. It is plain data, copied from ring to ring, and never allocated separately.
+/// A packet. Packets are plain data, copied from ring to ring, and never allocated separately.
 ///
-/// A packet with a TCP segment as its payload has 48 bytes: 8 here and 40 for the segment. The segment stores three
-/// ranges of selective acknowledgements inline, which take 24 bytes. With a side table for these ranges a packet
+/// A packet with a TCP segment as its payload has 48 bytes: 8 in this struct and 40 for the segment. The segment stores
+/// three ranges of selective acknowledgements inline, which take 24 bytes. With a side table for these ranges a packet
 /// would have 32 bytes, but every ACK would need look-ups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<P> {
-    /// Stream of the packet. It determines the flow in fair queues and the route ([`Streams`](crate::Streams)).
+    /// Stream of the packet. The stream determines the flow in fair queues and the route ([`Streams`](crate::Streams)).
     pub stream: StreamId,
     /// Bytes on the wire, headers included.
     pub size: u16,

@@ -1,8 +1,8 @@
 //! A ring buffer: first in, first out, in one block of memory.
 
-/// A queue of plain values in a ring whose number of slots is a power of two. The slots double when all are in use.
-/// They halve when the oldest value is in the first slot and at most a quarter of the slots is in use. The memory of
-/// a burst is therefore released later.
+/// A queue of plain values in a ring whose number of slots is a power of two. The number of slots doubles when all
+/// slots are in use. The number of slots halves when the oldest value is in the first slot and at most a quarter of the
+/// slots is in use. The memory of a burst is therefore released later.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     /// Slots that have been used at least once, from the first slot on.
@@ -13,7 +13,7 @@ pub struct Ring<T> {
     len: usize,
 }
 
-/// Minimum number of slots, once there are any.
+/// Minimum number of slots of a ring that has allocated memory.
 const FEWEST: usize = 8;
 
 impl<T: Copy> Ring<T> {
@@ -119,7 +119,8 @@ impl<T: Copy> Ring<T> {
         self.slots.get(slot(self.len)).copied()
     }
 
-    /// Halve the slots if at most a quarter of them is in use, wherever the values are. Useful after a burst.
+    /// Halve the number of slots if at most a quarter of the slots is in use, wherever the values are. Useful after a
+    /// burst.
     #[inline]
     pub fn trim(&mut self) {
         if self.capacity > FEWEST && 4 * self.len <= self.capacity {
@@ -135,7 +136,7 @@ impl<T: Copy> Ring<T> {
         (self.slots, self.capacity, self.head) = (slots, capacity, 0);
     }
 
-    /// Halve the slots if at most a quarter of them is in use. All values must be in the first slots.
+    /// Halve the number of slots if at most a quarter of the slots is in use. All values must be in the first slots.
     #[cold]
     #[inline(never)]
     fn shrink(&mut self) {

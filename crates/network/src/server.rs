@@ -15,8 +15,8 @@ pub struct Server {
     free_at: Time,
     /// Remainder of the rounding of `free_at`, in units of 1/rate nanoseconds.
     carry: u64,
-    /// Size of the last packet and its transmission time: whole nanoseconds and remainder. They are cached, as
-    /// divisions are slow and sizes rarely change.
+    /// Size of the last packet and its transmission time: whole nanoseconds and remainder. The transmission time is
+    /// cached, as divisions are slow and sizes rarely change.
     known: (u16, u64, u64),
     changes: Timetable<Rate>,
 }
@@ -43,10 +43,11 @@ impl Server {
     }
 
     /// Create an idle server with changes of the rate, in the order of time. The rest of a packet in transmission is
-    /// sent at the new rate. At a rate of zero it waits for the next change, or forever if there is none.
+    /// sent at the new rate. At a rate of zero the packet waits for the next change, or forever if there is no further
+    /// change.
     ///
     /// # Panics
-    /// As [`new`](Self::new), except that a change may set the rate to zero.
+    /// In the cases of [`new`](Self::new), except that a change may set the rate to zero.
     pub fn changing(rate: Rate, changes: Vec<(Time, Rate)>) -> Server {
         let sensible = |rate: Rate| rate == Rate::UNLIMITED || rate.bits_per_sec() <= Self::MAX_RATE;
         let all = || changes.iter().map(|change| change.1).chain([rate]);
@@ -60,7 +61,7 @@ impl Server {
         }
     }
 
-    /// End of the last transmission. It is in the past if the server is idle.
+    /// End of the last transmission. The end is in the past if the server is idle.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.free_at
@@ -95,8 +96,8 @@ impl Server {
         Transmission { start: ready, finish }
     }
 
-    /// Transmit `size` bytes from `start` if the rate may change before the end of the transmission, or if it never
-    /// ends.
+    /// Transmit `size` bytes from `start` if the rate may change before the end of the transmission, or if the
+    /// transmission never ends.
     #[cold]
     #[inline(never)]
     fn transmit_as_rates_change(&mut self, size: u16, start: Time, owed: u64) -> Transmission {
@@ -113,7 +114,7 @@ impl Server {
         Transmission { start, finish: self.free_at }
     }
 
-    /// The end of a transmission that begins at `start`, at the present rate, and the remainder of its rounding.
+    /// The end of a transmission that begins at `start`, at the current rate, and the remainder of its rounding.
     /// `owed` is the remainder of the preceding transmission.
     #[inline]
     fn end(&mut self, size: u16, start: Time, owed: u64) -> (Time, u64) {
@@ -152,7 +153,7 @@ impl Server {
     #[inline(never)]
     fn learn(&mut self, size: u16) {
         let bit_nanos = if self.rate == u64::MAX { 0 } else { u64::from(size) * 8_000_000_000 };
-        let whole = bit_nanos.checked_div(self.rate).unwrap_or(u64::MAX - 1); // at a rate of zero it never ends
+        let whole = bit_nanos.checked_div(self.rate).unwrap_or(u64::MAX - 1); // at a rate of zero the transmission never ends
         self.known = (size, whole, bit_nanos.checked_rem(self.rate).unwrap_or(0));
     }
 }
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn what_remains_of_a_packet_goes_at_the_new_rate() {
         assert_eq!(ends(&[(1_500, 80)]), [1_000, 1_550, 1_650]); // half of the second packet is left
-        assert_eq!(ends(&[(500, 4), (900, 80)]), [930, 1_030, 1_130]); // 4, 1.6 and 2.4 bits of the first
+        assert_eq!(ends(&[(500, 4), (900, 80)]), [930, 1_030, 1_130]); // the first packet is sent as 4, 1.6 and 2.4 bits
         assert_eq!(ends(&[(500, u64::MAX)]), [500, 500, 500]);
     }
 

@@ -62,7 +62,8 @@ impl RouteId {
         self.0 as usize
     }
 
-    /// The stream with number 0. It is the only stream of the route unless several connections share the route.
+    /// The stream with number 0. This stream is the only stream of the route unless several connections share the
+    /// route.
     #[inline]
     pub fn first_stream(self) -> StreamId {
         StreamId(self.0)
@@ -84,7 +85,8 @@ impl RouteId {
 /// Layout of stream identifiers. The low bits are the route. The bits above are the number of the stream among all
 /// streams of that route.
 ///
-/// Stream 0 of route `n` has the identifier `n`. If no connections share routes, no conversion is needed.
+/// Stream 0 of route `n` has the identifier `n`. If no two connections share a route, the identifier of a stream
+/// therefore equals the identifier of its route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streams {
     bits: u32,
@@ -104,7 +106,7 @@ impl Streams {
         Streams::new(2 * flows)
     }
 
-    /// The stream of `route` with a number below [`count`](Self::count).
+    /// The stream with the given `number` on a route. The number must be below [`count`](Self::count).
     #[inline]
     pub fn stream(self, route: RouteId, number: u32) -> StreamId {
         StreamId(number << self.bits | route.0)

@@ -1,9 +1,9 @@
 //! Packet trains recorded on an idle path, for packets of short flows.
 //!
-//! CellReplay (Sentosa et al., NSDI 2025) makes two recordings at the same time. The first has the times at which a
-//! saturated path delivers packets. The second has the arrivals of periodic packet trains that are sent into an idle
-//! path. A train consists of the delay of its first packet and the times of the other packets relative to the first.
-//! The two recordings differ because a radio assigns more capacity to users that request more.
+//! CellReplay (Sentosa et al., NSDI 2025) makes two recordings at the same time. The first recording has the times at
+//! which a saturated path delivers packets. The second recording has the arrivals of periodic packet trains that are
+//! sent into an idle path. A train consists of the delay of its first packet and the times of the other packets
+//! relative to the first. The two recordings differ because a radio assigns more capacity to users that request more.
 
 use units::{Duration, Time};
 
@@ -22,7 +22,7 @@ pub struct Train {
 #[derive(Clone, Debug)]
 pub struct Trains {
     recorded: Vec<Train>,
-    /// A packet begins a train if no packet has departed for this time.
+    /// A packet begins a train if no packet has departed for longer than this time.
     idle: Duration,
     repeats: bool,
     /// Time within the recording at which the run begins.

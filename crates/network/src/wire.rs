@@ -11,23 +11,25 @@ use crate::streams::StreamId;
 use crate::timetable::Timetable;
 use units::{Duration, Rate, Time};
 
-/// Effects of a link besides queueing, transmission and delay. By default there are none.
+/// Effects of a link besides queueing, transmission and delay. By default a link has only queueing, transmission and
+/// delay.
 #[derive(Clone, Debug, Default)]
 pub struct Impairments {
     /// Changes of the rate, in the order of time; zero is an outage. Each change also applies to the rest of the
     /// packet in transmission. If the link has an unlimited rate and a shaper, the changes apply to the shaper.
     pub rates: Vec<(Time, Rate)>,
-    /// Changes of the delay, in the order of time. A change applies to packets whose transmission ends at or after
-    /// it. After a change to a shorter delay, packets may overtake earlier packets.
+    /// Changes of the delay, in the order of time. A change applies to packets whose transmission ends at or after the
+    /// time of the change. After a change to a shorter delay, packets may overtake earlier packets.
     pub delays: Vec<(Time, Duration)>,
     /// Changes of the loss at the far end, in the order of time.
     pub losses: Vec<(Time, Loss)>,
     /// Changes of the queue's limit, in the order of time; see [`QueueDiscipline::resize`].
     pub limits: Vec<(Time, Limit)>,
-    /// Opportunities, the only times at which the link sends. They replace the rate. Every packet waits for an
+    /// Opportunities, the only times at which the link sends. Opportunities replace the rate. Every packet waits for an
     /// opportunity.
     pub opportunities: Option<Opportunities>,
-    /// Impairments of single packets, at most one of each kind. They act in the order of [`Impairment::descriptors`].
+    /// Impairments of single packets, at most one of each kind. Impairments act in the order of
+    /// [`Impairment::descriptors`].
     pub each: Vec<Impairment>,
 }
 
@@ -36,7 +38,8 @@ pub struct Impairments {
 pub(crate) struct Wire {
     pub server: Server,
     delay: Duration,
-    /// `None` without impairments and losses, as on most links, which then have no cost.
+    /// `None` on links without impairments and losses. Most links have neither, and then spend no time on impairments
+    /// and losses.
     impairments: Option<Box<LinkDynamics>>,
 }
 
@@ -50,7 +53,7 @@ pub(crate) enum Fate {
     Lost,
 }
 
-/// The state of the impairments of a link.
+/// The impairments and losses of a link, with their state.
 #[derive(Debug)]
 struct LinkDynamics {
     properties: Properties,
@@ -107,8 +110,8 @@ impl Wire {
         }
     }
 
-    /// The time at which a packet reaches the far end, and whether it is lost there. Only for links on which packets
-    /// keep their order and no packet is duplicated.
+    /// The time at which a packet reaches the far end, and whether the packet is lost there. Only for links on which
+    /// packets keep their order and no packet is duplicated.
     #[inline]
     pub fn arrival_or_loss(&mut self, finish: Time) -> (Time, bool) {
         match &mut self.impairments {

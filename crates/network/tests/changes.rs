@@ -121,8 +121,8 @@ fn two_levels(heavy: &[u64], trains: &[(u64, u64, &[u64])], idle_ms: u64) -> Lin
 
 #[test]
 fn who_comes_after_a_pause_follows_a_train_and_then_who_keeps_the_path_busy() {
-    // Packets of the train leave 0, 2 and 7 ms after the first packet, and arrive 20 ms later. The fourth packet
-    // waits for the next opportunity of the busy path. It leaves at 10 ms and arrives at 30 ms, as recorded.
+    // Packets of the train leave 0, 2 and 7 ms after the first packet, and arrive 20 ms later. The fourth packet waits
+    // for the next opportunity of the busy path. The fourth packet leaves at 10 ms and arrives at 30 ms, as recorded.
     let config = two_levels(&[10], &[(0, 20, &[0, 2, 7]), (1000, 20, &[0])], 0);
     for mut link in both(&config, 100) {
         assert_eq!(arrivals(&mut link, &[1; 5], 1504), [(21, 0), (23, 1), (28, 2), (30, 3), (40, 4)]);

@@ -16,7 +16,8 @@ struct Case {
     config: LinkConfig,
     /// Recorded trains for packets after a pause, if the link has opportunities.
     trains: Option<Trains>,
-    /// Gap to the previous arrival in nanoseconds, flow, size, and whether it is a plain ACK.
+    /// For each packet, the gap to the previous arrival in nanoseconds, the flow, the size, and whether the packet is a
+    /// plain ACK.
     arrivals: Vec<(u64, u32, u16, bool)>,
 }
 
@@ -88,7 +89,7 @@ impl Case {
         sum
     }
 
-    /// The same case without reordering.
+    /// The case without changes and impairments that reorder packets.
     fn ordered(mut self) -> Case {
         let impairments = &mut self.config.impairments;
         impairments.delays.clear();
@@ -96,7 +97,7 @@ impl Case {
         self
     }
 
-    /// The same case, but each packet arrives at most once, at a fixed time after its transmission.
+    /// The case changed so that each packet arrives at most once, at a fixed time after its transmission.
     fn exact(self) -> Case {
         let mut case = self.ordered();
         case.trains = None; // trains carry additional bytes

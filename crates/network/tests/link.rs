@@ -61,9 +61,9 @@ fn three_packets_at_a_byte_per_microsecond() {
 #[test]
 fn the_packet_being_sent_takes_no_place_in_the_queue() {
     for mut link in both(&config(8_000_000, 0), Limit { packets: Some(1), bytes: None }) {
-        (0..3).for_each(|id| link.send(packet(100, id), Time::ZERO)); // in transmission, waiting, dropped
-        link.send(packet(100, 3), us(99)); // dropped, as one packet still waits
-        link.send(packet(100, 4), us(100)); // accepted: a departure at the same time makes room
+        (0..3).for_each(|id| link.send(packet(100, id), Time::ZERO)); // packet 0 is in transmission, 1 waits, 2 is dropped
+        link.send(packet(100, 3), us(99)); // packet 3 is dropped, as one packet still waits
+        link.send(packet(100, 4), us(100)); // packet 4 is accepted, as a departure at the same time makes room
         assert_eq!(drain(&mut link), [(us(100), 0), (us(200), 1), (us(300), 4)]);
         link.close_interval(END);
         assert_eq!(link.totals().run.dropped_packets, 2);
@@ -91,7 +91,7 @@ fn an_unlimited_link_only_delays() {
 struct Case {
     config: LinkConfig,
     limit: Limit,
-    /// Gap to the previous arrival in nanoseconds, and size.
+    /// For each packet, the gap to the previous arrival in nanoseconds and the size in bytes.
     arrivals: Vec<(u64, u16)>,
 }
 
@@ -135,7 +135,7 @@ fn changes() -> impl Strategy<Value = (Vec<(Time, Rate)>, Limits)> {
     (rates, limits)
 }
 
-/// Everything that can be observed of a link: deliveries, counters at every sampling time, summary.
+/// Everything that can be observed of a link: deliveries, counters at every sampling time, and the summary.
 fn observe(link: &mut Link<usize>, case: &Case) -> (Vec<(Time, usize)>, Vec<network::Counters>, [f64; 3]) {
     let (mut seen, mut intervals) = (Vec::new(), Vec::new());
     let mut sample = case.config.sampling.after(Time::ZERO);

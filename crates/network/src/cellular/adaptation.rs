@@ -7,13 +7,13 @@ use units::{Duration, Rng, Time};
 
 /// Gap between the capacity of a Gaussian channel and real codes and receivers, in dB. With this gap, the
 /// signal-to-noise ratios that the schemes of LTE need agree within 1 dB with link-level simulations: -6.6 to 19.6 dB
-/// for CQI 1 to 15 (C. Mehlfuehrer et al., *Simulating the Long Term Evolution physical layer*, EUSIPCO 2009:
-/// recollected).
+/// for CQI 1 to 15 (C. Mehlfuehrer et al., *Simulating the Long Term Evolution physical layer*, EUSIPCO 2009, cited
+/// from memory).
 const GAP_DB: f64 = 3.0;
 
-/// Own: step of the outer loop after a block that was not decoded.
+/// Own choice: step of the outer loop after a block that was not decoded, in dB.
 const STEP_DB: f64 = 0.5;
-/// Own: maximum correction by the outer loop, in either direction.
+/// Own choice: maximum correction by the outer loop in either direction, in dB.
 const MOST_DB: f64 = 10.0;
 
 /// Algorithms that choose schemes.
@@ -41,12 +41,12 @@ pub struct Adaptation {
     law: Law,
     highest: u64,
     schemes: Vec<Scheme>,
-    /// The present signal-to-noise ratio, and the last reported ratio that is in use.
+    /// The current signal-to-noise ratio, and the last reported ratio that is in use.
     snr: Option<(Snr, Snr)>,
     reports: Reports,
     /// Probability that a try of a block is not decoded, independently of noise and of other tries.
     errors: f64,
-    /// Share of failed blocks at which the outer loop is in balance.
+    /// Share of failed blocks at which the steps of the outer loop cancel.
     target: f64,
     /// Correction that the outer loop adds to reports.
     offset_db: f64,
@@ -94,8 +94,8 @@ impl Adaptation {
         self.mcs
     }
 
-    /// Return whether a block that begins at `start` is decoded, and the sum of power ratios for the next try of the
-    /// block.
+    /// Return whether a block that begins at `start` is decoded, and the new value of [`Sending::heard`] for the next
+    /// try of the block.
     pub fn decodes(&mut self, start: Time, block: &Sending) -> (bool, f64) {
         let heard = block.heard + self.snr.as_mut().map_or(0.0, |(snr, _)| 10f64.powf(snr.at(start) / 10.0));
         let noise = if self.snr.is_some() {
@@ -111,9 +111,9 @@ impl Adaptation {
         (decoded, heard)
     }
 
-    /// Adjust the correction of the outer loop. Its steps down and up cancel if the share of failed blocks equals the
-    /// target. The correction does not rise while the highest scheme is in use, nor fall while the lowest scheme is
-    /// in use.
+    /// Adjust the correction of the outer loop. The steps of the loop down and up cancel if the share of failed blocks
+    /// equals the target. The correction does not rise while the highest scheme is in use, nor fall while the lowest
+    /// scheme is in use.
     fn correct(&mut self, decoded: bool) {
         let step = match decoded {
             true if self.mcs < self.highest => STEP_DB * self.target / (1.0 - self.target),
@@ -133,7 +133,7 @@ impl Adaptation {
         self.snr.as_ref().map(|(snr, _)| snr.latest())
     }
 
-    /// Whether reports determine the scheme.
+    /// Whether the scheme is chosen from reports of the signal-to-noise ratio.
     pub fn chooses(&self) -> bool {
         self.law == Law::Cqi
     }

@@ -14,9 +14,9 @@ use units::{Duration, Probe, Rate, Time};
 
 /// A base station and its users.
 ///
-/// A slot is served at the first call at or after its start. Its blocks carry only packets that had arrived before
-/// the start of the slot, so the time of that call does not affect the result. Slots in which no port has anything to
-/// send are skipped.
+/// A slot is served at the first call at or after its start. The blocks of a slot carry only packets that had arrived
+/// before the start of the slot, so the time of the call does not affect the result. Slots in which no port has
+/// anything to send are skipped.
 pub struct Cell<P, G> {
     /// The downlink and the uplink.
     ways: [Way<P>; 2],
@@ -29,7 +29,8 @@ pub struct Cell<P, G> {
     highest_rate: Rate,
     /// Whether users have discontinuous reception (DRX).
     sleeps: bool,
-    /// The latest time at which a loss will become known, and the time up to which slots have been replayed.
+    /// `lost` is the latest time at which a loss will become known. `replayed` is the time up to which slots have been
+    /// replayed.
     lost: Time,
     replayed: Time,
     generation: PhantomData<G>,
@@ -65,7 +66,7 @@ impl<P: Copy, G> Cell<P, G> {
         self.replayed = now;
     }
 
-    /// Keep awake the users that have sent in an uplink slot.
+    /// Restart the inactivity timer (DRX) of each user that has sent in an uplink slot.
     fn wake(&mut self, way: usize, start: Time) {
         let [down, up] = &mut self.ways;
         let sent =

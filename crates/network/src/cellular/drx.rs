@@ -1,6 +1,7 @@
 //! Discontinuous reception: an idle user listens only in a window of each cycle.
 //!
-//! TS 36.321 5.7 and TS 38.321 5.7, with one cycle. A user that has data to send wakes up at once.
+//! Source: TS 36.321 5.7 and TS 38.321 5.7. The long and the short cycle of the specification are modelled as a single
+//! cycle. A user that has data to send wakes up at once.
 
 use units::{Duration, Rng, Time};
 
@@ -21,7 +22,7 @@ pub struct Drx {
     rules: Rules,
     /// Start of the user's first window, nanoseconds.
     phase: u64,
-    /// Time until which the user listens in any case.
+    /// Time until which the user listens also outside its windows.
     awake_until: Time,
 }
 
@@ -36,7 +37,7 @@ impl Drx {
         self.awake_until = self.awake_until.max(start + self.rules.inactivity);
     }
 
-    /// The first time at or after `time` at which the user listens, unless it is woken earlier.
+    /// The first time at or after `time` at which the user listens, unless the user is woken earlier.
     pub fn after(&self, time: Time) -> Time {
         let cycle = self.rules.cycle.as_nanos();
         if cycle == 0 || time <= self.awake_until || time == Time::NEVER {

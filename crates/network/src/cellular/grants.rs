@@ -2,7 +2,7 @@
 //!
 //! A user whose queue was empty sends a scheduling request at its next opportunity, and gets a small grant after a
 //! delay. Every block that the user sends reports how many bytes still wait (buffer status report). The base station
-//! grants the reported bytes after the same delay: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
+//! grants the reported bytes after the delay of the first grant: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
 
 use std::collections::VecDeque;
 use units::{Duration, Rng, Time};

@@ -64,22 +64,24 @@ params! {
         report_period_ns: u64 = 5_000_000, "ns", 1000.0..=1e10;
         /// Time from a report of the signal-to-noise ratio until the report is used.
         report_delay_ns: u64 = 6_000_000, "ns", 0.0..=1e10;
-        /// Share of blocks whose first try fails, where schemes are chosen by reports.
+        /// Target share of blocks whose first try fails, for users with link adaptation.
         target_errors: f64 = 0.1, "", 0.001..=0.5;
-        /// MCS of each user, in both directions. With link adaptation, the highest MCS.
+        /// MCS of each user, for downlink and uplink. With link adaptation, the highest MCS.
         user_mcs: Vec<u64>, "";
         /// Link adaptation of each user; empty: fixed.
         user_rates: Vec<adaptation::Law> = Vec::new(), "";
         /// Signal-to-noise ratio of each user: mean and standard deviation in dB, and memory in seconds, after which
-        /// the correlation is 1/e. An empty list for a user without noise; empty: no noise.
+        /// the correlation is 1/e. An empty inner list means no noise for that user; an empty outer list means no noise
+        /// for any user.
         user_snr: Vec<Vec<f64>> = Vec::new(), "";
         /// Probability that a block to or from each user is not decoded in one try, independently; empty: 0.
         user_errors: Vec<f64> = Vec::new(), "";
-        /// Blockage of each user: attenuation in dB, and mean times blocked and free in seconds; an empty list for a
-        /// user that is never blocked; empty: none. Only for users with a signal-to-noise ratio.
+        /// Blockage of each user: attenuation in dB, and mean times blocked and free in seconds. An empty inner list
+        /// means that the user is never blocked; an empty outer list means that no user is. Only users with a
+        /// signal-to-noise ratio may have blockage.
         user_blockage: Vec<Vec<f64>> = Vec::new(), "";
-        /// Gaps in which each user is away: start, length and period in nanoseconds, repeated for each gap; period 0:
-        /// a single gap; empty: none.
+        /// Gaps in which each user neither sends nor receives: start, length and period in nanoseconds for each gap. A
+        /// gap with period 0 occurs once. An empty list means no gaps.
         user_gaps_ns: Vec<Vec<u64>> = Vec::new(), "";
         /// Discontinuous reception: time between windows in which an idle user listens; 0: the user always listens.
         drx_cycle_ns: u64 = 0, "ns", 0.0..=1e11;
@@ -96,10 +98,10 @@ params! {
     }
 }
 
-/// Own: each user has two ports, whose indices have 16 bits.
+/// Own choice: maximum number of users. Each user has two ports, and port indices have 16 bits.
 const MOST_USERS: usize = 10_000;
 
-/// Own: minimum time between changes of the satellite, and maximum delay to a satellite.
+/// Own choices: minimum time between changes of the satellite, and maximum delay to a satellite, in nanoseconds.
 const LEAST_TURN_NS: u64 = 1_000_000;
 const LONGEST_WAY_NS: u64 = 1_000_000_000;
 
@@ -141,7 +143,7 @@ impl CellularParams {
                 format!("a slot has {SYMBOLS} symbols")
             })?;
             ensure(symbols.iter().any(carries), name, || {
-                "no slot carries anything; write the symbols of each slot".into()
+                "no slot has enough symbols for a block; write more symbols for at least one slot".into()
             })?;
         }
         ensure(self.down_symbols.len() == self.up_symbols.len(), "up_symbols", || {
@@ -258,7 +260,8 @@ impl CellularParams {
             .map(|(symbols, layers)| self.carrier::<G>(symbols, layers))
     }
 
-    /// Maximum rate of both directions together. It includes the Ethernet headers that packets have on other links.
+    /// Maximum rate of the cell, over the downlink and the uplink together. The rate includes the Ethernet headers that
+    /// packets have on other links.
     pub(super) fn capacity<G: Generation>(&self) -> Rate {
         let slot_s = self.slot().as_secs_f64();
         let rate = |symbols: &[u64], layers| {
@@ -280,8 +283,8 @@ impl CellularParams {
         self.slot() + ns(self.processing_ns + self.delay_ns + space)
     }
 
-    /// Both directions, with a port for each queue. In `queues`, the downlink queue of each user is followed by its
-    /// uplink queue.
+    /// The downlink and the uplink, with a port for each queue. In `queues`, the downlink queue of each user is
+    /// followed by its uplink queue.
     pub(super) fn ways<P: Copy, G: Generation>(&self, inputs: Inputs<P>) -> [Way<P>; 2] {
         let Inputs { queues, sampling, seed } = inputs;
         let mut ports = [Vec::new(), Vec::new()];

@@ -22,15 +22,15 @@ pub struct Part {
     pub start: Time,
     /// Duration of the slot.
     pub length: Duration,
-    /// Resource blocks of the slot: those before the block, those of the block, and the total.
+    /// Resource blocks of the slot: `before` precede the block, `own` carry the block, and `all` is the total.
     pub before: u64,
     pub own: u64,
     pub all: u64,
 }
 
 impl Part {
-    /// The time at which the first `sent` of the `bytes` bytes of the block have been sent. Own: blocks that share a
-    /// slot are modelled as one after the other, so that packets begin no faster than the carrier can send.
+    /// The time at which the first `sent` of the `bytes` bytes of the block have been sent. Own choice: blocks that
+    /// share a slot are sent one after the other, so that packets begin no faster than the carrier can send.
     fn at(&self, sent: u64, bytes: u64) -> Time {
         let share = (self.before * bytes + self.own * sent) as f64 / (self.all * bytes) as f64;
         self.start + Duration::from_nanos((self.length.as_nanos() as f64 * share) as u64)
@@ -151,7 +151,7 @@ impl<P: Copy> Port<P> {
         self.drx.as_ref().map_or(time, |drx| drx.after(time))
     }
 
-    /// Keep the user awake, as a new block of this user began in either direction.
+    /// Restart the inactivity timer (DRX) of the user when a new block of the user begins in either direction.
     pub fn listens(&mut self, start: Time) {
         if let Some(drx) = &mut self.drx {
             drx.active(start);
@@ -164,7 +164,8 @@ impl<P: Copy> Port<P> {
         self.gaps.after(again.min(self.heard_after(self.ready().max(from))))
     }
 
-    /// The block that the port may retransmit in a slot that begins at `start`, and the time from which it may.
+    /// The block that the port may retransmit in a slot that begins at `start`, and the time from which the port may
+    /// retransmit it.
     pub fn due(&self, start: Time) -> Option<(Block, Time)> {
         let (n, at) = self.window.due().filter(|due| due.1 <= start && self.gaps.after(start) == start)?;
         Some((self.window.block(n), at))
@@ -200,7 +201,7 @@ impl<P: Copy> Port<P> {
         let sent = limit.saturating_sub(self.headers.block) - room;
         let remain = self.backlog();
         if sent == 0 {
-            self.not_before = self.not_before.max(part.start + part.length); // the queue may have dropped all
+            self.not_before = self.not_before.max(part.start + part.length); // the queue may have dropped all its packets
             return false;
         }
         if let Some(grants) = &mut self.grants {
@@ -219,7 +220,7 @@ impl<P: Copy> Port<P> {
             return None;
         }
         let Port { queue, stats, .. } = self;
-        // An empty queue is also called, so that its discipline can detect that it is empty.
+        // The discipline is also called if its queue is empty, so that it can detect the empty queue.
         let next = stats.queue_events(part.start, None, |events| queue.dequeue(part.start, events));
         let Waiting { packet, since } = next?;
         let at = part.at(sent, bytes);
@@ -261,13 +262,13 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Move all packets that the receiver has not released to `into`, for another cell. Packets that were sent in
-    /// part or as a whole come first, then waiting packets. Packets that a shaper holds back stay.
+    /// Move all packets that the receiver has not released to `into`, for another cell. Packets that were partly or
+    /// wholly sent come first, then waiting packets. Packets that a shaper holds back stay.
     pub fn withdraw(&mut self, now: Time, into: &mut Vec<Packet<P>>) {
         let before = into.len();
         self.window.withdraw(into);
         into.extend(self.head.take().map(|head| head.packet));
-        let sent = now.max(self.sending); // not before the end of the last block
+        let sent = now.max(self.sending); // packets count as forwarded no earlier than the end of the last block
         into[before..].iter().for_each(|packet| self.stats.forwarded(sent, packet.size));
         while self.queue.backlog().packets > 0 && self.queue.ready() <= now {
             let Port { queue, stats, .. } = self;
@@ -280,7 +281,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Show the variables of the queue, the window and the activity.
+    /// Report the variables of the queue, the window and the counters of transmissions.
     pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         self.queue.observe(now, probe);
         let Activity { blocks, retries, resource_blocks } = self.activity;

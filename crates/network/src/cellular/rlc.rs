@@ -83,7 +83,7 @@ pub struct Window<P> {
     packets: Ring<Packet<P>>,
     /// Time before which no packet is released.
     released: Time,
-    /// Whether a piece is lost of the packet that continues in the first block.
+    /// Whether an earlier piece of the packet that continues in the first block was lost.
     broken: bool,
     /// Number of packets of the first block that have left the window.
     left: u32,
@@ -112,7 +112,7 @@ impl<P: Copy> Window<P> {
         self.packets.push(packet);
     }
 
-    /// Append a block. Return its index, which is valid until the first block leaves.
+    /// Append a block. Return the index of the block, which is valid until the first block leaves.
     pub fn push(&mut self, block: Block) -> usize {
         self.blocks.push_back(block);
         self.blocks.len() - 1
@@ -132,8 +132,8 @@ impl<P: Copy> Window<P> {
         self.blocks[n]
     }
 
-    /// Record a try of a block that began at `start` and whose outcome becomes known at `end`. Return whether the
-    /// block is lost, and with it the packets that [end in it](Self::ending_in).
+    /// Record a try of a block that began at `start` and whose outcome becomes known at `end`. Return whether the block
+    /// is lost. The packets that [end in a lost block](Self::ending_in) are lost, too.
     pub fn tried(&mut self, n: usize, (decoded, heard): (bool, f64), start: Time, end: Time) -> bool {
         let Rules { round_trip, tries, mode, retransmission, .. } = self.rules;
         let block = &mut self.blocks[n];
@@ -184,8 +184,8 @@ impl<P: Copy> Window<P> {
                 }
                 Fate::Decoded(at) => self.released = self.released.max(at),
                 Fate::Lost(known) => {
-                    // The receiver detects the loss with the first later block that it decodes. Own: the receiver
-                    // does not give up a block before HARQ does.
+                    // The receiver detects the loss with the first later block that it decodes. Own choice: the
+                    // receiver does not give up a block before HARQ does.
                     let noticed = self.blocks.iter().filter_map(|block| match block.fate {
                         Fate::Decoded(at) => Some(at),
                         _ => None,

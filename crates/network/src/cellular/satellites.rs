@@ -14,7 +14,7 @@ pub struct Rules {
     pub high: Duration,
 }
 
-/// The satellites that serve a cell, one after the other. Their delays are uniformly distributed.
+/// The satellites that serve a cell, one after the other. The delays of the satellites are uniformly distributed.
 #[derive(Clone, Debug)]
 pub struct Satellites {
     rules: Rules,

@@ -13,12 +13,12 @@ pub struct Way<P> {
     sizes: Sizes,
     resource_blocks: u64,
     share: Share,
-    /// Background users. Their user indices follow the indices of the ports.
+    /// Background users. The user indices of background users follow the indices of the ports.
     background: Background,
     /// Time from the end of a slot until its blocks are decoded.
     processing: Duration,
     pub ports: Vec<Port<P>>,
-    /// The next slot in which a port has something to send; [`Time::NEVER`] if no port has.
+    /// The next slot in which a port has something to send; [`Time::NEVER`] if no port has anything to send.
     pub next: Time,
     /// Users that may send new data in a slot. Stored as a field so that the memory is reused.
     candidates: Vec<Candidate>,

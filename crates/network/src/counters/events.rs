@@ -1,4 +1,4 @@
-//! Counters of a link that does not know on arrival what happens to a packet.
+//! Counters of a link on which the departure or drop of a packet is not known when the packet arrives.
 
 use super::{Counters, SamplingTimes, Totals};
 use crate::queue::Released;
@@ -22,7 +22,8 @@ pub(crate) struct LinkStats<P> {
     open: Interval,
     /// Intervals that have begun ahead of the clock, in order, without gaps.
     later: VecDeque<Interval>,
-    /// Boxed, as few packets touch the totals: they stay out of the cache lines that all packets touch.
+    /// Totals for summaries, which few packets touch. The box keeps the totals out of the cache lines that every packet
+    /// touches.
     totals: Box<Totals>,
     /// Counter of drops by flow, if drops are counted.
     drops: Option<Arc<Drops<P>>>,

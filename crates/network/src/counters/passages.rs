@@ -1,9 +1,9 @@
 //! Counters of a link on which the whole journey of a packet is known on arrival.
 //!
 //! Packets keep their order on such a link, so one list of packets with three positions is enough. The positions say
-//! how many packets have arrived, have started, and have reached the far end by a given time. Only the length of the
-//! list and sums over it are counted per packet. When a packet is the first to pass one of the three positions after
-//! a sampling time, the sums before that packet are noted for that time.
+//! how many packets have arrived, have started, and have reached the far end by a given time. For each packet, only the
+//! length of the list and sums over the list are updated. When a packet is the first to pass one of the three positions
+//! after a sampling time, the sums before that packet are noted for that time.
 
 use super::{Counters, SamplingTimes, Totals};
 use crate::server::Transmission;
@@ -149,8 +149,8 @@ impl Passages {
         &self.rest.totals
     }
 
-    /// Note the counters at all sampling times that this packet is the first to pass on arrival, at its start or at
-    /// the far end. With a time of zero no sampling time is passed.
+    /// Note the counters at all sampling times that this packet is the first to pass on arrival, at its start or at the
+    /// far end. A time of zero passes no sampling time.
     #[cold]
     #[inline(never)]
     fn pass_sampling_times(&mut self, at: Time, start: Time, arrival: Time, free_at: Time) {
@@ -202,8 +202,8 @@ impl Rest {
         counters.dropped_bytes = before.dropped_bytes;
     }
 
-    /// Note the packets that have started. If the last transmission ends at `free_at` after the sampling time, the
-    /// part after the sampling time belongs to the next interval.
+    /// Note the packets that have started. If the last transmission ends at `free_at` after the sampling time, the part
+    /// of the transmission after the sampling time belongs to the next interval.
     fn note_starts(&mut self, before: &Counters, free_at: Time) {
         let Note { at, counters } = self.starts.pass(&self.sampling, &mut self.notes);
         counters.started_packets = before.started_packets;
@@ -275,7 +275,8 @@ mod tests {
     const DROPPED: u8 = 0;
     const LOST: u8 = 1;
 
-    /// Send packets over a link until `end`, count them in both ways, and compare all intervals and totals.
+    /// Send packets over a link until `end`, count them with [`Passages`] and with [`LinkStats`], and compare all
+    /// intervals and totals.
     fn compare(sampling: SamplingTimes, packets: &[Case], jitter: u64) {
         let (mut passages, mut events) =
             (Passages::new(sampling, Duration::from_nanos(DELAY)), LinkStats::new(sampling));

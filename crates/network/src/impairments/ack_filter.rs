@@ -8,18 +8,20 @@ use std::collections::BTreeMap;
 params! {
     /// Parameters of an ACK filter.
     pub struct Params {
-        /// One of this many plain ACKs of each flow passes the ACK filter. A plain ACK reports only progress, without
-        /// SACK or ECN marks. CAKE has an `ack_filter` of its own, which drops ACKs that wait in its queue.
+        /// The filter passes one plain ACK of each flow per this number of plain ACKs, and drops all others. A plain
+        /// ACK reports only progress, without SACK or ECN marks. CAKE has an `ack_filter` of its own, which drops ACKs
+        /// that wait in its queue.
         every: u32, "packets", 2..=1_000_000, example = 4;
     }
 }
 
-/// Lets one in `every` plain ACKs of a stream pass and drops the rest. Plain ACKs only report progress. They have no
-/// selective acknowledgements and no marks.
+/// Lets one in `every` plain ACKs of a stream pass and drops all others. Plain ACKs only report progress. Plain ACKs
+/// have no selective acknowledgements and no marks.
 #[derive(Clone, Debug)]
 pub struct AckFilter {
     every: u32,
-    /// Plain ACKs since the last plain ACK that passed. It is a map, as stream identifiers may be large and sparse.
+    /// Plain ACKs since the last plain ACK that passed. The counts are in a map, as stream identifiers may be large and
+    /// sparse.
     seen: BTreeMap<StreamId, u32>,
 }
 

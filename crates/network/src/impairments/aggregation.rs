@@ -8,7 +8,7 @@ use units::Time;
 params! {
     /// Parameters of aggregation.
     pub struct Params {
-        /// Packets are delivered only at multiples of this time, as on a radio link that aggregates them.
+        /// Packets are delivered only at multiples of this time, as on a radio link that aggregates packets.
         slot_ns: u64, "ns", 1.0..=3.6e12, example = 10_000_000;
     }
 }

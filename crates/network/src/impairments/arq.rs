@@ -10,7 +10,7 @@ params! {
     pub struct Params {
         /// Probability that a transmission fails, retransmissions included.
         probability: f64, "", 0.0..=0.99, role = share, label = "failed transmissions", example = 0.1;
-        /// Delay of each failure: the time until the packet is retransmitted, and its transmission.
+        /// Delay of each failure: the time until the packet is retransmitted, plus the time of the retransmission.
         delay_ns: u64, "ns", 1.0..=3.6e12, label = "retransmission delay", example = 8_000_000;
     }
 }

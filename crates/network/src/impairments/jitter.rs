@@ -12,13 +12,15 @@ params! {
         spread_ns: u64, "ns", 0.0..=3.6e12, label = "jitter", example = 5_000_000;
         /// Uniform from 0 to the spread, or the absolute value of a normal variable.
         shape: Shape = Shape::Uniform, "";
-        /// Let packets overtake each other. Otherwise a packet that would overtake waits for those before it.
+        /// Let packets overtake each other. Without this option, a packet that would overtake earlier packets waits
+        /// until the earlier packets have arrived.
         reorder: bool = false, "";
     }
 }
 
-/// Distribution of the extra delay. To add a distribution, add a variant here and its formula in `extra`. For the other
-/// engines, add it in `linux/tc/link.py`, and in `ns3/input.py` with `cpp/wire.cc`.
+/// Distribution of the extra delay. To add a distribution, add a variant to this type and its formula to
+/// `Jitter::extra`. For the engine linux, extend `linux/tc/link.py`. For the engine ns3, extend `ns3/input.py` and
+/// `cpp/wire.cc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {

@@ -18,14 +18,16 @@ params::family! {
     }
 }
 
-/// Effect of an impairment, with one method for every position in a link. Most impairments implement one method.
+/// Effect of an impairment. The trait has one method for each stage of a packet's way through a link. Most impairments
+/// implement one method of this trait.
 pub trait Effect {
-    /// Assumptions that the impairment breaks.
+    /// Whether the impairment drops, reorders or copies packets.
     fn properties(&self) -> Properties {
         Properties::default()
     }
 
-    /// Whether a packet that reaches the queue is dropped there. Called only if [`Properties::filters`] is set.
+    /// Whether a packet that reaches the queue is dropped before it enters the queue. Called only if
+    /// [`Properties::filters`] is set.
     fn filters(&mut self, _stream: StreamId, _is_plain_ack: bool) -> bool {
         false
     }
@@ -43,7 +45,7 @@ pub trait Effect {
     }
 }
 
-/// Ways in which an impairment breaks the assumptions on plain links.
+/// Effects of an impairment that a link without impairments does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
     /// Whether packets may be dropped before they reach the queue.
@@ -55,7 +57,7 @@ pub struct Properties {
 }
 
 impl Properties {
-    /// The properties of several impairments together.
+    /// The properties of a link with several impairments.
     pub(crate) fn combined(all: &[Impairment]) -> Properties {
         all.iter().map(|one| one.properties()).fold(Properties::default(), |a, b| Properties {
             filters: a.filters || b.filters,

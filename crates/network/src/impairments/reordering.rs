@@ -8,13 +8,13 @@ use units::{Duration, Time};
 params! {
     /// Parameters of reordering.
     pub struct Params {
-        /// One packet in this many takes longer.
+        /// Packets per delayed packet: exactly one packet in this number takes longer.
         every: u64, "packets", 1.0..=9.223_372_036_854_776e18, label = "packets per reordering", example = 100;
-        /// Extra delay of such a packet.
+        /// Extra delay of each delayed packet.
         extra_ns: u64, "ns", 1.0..=3.6e12, label = "extra delay", example = 30_000_000;
         /// Time at which reordering begins.
         from_ns: u64 = 0, "ns", 0.0..=8.64e13;
-        /// Time at which it ends. Left out: never.
+        /// Time at which reordering ends. Left out: never.
         until_ns: Option<u64> = None, "ns", 0.0..=8.64e13;
     }
 }

@@ -222,7 +222,9 @@ fn conserved(evidence: &Evidence<'_>) -> Result<(), String> {
 
 fn empty(evidence: &Evidence<'_>) -> Result<(), String> {
     let held: i128 = evidence.log.totals.iter().flat_map(held).sum();
-    ensure(evidence.log.next < Time::NEVER || held == 0, || format!("{held} packets are left"))
+    ensure(evidence.log.next < Time::NEVER || held == 0, || {
+        format!("{held} packets are left, but the element requests no wake-up")
+    })
 }
 
 fn order(evidence: &Evidence<'_>) -> Result<(), String> {

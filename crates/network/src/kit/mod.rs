@@ -1,4 +1,5 @@
-//! The conformance kit for elements, without a network. The tests of this crate use it, and yours can.
+//! The conformance kit, which tests an element without a network. The tests of this crate use the kit, and tests of
+//! your own elements can use it.
 //!
 //! - [`Script`]: any bytes as a sequence of arrivals.
 //! - [`INVARIANTS`]: all properties that hold for any arrivals; [`judge`] checks them.

@@ -34,16 +34,17 @@ pub struct Log {
 /// The times at which an element is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// Only when the element is due. At equal times the calls come before packets arrive.
+    /// The element is called only when it is due. At equal times the calls come before packets arrive.
     WhenDue,
-    /// Also at random times, drawn from the seed. At equal times these calls come after packets have arrived.
+    /// The element is also called at random times, drawn from the seed. At equal times the additional calls come after
+    /// packets have arrived.
     Often,
 }
 
 /// Number of calls at the same time after which the element is assumed to request such wake-ups without end.
 const MOST_TURNS: usize = 10_000;
 
-/// Sampling times for a script. They are frequent, and continue until long after the last arrival.
+/// Sampling times for a script. The sampling times are frequent, and continue until long after the last arrival.
 pub(super) fn sampling(script: &Script) -> SamplingTimes {
     let interval = Duration::from_nanos(script.end().as_nanos() / 16 + 12_345);
     SamplingTimes::new(Some(interval), Time::ZERO, script.end() + Duration::from_secs(1).max(interval))

@@ -11,7 +11,7 @@ pub struct Arrival {
     pub at: Time,
     /// The port of the arrival, modulo the number of ports of the element.
     pub port: PortId,
-    /// The packet. Its payload is its index.
+    /// The packet. The payload of the packet is its index in the script.
     pub packet: Packet<Tag>,
 }
 

@@ -5,8 +5,8 @@
 use crate::Dice;
 
 params::family! {
-    /// A model of loss. Each link has its own instance, and calls it once per packet in the order in which packets
-    /// leave.
+    /// A model of loss. Each link has its own instance of the model, and calls the model once per packet in the order
+    /// in which packets leave.
     pub enum Loss("loss", &Dice) as LossModel {
         "bernoulli" => bernoulli::Bernoulli,
         "periodic" => periodic::Periodic,

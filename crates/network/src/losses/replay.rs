@@ -5,7 +5,7 @@ use crate::Dice;
 use params::{Entry, Problem, params};
 
 params! {
-    /// Parameters of given losses.
+    /// Parameters of the replay of recorded losses.
     pub struct Params {
         /// Indices of lost packets, ascending; the first packet has index 0.
         packets: Vec<u64> = Vec::new(), "packets";
@@ -14,13 +14,13 @@ params! {
     }
 }
 
-/// The packets at given indices are lost, for example those of a recording.
+/// The packets at given indices are lost, for example at the indices of a recording.
 #[derive(Clone, Debug)]
 pub struct Replay {
     params: Params,
-    /// Packets seen in this round.
+    /// Packets seen in the current period.
     seen: u64,
-    /// Losses of this round.
+    /// Number of packets lost in the current period.
     lost: usize,
 }
 
@@ -39,12 +39,15 @@ impl LossModel for Replay {
 
 impl Entry<&Dice> for Replay {
     type Params = Params;
-    const TITLE: &'static str = "Given packets are lost, such as those of a recording";
+    const TITLE: &'static str = "Given packets are lost, such as the lost packets of a recording";
     const SOURCE: &'static str = "";
 
     fn check(params: &Params) -> Option<Problem> {
         if let Some(n) = params.packets.windows(2).position(|pair| pair[1] <= pair[0]) {
-            return Some(Problem::new(format!("packets[{}]", n + 1), "not above the one before it"));
+            return Some(Problem::new(
+                format!("packets[{}]", n + 1),
+                "not above the index before it; sort the indices",
+            ));
         }
         let (period, last) = (params.period?, *params.packets.last()?);
         (period <= last).then(|| Problem::new("period", format!("{period} ends before packet {last}")))

@@ -1,9 +1,9 @@
 //! Media: elements with several ports that share a channel.
 //!
 //! To add a medium, add a file or a folder and a line to the list below. A [`Medium`] implements ports, queues,
-//! counters and transmissions. Its [`Mac`] decides which port has the next turn, when the turn begins and how many
-//! bytes it carries. A medium with turns therefore only needs a [`Mac`] in a file here. Any other medium implements
-//! [`Element`].
+//! counters and transmissions. The [`Mac`] of a medium decides which port has the next turn, when the turn begins and
+//! how many bytes it carries. A medium with turns therefore only needs a [`Mac`] in a file of this folder. Any other
+//! medium implements [`Element`].
 
 pub(crate) mod inputs;
 mod registry;
@@ -50,15 +50,16 @@ pub struct Channel {
 /// Calls come in the order of time. The methods are called only when a turn begins or ends, and when a port becomes
 /// backlogged.
 pub trait Mac: Send {
-    /// Rate and delay of all ports. They never change.
+    /// Rate and delay of all ports. The rate and the delay never change.
     fn channel(&self) -> Channel;
 
     /// Request a turn for a port. Return the time from which the port may have the turn.
     fn request(&mut self, port: usize, now: Time, request: Request) -> Time;
 
     /// The next turn, if no packet arrives before the turn begins. `ready` has for each port the time from which the
-    /// port may have a turn; [`Time::NEVER`] if it has nothing to send. The medium is free from `free_at` on. At the
-    /// start of the turn its port must be ready. If any port is ready, there must be a turn.
+    /// port may have a turn; [`Time::NEVER`] if it has nothing to send. The medium is free from `free_at` on. The port
+    /// of the returned turn must be ready at the start of the turn. If any port has something to send, the method must
+    /// return a turn.
     fn next_turn(&self, ready: &[Time], free_at: Time) -> Option<Turn>;
 
     /// Record that a turn begins.
@@ -70,7 +71,7 @@ pub trait Mac: Send {
 pub enum Request {
     /// A packet has reached a port without packets and without a turn.
     New,
-    /// The turn of a port ends and the port still has packets. It has sent the request within the turn.
+    /// The turn of a port ends and the port still has packets. The port has sent the request within the turn.
     Piggybacked,
 }
 
@@ -83,7 +84,7 @@ pub struct Turn {
     pub start: Time,
     /// Time from the start of the turn to its first packet.
     pub overhead: Duration,
-    /// Limit of the turn. It carries packets until the next packet would exceed this number of bytes, but at least
-    /// one packet.
+    /// Limit of the turn. The turn carries packets until the next packet would exceed this number of bytes, but at
+    /// least one packet.
     pub bytes: u64,
 }

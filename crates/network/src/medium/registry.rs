@@ -1,4 +1,4 @@
-//! The list of media. Each is created from its parameters, the queues of its ports and a seed.
+//! The list of media. Each medium is created from its parameters, the queues of its ports and a seed.
 
 /// List the media and find them by name. `P` is the payload of packets.
 macro_rules! media {
@@ -11,8 +11,8 @@ macro_rules! media {
         }
 
         /// Create the medium `kind`, with `params` as a JSON object (null for the defaults) and one port for each
-        /// queue. Different seeds give different random numbers. A medium without queues has no usable port. It
-        /// serves to check parameters, and to report the minimum delay and the capacity.
+        /// queue. Different seeds give different random numbers. A medium without queues has no usable port. A medium
+        /// without queues is used to check parameters, and to report the minimum delay and the capacity.
         ///
         /// # Errors
         /// If there is no such medium, if a parameter is unknown, of the wrong type or out of range, if parameters

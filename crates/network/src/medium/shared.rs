@@ -11,7 +11,7 @@ params! {
         rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e18, role = rate;
         /// Propagation delay from every port to its far end.
         delay_ns: u64 = 0, "ns", 0.0..=1e15;
-        /// Time from the request of a port that was idle until it may have a turn.
+        /// Time from the request of an idle port until the port may have a turn.
         grant_delay_ns: u64 = 4_000_000, "ns", 0.0..=3.6e12, example = 4_000_000;
         /// Maximum bytes of a turn; a larger packet has a turn of its own.
         turn_bytes: u64 = 16_384, "bytes", 1.0..=1e12, example = 16_384;
@@ -20,7 +20,7 @@ params! {
     }
 }
 
-/// Request and grant, round robin.
+/// A shared channel whose ports request turns and are served round robin.
 ///
 /// * A port that is idle when a packet reaches it requests a turn, and may have the turn after the grant delay.
 /// * A port that still has packets when its turn ends may have the next turn at once. The port has sent the request

@@ -30,7 +30,7 @@ pub struct Medium<P, M> {
     in_flight: Ring<Flight<P>>,
 }
 
-/// The present turn.
+/// The current turn.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     port: usize,
@@ -82,7 +82,7 @@ impl<P: Copy> Port<P> {
                 return None;
             }
             let queue = &mut self.queue;
-            // An empty queue is also called, so that its discipline can detect that it is empty.
+            // The discipline is also called if its queue is empty, so that it can detect the empty queue.
             self.head = self.stats.queue_events(turn.next, None, |events| queue.dequeue(turn.next, events));
         }
         self.head.take_if(|next| fits(next.packet.size.into()))
@@ -177,7 +177,7 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
         stats.queue_events(now, None, |events| queue.enqueue(*packet, now, events));
         port.stats.backlog(now, port.backlog());
         if self.turn.is_some_and(|turn| turn.port == n) {
-            return; // the present turn may still carry the packet
+            return; // the current turn may still carry the packet
         }
         if port.backlog() == 0 {
             port.granted = Time::NEVER;
@@ -227,7 +227,7 @@ impl<P: Copy + Send, M: Mac> Element<P> for Medium<P, M> {
     }
 
     fn min_delay(&self) -> Duration {
-        self.delay // a packet may belong to a turn that has already begun
+        self.delay // without grant delay and overhead, as a packet may join a turn that has already begun
     }
 
     fn capacity(&self) -> Rate {

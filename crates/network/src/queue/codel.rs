@@ -12,10 +12,10 @@ use params::{Entry, params};
 use units::{Duration, Probe, Time};
 
 /// Backlog in bytes up to which nothing is dropped: one full packet.
-/// RFC 8289 section 4.2 (`maxpacket`); Linux `codel_should_drop`.
+/// Source: RFC 8289 section 4.2 (`maxpacket`); Linux `codel_should_drop`.
 pub(super) const MTU: u64 = 1514;
 /// Number of intervals for which an earlier dropping state is remembered.
-/// RFC 8289 section 5.5; Linux `codel_dequeue`.
+/// Source: RFC 8289 section 5.5; Linux `codel_dequeue`.
 const MEMORY_INTERVALS: u64 = 16;
 
 /// Settings of CoDel.
@@ -24,7 +24,7 @@ pub(super) struct Settings {
     pub(super) target: Duration,
     pub(super) interval: Duration,
     pub(super) ecn: bool,
-    /// Bytes remaining after the head up to which no packet is dropped.
+    /// No packet is dropped while at most this number of bytes remain behind the head of the queue.
     pub(super) spared_bytes: u64,
     /// Queueing delay above which packets are also marked.
     pub(super) ce_threshold: Option<Duration>,
@@ -60,9 +60,9 @@ impl Default for Codel {
 }
 
 impl Codel {
-    /// Return the next packet to send. `pop` takes the head of the queue, and returns it with the number of bytes
-    /// that remain.
-    /// RFC 8289 section 5.5; Linux `codel_dequeue`.
+    /// Return the next packet to send. `pop` takes the head of the queue, and returns the packet with the number of
+    /// bytes that remain in the queue.
+    /// Source: RFC 8289 section 5.5; Linux `codel_dequeue`.
     pub(super) fn dequeue<P: Copy>(
         &mut self,
         settings: &Settings,
@@ -118,14 +118,14 @@ impl Codel {
         }
     }
 
-    /// Count packets that were dropped from this queue for other reasons than this law.
-    /// Linux `fq_codel_drop`.
+    /// Count packets that were dropped from this queue for other reasons than CoDel.
+    /// Source: Linux `fq_codel_drop`.
     pub(super) fn count_extra(&mut self, dropped: u32) {
         self.count = self.count.saturating_add(dropped);
     }
 
     /// Whether every packet of the last interval waited longer than the target.
-    /// RFC 8289 section 5.4; Linux `codel_should_drop`.
+    /// Source: RFC 8289 section 5.4; Linux `codel_should_drop`.
     fn should_drop<P>(&mut self, head: &Option<(Waiting<P>, u64)>, settings: &Settings, now: Time) -> bool {
         let Some((waiting, left)) = head else {
             self.first_above_time = None;
@@ -145,7 +145,7 @@ impl Codel {
         }
     }
 
-    /// RFC 8289 section 5.5; Linux `codel_dequeue`.
+    /// Source: RFC 8289 section 5.5; Linux `codel_dequeue`.
     fn start_dropping(&mut self, settings: &Settings, now: Time) {
         self.dropping = true;
         let recent = now.since(self.next_drop) < settings.interval * MEMORY_INTERVALS;
@@ -162,14 +162,14 @@ impl Codel {
     }
 
     /// The time of the next drop: interval / √count after `time`.
-    /// RFC 8289 section 5.3; Linux `codel_control_law`.
+    /// Source: RFC 8289 section 5.3; Linux `codel_control_law`.
     fn after(&self, time: Time, settings: &Settings) -> Time {
         let span = u128::from(settings.interval.as_nanos()) * u128::from(self.inverse_root);
         time + Duration::from_nanos((span >> 16) as u64)
     }
 
     /// One Newton step towards 1/√count: y ← y (3 - count y²) / 2.
-    /// Linux `codel_Newton_step`.
+    /// Source: Linux `codel_Newton_step`.
     fn step_root(&mut self) {
         let root = u64::from(self.inverse_root) << 16; // 32 fractional bits
         let square = (root * root) >> 32;
@@ -178,8 +178,9 @@ impl Codel {
     }
 }
 
-/// Mark a packet and return true if the packet may be marked. Otherwise record its drop and return false.
-/// RFC 8289 section 5.5; Linux `codel_dequeue` (`INET_ECN_set_ce`).
+/// Mark a packet and return true if the packet may be marked. If the packet may not be marked, record its drop and
+/// return false.
+/// Source: RFC 8289 section 5.5; Linux `codel_dequeue` (`INET_ECN_set_ce`).
 fn mark_or_drop<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents<P>) -> bool {
     let marks = ecn && waiting.packet.ecn.may_mark();
     if marks {
@@ -220,7 +221,7 @@ pub struct CodelQueue<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
-    /// Linux `codel_qdisc_enqueue`.
+    /// Source: Linux `codel_qdisc_enqueue`.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         if self.waiting.backlog().packets < self.limit {
             self.waiting.push(packet, now);
@@ -229,14 +230,14 @@ impl<P: Copy + Send> QueueDiscipline<P> for CodelQueue<P> {
         }
     }
 
-    /// RFC 8289 section 5.5; Linux `codel_dequeue`.
+    /// Source: RFC 8289 section 5.5; Linux `codel_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let waiting = &mut self.waiting;
         let pop = || waiting.pop().map(|next| (next, waiting.backlog().bytes));
         self.law.dequeue(&self.settings, now, events, pop)
     }
 
-    /// Linux `codel_change`.
+    /// Source: Linux `codel_change`.
     fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;

@@ -1,9 +1,9 @@
 //! The queue of a network device below a queue discipline: first in, first out, with flow control.
 //!
-//! A device takes packets from the discipline while it has room. When the device is full, it stops the discipline.
-//! When a transmission has made room, it wakes the discipline (Linux `netif_tx_stop_queue` and
-//! `netif_tx_wake_queue`). The discipline no longer drops, marks or reorders packets that are in the device. The
-//! packet in transmission is neither in the discipline nor in the device.
+//! A device takes packets from the discipline while it has room. When the device is full, it stops the discipline. When
+//! a transmission has made room, the device wakes the discipline (Linux `netif_tx_stop_queue` and
+//! `netif_tx_wake_queue`). The discipline no longer drops, marks or reorders packets that are in the device. The packet
+//! in transmission is neither in the discipline nor in the device.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
@@ -15,7 +15,8 @@ pub struct Device<P> {
     above: Box<dyn QueueDiscipline<P>>,
     packets: u64,
     waiting: Fifo<P>,
-    /// Time of the last arrival or departure. Events that it makes possible do not happen earlier.
+    /// Time of the last arrival or departure. Events that this arrival or departure makes possible do not happen
+    /// earlier.
     since: Time,
 }
 

@@ -13,14 +13,14 @@ pub trait QueueDiscipline<P: Copy>: Send {
 
     /// Take the next packet when the link is free. `now` is the start of its transmission, at or after
     /// [`ready`](Self::ready). When the queue has become empty, this method is called once more, so that a discipline
-    /// can detect it.
+    /// can detect the empty queue.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>>;
 
     /// Packets and bytes that wait in the queue.
     fn backlog(&self) -> Backlog;
 
-    /// The time at which the next packet may leave. It is later than the present only while a shaper holds packets
-    /// back.
+    /// The time at which the next packet may leave. The time is later than now only while a shaper holds
+    /// packets back.
     fn ready(&self) -> Time {
         Time::ZERO
     }
@@ -44,8 +44,8 @@ pub trait QueueDiscipline<P: Copy>: Send {
         self.dequeue(now, events)
     }
 
-    /// Set the source and the destination host of every route, by the index of the route. `None`: the hosts of the
-    /// route belong to no other stream. Called before the first packet, if at all.
+    /// Set the source and the destination host of every route, by the index of the route. `None` means that no other
+    /// stream has the hosts of the route. Called before the first packet, if at all.
     fn know_hosts(&mut self, _hosts: &[Option<[u32; 2]>]) {}
 
     /// Set the function that decides whether a waiting packet (first argument) is redundant, given a younger packet
@@ -55,13 +55,15 @@ pub trait QueueDiscipline<P: Copy>: Send {
     /// Report the variables of the discipline at `now`, when all departures up to `now` have been served.
     fn observe(&self, _now: Time, _probe: &mut Probe<'_>) {}
 
-    /// The limit, if the discipline is first in, first out and this limit, checked on arrival, is its only reason for
-    /// drops. A packet admitted to such a queue has a known departure time.
+    /// The limit of a drop-tail queue; `None` for other disciplines. A drop-tail queue is first in, first out, and only
+    /// drops arriving packets that exceed the limit. The departure time of an admitted packet is therefore known on
+    /// arrival.
     fn plain_limit(&self) -> Option<Limit> {
         None
     }
 
-    /// The queue itself, if it belongs to a radio whose queues share a limit.
+    /// The queue itself if it is the queue of a station that shares a limit with the other stations of a radio;
+    /// otherwise `None`.
     fn station_queue(&mut self) -> Option<&mut dyn StationQueue<P>> {
         None
     }
@@ -91,11 +93,12 @@ impl Limit {
 pub struct RadioRules {
     /// Maximum number of packets that may wait for all stations together.
     pub packets: u64,
-    /// Maximum number of bytes that may wait. `None`: the default of the standard.
+    /// Maximum number of bytes that may wait for all stations together. `None` means the default for the Wi-Fi standard
+    /// of the cell.
     pub bytes: Option<u64>,
     /// Whether stations get equal airtime.
     pub airtime_fairness: bool,
-    /// Whether airtime queued in the radio is limited. `None`: the default of the standard.
+    /// Whether airtime queued in the radio is limited. `None` means the default for the Wi-Fi standard of the cell.
     pub aql: Option<bool>,
     /// Limits on airtime queued in the radio.
     pub airtime: AirtimeLimits,
@@ -104,7 +107,7 @@ pub struct RadioRules {
 /// Limits on queued airtime: Linux `ieee80211_txq_airtime_check`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AirtimeLimits {
-    /// Limit of a station, whatever the other stations have queued.
+    /// Limit of a station, regardless of the airtime that other stations have queued.
     pub low: Duration,
     /// Limit of a station while all stations together have queued less than the threshold.
     pub high: Duration,
@@ -143,7 +146,7 @@ pub(super) fn shrink<P: Copy, Q: QueueDiscipline<P>>(
 pub struct Waiting<P> {
     /// The packet.
     pub packet: Packet<P>,
-    /// Time of its arrival.
+    /// Arrival time of the packet.
     pub since: Time,
 }
 

@@ -6,7 +6,7 @@ use crate::Packet;
 use params::Entry;
 use units::Time;
 
-/// The state of the queue.
+/// A drop-tail queue.
 #[derive(Clone, Debug)]
 pub struct DropTail<P> {
     limit: Limit,

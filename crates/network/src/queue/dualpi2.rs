@@ -12,7 +12,7 @@ use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
 
 /// Bytes of a full packet, the unit of the scheduler's credit.
-/// Linux `dualpi2_change` (`psched_mtu`).
+/// Source: Linux `dualpi2_change` (`psched_mtu`).
 const MTU: i64 = 1514;
 
 params! {
@@ -34,10 +34,12 @@ params! {
         step_thresh_ms: f64 = 1.0, "ms", 0.0..=10_000.0;
         /// Share of the link that the classic queue gets at least, while both queues have packets.
         classic_protection_percent: u32 = 10, "%", 0..=90;
-        /// Drop from both queues when the marking probability would exceed one. Otherwise the base probability is
-        /// limited to the value at which the marking probability is one, and packets are dropped at the limit only.
+        /// Drop from both queues when the marking probability would exceed one. Without this option, the base
+        /// probability is limited to the value at which the marking probability is one, and packets are dropped only
+        /// when `limit` is reached.
         drop_on_overload: bool = true, "";
-        /// Classify all ECT packets as low-latency; otherwise only ECT(1). CE packets are always low-latency.
+        /// Put all ECT packets into the low-latency queue; otherwise only ECT(1) packets. CE packets always enter the
+        /// low-latency queue.
         any_ect: bool = false, "";
     }
 }
@@ -51,7 +53,7 @@ struct Law {
     delay: Duration,
 }
 
-/// The state of the two queues.
+/// A DualPI2 discipline with its two queues.
 pub struct DualPi2<P> {
     params: DualPi2Params,
     target: Duration,
@@ -59,14 +61,14 @@ pub struct DualPi2<P> {
     classic: Fifo<P>,
     low_latency: Fifo<P>,
     law: Law,
-    /// Credit of the round robin. If it is positive, the classic queue has the turn.
+    /// Credit of the round robin. If the credit is positive, the classic queue has the turn.
     credit: i64,
     ticks: Ticks,
     rng: Rng,
 }
 
 impl<P: Copy> DualPi2<P> {
-    /// Linux `dualpi2_timer`.
+    /// Source: Linux `dualpi2_timer`.
     fn catch_up(&mut self, now: Time) {
         while let Some(tick) = self.ticks.pop(now) {
             self.law = self.updated(self.law, tick);
@@ -74,7 +76,7 @@ impl<P: Copy> DualPi2<P> {
     }
 
     /// Update the proportional-integral controller with the longer of the two queueing delays.
-    /// RFC 9332 appendix A.1; Linux `calculate_probability`.
+    /// Source: RFC 9332 appendix A.1; Linux `calculate_probability`.
     fn updated(&self, law: Law, now: Time) -> Law {
         let wait = |queue: &Fifo<P>| queue.front().map_or(Duration::ZERO, |head| now.since(head.since));
         let delay = wait(&self.classic).max(wait(&self.low_latency));
@@ -87,7 +89,7 @@ impl<P: Copy> DualPi2<P> {
         Law { base, delay }
     }
 
-    /// RFC 9332 section 2.5.1.1; Linux `dualpi2_skb_classify`.
+    /// Source: RFC 9332 section 2.5.1.1; Linux `dualpi2_skb_classify`.
     fn is_low_latency(&self, ecn: Ecn) -> bool {
         match ecn {
             Ecn::Ect1 | Ecn::Ce => true,
@@ -96,8 +98,9 @@ impl<P: Copy> DualPi2<P> {
         }
     }
 
-    /// Take the packet of the queue that has the turn. True if this is the low-latency queue.
-    /// Linux `dequeue_packet`.
+    /// Take the next packet from the queue that has the turn. The returned flag is true if that queue is the
+    /// low-latency queue.
+    /// Source: Linux `dequeue_packet`.
     fn next(&mut self) -> Option<(Waiting<P>, bool)> {
         let low_latency = !self.low_latency.is_empty() && (self.classic.is_empty() || self.credit <= 0);
         let queue = if low_latency { &mut self.low_latency } else { &mut self.classic };
@@ -105,7 +108,7 @@ impl<P: Copy> DualPi2<P> {
     }
 
     /// Update the weighted round robin after a packet has left.
-    /// Linux `dequeue_packet` and `dualpi2_reset_c_protection`; RFC 9332 section 2.5.1.2.
+    /// Source: Linux `dequeue_packet` and `dualpi2_reset_c_protection`; RFC 9332 section 2.5.1.2.
     fn settle(&mut self, size: u16, low_latency: bool) {
         let share = i64::from(self.params.classic_protection_percent);
         let size = i64::from(size);
@@ -117,9 +120,9 @@ impl<P: Copy> DualPi2<P> {
         }
     }
 
-    /// Mark the packet, or return true if it must be dropped. The backlog that remains determines whether there is a
-    /// queue.
-    /// RFC 9332 section 2.4; Linux `must_drop`, `dualpi2_classic_marking`, `dualpi2_scalable_marking`.
+    /// Mark the packet, or return true if it must be dropped. While both queues together hold less than two full
+    /// packets, only the step threshold of the low-latency queue applies.
+    /// Source: RFC 9332 section 2.4; Linux `must_drop`, `dualpi2_classic_marking`, `dualpi2_scalable_marking`.
     fn signal(
         &mut self,
         next: &mut Waiting<P>,
@@ -152,8 +155,9 @@ impl<P: Copy> DualPi2<P> {
         self.step_marks(next, low_latency, now, events)
     }
 
-    /// Mark by the immediate law of the low-latency queue.
-    /// RFC 9332 section 2.5.1.1; Linux `do_step_aqm`.
+    /// Mark a packet of the low-latency queue whose queueing delay exceeds the step threshold. The result is always
+    /// false, as no packet is dropped.
+    /// Source: RFC 9332 section 2.5.1.1; Linux `do_step_aqm`.
     fn step_marks(
         &self,
         next: &mut Waiting<P>,
@@ -168,7 +172,7 @@ impl<P: Copy> DualPi2<P> {
     }
 }
 
-/// Linux `dualpi2_mark`.
+/// Source: Linux `dualpi2_mark`.
 fn mark<P>(waiting: &mut Waiting<P>, events: &mut QueueEvents<P>) {
     if waiting.packet.ecn != Ecn::Ce {
         events.mark(&mut waiting.packet);
@@ -176,7 +180,7 @@ fn mark<P>(waiting: &mut Waiting<P>, events: &mut QueueEvents<P>) {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
-    /// Linux `dualpi2_enqueue_skb`.
+    /// Source: Linux `dualpi2_enqueue_skb`.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.catch_up(now);
         if self.backlog().packets >= self.params.limit {
@@ -189,7 +193,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
         }
     }
 
-    /// Linux `dualpi2_qdisc_dequeue`.
+    /// Source: Linux `dualpi2_qdisc_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.catch_up(now);
         while let Some((mut next, low_latency)) = self.next() {
@@ -202,7 +206,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for DualPi2<P> {
         None
     }
 
-    /// Linux `dualpi2_change`.
+    /// Source: Linux `dualpi2_change`.
     fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.params.limit = packets;

@@ -102,8 +102,8 @@ impl<P: Copy, L: Default> Fair<P, L> {
         Some(victim.packet.size)
     }
 
-    /// Return the next packet. `serve` gets a flow and the backlog of the whole discipline. It takes packets from the
-    /// flow and subtracts them from that backlog.
+    /// Return the next packet. `serve` gets a flow and the backlog of the whole discipline. `serve` takes packets from
+    /// the flow and subtracts these packets from the backlog of the discipline.
     pub(super) fn dequeue(
         &mut self,
         mut serve: impl FnMut(&mut Flow<P, L>, &mut Backlog) -> Option<Waiting<P>>,
@@ -123,7 +123,8 @@ impl<P: Copy, L: Default> Fair<P, L> {
                 flow.deficit -= i64::from(next.packet.size);
                 return Some(next);
             }
-            // An empty new flow is moved to the old flows once, so that it does not get priority again immediately.
+            // An empty new flow is moved to the old flows once, so that the flow does not get priority again
+            // immediately.
             list.pop();
             if from_new && !self.old.is_empty() {
                 self.old.push(index);

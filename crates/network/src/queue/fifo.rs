@@ -1,4 +1,4 @@
-//! First in, first out, with a counted backlog: the buffer of most disciplines.
+//! A first-in, first-out buffer that counts its backlog. Most disciplines use this buffer.
 
 use super::discipline::{Backlog, Waiting};
 use crate::{Packet, Ring};

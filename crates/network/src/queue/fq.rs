@@ -1,10 +1,11 @@
 //! fq: deficit round robin over flows, with a packet limit and a maximum rate per flow.
 //!
-//! Linux `net/sched/sch_fq.c` as a router uses it. At a host, fq also releases every packet at the time that its
-//! socket has set for pacing. A router has no sockets, so these times and the horizon of such times are not modelled
-//! here. For hosts, `tcp.pacing = "fq"` of a flow models them. A flow uses this pacing if its host has a network
-//! interface with this queue. Flows are identified by their hash, as are packets without a socket in Linux. Not
-//! modelled: weights and maps of the bands other than the kernel's defaults, and the slack of the kernel's timers.
+//! The model is Linux's `net/sched/sch_fq.c` at a router. At a host, fq also releases every packet at the time that its
+//! socket has set for pacing. A router has no sockets, so neither such release times nor the limit on how far ahead
+//! they may be (`horizon`) are modelled for routers. For hosts, `tcp.pacing = "fq"` of a flow models the release times.
+//! A flow uses this pacing if its host has a network interface with this queue. Flows are identified by their hash, as
+//! are packets without a socket in Linux. Not modelled: weights and maps of the bands other than the kernel's defaults,
+//! and the slack of the kernel's timers.
 
 use super::codel::ms;
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
@@ -38,7 +39,8 @@ params! {
         low_rate_threshold_bps: u64 = 550_000, "bit/s", 0.0..=1e12;
         /// Time after which an empty flow gets a new quantum when it returns.
         refill_delay_ms: f64 = 40.0, "ms", 0.0..=100_000.0;
-        /// Mark packets that leave by more than this time later than they could have; null: no marks.
+        /// Mark packets that leave more than this time after the earliest time at which they could have left; null: no
+        /// marks.
         ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;
         /// Bit mask of the flow hash: one less than the number of queues.
         orphan_mask: u32 = 1023, "", 0..=65_535;
@@ -82,7 +84,7 @@ impl Band {
     }
 }
 
-/// The state of the discipline.
+/// An fq discipline.
 pub struct Fq<P> {
     params: FqParams,
     flows: Vec<Flow<P>>,
@@ -116,7 +118,7 @@ impl<P: Copy> Fq<P> {
         }
     }
 
-    /// The band to serve: the present band while it has credit, then the next band that has flows.
+    /// The band to serve: the current band while it has credit, then the next band that has flows.
     fn turn(&mut self) -> Option<usize> {
         if self.bands[self.current].credit > 0 && !self.bands[self.current].is_idle() {
             return Some(self.current);
@@ -249,7 +251,8 @@ impl<P: Copy + Send> QueueDiscipline<P> for Fq<P> {
         self.backlog
     }
 
-    /// The time is later than the present if a maximum rate makes all flows with packets pause.
+    /// The time at which the next packet may leave. The time is later than now only if a maximum rate makes all flows
+    /// with packets pause.
     fn ready(&self) -> Time {
         if self.params.maxrate_bps.is_none() || self.backlog.packets == 0 {
             return Time::ZERO;

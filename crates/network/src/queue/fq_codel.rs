@@ -33,7 +33,7 @@ params! {
     }
 }
 
-/// The state of the discipline.
+/// An FQ-CoDel discipline.
 pub struct FqCodel<P> {
     limit: u64,
     memory_limit: u64,
@@ -42,7 +42,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
-    /// RFC 8290 section 4.1; Linux `fq_codel_enqueue`.
+    /// Source: RFC 8290 section 4.1; Linux `fq_codel_enqueue`.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let index = self.fair.index(packet.stream);
         self.fair.push(index, packet, now);
@@ -53,7 +53,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
         }
     }
 
-    /// RFC 8290 section 4.2; Linux `fq_codel_dequeue`.
+    /// Source: RFC 8290 section 4.2; Linux `fq_codel_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let settings = &self.settings;
         self.fair.dequeue(|flow, backlog| {
@@ -66,7 +66,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqCodel<P> {
         })
     }
 
-    /// Linux `fq_codel_change`.
+    /// Source: Linux `fq_codel_change`.
     fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;

@@ -1,7 +1,7 @@
 //! FQ-PIE: deficit round robin over hashed flows, each with its own PIE controller.
 //!
-//! Linux `net/sched/sch_fq_pie.c`; RFC 8033 for the controller. All controllers are updated at the same ticks (the
-//! kernel distributes the updates over batches). Memory is counted in bytes on the wire.
+//! Linux `net/sched/sch_fq_pie.c`; RFC 8033 for the controller. All controllers are updated at the same times. The
+//! kernel updates the controllers in batches at different times. Memory is counted in bytes on the wire.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
 use super::fair::Fair;
@@ -38,7 +38,7 @@ params! {
     }
 }
 
-/// The state of the discipline.
+/// An FQ-PIE discipline.
 pub struct FqPie<P> {
     limit: u64,
     memory_limit: u64,
@@ -51,7 +51,7 @@ pub struct FqPie<P> {
 }
 
 impl<P: Copy> FqPie<P> {
-    /// Linux `fq_pie_timer`.
+    /// Source: Linux `fq_pie_timer`.
     fn catch_up(&mut self, now: Time) {
         while self.ticks.pop(now).is_some() {
             self.fair.flows.iter_mut().for_each(|flow| flow.law.update(&self.settings));
@@ -60,7 +60,7 @@ impl<P: Copy> FqPie<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
-    /// Linux `fq_pie_qdisc_enqueue`.
+    /// Source: Linux `fq_pie_qdisc_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.catch_up(now);
         let Backlog { packets, bytes } = self.fair.backlog();
@@ -79,7 +79,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
         self.fair.push(index, packet, now);
     }
 
-    /// Linux `fq_pie_qdisc_dequeue`.
+    /// Source: Linux `fq_pie_qdisc_dequeue`.
     fn dequeue(&mut self, now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.catch_up(now);
         self.fair.dequeue(|flow, backlog| {
@@ -90,7 +90,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for FqPie<P> {
         })
     }
 
-    /// Linux `fq_pie_change`.
+    /// Source: Linux `fq_pie_change`.
     fn resize(&mut self, limit: Limit, now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;

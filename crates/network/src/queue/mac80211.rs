@@ -1,9 +1,9 @@
 //! The queue of a station in Linux's mac80211: FQ-CoDel with a limit that all stations of a radio share.
 //!
 //! Linux `include/net/fq_impl.h`, `net/mac80211/tx.c` (`ieee80211_txq_setup_flows`). Linux has one table of flows per
-//! radio. If flows of two stations collide in this table, Linux uses an extra flow. Here each station has its own
-//! table, created with its first packet, so stations never collide. Memory is counted in bytes on the wire, not in
-//! bytes of kernel buffers (`skb->truesize`).
+//! radio. If flows of two stations collide in this table, Linux uses an extra flow. In this model each station has its
+//! own table, created with the station's first packet, so flows of two stations never collide. Memory is counted in
+//! bytes on the wire, not in bytes of kernel buffers (`skb->truesize`).
 //!
 //! This discipline in front of a link is the queue of a radio with a single station. The layers below the queue
 //! (airtime fairness, limits on queued airtime) are part of a [Wi-Fi cell](crate::wifi).
@@ -39,10 +39,11 @@ params! {
         interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
         /// Mark packets that may be marked instead of dropping them.
         ecn: bool = true, "";
-        /// Give stations equal airtime in a cell. Otherwise they take turns by aggregates.
+        /// Give stations equal airtime in a cell. Without airtime fairness, stations take turns, with one aggregate per
+        /// turn.
         airtime_fairness: bool = true, "";
-        /// Limit the airtime that is queued in the radio of a cell (AQL). Otherwise two aggregates are queued there,
-        /// as in ath9k. Null: limited, except in cells of 802.11n.
+        /// Limit the airtime that is queued in the radio of a cell (AQL). Without this limit, two aggregates are queued
+        /// in the radio, as in ath9k. Null: limited, except in cells of 802.11n.
         aql: Option<bool> = None, "";
         /// Airtime that a station may always queue in the radio.
         aql_low_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
@@ -53,7 +54,7 @@ params! {
     }
 }
 
-/// The state of the discipline.
+/// The queue of a station.
 pub struct Mac80211<P> {
     params: Mac80211Params,
     settings: Settings,
@@ -70,7 +71,7 @@ impl<P: Copy + Send> Mac80211<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
-    /// Linux `fq_tin_enqueue`.
+    /// Source: Linux `fq_tin_enqueue`.
     fn enqueue(&mut self, packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let fair = self.fair();
         let index = fair.index(packet.stream);
@@ -81,7 +82,8 @@ impl<P: Copy + Send> QueueDiscipline<P> for Mac80211<P> {
         }
     }
 
-    /// CoDel gets the backlog of the flow, and never drops the last packet of the flow. Linux `fq_tin_dequeue`.
+    /// CoDel gets the backlog of the flow, and never drops the last packet of the flow.
+    /// Source: Linux `fq_tin_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let Mac80211 { settings, fair, .. } = self;
         fair.as_mut()?.dequeue(|flow, backlog| {

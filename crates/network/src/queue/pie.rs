@@ -1,7 +1,7 @@
 //! PIE: drops on arrival with a probability that a controller adjusts to keep the queueing delay near a target.
 //!
 //! RFC 8033; Linux `net/sched/sch_pie.c` with its default of measuring the delay by timestamps. The probability is a
-//! floating-point number here and a 56-bit fraction in Linux.
+//! floating-point number in this model and a 56-bit fraction in Linux.
 
 use super::codel::ms;
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
@@ -11,19 +11,19 @@ use params::{Entry, params};
 use units::{Duration, Probe, Rng, Time};
 
 /// Backlog in bytes below which no packet is dropped: two packets.
-/// RFC 8033 section 4.1; Linux `pie_drop_early`.
+/// Source: RFC 8033 section 4.1; Linux `pie_drop_early`.
 const SMALL_BACKLOG: u64 = 2 * 1514;
-/// Sum of the probabilities since the last drop below which no packet is dropped.
-/// RFC 8033 section 5.4; Linux `pie_drop_early`.
+/// No packet is dropped while the sum of the drop probabilities since the last drop is below this value.
+/// Source: RFC 8033 section 5.4; Linux `pie_drop_early`.
 const MIN_ACCUMULATED: f64 = 0.85;
-/// Sum of the probabilities since the last drop at which the packet is dropped for certain.
-/// RFC 8033 section 5.4; Linux `pie_drop_early`.
+/// A packet is dropped with certainty when the sum of the drop probabilities since the last drop reaches this value.
+/// Source: RFC 8033 section 5.4; Linux `pie_drop_early`.
 const MAX_ACCUMULATED: f64 = 8.5;
 /// Time for which a burst after a quiet time passes without drops.
-/// RFC 8033 section 4.4 (MAX_BURST); Linux `pie_vars_init`.
+/// Source: RFC 8033 section 4.4 (MAX_BURST); Linux `pie_vars_init`.
 const BURST_ALLOWANCE: Duration = Duration::from_millis(150);
 /// Queueing delay above which the probability rises by an additional two percentage points.
-/// RFC 8033 section 5.2; Linux `pie_calculate_probability`.
+/// Source: RFC 8033 section 5.2; Linux `pie_calculate_probability`.
 const HIGH_DELAY: Duration = Duration::from_millis(250);
 
 params! {
@@ -76,7 +76,8 @@ pub(super) struct Pie {
     burst_left: Duration,
     delay: Duration,
     delay_before: Duration,
-    /// Time of the last departure. `None` since the burst allowance was renewed, as idle time must not use it up.
+    /// Time of the last departure. `None` since the burst allowance was renewed, as idle time must not use up the
+    /// allowance.
     last_dequeue: Option<Time>,
 }
 
@@ -95,7 +96,7 @@ impl Default for Pie {
 
 impl Pie {
     /// Whether to drop a packet of `size` bytes that arrives at a backlog of `backlog` bytes.
-    /// RFC 8033 section 4.1; Linux `pie_drop_early`.
+    /// Source: RFC 8033 section 4.1; Linux `pie_drop_early`.
     pub(super) fn should_drop(
         &mut self,
         settings: &Settings,
@@ -123,7 +124,7 @@ impl Pie {
     }
 
     /// Record that a packet has left after the queueing delay `wait`. `empty`: whether the queue is now empty.
-    /// Linux `pie_process_dequeue`; RFC 8033 section 5.3 (delay by timestamps).
+    /// Source: Linux `pie_process_dequeue`; RFC 8033 section 5.3 (delay by timestamps).
     pub(super) fn departed(&mut self, wait: Duration, empty: bool, now: Time) {
         self.delay = if empty { Duration::ZERO } else { wait };
         let before = self.last_dequeue.replace(now).unwrap_or(now);
@@ -131,7 +132,7 @@ impl Pie {
     }
 
     /// Update the probability. Must be called once per update interval.
-    /// RFC 8033 section 4.2; Linux `pie_calculate_probability`.
+    /// Source: RFC 8033 section 4.2; Linux `pie_calculate_probability`.
     pub(super) fn update(&mut self, settings: &Settings) {
         let (now, before) = (self.delay.as_secs_f64(), self.delay_before.as_secs_f64());
         let scale = self.gain();
@@ -157,8 +158,8 @@ impl Pie {
         self.delay_before = self.delay;
     }
 
-    /// Factor of the steps of the probability, which is smaller for small probabilities.
-    /// RFC 8033 section 4.2 (auto-tuning); Linux `pie_calculate_probability`.
+    /// Factor by which steps of the probability are scaled. The factor is smaller for small probabilities.
+    /// Source: RFC 8033 section 4.2 (auto-tuning); Linux `pie_calculate_probability`.
     fn gain(&self) -> f64 {
         if self.probability >= 0.1 {
             return 1.0;
@@ -169,12 +170,12 @@ impl Pie {
     }
 }
 
-/// Maximum number of missed ticks that are processed. Older ticks no longer have an effect.
-/// Own: bounds the work after a long idle time.
+/// Maximum number of missed ticks that are processed. Older ticks no longer have an effect. Own choice: the maximum
+/// bounds the work after a long idle time.
 const MEMORY_TICKS: u64 = 4096;
 
-/// A timer that ticks every `period`. Its ticks are processed late, at the next call: between two calls only the time
-/// changes.
+/// A timer that ticks every `period`. Ticks are processed at the next call of the queue. The result is the same,
+/// because only the time changes between two calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
     next: Time,
@@ -187,7 +188,7 @@ impl Ticks {
     }
 
     /// Return the next tick that is due by `now`.
-    /// Linux `pie_timer`.
+    /// Source: Linux `pie_timer`.
     pub(super) fn pop(&mut self, now: Time) -> Option<Time> {
         if now < self.next {
             return None;
@@ -211,7 +212,7 @@ pub struct PieQueue<P> {
 }
 
 impl<P> PieQueue<P> {
-    /// Linux `pie_timer`.
+    /// Source: Linux `pie_timer`.
     fn catch_up(&mut self, now: Time) {
         while self.ticks.pop(now).is_some() {
             self.law.update(&self.settings);
@@ -220,7 +221,7 @@ impl<P> PieQueue<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
-    /// Linux `pie_qdisc_enqueue`.
+    /// Source: Linux `pie_qdisc_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.catch_up(now);
         let Backlog { packets, bytes } = self.waiting.backlog();
@@ -236,7 +237,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
         self.waiting.push(packet, now);
     }
 
-    /// Linux `pie_qdisc_dequeue`.
+    /// Source: Linux `pie_qdisc_dequeue`.
     fn dequeue(&mut self, now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         self.catch_up(now);
         let next = self.waiting.pop()?;
@@ -244,7 +245,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for PieQueue<P> {
         Some(next)
     }
 
-    /// Linux `pie_change`.
+    /// Source: Linux `pie_change`.
     fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: Some(packets), bytes: None } = limit else { return false };
         self.limit = packets;

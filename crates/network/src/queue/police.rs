@@ -1,7 +1,7 @@
 //! Policer: drops arriving packets that exceed a token bucket, and queues all other packets first in, first out.
 //!
-//! Linux `net/sched/act_police.c` (`police rate R burst B drop`), which acts before a queue. Here the queue is
-//! drop-tail.
+//! Linux `net/sched/act_police.c` (`police rate R burst B drop`), which acts before a queue. In this model the queue
+//! behind the policer is drop-tail.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
@@ -22,7 +22,7 @@ params! {
     }
 }
 
-/// The state of the policer and its queue.
+/// A policer and its drop-tail queue.
 pub struct Police<P> {
     bucket: Bucket,
     limit: Limit,
@@ -58,7 +58,8 @@ impl<P: Copy + Send> QueueDiscipline<P> for Police<P> {
 
 impl<P: Copy + Send + 'static> Entry<u64> for Police<P> {
     type Params = PoliceParams;
-    const TITLE: &'static str = "Policer: drops what exceeds a rate, without a queue of its own";
+    const TITLE: &'static str =
+        "Policer: drops arriving packets that exceed a rate and a burst, in front of a drop-tail queue";
     const SOURCE: &'static str = "Linux net/sched/act_police.c";
 
     fn new(params: PoliceParams, _seed: u64) -> Self {

@@ -1,7 +1,7 @@
 //! RED: drops on arrival with a probability that grows with the average backlog.
 //!
 //! Floyd and Jacobson, ToN 1(4), 1993; Floyd, Gummadi and Shenker, "Adaptive RED", 2001; Linux `net/sched/sch_red.c`,
-//! `include/net/red.h`. The average and its decay during idle times are exact here; the kernel uses tables.
+//! `include/net/red.h`. The average and its decay during idle times are exact in this model; the kernel uses tables.
 
 use super::codel::ms;
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting, shrink};
@@ -12,7 +12,7 @@ use params::{Entry, Problem, params};
 use units::{Probe, Rng, Time};
 
 /// Time between adaptations of the maximum probability.
-/// Floyd, Gummadi and Shenker (2001), section 4; Linux `red_adaptative_timer`.
+/// Source: Floyd, Gummadi and Shenker (2001), section 4; Linux `red_adaptative_timer`.
 const ADAPT_MS: f64 = 500.0;
 
 params! {
@@ -27,7 +27,7 @@ params! {
         max: u64 = 0, "bytes", 0.0..=1e12;
         /// Average packet size.
         avpkt: u64 = 1000, "bytes", 1..=65_535;
-        /// Packets that may pass in a burst. They determine the weight of the average; 0: (2 min + max) / (3 avpkt).
+        /// Packets that may pass in a burst, which determine the weight of the average; 0: (2 min + max) / (3 avpkt).
         burst: u64 = 0, "packets", 0..=1_000_000;
         /// Maximum probability of an early drop.
         probability: f64 = 0.02, "", 0.0..=1.0;
@@ -42,7 +42,7 @@ params! {
     }
 }
 
-/// The state of the queue.
+/// A RED queue.
 pub struct Red<P> {
     params: RedParams,
     weight: f64,
@@ -66,7 +66,7 @@ enum Action {
 }
 
 impl<P: Copy> Red<P> {
-    /// Floyd and Jacobson (1993), section 4; Linux `red_calc_qavg`.
+    /// Source: Floyd and Jacobson (1993), section 4; Linux `red_calc_qavg`.
     fn average_now(&mut self, now: Time) {
         if let Some(since) = self.idle_since.take() {
             self.average = self.decayed(since, now);
@@ -75,20 +75,20 @@ impl<P: Copy> Red<P> {
         }
     }
 
-    /// The average after an idle time, as if small packets had found the queue empty.
+    /// The average backlog after an idle time, as if packets of `avpkt` bytes had arrived at the empty queue.
     fn decayed(&self, since: Time, now: Time) -> f64 {
         let packet_seconds = self.params.avpkt as f64 * 8.0 / (self.params.bandwidth_mbps * 1e6);
         self.average * (1.0 - self.weight).powf(now.since(since).as_secs_f64() / packet_seconds)
     }
 
-    /// The probability of an early drop at an average between the thresholds. It is not corrected by the number of
-    /// packets since the last drop.
+    /// The probability of an early drop at an average between the thresholds. The result is not corrected by the number
+    /// of packets since the last drop.
     fn probability(&self, average: f64) -> f64 {
         let (min, max) = (self.params.min as f64, self.params.max as f64);
         self.params.probability * (average - min) / (max - min)
     }
 
-    /// Floyd and Jacobson (1993), section 7; Linux `red_action`.
+    /// Source: Floyd and Jacobson (1993), section 7; Linux `red_action`.
     fn action(&mut self) -> Action {
         let (min, max) = (self.params.min as f64, self.params.max as f64);
         if self.average < min {
@@ -104,8 +104,8 @@ impl<P: Copy> Red<P> {
             self.drawn = self.rng.unit();
             return Action::Pass;
         };
-        // Gaps are uniformly distributed. The next drop is due when the count reaches a random share of 1/p, drawn at
-        // the beginning of the gap.
+        // The gaps between drops are uniformly distributed. The next drop is due when the number of packets times the
+        // probability reaches a random number in [0, 1), which is drawn at the beginning of the gap.
         let probability = self.probability(self.average);
         self.since_drop = Some(count + 1);
         if ((count + 1) as f64) * probability < self.drawn {
@@ -135,7 +135,7 @@ impl<P: Copy> Red<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
-    /// Linux `red_enqueue`.
+    /// Source: Linux `red_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         self.average_now(now);
         self.adapt(now);
@@ -154,7 +154,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
         self.waiting.push(packet, now);
     }
 
-    /// Linux `red_dequeue`.
+    /// Source: Linux `red_dequeue`.
     fn dequeue(&mut self, now: Time, _events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         let next = self.waiting.pop();
         if next.is_none() && self.idle_since.is_none() {
@@ -163,7 +163,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Red<P> {
         next
     }
 
-    /// Linux `red_change`.
+    /// Source: Linux `red_change`.
     fn resize(&mut self, limit: Limit, _now: Time, events: &mut QueueEvents<P>) -> bool {
         let Limit { packets: None, bytes: Some(bytes) } = limit else { return false };
         self.params.limit = bytes;
@@ -193,7 +193,7 @@ impl<P: Copy + Send + 'static> Entry<u64> for Red<P> {
     const TITLE: &'static str = "RED: random early detection, optionally adaptive";
     const SOURCE: &'static str = "Floyd and Jacobson, ToN 1(4), 1993; Linux net/sched/sch_red.c";
 
-    /// Linux `red_check_params`.
+    /// Source: Linux `red_check_params`.
     fn check(params: &RedParams) -> Option<Problem> {
         let RedParams { min, max, .. } = *params;
         let message = || format!("{max} bytes are less than min, {min} bytes; write the smaller as min");
@@ -220,9 +220,9 @@ impl<P: Copy + Send + 'static> Entry<u64> for Red<P> {
     }
 }
 
-/// The weight of the average: the largest power of 1/2 with which `burst` packets pass before the average reaches
-/// `min` (as computed by `tc`).
-/// iproute2 `tc_red_eval_ewma`.
+/// The weight of the average: the largest power of 1/2 with which `burst` packets pass before the average reaches `min`
+/// (as computed by `tc`).
+/// Source: iproute2 `tc_red_eval_ewma`.
 fn weight(min: u64, burst: u64, packet: u64) -> f64 {
     let needed = burst as f64 + 1.0 - min as f64 / packet as f64;
     let allows = |w: f64| (1.0 - (1.0 - w).powf(burst as f64)) / w >= needed;

@@ -1,4 +1,4 @@
-//! Step marking: every packet that exceeds a threshold is marked, and no other packet.
+//! Step marking: a packet is marked if and only if it exceeds a threshold.
 //!
 //! The switches of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257 section 3.1) mark arriving packets by
 //! the length of the queue. L4S marks departing packets by their queueing delay (RFC 9331; Linux `ce_threshold` of
@@ -16,8 +16,8 @@ params! {
     pub struct StepParams {
         /// Maximum packets that may wait.
         limit: u64 = 1000, "packets", 1.0..=1e12, role = limit;
-        /// Number of waiting packets above which an arriving packet is marked; null: no such marks, or 20 if the
-        /// other threshold is null, too.
+        /// Number of waiting packets above which an arriving packet is marked; null: no such marks, or 20 if `mark_ms`
+        /// is null, too.
         mark_packets: Option<u64> = None, "packets", 0.0..=1e12;
         /// Queueing delay above which a packet is marked; null: no such marks.
         mark_ms: Option<f64> = None, "ms", 0.0..=60_000.0;
@@ -27,7 +27,7 @@ params! {
 /// The threshold that the DCTCP paper uses at 1 Gbit/s, in packets.
 const PACKETS: u64 = 20;
 
-/// The state of the queue.
+/// A queue with step marking.
 pub struct Step<P> {
     params: StepParams,
     waiting: Fifo<P>,

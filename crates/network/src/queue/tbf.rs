@@ -1,9 +1,9 @@
 //! Token bucket filter: shapes to a rate, with a burst and optionally a peak rate.
 //!
-//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission time; here tokens are exact.
-//! The kernel's own tests use tbf as a bottleneck on a link of unlimited rate, which also works here. A packet that
-//! finds enough tokens then leaves at once, without a transmission time. A change of the rate does not change the
-//! number of tokens.
+//! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission time; tokens are exact in this
+//! model. The kernel's own tests use tbf as a bottleneck on a link of unlimited rate. The model supports tbf on such a
+//! link, too. A packet that finds enough tokens then leaves at once, without a transmission time. A change of the rate
+//! does not change the number of tokens.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;
@@ -29,7 +29,7 @@ params! {
     }
 }
 
-/// An exact token bucket. The unit of its level is a billionth of a bit, so each nanosecond adds `rate` units.
+/// An exact token bucket. The unit of the level is a billionth of a bit, so each nanosecond adds `rate` units.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     rate: u128,
@@ -75,7 +75,7 @@ impl Bucket {
         at + Duration::from_nanos(wait(cost, level, rate) as u64)
     }
 
-    /// Take the tokens for `size` bytes if there are enough. Return whether there were enough.
+    /// Take the tokens for `size` bytes if there are enough. Return whether there were enough tokens.
     pub(super) fn take(&mut self, size: u16, now: Time) -> bool {
         while let Some(&(change, rate)) = self.later.last().filter(|change| change.0 <= now) {
             self.fill(change);
@@ -110,7 +110,8 @@ fn gain(rate: u128, from: Time, to: Time) -> u128 {
     u128::from(to.since(from).as_nanos()) * rate
 }
 
-/// Nanoseconds until the level reaches the cost; `u64::MAX` if the rate is zero, so the level never reaches it.
+/// Nanoseconds until the level reaches the cost; `u64::MAX` if the rate is zero, as the level then never reaches the
+/// cost.
 fn wait(cost: u128, level: u128, rate: u128) -> u128 {
     match cost.saturating_sub(level) {
         0 => 0,
@@ -119,7 +120,7 @@ fn wait(cost: u128, level: u128, rate: u128) -> u128 {
     }
 }
 
-/// The state of the shaper.
+/// A token bucket filter and its queue.
 pub struct Tbf<P> {
     bucket: Bucket,
     peak: Option<Bucket>,

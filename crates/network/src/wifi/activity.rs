@@ -26,7 +26,7 @@ impl Activity {
         self.sizes.iter().sum()
     }
 
-    /// Show airtime, PPDUs, retries and collisions.
+    /// Report airtime, PPDUs, retries and collisions.
     pub fn observe(&self, probe: &mut Probe<'_>) {
         probe.see("airtime", self.air.as_secs_f64(), "s");
         probe.see("ppdus", self.ppdus() as f64, "frames");
@@ -34,7 +34,7 @@ impl Activity {
         probe.see("collisions", self.collisions as f64, "frames");
     }
 
-    /// Show the sizes of PPDUs.
+    /// Report the numbers of MPDUs in PPDUs.
     pub fn observe_sizes(&self, probe: &mut Probe<'_>) {
         let (sizes, ppdus) = (&self.sizes, self.ppdus());
         if ppdus > 0 {

@@ -53,7 +53,7 @@ impl Aggregate {
         if bare && self.mpdus == 1 { self.bytes - DELIMITER } else { self.bytes }
     }
 
-    /// Whether an ACK acknowledges the PPDU: a single MPDU requests no block ACK (10.25.6.1; as in
+    /// Whether a plain ACK acknowledges the PPDU. A single MPDU requests no block ACK (10.25.6.1; as in
     /// `WifiDefaultAckManager` of ns-3).
     pub fn is_lone(&self) -> bool {
         self.mpdus == 1

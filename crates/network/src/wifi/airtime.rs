@@ -18,7 +18,7 @@ pub struct Airtime {
 }
 
 impl Airtime {
-    /// Show all uses.
+    /// Report the time of each use.
     pub fn observe(&self, probe: &mut Probe<'_>) {
         let uses = [
             ("cell_idle", self.idle),

@@ -22,17 +22,17 @@ pub enum Fate {
 /// An MPDU with a sequence number.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpdu<P> {
-    /// The packet, and when it arrived at the queue.
+    /// The packet, and its arrival time at the queue.
     pub waiting: Waiting<P>,
     /// Transmissions so far.
     pub tries: u64,
     /// Whether any transmission was free of collisions.
     pub started: bool,
-    /// Arrival time of the last transmission. It is set only if packets are released one by one.
+    /// Arrival time of the last transmission. The time is set only if packets are released one by one.
     pub ended: Time,
     /// Whether the MPDU is missing, received or given up.
     pub fate: Fate,
-    /// Airtime that was estimated when the packet was handed down; zero if it was not handed down.
+    /// Airtime that was estimated when the driver passed the packet to the radio. Zero if no driver is modelled.
     pub airtime: Duration,
 }
 
@@ -98,8 +98,8 @@ impl<P: Copy> Window<P> {
     }
 
     /// Decide the fates of the first `n` missing MPDUs, which have been transmitted, and return how many arrived.
-    /// `received` is called with the size of each packet. An MPDU that is lost after `retries` retries is given up;
-    /// with 0 retries, never. `settled` is called for every MPDU that was received or given up.
+    /// `received` is called with the size of each packet. An MPDU that is lost after `retries` retries is given up. If
+    /// `retries` is 0, no MPDU is given up. `settled` is called for every MPDU that was received or given up.
     pub fn judge(
         &mut self,
         n: usize,

@@ -1,10 +1,10 @@
 //! Enhanced distributed channel access: the rules that decide when each device transmits (IEEE 802.11-2020, 10.23.2).
 //!
-//! Slot boundary `k` of an idle medium is SIFS and `k` slots after the last frame. A contender may transmit from
-//! boundary AIFSN on. At each boundary, a contender with a counter of zero transmits; otherwise its counter decreases
-//! by one (10.23.2.4). The time of the next transmission is therefore known as soon as the medium is idle. The
-//! counters of all other contenders at that time are known, too. No event per slot is needed. After a collision, slot
-//! boundaries differ between contenders.
+//! Slot boundary `k` of an idle medium is SIFS plus `k` slots after the end of the last frame. A contender may transmit
+//! from boundary AIFSN on. At each boundary, a contender with a counter of zero transmits; otherwise its counter
+//! decreases by one (10.23.2.4). The time of the next transmission is therefore known as soon as the medium is idle.
+//! The counters of all other contenders at the time of the next transmission are known, too. No event per slot is
+//! needed. After a collision, slot boundaries differ between contenders.
 
 use units::{Duration, Rng, Time};
 
@@ -26,8 +26,8 @@ const SHORT_RETRY_LIMIT: u64 = 7;
 impl Category {
     /// Best effort: Table 9-155, with a TXOP limit of one frame exchange.
     pub const BEST_EFFORT: Category = Category { aifsn: 3, cw_min: 15, cw_max: 1_023 };
-    /// Own: beacons have priority over all other frames and do not back off, as in ns-3 (10.3.4.2 leaves this to the
-    /// access point).
+    /// Own choice: beacons have priority over all other frames and do not back off, as in ns-3. Section 10.3.4.2 leaves
+    /// this choice to the access point.
     pub const BEACON: Category = Category { aifsn: 1, cw_min: 0, cw_max: 0 };
 }
 
@@ -47,7 +47,7 @@ pub struct Contender {
     slot: Duration,
     /// Backoff counter when the medium became idle.
     counter: u64,
-    /// Whether the counter was drawn for the present exchange, or for the preceding exchange.
+    /// Whether the counter has been drawn since the last call of [`freeze`](Self::freeze).
     fresh: bool,
     /// Number of successive failures.
     failures: u64,
@@ -71,7 +71,8 @@ impl Contender {
         }
     }
 
-    /// Count slots from `origin`: SIFS after the end of the preceding frame or of the wait after it.
+    /// Count slots from `origin`. `origin` is SIFS after the end of the preceding exchange, or SIFS after the
+    /// additional wait that follows a failed exchange.
     pub fn count_from(&mut self, origin: Time) {
         self.origin = origin;
     }

@@ -5,10 +5,10 @@
 //! - [`phy`]: rates and durations of PPDUs and control frames.
 //! - [`edca`]: the times at which each device transmits. Backoff is exact to the slot, without an event per slot.
 //! - [`aggregate`]: the packets that share a PPDU.
-//! - [`rate`]: rate control; [`scheme`]: the modulation and coding schemes from which it chooses.
+//! - [`rate`]: rate control; [`scheme`]: the modulation and coding schemes from which rate control chooses.
 //! - [`noise`]: errors caused by noise.
 //! - [`block_ack`]: received and missing MPDUs, retransmission, and release in order.
-//! - [`mac80211`]: Linux's queues, their order of service, and the limits on packets queued below them.
+//! - [`mac80211`]: Linux's queues, their order of service, and the limits on packets queued in the radio.
 //! - [`airtime`]: the use of the medium's time.
 //! - [`Cell`]: the element.
 

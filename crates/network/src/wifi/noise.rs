@@ -1,15 +1,16 @@
 //! Errors caused by noise: the probability that an MPDU is received, by modulation, code and signal-to-noise ratio.
 //!
-//! G. Pei and T. Henderson, *Validation of OFDM error rate model in ns-3*, Boeing, 2010 (`NistErrorRateModel`): bits
-//! of Gray-coded square constellations in white noise, then the union bound of the convolutional code of OFDM with
-//! hard decisions. Soft decisions and LDPC would gain 2 to 3 dB. Fading within a channel would cost part of this
-//! gain. The model has neither.
+//! G. Pei and T. Henderson, *Validation of OFDM error rate model in ns-3*, Boeing, 2010 (`NistErrorRateModel`): bits of
+//! Gray-coded square constellations in white noise, then the union bound of the convolutional code of OFDM with hard
+//! decisions. Soft decisions and LDPC would gain 2 to 3 dB. Fading within a channel would cost part of this gain. The
+//! model has neither soft decisions, nor LDPC, nor fading.
 
 use super::phy::Coding;
 
 /// Distance spectra: numerator of the code rate, smallest distance, and the number of wrong bits on all paths of each
 /// distance through the trellis. The code has the generators 133 and 171 (17.3.5.6), punctured as in 17.3.5.6 and
-/// 19.3.11.6. A test derives the numbers. Further terms would have no effect at any ratio at which packets arrive.
+/// 19.3.11.6. A test derives these numbers. Terms of larger distances would have no effect at any signal-to-noise ratio
+/// at which packets arrive.
 const SPECTRA: [(u64, i32, &[f64]); 4] = [
     (1, 10, &[36.0, 0.0, 211.0, 0.0, 1_404.0, 0.0, 11_633.0, 0.0, 77_433.0, 0.0, 502_690.0]),
     (2, 6, &[3.0, 70.0, 285.0, 1_276.0, 6_160.0, 27_128.0, 117_019.0, 498_860.0]),

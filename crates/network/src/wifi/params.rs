@@ -35,8 +35,8 @@ params! {
         max_ampdu_bytes: Option<u64> = None, "bytes", 1..=6500631;
         /// Maximum packets in a block ACK window, and so in an aggregate; null: the maximum of the standard.
         max_ampdu_mpdus: Option<u64> = None, "packets", 1..=256;
-        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Control frames around slow data are
-        /// slower.
+        /// Highest rate of control frames: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s. Control frames that belong to slow
+        /// data PPDUs have lower rates.
         control_rate_bps: u64 = 24_000_000, "bit/s", 6000000..=54000000;
         /// Retransmissions of a packet before it is given up; 0: no limit. The default is that of ath9k
         /// (`ATH_MAX_SW_RETRIES`).
@@ -48,8 +48,9 @@ params! {
         station_mcs: Vec<u64>, "";
         /// Rate control of each station; empty: fixed rates.
         station_rates: Vec<Law> = Vec::new(), "";
-        /// Signal-to-noise ratio of each station: mean and standard deviation in dB, and memory in seconds, after
-        /// which the correlation is 1/e. An empty list for a station without noise; empty: no noise.
+        /// Signal-to-noise ratio of each station: mean and standard deviation in dB, and memory in seconds, after which
+        /// the correlation is 1/e. An empty inner list means no noise for that station; an empty outer list means no
+        /// noise for any station.
         station_snr: Vec<Vec<f64>> = Vec::new(), "";
         /// Spatial streams of each station; empty: `streams`.
         station_streams: Vec<u64> = Vec::new(), "";
@@ -84,7 +85,7 @@ impl WifiParams {
         let limits = self.standard.limits();
         let one_of = |name: &str, unit: &str, value: u64, known: Vec<u64>| {
             ensure(known.contains(&value), name, || {
-                format!("{value}{unit} is not of {}, which has {}{unit}", limits.name, listed(known))
+                format!("{value}{unit} does not exist in {}, which has {}{unit}", limits.name, listed(known))
             })
         };
         one_of("band_mhz", " MHz", self.band_mhz, limits.bands.to_vec())?;
@@ -131,7 +132,7 @@ impl WifiParams {
             (self.station_mcs[station], self.streams_of(station), self.errors_of(station));
         let place = |list: &str| format!("{list}[{station}]");
         ensure(mcs <= last, place("station_mcs"), || {
-            format!("MCS {mcs} is not of {name}, which has 0 to {last}")
+            format!("MCS {mcs} does not exist in {name}, which has 0 to {last}")
         })?;
         ensure((1..=most).contains(&streams), place("station_streams"), || {
             format!("{streams} streams; {name} has 1 to {most}")

@@ -1,7 +1,8 @@
 //! Rates and durations of PPDUs: HT in mixed format (802.11n), VHT (802.11ac) and HE for a single user (802.11ax).
 //!
-//! Section numbers refer to IEEE 802.11-2020 (HT 19, VHT 21) and IEEE 802.11ax-2021 (HE 27), as recollected.
-//! Durations agree with `HtPhy`, `VhtPhy` and `HePhy` of ns-3 except where a comment describes a difference.
+//! Section numbers refer to IEEE 802.11-2020 (HT 19, VHT 21) and IEEE 802.11ax-2021 (HE 27). The section numbers are
+//! cited from memory. Durations agree with `HtPhy`, `VhtPhy` and `HePhy` of ns-3 except where a comment describes a
+//! difference.
 
 use units::{Duration, Rate};
 
@@ -34,9 +35,9 @@ pub struct Limits {
     pub streams: u64,
     /// Highest MCS index. MCS indices begin at 0 for each number of streams.
     pub mcs: u64,
-    /// Maximum bytes of an A-MPDU: 9.7.3 of 2020 (HT, VHT); aPSDUMaxLength, 27.4.3 of 2021 (HE).
+    /// Maximum bytes of an A-MPDU: IEEE 802.11-2020, 9.7.3 (HT, VHT); IEEE 802.11ax-2021, 27.4.3, aPSDUMaxLength (HE).
     pub ampdu_bytes: u64,
-    /// Maximum MPDUs in a block ACK window: 9.3.1.8 of 2020; 26.4 of 2021.
+    /// Maximum MPDUs in a block ACK window: IEEE 802.11-2020, 9.3.1.8; IEEE 802.11ax-2021, 26.4.
     pub window: u64,
 }
 
@@ -139,7 +140,7 @@ impl Coding {
 
 /// Bits of the service field before the data: 19.3.11.2, 21.3.10.2, 27.3.12.3.
 const SERVICE_BITS: u64 = 16;
-/// Tail bits of each convolutional encoder: 19.3.11.3, 21.3.10.3. HE codes with LDPC, which has none.
+/// Tail bits of each convolutional encoder: 19.3.11.3, 21.3.10.3. HE uses LDPC, which has no tail bits.
 const TAIL_BITS: u64 = 6;
 /// Duration of the legacy preamble and signal field, L-STF, L-LTF and L-SIG: 17.3.3.
 const LEGACY_PREAMBLE_NS: u64 = 20_000;
@@ -257,7 +258,7 @@ impl Mode {
         (symbols * self.symbol_bits).saturating_sub(self.around_bits) / 8
     }
 
-    /// Maximum bytes that can be sent within `payload`.
+    /// Maximum bytes that can be sent in the time `payload`, without the preamble.
     pub fn bytes_in(&self, payload: Duration) -> u64 {
         (payload.as_nanos() / self.symbol_ns * self.symbol_bits).saturating_sub(self.around_bits) / 8
     }
@@ -274,8 +275,8 @@ impl Mode {
 }
 
 /// Number of convolutional encoders: one more for every 320 Mbit/s of HT (Tables 19-27 to 19-41) and every 540 Mbit/s
-/// of VHT (Tables 21-30 to 21-61) at the long guard interval. The exceptions in those tables are not modelled. HE
-/// uses LDPC and has no convolutional encoder.
+/// of VHT (Tables 21-30 to 21-61) at the long guard interval. The exceptions in these tables of the standard are not
+/// modelled. HE uses LDPC and has no convolutional encoder.
 fn encoders(standard: Standard, symbol_bits: u64) -> u64 {
     match standard {
         Standard::N => symbol_bits.div_ceil(320 * 4),
@@ -291,8 +292,7 @@ fn preamble_ns(standard: Standard, streams: u64) -> u64 {
     let us = match standard {
         Standard::N => 8 + 4 + 4 * trainings,      // HT-SIG, HT-STF, HT-LTF
         Standard::Ac => 8 + 4 + 4 * trainings + 4, // VHT-SIG-A, VHT-STF, VHT-LTF, VHT-SIG-B (missing in ns-3)
-        // RL-SIG, HE-SIG-A, HE-STF, HE-LTF. An HE-LTF takes 8 us as in ns-3: the double length with a guard of 1.6
-        // us.
+        // RL-SIG, HE-SIG-A, HE-STF, HE-LTF. An HE-LTF takes 8 us as in ns-3: 6.4 us and a guard interval of 1.6 us.
         Standard::Ax => 4 + 8 + 4 + 8 * trainings,
     };
     LEGACY_PREAMBLE_NS + 1_000 * us

@@ -33,11 +33,11 @@ pub struct Radio {
     pub window: usize,
     /// Probability that an MPDU is not received, independently of other MPDUs and of noise.
     pub errors: f64,
-    /// Retries after which an MPDU is given up; 0: never.
+    /// Retries after which an MPDU is given up; 0: an MPDU is never given up.
     pub retries: u64,
 }
 
-/// Packets handed down to the radio, first in, first out, that have no sequence number yet.
+/// Packets in the radio that have no sequence number yet, first in, first out.
 struct Below<P> {
     waiting: Fifo<P>,
     /// Estimated airtime of each waiting packet.
@@ -53,12 +53,12 @@ struct Below<P> {
 /// The state of a port.
 pub struct Port<P> {
     queue: Box<dyn QueueDiscipline<P>>,
-    /// Packets between queue and window; only with a mac80211 queue.
+    /// Packets between the queue and the block ACK window; only with a mac80211 queue.
     below: Option<Below<P>>,
     window: Window<P>,
     radio: Radio,
     rates: Box<dyn RateControl>,
-    /// Rate choice for the present PPDU, or for the last PPDU.
+    /// Rate choice for the current PPDU, or for the last PPDU.
     choice: Choice,
     /// Whether the port has to request a block ACK.
     pub asks: bool,
@@ -66,8 +66,8 @@ pub struct Port<P> {
     pub ready: Time,
     /// Arrival numbers, counted over the whole cell, of the packets in the queue and in the window.
     numbers: Ring<u64>,
-    /// Lower bound of the port's position in the order of service. It is set when a frame of the port fails; 0 if
-    /// none has failed.
+    /// Lower bound of the port's position in the order of service. The bound is set when a frame of the port fails; 0
+    /// if no frame has failed.
     turn: u64,
     pub stats: LinkStats<P>,
     activity: Activity,
@@ -108,19 +108,20 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// The scheme of the present PPDU.
+    /// The scheme of the current PPDU.
     fn scheme(&self) -> &Scheme {
         &self.radio.schemes[self.choice.scheme]
     }
 
-    /// The rules that the port's queue shares with the other queues of the radio; `None` if it is not a mac80211
+    /// The rules that the port's queue shares with the other queues of the radio; `None` if the queue is not a mac80211
     /// queue.
     pub fn rules(&mut self) -> Option<RadioRules> {
         self.queue.station_queue().map(|queue| queue.rules())
     }
 
-    /// Start to hand packets down to the radio before they are sent. `longest` limits the data of aggregates that
-    /// are built in advance. Such an aggregate fills at most half of the window, so that a second aggregate has room.
+    /// Start to pass packets to the radio before they are sent. `longest` limits the data of aggregates that are built
+    /// in advance. An aggregate that is built in advance fills at most half of the window, so that a second aggregate
+    /// has room.
     pub fn hands_down(&mut self, longest: Option<Duration>) {
         self.below = Some(Below {
             waiting: Fifo::default(),
@@ -131,7 +132,7 @@ impl<P: Copy> Port<P> {
         });
     }
 
-    /// Maximum bytes and MPDUs of an aggregate at the present rate.
+    /// Maximum bytes and MPDUs of an aggregate at the current rate.
     fn most(&self) -> (u64, usize) {
         let scheme = self.scheme();
         match self.below.as_ref().and_then(|below| below.longest) {
@@ -155,7 +156,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Hand the next packet down to the radio with the arrival number `number`. Return its size in bytes and its
+    /// Pass the next packet to the radio with the arrival number `number`. Return the packet's size in bytes and its
     /// airtime, estimated at the last used rate.
     pub fn hand_down(&mut self, number: u64, now: Time) -> Option<(u16, Duration)> {
         let next = self.dequeue(now)?;
@@ -261,13 +262,13 @@ impl<P: Copy> Port<P> {
         self.numbers.front().map_or(u64::MAX, |&number| number.max(self.turn))
     }
 
-    /// Place the port after packets with lower numbers.
+    /// Place the port after packets with lower arrival numbers in the order of service.
     pub fn wait_behind(&mut self, number: u64) {
         self.turn = number;
     }
 
-    /// Remove the numbers of packets that the queue dropped, the oldest number first. A packet that was handed down
-    /// is never dropped.
+    /// Remove the arrival numbers of packets that the queue dropped, the oldest number first. A packet in the radio is
+    /// never dropped.
     fn forget_dropped(&mut self) {
         if self.below.is_some() {
             return;
@@ -293,7 +294,7 @@ impl<P: Copy> Port<P> {
             return None;
         }
         let Port { queue, stats, released, .. } = self;
-        // An empty queue is also called, so that its discipline can detect that it is empty.
+        // The discipline is also called if its queue is empty, so that it can detect the empty queue.
         stats.queue_events(now, released.as_mut(), |events| queue.dequeue(now, events))
     }
 
@@ -344,7 +345,8 @@ impl<P: Copy> Port<P> {
     }
 
     /// Begin the PPDU of an aggregate, `alone` or in a collision. A packet counts as waiting until its first PPDU
-    /// without a collision. Otherwise the counters could show more traffic than the medium can carry.
+    /// without a collision. If a colliding packet counted as sent, the counters could show more traffic than the medium
+    /// can carry.
     pub fn transmit(&mut self, aggregate: &Aggregate, start: Time, alone: bool) {
         let (mut sent, mut first) = (Aggregate::default(), 0);
         let mode = self.scheme().mode;
@@ -404,10 +406,10 @@ impl<P: Copy> Port<P> {
         self.rates.report(&outcome, start + self.duration(aggregate));
     }
 
-    /// Remove the next packet that the receiver releases from the window, after a PPDU that ended at `end`. Return
-    /// the packet with its arrival time, which is zero if packets are not released one by one. Packets given up
-    /// before it are counted as lost. A packet whose PPDUs have all collided still counts as waiting, so it is
-    /// counted as dropped instead.
+    /// Remove the next packet that the receiver releases from the window, after a PPDU that ended at `end`. Return the
+    /// packet with its arrival time, which is zero if packets are not released one by one. Packets that were given up
+    /// before the released packet are counted as lost. A packet whose PPDUs have all collided still counts as waiting,
+    /// so it is counted as dropped instead.
     pub fn release(&mut self, end: Time) -> Option<(Packet<P>, Time)> {
         let mut known = Time::ZERO;
         loop {
@@ -424,7 +426,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Show the variables of the queue, the window and the activity.
+    /// Report the variables of the queue, the window and the counters of transmissions.
     pub fn observe(&self, now: Time, probe: &mut Probe<'_>) {
         self.queue.observe(now, probe);
         if let Some(below) = &self.below {

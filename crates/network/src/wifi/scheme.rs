@@ -32,7 +32,7 @@ impl Scheme {
         Scheme { mcs, streams, mode, control, most_bytes, estimate, coding: Coding::of_mcs(mcs) }
     }
 
-    /// Probability of a bit error. Own: streams share the transmit power, and do not interfere with each other.
+    /// Probability of a bit error. Own choice: streams share the transmit power, and do not interfere with each other.
     pub fn bit_error(&self, snr_db: f64) -> f64 {
         self.coding.bit_error(noise::ratio(snr_db) / self.streams as f64)
     }

@@ -13,7 +13,7 @@ const BLOCK_ACK: [u64; 2] = [32, 56];
 /// The largest window for which the bitmap has 8 bytes: 9.3.1.8.
 const SHORT_WINDOW: usize = 64;
 
-/// Own: size of a typical beacon. The size depends on what the access point announces.
+/// Own choice: bytes of a typical beacon. The size depends on what the access point announces.
 const BEACON: u64 = 150;
 /// Detection time: a device does not detect a frame that began less than this time ago. aCCATime, Table 17-21.
 pub const UNNOTICED: Duration = Duration::from_micros(4);
@@ -94,8 +94,8 @@ impl Control {
     }
 }
 
-/// Return the rate of control frames around data with an MCS, at most `most_bps`. It is the highest basic rate that
-/// does not exceed the reference rate of the data: 10.6.6.5.2 and Table 10-10. The basic rates are the mandatory
+/// Return the rate of control frames around data with an MCS, at most `most_bps`. The rate is the highest basic rate
+/// that does not exceed the reference rate of the data: 10.6.6.5.2 and Table 10-10. The basic rates are the mandatory
 /// rates: 17.2.3.3.
 pub fn control_rate(mcs: u64, most_bps: u64) -> u64 {
     const REFERENCE: [u64; 7] =

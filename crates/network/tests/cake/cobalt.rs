@@ -108,7 +108,7 @@ fn others_do_not_pay_for_an_unresponsive_flow() {
         let now = at(t as f64);
         (0..3).for_each(|_| queue.enqueue(packet(0, 1500), now, &mut events));
         if t % 4 == 0 {
-            queue.enqueue(packet(1, 1500), now, &mut events); // a quarter of the rate, which is less than its share
+            queue.enqueue(packet(1, 1500), now, &mut events); // flow 1 sends a quarter of the rate, which is less than its fair share
         }
         let Some(next) = queue.dequeue(now, &mut events) else { continue };
         if next.packet.stream.0 == 1 {

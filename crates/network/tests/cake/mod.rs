@@ -1,4 +1,4 @@
-//! The laws of CAKE.
+//! Tests of CAKE.
 
 mod ack_filter;
 mod cobalt;
@@ -45,8 +45,8 @@ fn offer(flow: u32) -> Offer {
     Offer { flow, packets: 20, size: 1500, dscp: 0 }
 }
 
-/// Keep the offers in the queue, without drops, and serve 20,000 packets, each as soon as it may leave. Return the
-/// bytes of each offer.
+/// Keep the packets of all offers in the queue, without drops, and serve 20,000 packets, each as soon as it may leave.
+/// Return the bytes that were sent of each offer.
 fn serve(queue: &mut Queue, offers: &[Offer]) -> Vec<f64> {
     let (mut bytes, mut waiting) = (vec![0.0; offers.len()], vec![0; offers.len()]);
     let (mut now, mut events) = (Time::ZERO, QueueEvents::default());

@@ -1,4 +1,4 @@
-//! Tins: effects of the code point.
+//! Tins of CAKE: effects of a packet's code point (DSCP).
 
 use super::*;
 

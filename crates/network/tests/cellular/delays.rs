@@ -1,4 +1,4 @@
-//! Delays of packets.
+//! Delays of packets in cellular cells.
 
 use super::driver::{Passage, SIZE, cell, lte, passing, steady, us};
 use network::PortId;
@@ -97,7 +97,7 @@ fn nothing_is_reordered_and_what_was_held_comes_at_once() {
             let own: Vec<&Passage> = left.iter().filter(|p| p.port == port).collect();
             assert!(own.windows(2).all(|pair| pair[0].number < pair[1].number), "{rlc}");
             let bursts = own.chunk_by(|a, b| a.at == b.at).map(<[_]>::len);
-            assert!(bursts.max().unwrap() > 15, "{rlc}"); // 2.5 packets per millisecond, held for 8 ms
+            assert!(bursts.max().unwrap() > 15, "{rlc}"); // 2.5 packets per millisecond are held for 8 ms
         }
         assert!(if rlc == "am" {
             left.len() == sent
@@ -117,7 +117,7 @@ fn a_full_buffer_delays_by_its_bytes_over_the_rate() {
         let delay = |p: &&Passage| p.at.since(us(1 + 100 * u64::from(p.number))).as_secs_f64();
         let mean = late.iter().map(delay).sum::<f64>() / late.len() as f64;
         let rate = late.len() as f64 * f64::from(SIZE) / 1.0; // within the last second
-        let expected = bytes as f64 / rate + 0.002; // a slot and decoding
+        let expected = bytes as f64 / rate + 0.002; // 2 ms for a slot and decoding
         assert!((mean / expected - 1.0).abs() < 0.02, "{bytes}: {mean} of {expected}");
     }
 }
@@ -149,8 +149,8 @@ fn a_handover_of_g_ms_delays_by_g_and_loses_nothing() {
 
 #[test]
 fn who_is_idle_is_reached_in_its_windows() {
-    // In a cycle of 160 ms the user listens for 10 ms. One packet per second waits for (150 ms)^2 / (2 * 160 ms) on
-    // average.
+    // In a cycle of 160 ms the user listens for 10 ms. Packets that arrive once per second wait for (150 ms)^2 / (2 *
+    // 160 ms) on average.
     let drx = |cycle: u64| json!({ "drx_cycle_ns": cycle * 1_000_000, "drx_on_ns": 10_000_000, "drx_inactivity_ns": 100_000_000 });
     let mean = |params: Value, period: Duration, count: u64| {
         let mut made = cell("lte", &params, None);

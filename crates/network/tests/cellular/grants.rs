@@ -1,4 +1,4 @@
-//! The uplink.
+//! Grants of the uplink: the times at which ACKs and single packets leave.
 
 use super::driver::{Passage, cell, lte, passing, steady, us};
 use serde_json::json;
@@ -23,8 +23,8 @@ fn settled(params: &serde_json::Value, kind: &str, period: Duration) -> (Vec<u64
 
 #[test]
 fn acknowledgements_leave_in_clumps_of_a_grant_delay() {
-    // One ACK every 300 us, so that one block holds all waiting ACKs. ACKs that arrive while a report is under way
-    // are covered by the next report.
+    // One ACK every 300 us, so that one block holds all waiting ACKs. The next buffer status report covers the ACKs
+    // that arrive while a report is under way.
     for delay in [4, 8] {
         let params = lte(&[20], json!({ "grant_delay_ns": delay * 1_000_000 }));
         let (gaps, size) = settled(&params, "lte", Duration::from_micros(300));
@@ -36,8 +36,8 @@ fn acknowledgements_leave_in_clumps_of_a_grant_delay() {
 
 #[test]
 fn acknowledgements_leave_in_clumps_of_up_slots() {
-    // DDDSU without other delays. Slots of 2 symbols are too short for data, so there is one usable slot every 2.5
-    // ms.
+    // The slot pattern is DDDSU, and there are no other delays. Slots of 2 symbols are too short for data, so there is
+    // one usable slot every 2.5 ms.
     let params = json!({
         "resource_blocks": 273, "numerology": 1, "down_symbols": [14, 14, 14, 10, 0], "up_symbols": [0, 0, 0, 2, 14],
         "user_mcs": [20], "grant_delay_ns": 500_000, "request_period_ns": 500_000,

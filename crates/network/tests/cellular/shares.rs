@@ -55,8 +55,9 @@ fn who_wants_little_gets_it_and_others_get_the_rest() {
 
 #[test]
 fn background_users_take_what_they_compete_for() {
-    // If four background users always have something to send, a fifth of the slots is left. If they have something to
-    // send half of the time, more is left. Proportional fairness would favour users that return after a pause.
+    // If four background users always have something to send, a fifth of the slots is left. If background users have
+    // something to send half of the time, more than a fifth of the slots is left. Proportional fairness would favour
+    // users that return after a pause.
     let carried = |more: serde_json::Value| {
         let mut made = cell("lte", &lte(&[28], more), Some(100_000));
         passing(&mut *made, steady(&[0], us(1), Duration::from_micros(150), END), SIZE, END).len() as f64

@@ -1,4 +1,4 @@
-//! Throughput of a cell.
+//! Throughput of cellular cells.
 
 use super::driver::{SIZE, cell, lte, number, packet, passing, steady, us};
 use network::PortId;
@@ -85,7 +85,8 @@ fn blocks_that_are_not_decoded_take_their_share() {
 
 #[test]
 fn a_loss_that_nothing_follows_is_asked_for_when_it_is_known() {
-    // The slot at 1 ms is served when it begins. Its loss becomes known 2 ms later, when the block has been decoded.
+    // The slot at 1 ms is served when it begins. The loss of the block becomes known 2 ms later, when the receiver has
+    // tried to decode the block.
     let params = lte(&[28], json!({ "user_errors": [0.999], "harq_tries": 1, "rlc": "um" }));
     let mut made = cell("lte", &params, None);
     made.put(PortId(0), &packet(0, SIZE), us(300));

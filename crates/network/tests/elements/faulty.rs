@@ -23,11 +23,11 @@ enum Fault {
     Twice,
     /// Loses every fifth packet without counting it.
     LosesUncounted,
-    /// Counts more than it has transmitted.
+    /// Counts more packets than the element has transmitted.
     CountsTwice,
     /// Requests no wake-up for the last packet.
     Sleeps,
-    /// Reorders packets but reports that it keeps their order.
+    /// Reorders packets, but the element reports that it keeps their order.
     Reorders,
     /// Is faster than the minimum delay that it reports.
     Early,

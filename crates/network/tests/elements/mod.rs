@@ -52,7 +52,7 @@ fn alone(kind: &str, params: &Value) -> Impairments {
     Impairments { each, ..Impairments::default() }
 }
 
-/// The examples of all parameters that have one.
+/// The parameters that have an example, each with its example as the value.
 fn examples(found: &Descriptor) -> Value {
     let params = (found.params)().into_iter().filter(|param| !param.example.is_null());
     params.map(|param| (param.name, param.example)).collect()

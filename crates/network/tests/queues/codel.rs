@@ -1,4 +1,4 @@
-//! CoDel.
+//! Tests of CoDel.
 
 use super::*;
 

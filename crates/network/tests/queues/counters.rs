@@ -96,7 +96,8 @@ proptest! {
     }
 }
 
-/// A link with a queue. Either of them limits the rate. Also returned: the bytes that may pass at once.
+/// Create a link with a queue. Either the link or the queue limits the rate. Also return the bytes that may pass at
+/// once.
 fn limited(kind: &str, rate: u64, burst: u64) -> (Link<u64>, u64) {
     let full = 1514;
     let (wire, params, at_once) = match kind {

@@ -1,9 +1,9 @@
-//! DualPI2.
+//! Tests of DualPI2.
 
 use super::*;
 
 /// Shares of low-latency packets and of classic packets that are marked. Low-latency packets take half of the link.
-/// Classic packets take the rest and keep a standing queue.
+/// Classic packets take the other half of the link and keep a standing queue.
 fn shares(params: Value) -> (f64, f64) {
     let mut queue = queue("dualpi2", params);
     let mut counts = [[0u64; 2]; 2];
@@ -28,7 +28,8 @@ fn shares(params: Value) -> (f64, f64) {
 
 #[test]
 fn the_classic_probability_is_the_square_of_half_the_low_latency_one() {
-    // The standing queue slightly exceeds the target, and there is no step: only the coupled law acts.
+    // The standing queue slightly exceeds the target. The step threshold is never reached, so only the coupled
+    // probabilities have an effect.
     let (low, classic) = shares(json!({
         "target_ms": 60.0, "alpha": 0.0, "beta": 8.0, "step_thresh_ms": 10000.0, "drop_on_overload": false,
     }));
@@ -49,7 +50,7 @@ fn the_step_marks_whatever_waited_longer() {
 #[test]
 fn a_packet_with_less_than_two_full_ones_behind_it_is_left_alone() {
     for (behind, strikes) in [(1, false), (2, true)] {
-        // The drop is certain, because of the trend of a queueing delay of 20 ms and a large beta.
+        // The queueing delay has risen by 20 ms, and beta is large, so the drop is certain.
         let mut queue = queue("dualpi2", json!({ "alpha": 0.0, "beta": 100.0, "tupdate_ms": 20.0 }));
         let mut events = QueueEvents::default();
         (0..=behind).for_each(|n| queue.enqueue(packet(0, 1514, Ecn::NotEct, n), Time::ZERO, &mut events));
@@ -73,9 +74,9 @@ fn the_classic_queue_keeps_a_tenth_of_the_link() {
     assert!((95..=105).contains(&classic), "{classic}");
 }
 
-/// Share of marked packets in each queue. The classic queue holds 20 packets and serves one packet per
-/// millisecond. Between any two classic packets, a low-latency packet is served. Only the trend acts, so the base
-/// probability is beta times the queueing delay of 19.5 ms.
+/// Share of marked packets in each queue. The classic queue holds 20 packets and serves one packet per millisecond.
+/// Between any two classic packets, a low-latency packet is served. As alpha is 0, the base probability is beta times
+/// the change of the queueing delay, 19.5 ms.
 fn coupled(factor: f64, base: f64) -> (f64, f64) {
     let mut queue = queue(
         "dualpi2",

@@ -1,4 +1,4 @@
-//! FQ-CoDel and FQ-PIE.
+//! Tests of FQ-CoDel and FQ-PIE.
 
 use super::*;
 

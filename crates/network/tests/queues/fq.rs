@@ -1,4 +1,4 @@
-//! Laws of fq at a router.
+//! Tests of fq at a router.
 
 use super::*;
 

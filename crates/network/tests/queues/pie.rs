@@ -1,4 +1,4 @@
-//! PIE.
+//! Tests of PIE.
 
 use super::*;
 
@@ -22,8 +22,8 @@ fn an_unresponsive_overload_is_held_at_the_target() {
 
 #[test]
 fn drops_come_more_evenly_than_dice_would_have_it() {
-    // The probabilities since the last drop must add up to 0.85. Gaps between independent drops would vary by their
-    // mean.
+    // The probabilities since the last drop must add up to 0.85. The standard deviation of gaps between independent
+    // drops would be as large as their mean.
     let mut queue = queue("pie", json!({}));
     let (drops, _) = drive(&mut queue, |t| 1 + u64::from(t as u64 % 10 == 0), Ecn::NotEct, 50_000);
     let late: Vec<f64> = drops.into_iter().filter(|&t| t > 20_000.0).collect();

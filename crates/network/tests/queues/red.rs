@@ -1,4 +1,4 @@
-//! RED.
+//! Tests of RED.
 
 use super::*;
 

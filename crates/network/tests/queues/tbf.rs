@@ -1,4 +1,4 @@
-//! Token buckets for shaping and for policing.
+//! Tests of token buckets for shaping and for policing.
 
 use super::*;
 use units::Rate;
@@ -31,8 +31,8 @@ fn a_new_rate_takes_over_at_its_time_and_leaves_the_tokens() {
             ready
         })
         .collect();
-    // Half of the tokens for the fourth packet arrive within half a millisecond. The other half takes ten times as
-    // long.
+    // Half of the tokens for the fourth packet arrive within half a millisecond. The other half of the tokens takes ten
+    // times as long, as the rate is then a tenth.
     assert_eq!(times, [0.0, 1.0, 2.0, 7.5, 17.5, 27.5, 28.5, 29.5].map(at));
 }
 

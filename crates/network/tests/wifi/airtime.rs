@@ -22,7 +22,7 @@ fn the_uses_of_the_medium_add_up_to_the_time_that_has_passed() {
         let whole: f64 = USES.iter().map(|name| sum(name)).sum();
         assert!((whole - seconds as f64).abs() < 1e-9, "{whole} s of {seconds} s: {all:?}");
         assert!(USES.iter().all(|name| sum(name) > 0.0), "{all:?}");
-        // The port counts a PPDU that is on the air now as a whole.
+        // The port counts the whole PPDU that is on the air now. The cell counts only the elapsed part.
         assert!((0.0..0.0055).contains(&(sum("airtime") - sum("cell_data"))), "{all:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! One saturated station. The mean cycle is AIFS, half the smallest window, a PPDU, SIFS and the answer.
+//! A Wi-Fi cell with one saturated station, compared with a closed form. The mean cycle is the sum of AIFS, half the
+//! smallest contention window, a PPDU, SIFS and the answer.
 
 use super::saturated::{carried, cell, mbps, within};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ struct Phy {
     symbol: f64,
     symbol_bits: f64,
     tail: f64,
-    /// SIFS, signal extension and duration of the answer.
+    /// SIFS, signal extension and duration of the answer, in microseconds.
     around: [f64; 3],
     /// Result of an independent computation, to four digits, Mbit/s.
     printed: f64,

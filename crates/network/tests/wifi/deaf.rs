@@ -16,7 +16,7 @@ const BLOCK_ACK: f64 = 32.0;
 /// Difference between EIFS and AIFS: SIFS and an ACK at 6 Mbit/s.
 const AFTER_ERROR: f64 = SIFS + 44.0;
 /// Mean backoffs, in slots, before each of eight successive failing tries. The window is the smallest window, doubled
-/// up to seven times. The eighth failure is the failure of the seventh retry, which resets the window.
+/// at most six times. The eighth failure is the failure of the seventh retry, which resets the window.
 const BACKOFFS: [f64; 8] = [7.5, 15.5, 31.5, 63.5, 127.5, 255.5, 511.5, 511.5];
 
 /// Parameters of a cell with two stations. Station 0 receives no frame, as MCS 7 fails at 10 dB. Station 1 has no
@@ -33,8 +33,7 @@ fn ppdu(packets: f64) -> f64 {
     36.0 + 4.0 * ((16.0 + 8.0 * (packets * 1_544.0 - 2.0) + 6.0) / 260.0).ceil()
 }
 
-/// Duration of a failing access with a mean backoff of `backoff` slots. The next function has the duration of a
-/// successful access.
+/// Duration of a failing access with a mean backoff of `backoff` slots.
 fn fails(packets: f64, backoff: f64) -> f64 {
     AIFS + SLOT * backoff + ppdu(packets) + AFTER_ERROR
 }
@@ -91,8 +90,9 @@ fn without_a_limit_it_holds_the_access_point_behind_first_in_first_out_only() {
 
 #[test]
 fn behind_mac80211_it_has_half_of_the_airtime_and_the_other_what_the_other_half_carries() {
-    // Aggregates have 21 packets (4 ms). Each station sends three aggregates in a row, as two more have been handed
-    // down before airtime changes the order. Each failing aggregate doubles the window for the next one.
+    // Aggregates have 21 packets (4 ms). Each station sends three aggregates in a row, as two more aggregates are in
+    // the radio before airtime fairness changes the order. Each failing aggregate doubles the contention window for the
+    // next aggregate.
     let ([deaf, other], ppdus) = shares(&json!({}), two_aggregates);
     assert_eq!(deaf, 0);
     within(ppdus[0], ppdus[1], 0.01, "PPDUs");

@@ -50,7 +50,7 @@ fn a_slow_and_a_fast_station_get_equal_airtime_and_what_it_carries() {
     let [slow, fast] = of_stations(&*element, "airtime");
     within(slow, fast, 0.01, "airtime");
     assert_eq!(of_stations(&*element, "aggregate_p95"), [2.0, 21.0]); // 4 ms
-    // Aggregates have equal airtime. Each also takes AIFS, 7.5 slots, SIFS and a block ACK at 6 or 24 Mbit/s.
+    // Aggregates have equal airtime. Each aggregate also takes AIFS, 7.5 slots, SIFS and a block ACK at 6 or 24 Mbit/s.
     let airs = [ppdu_us(2.0, 26.0), ppdu_us(21.0, 260.0)];
     let cycles = [(airs[0], 68.0), (airs[1], 32.0)].map(|(air, answer)| air + 43.0 + 67.5 + 16.0 + answer);
     let second = 1e6 / (cycles[0] / airs[0] + cycles[1] / airs[1]);
@@ -96,7 +96,8 @@ fn below(mcs: u64, queue: fn() -> Queue) -> f64 {
 fn little_waits_in_the_radio() {
     // 12 ms of estimated airtime: 1,930 us per packet at 6.5 Mbit/s, 193 us at 65 Mbit/s.
     assert_eq!([0, 7].map(|mcs| below(mcs, with_aql)), [7.0, 63.0]);
-    // One aggregate is in the radio. The second is built when another packet arrives, or when the first is over.
+    // One aggregate is in the radio. The second aggregate is built when another packet arrives, or when the first
+    // aggregate has been sent.
     assert_eq!([0, 7].map(|mcs| below(mcs, mac80211)), [2.0, 2.0]);
 }
 

@@ -22,23 +22,26 @@ fn mistakes_are_named() {
         (vht(20, 1, 9), "station_mcs[0]: 802.11ac has no MCS 9 at 20 MHz with 1 stream; take another"),
         (json!({ "station_mcs": [] }), "station_mcs: a cell has at least one station"),
         (json!({}), "station_mcs: missing; it must be a list"),
-        (json!({ "station_mcs": [11, 12] }), "station_mcs[1]: MCS 12 is not of 802.11ax, which has 0 to 11"),
+        (
+            json!({ "station_mcs": [11, 12] }),
+            "station_mcs[1]: MCS 12 does not exist in 802.11ax, which has 0 to 11",
+        ),
         (
             json!({ "standard": "802.11n", "width_mhz": 20, "station_mcs": [8] }),
-            "MCS 8 is not of 802.11n, which has 0 to 7",
+            "MCS 8 does not exist in 802.11n, which has 0 to 7",
         ),
         (json!({ "station_mcs": vec![1; 1_000_000] }), "station_mcs: 1000000 stations; the maximum is 2007"),
         (
             json!({ "standard": "802.11n", "station_mcs": [1] }),
-            "width_mhz: 80 MHz is not of 802.11n, which has 20, 40 MHz",
+            "width_mhz: 80 MHz does not exist in 802.11n, which has 20, 40 MHz",
         ),
         (
             json!({ "standard": "802.11ac", "band_mhz": 2400, "station_mcs": [1] }),
-            "band_mhz: 2400 MHz is not of 802.11ac, ",
+            "band_mhz: 2400 MHz does not exist in 802.11ac, ",
         ),
         (
             json!({ "guard_interval_ns": 400, "station_mcs": [1] }),
-            "guard_interval_ns: 400 ns is not of 802.11ax, ",
+            "guard_interval_ns: 400 ns does not exist in 802.11ax, ",
         ),
         (
             json!({ "station_mcs": [1], "station_errors": [0.1, 0.2] }),

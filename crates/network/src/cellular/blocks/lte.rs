@@ -21,19 +21,19 @@ const CQI: [f64; 14] = [
     6.0 * 948.0,
 ];
 
-/// The first schemes with 16-QAM and with 64-QAM. Each has the same block sizes as the scheme before it (TS 36.213
-/// table 7.1.7.1-1).
+/// The first schemes with 16-QAM and with 64-QAM. Each of the two schemes has the same block sizes as the scheme before
+/// it (TS 36.213 table 7.1.7.1-1).
 const REPEATED: [u64; 2] = [10, 17];
 
-/// Bits of the shortest and of the largest code block, and of the check of a code block and of a transport block:
-/// TS 36.212 5.1.1, 5.1.2.
+/// Bits of the shortest code block, of the largest code block, and of a checksum (CRC) of a code block or transport
+/// block: TS 36.212 5.1.1, 5.1.2.
 const SHORTEST: u64 = 40;
 const CODE_BLOCK: u64 = 6_144;
 const CHECK: u64 = 24;
 
 /// Resource elements of a resource block that carry no data: three control symbols, and the reference signals of two
-/// antennas. The block sizes at the peak rate assume one control symbol, and the signals of one antenna for two
-/// ports: R1-081483, *Conveying MCS and TB size via PDCCH*.
+/// antennas. The block sizes of the highest scheme assume one control symbol, and the reference signals of one antenna
+/// for two ports: R1-081483, *Conveying MCS and TB size via PDCCH*.
 const OVERHEAD: u64 = 48;
 const OVERHEAD_AT_PEAK: u64 = 32;
 const PEAK: u64 = 26;
@@ -46,7 +46,8 @@ fn row(mcs: u64) -> u64 {
     mcs - REPEATED.iter().filter(|&&first| mcs >= first).count() as u64
 }
 
-/// Spectral efficiency of a row: the efficiency of a channel quality, or the mean of two neighbouring ones.
+/// Spectral efficiency of a row: the efficiency of a channel quality, or the mean of the efficiencies of two
+/// neighbouring channel qualities.
 fn efficiency(row: u64) -> f64 {
     let of = |n: u64| CQI[n as usize] / 1_024.0;
     if row.is_multiple_of(2) { of(row / 2) } else { (of(row / 2) + of(row / 2 + 1)) / 2.0 }
@@ -74,16 +75,15 @@ fn filled(bits: u64) -> u64 {
     }
     let payload = CODE_BLOCK - CHECK;
     let blocks = all.div_ceil(payload);
-    let fewer = (blocks - 1) * payload; // the size if all of these blocks are full
+    let fewer = (blocks - 1) * payload; // the size with one code block less, if all code blocks are full
     (blocks * (interleaved(all / blocks + CHECK) - CHECK)).max(fewer) - CHECK
 }
 
 impl Generation for Lte {
     const TITLE: &'static str = "LTE cell: a base station schedules its users on resource blocks of 1 ms";
     const SOURCE: &'static str = "3GPP TS 36.211, 36.213, 36.321, 36.322 and 36.323";
-    /// Bytes of headers: MAC subheader and header of the RLC PDU; length indicator; PDCP with 12-bit sequence
-    /// numbers: TS 36.321 6.1.2, TS 36.322 6.2.1, TS 36.323 6.2.3. Own: each length indicator of 12 bits takes two
-    /// bytes.
+    /// Bytes of headers: MAC subheader and header of the RLC PDU; length indicator; PDCP with 12-bit sequence numbers:
+    /// TS 36.321 6.1.2, TS 36.322 6.2.1, TS 36.323 6.2.3. Own choice: each length indicator of 12 bits takes two bytes.
     const HEADERS: Headers = Headers { block: 3, piece: 2, packet: 2 };
     const NUMEROLOGY: u64 = 0;
     const RESOURCE_BLOCKS: u64 = 100;

@@ -35,9 +35,9 @@ pub struct Headers {
 pub trait Generation: Send + 'static {
     /// One line that describes a cell of this generation.
     const TITLE: &'static str;
-    /// The specifications.
+    /// The 3GPP specifications of this generation.
     const SOURCE: &'static str;
-    /// Headers in the transport blocks.
+    /// Sizes of the headers in transport blocks.
     const HEADERS: Headers;
     /// Highest numerology.
     const NUMEROLOGY: u64;
@@ -92,7 +92,7 @@ impl Sizes {
         self.schemes - 1
     }
 
-    /// Bytes on `resource_blocks` resource blocks, at least one.
+    /// Bytes of a block on `resource_blocks` resource blocks, of which there is at least one.
     pub fn bytes(&self, mcs: u64, symbols: u64, resource_blocks: u64) -> u64 {
         self.row(mcs, symbols)[resource_blocks as usize - 1].into()
     }

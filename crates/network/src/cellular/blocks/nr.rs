@@ -49,8 +49,8 @@ const CHECK: u64 = 24;
 const CODE_BLOCK: u64 = 8_424;
 const SLOW_CODE_BLOCK: u64 = 3_816;
 
-/// Resource elements of a resource block that carry no data: one control symbol and one symbol of reference signals,
-/// together the 14 % of TS 38.306 4.1.2.
+/// Resource elements of a resource block that carry no data: one control symbol and one symbol of reference signals.
+/// These two symbols are the overhead of 14 % in TS 38.306 4.1.2.
 const OVERHEAD: u64 = 24;
 /// Largest number of resource elements that count per resource block.
 const MOST_ELEMENTS: u64 = 156;

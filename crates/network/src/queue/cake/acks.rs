@@ -14,7 +14,7 @@ pub enum AckFilter {
     /// The last of several redundant ACKs is not dropped.
     #[serde(rename = "ack-filter")]
     Conservative,
-    /// Redundant ACKs are dropped. The last of them is dropped only if it directly precedes the ACK that makes it
+    /// Redundant ACKs are dropped. The last redundant ACK is dropped only if it directly precedes the ACK that makes it
     /// redundant.
     #[serde(rename = "ack-filter-aggressive")]
     Aggressive,
@@ -46,7 +46,7 @@ impl<P: Copy> Filter<P> {
     }
 
     /// Index of the packet to drop after the last packet has joined the queue, if any.
-    /// Linux `cake_ack_filter`.
+    /// Source: Linux `cake_ack_filter`.
     pub(super) fn victim(&self, waiting: &Fifo<P>, stream: StreamId) -> Option<usize> {
         let redundant = self.redundant?;
         let others = (waiting.backlog().packets as usize).checked_sub(1)?;

@@ -6,10 +6,10 @@ use units::{Duration, Rng, Time};
 /// A probability, as a multiple of 2^-32.
 type Probability = u32;
 /// Increase of BLUE's probability when a queue overflows: 1/256.
-/// Linux `cobalt_params` (`p_inc`).
+/// Source: Linux `cobalt_params` (`p_inc`).
 const BLUE_UP: Probability = 1 << 24;
 /// Decrease of BLUE's probability when a queue has run empty: 1/4096.
-/// Linux `cobalt_params` (`p_dec`).
+/// Source: Linux `cobalt_params` (`p_dec`).
 const BLUE_DOWN: Probability = 1 << 20;
 
 /// Settings of COBALT.
@@ -35,17 +35,17 @@ impl Settings {
     }
 }
 
-/// The state of one flow.
+/// The state of COBALT for one flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cobalt {
     count: u32,
     dropping: bool,
-    /// The time of the next drop. While COBALT does not drop, the time of the next decay of `count`. Without any
-    /// state, the time at which the state ended.
+    /// The time of the next drop. While COBALT does not drop, the time of the next decay of `count`. Once the state has
+    /// ended, the time at which it ended.
     next: Time,
-    /// 1/√count at the last change of `count` by one, as a multiple of 2^-32. It is 0 before the first change, so
-    /// that the first gap is zero.
-    /// Linux `cobalt_vars_init` (`rec_inv_sqrt`).
+    /// 1/√count at the last change of `count` by one, as a multiple of 2^-32. The value is 0 before the first change,
+    /// so that the first gap is zero.
+    /// Source: Linux `cobalt_vars_init` (`rec_inv_sqrt`).
     inverse_root: u32,
     blue: Probability,
     blue_changed: Time,
@@ -54,7 +54,7 @@ pub(super) struct Cobalt {
 impl Cobalt {
     /// Whether to drop the head of the queue. A packet that is not dropped leaves now and may be marked. A queueing
     /// delay up to `least` is never too long.
-    /// Linux `cobalt_should_drop`.
+    /// Source: Linux `cobalt_should_drop`.
     pub(super) fn drops<P: Copy>(
         &mut self,
         settings: &Settings,
@@ -98,7 +98,7 @@ impl Cobalt {
     }
 
     /// Record that the flow dropped a packet because the discipline was full.
-    /// Linux `cobalt_queue_full`.
+    /// Source: Linux `cobalt_queue_full`.
     pub(super) fn overflowed(&mut self, settings: &Settings, now: Time) {
         if now.since(self.blue_changed) > settings.target {
             self.blue = self.blue.saturating_add(BLUE_UP);
@@ -110,7 +110,7 @@ impl Cobalt {
     }
 
     /// Record that the flow was found empty.
-    /// Linux `cobalt_queue_empty`.
+    /// Source: Linux `cobalt_queue_empty`.
     pub(super) fn ran_empty(&mut self, settings: &Settings, now: Time) {
         if self.blue > 0 && now.since(self.blue_changed) > settings.target {
             self.blue = self.blue.saturating_sub(BLUE_DOWN);
@@ -132,7 +132,7 @@ impl Cobalt {
     }
 
     /// Change `count`, and move `next` by the resulting gap.
-    /// Linux `cobalt_invsqrt`.
+    /// Source: Linux `cobalt_invsqrt`.
     fn step(&mut self, count: u32, settings: &Settings) {
         self.count = count;
         self.inverse_root = (2_f64.powi(32) / f64::from(count.max(1)).sqrt()) as u32; // the cast saturates
@@ -140,7 +140,7 @@ impl Cobalt {
     }
 
     /// The gap between drops: interval / √count.
-    /// Linux `cobalt_control`.
+    /// Source: Linux `cobalt_control`.
     fn gap(&self, settings: &Settings) -> Duration {
         let scaled = u128::from(settings.interval.as_nanos()) * u128::from(self.inverse_root);
         Duration::from_nanos((scaled >> 32) as u64)

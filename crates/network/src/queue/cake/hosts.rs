@@ -27,12 +27,12 @@ pub enum Isolation {
     TripleIsolate,
 }
 
-/// Indices of a flow's source and destination. `None`: no other flow has these hosts.
+/// Host indices of a flow's source and destination. `None` means that no other flow has these hosts.
 pub(super) type Hosts = Option<[u32; 2]>;
 
 impl Isolation {
     /// The key that is common to all packets of one queue.
-    /// Linux `cake_hash`.
+    /// Source: Linux `cake_hash`.
     pub(super) fn key(self, stream: StreamId, hosts: Hosts) -> u64 {
         let own = 1 << 63 | u64::from(stream.0);
         let host = |end: usize| hosts.map_or(own, |pair| u64::from(pair[end]));
@@ -46,7 +46,7 @@ impl Isolation {
     }
 
     /// Whether the share of a flow depends on the number of flows of its source, and of its destination.
-    /// Linux `cake_dsrc`, `cake_ddst`.
+    /// Source: Linux `cake_dsrc`, `cake_ddst`.
     fn counts(self) -> [bool; 2] {
         match self {
             Isolation::DualSrchost => [true, false],
@@ -70,7 +70,7 @@ impl Loads {
     }
 
     /// Count a bulk flow with these hosts.
-    /// Linux `cake_inc_srchost_bulk_flow_count`.
+    /// Source: Linux `cake_inc_srchost_bulk_flow_count`.
     pub(super) fn join(&mut self, hosts: Hosts) {
         let Some(hosts) = hosts else { return };
         let most = hosts.iter().max().map_or(0, |&host| host as usize + 1);
@@ -81,23 +81,23 @@ impl Loads {
     }
 
     /// Remove a flow with these hosts that is no longer bulk.
-    /// Linux `cake_dec_srchost_bulk_flow_count`.
+    /// Source: Linux `cake_dec_srchost_bulk_flow_count`.
     pub(super) fn leave(&mut self, hosts: Hosts) {
         let Some(hosts) = hosts else { return };
         (0..2).for_each(|end| self.flows[hosts[end] as usize][end] -= 1);
     }
 
     /// Bytes that a flow may send in its turn: a share of `quantum`, rounded at random so that the mean is exact.
-    /// Linux `cake_get_flow_quantum`.
+    /// Source: Linux `cake_get_flow_quantum`.
     pub(super) fn turn(&self, quantum: u32, hosts: Hosts, rng: &mut Rng) -> i64 {
         let load = self.on(hosts);
         let rounding = if load > 1 { rng.below(load) } else { 0 };
         i64::from((quantum + rounding) / load)
     }
 
-    /// Number of flows that share with this flow: the number of flows of its source or of its destination, whichever
-    /// is larger.
-    /// Linux `cake_get_flow_quantum`.
+    /// Number of flows among which the quantum is divided: the number of flows of this flow's source or of its
+    /// destination, whichever is larger.
+    /// Source: Linux `cake_get_flow_quantum`.
     fn on(&self, hosts: Hosts) -> u32 {
         let load = |end: usize| {
             let host = hosts.filter(|_| self.counted[end])?[end] as usize;

@@ -15,9 +15,9 @@
 //! * Not modelled: `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
 //!
 //! Comparison with Linux 7.2: runs of 30 s with 1, 4 and 16 CUBIC flows, an RTT of 40 ms, and 10, 50 and 100 Mbit/s.
-//! The queueing delay, measured as smoothed RTT (1.8 to 20 ms), differs by at most 3 % in eight of nine cases. With
-//! 16 flows at 10 Mbit/s it is 11 % shorter here. Goodput differs by at most 0.4 %. At 50 Mbit/s, retransmissions of
-//! 16 CUBIC or Reno flows differ by at most 3 %.
+//! The queueing delay, measured as smoothed RTT (1.8 to 20 ms), differs by at most 3 % in eight of nine cases. With 16
+//! flows at 10 Mbit/s the queueing delay is 11 % shorter than in Linux. Goodput differs by at most 0.4 %. At 50 Mbit/s,
+//! retransmissions of 16 CUBIC or Reno flows differ by at most 3 %.
 
 mod acks;
 mod cobalt;
@@ -38,10 +38,10 @@ use params::{Entry, params};
 use units::{Probe, Rng, Time};
 
 /// Number of full packets that may wait if `memlimit_bytes` is not set.
-/// Linux `cake_reconfigure`.
+/// Source: Linux `cake_reconfigure`.
 const MOST_PACKETS: u64 = 10_240;
 /// Lower bound of the buffer limit in bytes.
-/// Linux `cake_reconfigure`.
+/// Source: Linux `cake_reconfigure`.
 const LEAST_BUFFER: u64 = 4 << 20;
 
 params! {
@@ -54,17 +54,17 @@ params! {
         /// Units that get equal shares. One of flowblind, srchost, dsthost, hosts, flows, dual-srchost, dual-dsthost,
         /// triple-isolate.
         isolation: Isolation = Isolation::TripleIsolate, "";
-        /// Typical RTT of the flows. It is COBALT's interval, and the target is a twentieth of it.
+        /// Typical RTT of the flows. COBALT's interval is this RTT, and COBALT's target is a twentieth of it.
         rtt_ms: f64 = 100.0, "ms", 0.001..=10_000_000.0;
-        /// Bytes that the shaper adds to the IP packet; null: the sizes of packets are used as they are.
+        /// Bytes that the shaper adds to the IP packet; null: packet sizes are used unchanged.
         overhead: Option<i64> = None, "bytes", -64..=256;
         /// Minimum bytes that the shaper counts per packet.
         mpu: u32 = 0, "bytes", 0..=256;
-        /// Framing of the link. One of noatm, atm (cells of 53 bytes for 48), ptm (65 for 64).
+        /// Framing of the link. One of noatm, atm (53 bytes on the link for every 48), ptm (65 bytes for every 64).
         framing: Framing = Framing::Noatm, "";
         /// Maximum bytes that may wait; null: four times rate and RTT, at least 4 MiB, at most 10240 full packets.
         memlimit_bytes: Option<u64> = None, "bytes", 1514.0..=1e12, role = limit;
-        /// Count dropped packets as sent, since they have already crossed the bottleneck.
+        /// Count dropped packets as sent, since dropped packets have already crossed the bottleneck.
         ingress: bool = false, "";
         /// Drop ACKs that a younger ACK makes redundant. One of no-ack-filter, ack-filter (keeps the last of several
         /// redundant ACKs), ack-filter-aggressive.
@@ -74,7 +74,7 @@ params! {
     }
 }
 
-/// The state of the discipline.
+/// A CAKE discipline.
 pub struct Cake<P> {
     diffserv: Diffserv,
     isolation: Isolation,
@@ -94,7 +94,8 @@ pub struct Cake<P> {
 }
 
 impl<P: Copy> Cake<P> {
-    /// Split into the tins and all other state that a call needs. Own: the borrow checker requires the split.
+    /// Split `self` into the tins and the other state that a call needs. Own choice: the borrow checker requires the
+    /// split.
     fn split<'a, 'e>(
         &'a mut self,
         now: Time,
@@ -105,7 +106,7 @@ impl<P: Copy> Cake<P> {
     }
 
     /// Index of the tin that sends next. At least one tin must have packets.
-    /// Linux `cake_dequeue`.
+    /// Source: Linux `cake_dequeue`.
     fn pick(&mut self, now: Time) -> usize {
         if !self.shaper.is_limited() {
             while !self.tins[self.current].takes_turn() {
@@ -113,7 +114,7 @@ impl<P: Copy> Cake<P> {
             }
             return self.current;
         }
-        // The last tin that is within its rate. If no tin is, the tin whose rate first allows a packet.
+        // The last tin that is within its rate. If no tin is within its rate, the tin whose rate first allows a packet.
         let active = || self.tins.iter().enumerate().filter(|(_, tin)| tin.is_active());
         let due = active().rev().find(|(_, tin)| tin.due() <= now);
         due.or_else(|| active().rev().min_by_key(|(_, tin)| tin.due())).map_or(0, |(n, _)| n)
@@ -121,7 +122,7 @@ impl<P: Copy> Cake<P> {
 }
 
 impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
-    /// Linux `cake_enqueue`.
+    /// Source: Linux `cake_enqueue`.
     fn enqueue(&mut self, mut packet: Packet<P>, now: Time, events: &mut QueueEvents<P>) {
         let hosts = self.hosts.get(self.streams.route(packet.stream).index()).copied().flatten();
         let key = self.isolation.key(packet.stream, hosts);
@@ -142,7 +143,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         }
     }
 
-    /// Linux `cake_dequeue`.
+    /// Source: Linux `cake_dequeue`.
     fn dequeue(&mut self, now: Time, events: &mut QueueEvents<P>) -> Option<Waiting<P>> {
         if self.backlog.packets == 0 || self.ready() > now {
             return None;
@@ -157,7 +158,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         }
     }
 
-    /// Linux `cake_change`.
+    /// Source: Linux `cake_change`.
     fn resize(&mut self, limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         self.limit = limit.bytes.unwrap_or(self.limit).min(self.most);
         limit.bytes.is_some() && limit.packets.is_none()
@@ -183,7 +184,7 @@ impl<P: Copy + Send> QueueDiscipline<P> for Cake<P> {
         self.streams = Streams::new(hosts.len());
     }
 
-    /// Linux `cake_ack_filter`.
+    /// Source: Linux `cake_ack_filter`.
     fn know_redundancy(&mut self, redundant: fn(&P, &P) -> bool) {
         if let Some(filter) = &mut self.filter {
             filter.know(redundant);

@@ -1,13 +1,13 @@
-//! CAKE's shaper: it uses clocks instead of token buckets, so there are no bursts, and packet sizes on the real link.
+//! CAKE's shaper. The shaper uses clocks instead of token buckets, which prevents bursts. The shaper counts the bytes
+//! that packets have on the real link.
 
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// Bits per byte times nanoseconds per second.
-/// Own: the unit of an exact clock.
+/// Bits per byte times nanoseconds per second. Own choice: the unit of an exact clock.
 const BIT_NANOS_PER_BYTE: u64 = 8_000_000_000;
 /// Bytes of the link-layer header that packet sizes contain. `overhead` replaces this header.
-/// Linux `cake_overhead`.
+/// Source: Linux `cake_overhead`.
 const ETHERNET_HEADER: i64 = 14;
 
 /// The time at which a rate allows the next packet. The time is exact, as rounding remainders are carried over.
@@ -25,7 +25,7 @@ impl Clock {
     }
 
     /// Advance by a packet of `bytes` bytes.
-    /// Linux `cake_advance_shaper`.
+    /// Source: Linux `cake_advance_shaper`.
     pub(super) fn advance(&mut self, bytes: u64) {
         let span = bytes * BIT_NANOS_PER_BYTE + self.carry;
         self.carry = span % self.rate;
@@ -39,7 +39,7 @@ impl Clock {
 
     /// Advance the clock of a tin, which may use the capacity that other tins leave. The clock may differ from the
     /// schedule of the tin's rate by at most one packet in either direction.
-    /// Linux `cake_advance_shaper`.
+    /// Source: Linux `cake_advance_shaper`.
     pub(super) fn advance_loosely(&mut self, bytes: u64, now: Time) {
         if self.next < now {
             return self.advance(bytes);
@@ -50,15 +50,16 @@ impl Clock {
     }
 }
 
-/// The shaper of the whole discipline. Without a rate it does not shape.
+/// The shaper of the whole discipline. Without a rate the shaper never delays packets.
 #[derive(Clone, Debug)]
 pub(super) struct Shaper {
     clocks: Option<Clocks>,
     wire: Wire,
 }
 
-/// The schedule, and a failsafe at two thirds of the rate that counts only packets that were sent. Dropped packets
-/// count as sent in the schedule. The failsafe ensures that they do not block all packets.
+/// Clocks of a shaper. The schedule runs at the rate of the shaper, and dropped packets count as sent. The failsafe
+/// runs at two thirds of the rate and counts only packets that were sent. The failsafe ensures that dropped packets do
+/// not block the shaper.
 #[derive(Clone, Debug)]
 struct Clocks {
     schedule: Clock,
@@ -82,7 +83,7 @@ impl Shaper {
     }
 
     /// Restart the clocks after an idle time. Idle time gives no credit.
-    /// Linux `cake_enqueue`.
+    /// Source: Linux `cake_enqueue`.
     pub(super) fn wake(&mut self, now: Time) {
         if let Some(Clocks { schedule, failsafe }) = &mut self.clocks
             && schedule.next < now
@@ -91,9 +92,8 @@ impl Shaper {
         }
     }
 
-    /// Charge all clocks for a packet that is sent or counts as sent. Return the bytes that the packet has on the
-    /// link.
-    /// Linux `cake_advance_shaper`.
+    /// Charge all clocks for a packet that is sent or counts as sent. Return the bytes that the packet has on the link.
+    /// Source: Linux `cake_advance_shaper`.
     pub(super) fn charge(&mut self, tin: &mut Option<Clock>, size: u16, now: Time, dropped: bool) -> u64 {
         let bytes = self.wire.bytes(size);
         if let Some(tin) = tin {
@@ -122,7 +122,7 @@ pub enum Framing {
     Ptm,
 }
 
-/// Computation of packet sizes on the link for which CAKE shapes.
+/// Settings from which CAKE computes the size of a packet on the real link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     /// Bytes that replace the Ethernet header. `None`: packet sizes are used unchanged.
@@ -133,7 +133,7 @@ pub(super) struct Wire {
 
 impl Wire {
     /// Bytes that a packet of `size` bytes has on the link.
-    /// Linux `cake_calc_overhead`.
+    /// Source: Linux `cake_calc_overhead`.
     pub(super) fn bytes(&self, size: u16) -> u64 {
         let replaced = self.overhead.map_or(0, |overhead| overhead - ETHERNET_HEADER);
         let bytes = ((i64::from(size) + replaced).max(0) as u64).max(self.mpu);

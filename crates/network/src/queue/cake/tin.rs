@@ -1,5 +1,5 @@
-//! One tin: DRR++ over its flows, with priority for sparse flows. Each flow has a queue, found by a set-associative
-//! hash.
+//! A tin of CAKE: DRR++ over the flows of the tin, with priority for sparse flows. Each flow has a queue, found by a
+//! set-associative hash.
 
 use super::acks::Filter;
 use super::cobalt::{Cobalt, Settings};
@@ -14,10 +14,10 @@ use std::collections::VecDeque;
 use units::{Duration, Rng, Time};
 
 /// Queues per tin.
-/// Linux `CAKE_QUEUES`.
+/// Source: Linux `CAKE_QUEUES`.
 const QUEUES: usize = 1024;
 /// Queues in which a flow may be placed.
-/// Linux `CAKE_SET_WAYS`.
+/// Source: Linux `CAKE_SET_WAYS`.
 const WAYS: usize = 8;
 
 /// State of a flow. Flows in all states except `Idle` are in one of the lists.
@@ -28,7 +28,7 @@ enum Set {
     Idle,
     /// The flow has just begun to send.
     Sparse,
-    /// The flow was empty after its turn. It becomes sparse again if no packet arrives before its next turn.
+    /// The flow was empty after its turn. The flow becomes sparse again if no packet arrives before its next turn.
     SparseWait,
     /// The flow has a backlog.
     Bulk,
@@ -60,7 +60,7 @@ impl<P: Copy> Default for Flow<P> {
 }
 
 /// The lists of flows, in the order in which they are served.
-/// Linux `cake_dequeue` (`new_flows`, `old_flows`, `decaying_flows`).
+/// Source: Linux `cake_dequeue` (`new_flows`, `old_flows`, `decaying_flows`).
 const NEW: usize = 0;
 const OLD: usize = 1;
 const DECAYING: usize = 2;
@@ -98,12 +98,12 @@ pub(super) struct Tin<P> {
 
 impl<P: Copy> Tin<P> {
     /// Number of sparse flows and number of bulk flows.
-    /// Linux `cake_dump_stats` (`TCA_CAKE_TIN_STATS_SPARSE_FLOWS`, `TCA_CAKE_TIN_STATS_BULK_FLOWS`).
+    /// Source: Linux `cake_dump_stats` (`TCA_CAKE_TIN_STATS_SPARSE_FLOWS`, `TCA_CAKE_TIN_STATS_BULK_FLOWS`).
     pub(super) fn flows(&self) -> (u32, u32) {
         (self.sparse, self.bulk)
     }
 
-    /// Create an empty tin with flows of a typical `rtt`. Its rate is `None` if the tin is not shaped.
+    /// Create an empty tin with flows of a typical `rtt`. The `rate` of the tin is `None` if the tin is not shaped.
     pub(super) fn new(
         rate: Option<u64>,
         weight: u64,
@@ -141,8 +141,9 @@ impl<P: Copy> Tin<P> {
         self.clock.as_ref().map_or(Time::ZERO, |clock| clock.next)
     }
 
-    /// Whether this tin is served next, if tins are not shaped. If not, its weight is added to its deficit.
-    /// Linux `cake_dequeue`.
+    /// Whether this tin is served next, if tins are not shaped. If this tin is not served next, its weight is added to
+    /// its deficit, unless the deficit is positive.
+    /// Source: Linux `cake_dequeue`.
     pub(super) fn takes_turn(&mut self) -> bool {
         let its = self.deficit >= 0 && self.is_active();
         if !its && self.deficit <= 0 {
@@ -152,7 +153,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Accept an arriving packet, which may make a waiting ACK redundant.
-    /// Linux `cake_enqueue`.
+    /// Source: Linux `cake_enqueue`.
     pub(super) fn push(&mut self, packet: Packet<P>, key: u64, hosts: Hosts, call: &mut Call<'_, '_, P>) {
         if let Some(clock) = &mut self.clock
             && self.packets == 0
@@ -189,7 +190,7 @@ impl<P: Copy> Tin<P> {
 
     /// Index of the queue for a flow: the flow's own queue if it has one, else a free queue near its hash, else the
     /// queue of another flow.
-    /// Linux `cake_hash`.
+    /// Source: Linux `cake_hash`.
     fn place(&mut self, key: u64, hosts: Hosts) -> usize {
         let home = hash(key, self.salt, QUEUES);
         let first = home / WAYS * WAYS;
@@ -209,7 +210,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Serve the next flow. `None` only means that another flow has the next turn.
-    /// Linux `cake_dequeue`.
+    /// Source: Linux `cake_dequeue`.
     pub(super) fn visit(&mut self, decaying_first: bool, call: &mut Call<'_, '_, P>) -> Option<Waiting<P>> {
         let order = if decaying_first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
         let list = order.into_iter().find(|&list| !self.lists[list].is_empty())?;
@@ -241,14 +242,14 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Bytes and index of the longest queue.
-    /// Linux `cake_heapify`.
+    /// Source: Linux `cake_heapify`.
     pub(super) fn longest(&self) -> (u64, usize) {
         let lengths = self.flows.iter().enumerate().map(|(n, flow)| (flow.waiting.backlog().bytes, n));
         lengths.max().unwrap_or_default()
     }
 
     /// Drop the head of a queue because the discipline is full.
-    /// Linux `cake_drop`.
+    /// Source: Linux `cake_drop`.
     pub(super) fn overflow(&mut self, index: usize, call: &mut Call<'_, '_, P>) {
         let Some(victim) = self.take(index, call) else { return };
         self.flows[index].law.overflowed(&self.settings, call.now);
@@ -256,7 +257,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Drop a packet outside the turn of its flow.
-    /// Linux `cake_drop`.
+    /// Source: Linux `cake_drop`.
     fn lose(&mut self, victim: &Waiting<P>, call: &mut Call<'_, '_, P>) {
         call.events.drop(&victim.packet);
         if self.ingress {
@@ -264,7 +265,7 @@ impl<P: Copy> Tin<P> {
         }
     }
 
-    /// Linux `cake_dequeue_one`.
+    /// Source: Linux `cake_dequeue_one`.
     fn take(&mut self, index: usize, call: &mut Call<'_, '_, P>) -> Option<Waiting<P>> {
         let head = self.flows[index].waiting.pop()?;
         self.packets -= 1;
@@ -273,7 +274,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Charge the shaper, the tin and the flow for a packet.
-    /// Linux `cake_advance_shaper`.
+    /// Source: Linux `cake_advance_shaper`.
     fn charge(&mut self, index: usize, size: u16, call: &mut Call<'_, '_, P>, dropped: bool) {
         let bytes = call.shaper.charge(&mut self.clock, size, call.now, dropped) as i64;
         self.flows[index].deficit -= bytes;
@@ -281,7 +282,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// End the turn of a flow. Append the flow to the old flows with a new share.
-    /// Linux `cake_dequeue`.
+    /// Source: Linux `cake_dequeue`.
     fn end_turn(&mut self, index: usize, call: &mut Call<'_, '_, P>) {
         let flow = &mut self.flows[index];
         if flow.set == Set::Sparse {
@@ -296,7 +297,7 @@ impl<P: Copy> Tin<P> {
         self.lists[OLD].push_back(index as u32);
     }
 
-    /// Linux `cake_dequeue` (`CAKE_SET_BULK`).
+    /// Source: Linux `cake_dequeue` (`CAKE_SET_BULK`).
     fn make_bulk(&mut self, index: usize) {
         let flow = &mut self.flows[index];
         flow.set = Set::Bulk;
@@ -306,7 +307,7 @@ impl<P: Copy> Tin<P> {
     }
 
     /// Retire a flow that was found empty. The flow leaves when its drop law has no state left.
-    /// Linux `cake_dequeue`.
+    /// Source: Linux `cake_dequeue`.
     fn retire(&mut self, index: usize, now: Time) {
         let flow = &mut self.flows[index];
         flow.law.ran_empty(&self.settings, now);

@@ -35,12 +35,12 @@ impl Share {
 
 /// Lower effort (RFC 8622).
 const LE: u8 = 1;
-/// Throughput and delay of the old type-of-service field (RFC 1349).
+/// Bits for high throughput and low delay in the old type-of-service field (RFC 1349).
 const TOS_THROUGHPUT: u8 = 2;
 const TOS_DELAY: u8 = 4;
-/// RFC 5865.
+/// Voice admit (RFC 5865).
 const VOICE_ADMIT: u8 = 44;
-/// RFC 3246.
+/// Expedited forwarding (RFC 3246).
 const EF: u8 = 46;
 /// Class selectors (RFC 2474).
 const CS1: u8 = 8;
@@ -53,7 +53,7 @@ const CS7: u8 = 56;
 
 impl Diffserv {
     /// The shares of the tins, in ascending priority: a later tin takes precedence while it is within its rate.
-    /// Linux `cake_config_diffserv4` and its siblings.
+    /// Source: Linux `cake_config_diffserv4` and the functions of the other modes.
     pub(super) fn shares(self) -> Vec<Share> {
         let shift = |n: u32| Share { numerator: 1, denominator: 1 << n, weight: 1024 >> n };
         match self {
@@ -69,7 +69,7 @@ impl Diffserv {
     }
 
     /// The tin of a packet.
-    /// Linux `cake_select_tin`, the tables `diffserv3`, `diffserv4`, `diffserv8`.
+    /// Source: Linux `cake_select_tin`, the tables `diffserv3`, `diffserv4`, `diffserv8`.
     pub(super) fn tin(self, dscp: u8) -> usize {
         match self {
             Diffserv::Besteffort => 0,

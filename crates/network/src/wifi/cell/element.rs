@@ -36,14 +36,16 @@ impl<P: Copy + Send> Element<P> for Cell<P> {
         }
     }
 
-    /// Time of the next arrival: exact once its PPDU has begun, and before that the earliest possible.
+    /// Time of the next arrival of a packet. The time is exact once the PPDU of the packet has begun. Before the PPDU
+    /// has begun, the result is the earliest possible time.
     fn next(&self) -> Time {
         let data = match (self.in_flight.front(), self.next_data) {
             (Some(flight), _) => flight.arrival,
             (None, Some(start)) => start + self.least_air,
             (None, None) => Time::NEVER,
         };
-        // At the end of an exchange, drivers hand down more packets, and released packets may be reported to hosts.
+        // At the end of an exchange, drivers pass more packets to the radio, and released packets may be reported to
+        // hosts.
         if self.reports.is_empty() { data } else { data.min(self.busy_until) }
     }
 

@@ -1,4 +1,4 @@
-//! Exchanges of frames: the frames on the air, their durations, and which of them arrive.
+//! Exchanges of frames: the frames on the air, their durations, and which frames arrive.
 
 use super::{BEACON_INTERVAL, BEACONS, Cell, Content, Flight, Frame, Report};
 use crate::PortId;
@@ -8,7 +8,7 @@ use units::{Duration, Time};
 
 impl<P: Copy> Cell<P> {
     /// Transmit frames that begin at the same time. The medium is busy until the end of the exchange, and idle after
-    /// it.
+    /// the exchange.
     pub(super) fn transmit(&mut self, frames: &[Frame], start: Time) {
         let on_air = frames.iter().filter(|frame| !matches!(frame.content, Content::Deferred)).count();
         let (parts, understood) = if on_air == 1 {
@@ -30,9 +30,9 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Set the time from which contenders count slots, after an exchange that began at `start`. If the exchange was
-    /// not `understood`, all devices that did not send wait for EIFS, and each sender waits for its own ACK timeout.
-    /// The ACK timeout of a short frame is over when a longer frame ends.
+    /// Set the time from which contenders count slots after an exchange. The exchange began at `start`. If the exchange
+    /// was not `understood`, all devices that did not send wait for EIFS, and each sender waits for its own ACK
+    /// timeout. The ACK timeout of a short frame is over when a longer frame ends.
     fn resume(&mut self, frames: &[Frame], start: Time, understood: bool) {
         let Timing { sifs, after_error, .. } = self.timing;
         let wait = if understood { Duration::ZERO } else { after_error };
@@ -138,7 +138,7 @@ impl<P: Copy> Cell<P> {
             self.ports[n].refresh();
         }
         let ready = if contender == BEACONS {
-            // Own: a beacon is not retransmitted. The next beacon is sent at its regular time.
+            // Own choice: a beacon is not retransmitted. The next beacon is sent at its regular time.
             let due = self.contenders[BEACONS].ready;
             due + BEACON_INTERVAL * (start.since(due).as_nanos() / BEACON_INTERVAL.as_nanos() + 1)
         } else {

@@ -1,4 +1,4 @@
-//! The cell: it decides which device has the next access, and which frame the device sends.
+//! The Wi-Fi cell, which decides which device has the next access, and which frame the device sends.
 
 mod element;
 mod exchange;
@@ -29,12 +29,12 @@ const STATIONS: usize = 2;
 /// An access point and its stations on one channel.
 ///
 /// Devices that have something to send contend for the medium ([`edca`](super::edca)). The access point is one
-/// contender for all its stations. It serves the port whose oldest packet arrived first, with an aggregate of packets
-/// that wait at that port. First-in, first-out queues of the access point share one buffer, with the limit of one of
-/// these queues.
+/// contender for all its stations. The access point serves the port whose oldest packet arrived first, with an
+/// aggregate of packets that wait at that port. First-in, first-out queues of the access point share one buffer, with
+/// the limit of one of these queues.
 ///
-/// An access is computed at the first call at or after its start. Its decisions depend only on packets that had
-/// arrived by its start, so the time of that call does not affect the result.
+/// An access is computed at the first call at or after its start. The decisions of an access depend only on packets
+/// that had arrived by its start, so the time of the call does not affect the result.
 pub struct Cell<P> {
     timing: Timing,
     /// Whether a receiver releases each packet at its own time within a PPDU.
@@ -47,11 +47,11 @@ pub struct Cell<P> {
     contenders: Vec<Contender>,
     /// The mac80211 driver of each contender; `None` if the queues of the contender are not those of mac80211.
     drivers: Vec<Option<Driver>>,
-    /// Frames of the present exchange, which are reported to drivers at its end.
+    /// Frames of the current exchange, which are reported to drivers at its end.
     reports: Vec<Report>,
     /// The end of the last exchange.
     busy_until: Time,
-    /// Start of the next access, and start of the next access with data.
+    /// `next_access` is the start of the next access. `next_data` is the start of the next access with data.
     next_access: Option<Time>,
     next_data: Option<Time>,
     account: Account,
@@ -62,7 +62,8 @@ pub struct Cell<P> {
     down: Backlog,
     /// Number of packets that have arrived, over all ports.
     arrivals: u64,
-    /// Packets released since the list was last taken, and whether released packets are listed.
+    /// `released` has the packets released since the list was last taken. `tells` is whether released packets are
+    /// listed.
     released: Vec<Released>,
     tells: bool,
     /// Minimum time that a packet is on the air.
@@ -97,9 +98,9 @@ struct Frame {
 #[derive(Clone, Copy, Debug)]
 enum Content {
     Beacon,
-    /// Request for a block ACK, from a port.
+    /// Request for a block ACK, from the port with this index.
     Request(usize),
-    /// An aggregate, from a port.
+    /// An aggregate, from the port with this index.
     Data(usize, Aggregate),
     /// No frame, because another contender of the same device has priority.
     Deferred,
@@ -185,7 +186,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Report the frames of the last exchange to their drivers. The drivers then hand down more packets.
+    /// Report the frames of the last exchange to their drivers. The drivers then pass more packets to the radio.
     fn report(&mut self) {
         let (mut reports, now) = (std::mem::take(&mut self.reports), self.busy_until);
         for Report { port: n, airtime, received } in reports.drain(..) {

@@ -1,4 +1,5 @@
-//! Airtime fairness and limits on queued airtime: they decide which station may hand packets down to the radio.
+//! Airtime fairness and limits on queued airtime. Fairness and limits decide which station's packets are passed to the
+//! radio.
 //!
 //! Deficit round robin over stations, in airtime: Linux `ieee80211_next_txq`, `__ieee80211_schedule_txq`,
 //! `ieee80211_sta_register_airtime` and `ieee80211_txq_airtime_check` (net/mac80211).
@@ -20,7 +21,7 @@ struct Account {
     /// Estimated airtime of the station's packets in the radio.
     pending: Duration,
     last_active: Time,
-    /// Whether the station is in the list.
+    /// Whether the station is in [`Fairness::list`].
     listed: bool,
     /// Index of the round in which the station was last served.
     round: u64,
@@ -40,7 +41,7 @@ pub struct Fairness {
 
 impl Fairness {
     /// Create the list for `stations` stations that have nothing to send. With `fair`, stations get equal airtime;
-    /// otherwise they take turns.
+    /// otherwise stations take turns.
     pub fn new(stations: usize, fair: bool, limits: Option<AirtimeLimits>) -> Fairness {
         let account = Account {
             deficit: WEIGHT_NS,
@@ -112,7 +113,7 @@ impl Fairness {
         }
     }
 
-    /// Add the estimated airtime of a packet that has been handed down.
+    /// Add the estimated airtime of a packet that has been passed to the radio.
     pub fn queue(&mut self, station: usize, airtime: Duration) {
         self.accounts[station].pending = self.accounts[station].pending + airtime;
         self.pending = self.pending + airtime;
@@ -124,7 +125,7 @@ impl Fairness {
         self.pending = self.pending - airtime;
     }
 
-    /// Whether a station may hand down another packet.
+    /// Whether another packet of a station may be passed to the radio.
     pub fn may_queue(&self, station: usize) -> bool {
         self.limits.is_none_or(|AirtimeLimits { low, high, threshold }| {
             let pending = self.accounts[station].pending;

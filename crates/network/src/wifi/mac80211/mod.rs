@@ -1,14 +1,15 @@
-//! Queues of a radio as Linux's mac80211 and the driver below it handle them. When all queues together are full,
-//! packets are dropped from the longest flow. Airtime fairness decides which station's packets are handed down to the
+//! Queues of a radio, handled as in Linux's mac80211 and in the driver below mac80211. When all queues together are
+//! full, packets are dropped from the longest flow. Airtime fairness decides which station's packets are passed to the
 //! radio, and limits keep the queue in the radio short.
 //!
-//! The radio sends the packets that were handed down first in, first out, without a queue discipline. Their number is
-//! limited:
+//! The radio sends the packets that it holds first in, first out, without a queue discipline. The number of packets in
+//! the radio is limited:
 //!
 //! - With limits on queued airtime (AQL): by the estimated airtime of single packets, as in ath10k, ath11k and mt76.
-//!   The radio aggregates the packets that it holds. It next serves the station whose packet was handed down first.
-//! - Otherwise: by a number of two aggregates, which are built when they are handed down, as in ath9k
-//!   (`ATH_AGGR_MIN_QDEPTH`). An aggregate takes at most 4 ms and half a block ACK window (`ath_tx_form_aggr`).
+//!   The radio aggregates the packets that it holds. The radio next serves the station whose packet reached the radio
+//!   first.
+//! - Without these limits: to two aggregates, as in ath9k (`ATH_AGGR_MIN_QDEPTH`). Each aggregate is built when it is
+//!   passed to the radio. An aggregate takes at most 4 ms and half a block ACK window (`ath_tx_form_aggr`).
 //!
 //! A station that has received no part of its frame waits for its next turn, as other stations may be reachable in
 //! the meantime (`ath_tx_complete_aggr` puts failed packets back into the station's queue).
@@ -32,18 +33,18 @@ const MEMORY_N: u64 = 4 << 20;
 
 /// The queues of one device: all queues of the access point, or the queue of a station.
 pub struct Driver {
-    /// Maximum packets and bytes in all queues together.
+    /// Maximum packets and bytes that may wait in all queues of the device together.
     most: Backlog,
-    /// First port of the device. Its other ports are every second port after the first, before `end`.
+    /// First port of the device. The other ports of the device are every second port after `first` and before `end`.
     first: usize,
     end: usize,
     /// Backlog of all queues together.
     waiting: Backlog,
     fairness: Fairness,
-    /// Stations whose aggregates have been handed down, in order; `None` with limits on queued airtime.
+    /// Stations whose aggregates have been passed to the radio, in order; `None` with limits on queued airtime.
     aggregates: Option<VecDeque<usize>>,
-    /// Last order number that was assigned. Numbers are assigned to packets handed down, and to stations that wait
-    /// for their next turn.
+    /// Last number that was assigned for the order of service. Numbers are assigned to packets passed to the radio, and
+    /// to stations that wait for their next turn.
     handed: u64,
 }
 
@@ -88,7 +89,7 @@ impl Driver {
     }
 
     /// Accept a packet that has joined the queue of port `n`. The backlog of this queue was `before`. Return whether
-    /// anything was handed down.
+    /// anything was passed to the radio.
     pub fn arrived<P: Copy>(&mut self, ports: &mut [Port<P>], n: usize, before: Backlog, now: Time) -> bool {
         self.note(&ports[n], before);
         while self.waiting.packets > self.most.packets || self.waiting.bytes > self.most.bytes {
@@ -107,8 +108,8 @@ impl Driver {
         self.note(&ports[n], before);
     }
 
-    /// Account for a finished frame of port `n` that took `airtime`. `received`: whether any part of the frame
-    /// arrived. Return whether anything was handed down.
+    /// Account for a finished frame of port `n` that took `airtime`. `received`: whether any part of the frame arrived.
+    /// Return whether anything was passed to the radio.
     pub fn done<P: Copy>(
         &mut self,
         ports: &mut [Port<P>],
@@ -144,12 +145,12 @@ impl Driver {
         self.fairness.charge(station, airtime, now);
     }
 
-    /// The port whose aggregate is sent next, if aggregates are built when they are handed down.
+    /// The port whose aggregate is sent next; `None` with limits on queued airtime.
     pub fn next_port(&self) -> Option<usize> {
         self.aggregates.as_ref()?.front().map(|station| self.first + 2 * station)
     }
 
-    /// Hand down everything that may be handed down. Return whether anything was.
+    /// Pass packets or aggregates to the radio while the limits permit it. Return whether anything was passed.
     fn hand_down<P: Copy>(&mut self, ports: &mut [Port<P>], now: Time) -> bool {
         let before = self.handed;
         let mut again = false;
@@ -171,7 +172,7 @@ impl Driver {
         again || self.handed > before
     }
 
-    /// Hand down as many packets of a station as the limits on queued airtime permit.
+    /// Pass as many packets of a station to the radio as the limits on queued airtime permit.
     fn hand_down_packets<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) {
         while self.fairness.may_queue(station) {
             let Some((_, airtime)) = port.hand_down(self.handed + 1, now) else { break };
@@ -180,8 +181,9 @@ impl Driver {
         }
     }
 
-    /// Hand down an aggregate of a station: first packets in the radio that are in no aggregate, such as packets to
-    /// be retransmitted, then packets of the queue. Return whether there is an aggregate.
+    /// Build an aggregate of a station and pass it to the radio. The aggregate begins with packets in the radio that
+    /// are in no aggregate, such as packets to be retransmitted. Packets of the queue follow. Return whether there is
+    /// an aggregate.
     fn hand_down_aggregate<P: Copy>(&mut self, port: &mut Port<P>, station: usize, now: Time) -> bool {
         let Some(aggregates) = &mut self.aggregates else { return false };
         let more = aggregates.contains(&station);

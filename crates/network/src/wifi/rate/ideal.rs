@@ -9,7 +9,8 @@ use units::Time;
 const MOST_BIT_ERRORS: f64 = 1e-6;
 
 /// Rate control by the signal-to-noise ratio of the last PPDU. In ns-3 the sender learns the ratio only from answers.
-/// Here the sender also learns the ratio of lost PPDUs, so that it can leave a scheme when the ratio falls.
+/// In this model the sender also learns the ratio of lost PPDUs, so that the sender can leave a scheme when the ratio
+/// falls.
 pub struct Ideal {
     /// For each scheme, the lowest ratio in dB at which it may be used, and its index; the fastest scheme first.
     needs: Vec<(f64, usize)>,
@@ -18,7 +19,7 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    /// Create rate control over `schemes` with the initial ratio. `None`: no noise.
+    /// Create rate control over `schemes`. `snr_db` is the initial ratio; `None` means no noise.
     pub fn new(schemes: &[Scheme], snr_db: Option<f64>) -> Ideal {
         let mut order: Vec<usize> = (0..schemes.len()).collect();
         order.sort_by_key(|&n| std::cmp::Reverse(schemes[n].mode.rate()));

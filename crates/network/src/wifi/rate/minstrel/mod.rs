@@ -4,8 +4,8 @@
 //! - [`table`]: statistics of each rate, and the best rates.
 //! - [`samples`]: other rates to sample.
 //!
-//! Linux uses Minstrel-HT for 802.11n and 802.11ac. Here it is also used for 802.11ax, although real devices have
-//! their own rate control.
+//! Linux uses Minstrel-HT for 802.11n and 802.11ac. In this model Minstrel-HT is also used for 802.11ax, although real
+//! 802.11ax devices have their own rate control.
 
 mod samples;
 mod table;
@@ -33,7 +33,7 @@ const WINDOWS: (u32, u32) = (15, 1_023);
 /// most reliable rate.
 const CHAIN: usize = BEST;
 
-/// A rate of the chain.
+/// A rate of the retry chain, and its number of tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stage {
     scheme: usize,
@@ -56,7 +56,7 @@ pub struct Minstrel {
 }
 
 impl Minstrel {
-    /// Create the rate control of a port. It has no statistics and begins with the slowest rate.
+    /// Create the rate control of a port. The rate control has no statistics and begins with the slowest rate.
     pub fn new(schemes: &[Scheme], rng: Rng) -> Minstrel {
         let table = Table::new(schemes);
         let samples = Samples::new(schemes, rng);
@@ -76,7 +76,7 @@ impl Minstrel {
         it
     }
 
-    /// Rank the rates and choose the rates to sample. The first of them is sampled at once:
+    /// Rank the rates and choose the rates to sample. The next frame samples a rate at once:
     /// `minstrel_ht_update_stats`.
     fn update(&mut self, now: Time) {
         self.table.rank();
@@ -112,8 +112,8 @@ impl RateControl for Minstrel {
         Choice { scheme, alone: self.alone }
     }
 
-    /// Count the frame and advance (`minstrel_ht_tx_status`). Without any answer, the next try is at the next stage.
-    /// The first stage follows the last stage.
+    /// Count the frame and advance (`minstrel_ht_tx_status`). If no MPDU was acknowledged, the next try is at the next
+    /// stage. The first stage follows the last stage.
     fn report(&mut self, outcome: &Outcome, now: Time) {
         let Outcome { choice, sent, received, .. } = *outcome;
         self.table.count(choice.scheme, sent, received);

@@ -74,7 +74,7 @@ impl Samples {
                 self.last_group[Kind::Step as usize] = at;
             }
         }
-        // Each free place gets one pass over all groups.
+        // For each free place in the queue, all groups are searched once.
         for _ in self.lines[Kind::Jump as usize].len()..IN_LINE {
             for n in self.after(Kind::Jump, groups.len()) {
                 let Some(rate) = self.random(n, |rate| table.packet_us(rate) < slowest_us) else { continue };

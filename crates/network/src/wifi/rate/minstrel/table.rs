@@ -6,8 +6,8 @@ use std::cmp::Ordering;
 /// Rates that are ranked by throughput (`MAX_THR_RATES`).
 pub const BEST: usize = 4;
 
-/// Size in bytes of the packet, and number of packets in the aggregate, whose duration defines a rate
-/// (`AVG_PKT_SIZE`, `AVG_AMPDU_SIZE`).
+/// Bytes of a packet and number of packets of an aggregate. The duration of this aggregate determines the time per
+/// packet of a rate (`AVG_PKT_SIZE`, `AVG_AMPDU_SIZE`).
 const PACKET: u64 = 1_200;
 const AGGREGATE: u64 = 16;
 /// Weight of the old mean aggregate length at an update (`EWMA_LEVEL` of `EWMA_DIV`).
@@ -18,11 +18,11 @@ const LEAST: f64 = 0.1;
 const MOST: f64 = 0.9;
 /// Delivery probability above which rates are compared by throughput (`minstrel_ht_set_best_prob_rate`).
 const SURE: f64 = 0.75;
-/// Microseconds that each aggregate takes in addition: `ieee80211_frame_duration` of an empty frame at 6 Mbit/s, 48,
-/// and of an ACK, 60. The second constant is the time that RTS and CTS add (`minstrel_ht_update_caps`).
+/// `OVERHEAD_US` is the overhead of each aggregate in microseconds: 48 for an empty frame at 6 Mbit/s and 60 for an ACK
+/// (`ieee80211_frame_duration`). `PROTECTION_US` is the time that RTS and CTS add (`minstrel_ht_update_caps`).
 const OVERHEAD_US: f64 = 108.0;
 const PROTECTION_US: f64 = 120.0;
-/// Number of frames after which a delivery of less than a quarter means that spatial streams have failed
+/// Spatial streams have failed if more than this number of frames were sent and less than a quarter of them arrived
 /// (`minstrel_ht_tx_status`).
 const DEAD_ATTEMPTS: u64 = 30;
 
@@ -32,12 +32,12 @@ struct Rate {
     streams: u64,
     /// Microseconds per packet.
     packet_us: f64,
-    /// Frames sent and frames delivered since the last update.
+    /// Frames sent (`sent`) and delivered (`received`) since the last update.
     sent: u64,
     received: u64,
     /// Whether the rate has been used.
     known: bool,
-    /// Average delivery probability, and its preceding value.
+    /// Average delivery probability (`probability`), and its preceding value (`before`).
     probability: f64,
     before: f64,
 }
@@ -53,13 +53,14 @@ pub struct Table {
     mean_packets: f64,
     /// Best rates by throughput, in descending order.
     pub best: [usize; BEST],
-    /// The rate for retries: the rate with the highest throughput among the rates that are nearly always delivered.
-    /// If possible, it has fewer streams than the best rate.
+    /// The rate for retries: the rate with the highest throughput among the rates that are nearly always delivered. If
+    /// possible, the rate for retries has fewer streams than the best rate.
     pub surest: usize,
 }
 
-/// Return the new average: a two-pole low-pass filter with a period of 16 updates (`minstrel_filter_avg_add`, with
-/// the coefficients that its header derives). It varies less than an exponential average with the same delay.
+/// Return the new average: a two-pole low-pass filter with a period of 16 updates (`minstrel_filter_avg_add`, with the
+/// coefficients that its header derives). The filter output varies less than an exponential average with the same
+/// delay.
 fn averaged(rate: &Rate, share: f64) -> f64 {
     let pole = (-std::f64::consts::PI * std::f64::consts::SQRT_2 / 16.0).exp();
     let first = 2.0 * pole * (std::f64::consts::TAU * std::f64::consts::SQRT_2 / 16.0).cos();
@@ -177,7 +178,7 @@ impl Table {
         }
     }
 
-    /// Return the best rates by throughput. If there are too few, the slowest rate fills the list:
+    /// Return the best rates by throughput. If fewer rates have been used, the slowest rate fills the list:
     /// `minstrel_ht_sort_best_tp_rates`.
     fn best_of(&self, rates: std::ops::Range<usize>) -> [usize; BEST] {
         let slowest = rates.start;
@@ -186,9 +187,9 @@ impl Table {
         std::array::from_fn(|n| used.get(n).copied().unwrap_or(slowest))
     }
 
-    /// Return the rate with the highest throughput among rates with a high delivery probability. If there is no such
-    /// rate, return the rate with the highest probability. A rate that is faster than the best rate but less reliable
-    /// is skipped: `minstrel_ht_set_best_prob_rate`.
+    /// Return the rate with the highest throughput among rates with a high delivery probability. If no rate has a high
+    /// delivery probability, return the rate with the highest probability. A rate that is faster than the best rate but
+    /// less reliable is skipped: `minstrel_ht_set_best_prob_rate`.
     fn surest_of(&self, rates: std::ops::Range<usize>) -> usize {
         let best = &self.rates[self.best[0]];
         let mut found = rates.start;
@@ -207,7 +208,7 @@ impl Table {
         found
     }
 
-    /// Replace the two best rates by the best rates with fewer streams if most of their frames are lost. Return
+    /// Replace each of the two best rates by the best rate with fewer streams if most of its frames are lost. Return
     /// whether any rate was replaced: `minstrel_ht_tx_status`.
     pub fn leave_dead_streams(&mut self) -> bool {
         let mut fell = false;
