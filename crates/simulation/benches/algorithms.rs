@@ -1,9 +1,10 @@
-//! Cost of an ACK in each algorithm of the registry, without that of its sender: `ack_path` in the `tcp` crate measures
-//! both.
+//! CPU time per ACK of each registered algorithm, without its sender. The benchmark `ack_path` of the crate `tcp`
+//! includes the sender.
 //!
-//! The events of a run of each algorithm alone on the same path are replayed to it, so that it behaves as in that run:
-//! loss-based algorithms fill the buffer and back off, BBR goes through the phases of its cycle. Prints nanoseconds per
-//! ACK and the ratio to CUBIC at the end.
+//! Each algorithm first runs alone on the same path, and its calls are recorded. The recording is then replayed to a
+//! new instance of the algorithm. The instance behaves as in the run: loss-based algorithms fill the buffer and back
+//! off, BBR goes through the phases of its cycle. At the end, the benchmark prints nanoseconds per ACK and the ratio to
+//! CUBIC.
 
 mod replay;
 
@@ -30,8 +31,8 @@ fn per_ack(criterion: &mut Criterion) {
     compare(&recordings);
 }
 
-/// Prints the table of ratios, from the quickest of many passes. Algorithms take turns, so that a disturbance affects
-/// all alike.
+/// Print the table of ratios from the fastest of many passes. Algorithms take turns, so that a disturbance of the
+/// machine affects all algorithms alike.
 #[allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 fn compare(recordings: &[Recording]) {
     const PASSES: usize = 100;

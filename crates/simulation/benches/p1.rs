@@ -1,11 +1,12 @@
-//! The first study as a benchmark: data packets per second through endpoints, six links and one schedule.
+//! Benchmark of the dumbbell of the first study (P1): data packets simulated per second. A data packet and its ACK
+//! cross six links.
 
 mod study;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use simulation::{Plan, Simulation};
 
-/// Simulated seconds; long enough for every flow to leave its start-up.
+/// Simulated seconds, long enough that every flow leaves its start-up phase.
 const SECONDS: u64 = 5;
 
 fn p1(c: &mut Criterion) {

@@ -1,4 +1,4 @@
-//! One turn of the schedule: the next actor, and its next wake-up.
+//! Benchmark of the schedule: take the next actor and set its next wake-up.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use simulation::{ActorId, Schedule};

@@ -1,10 +1,10 @@
 //! Bare packet mover, an upper bound of the speed of a simulation.
 //! Usage: `mover [flows [seconds [queue packets [rate, Gbit/s]]]]`.
 //!
-//! It has the six links of the first study with their queues and delays, windows of a fixed size, and an ACK for every
-//! packet. It has no TCP: no loss recovery, no rates, no counters of intervals. It shares no code with the simulator,
-//! so that the difference is the cost of simulating TCP. Every link is a first-in first-out queue, and only its
-//! earliest arrival is in the heap of events: six events for a packet and its ACK.
+//! The mover has the six links of the first study with their queues and delays, windows of a fixed size, and an ACK for
+//! every packet. The mover has no TCP: no loss recovery, no rates, no counters of intervals. The mover shares no code
+//! with the simulator. The difference in speed is the cost of simulating TCP. Every link is a first-in first-out queue,
+//! and only its earliest arrival is in the heap of events: six events for a packet and its ACK.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -15,10 +15,10 @@ const DATA_BYTES: u64 = 1486;
 const ACK_BYTES: u64 = 66;
 const ACCESS_DELAY_NS: u64 = 5_000_000;
 const BOTTLENECK_DELAY_NS: u64 = 50_000_000;
-/// Base RTT. A window fills it, and its share of half the queue.
+/// Base RTT. The windows of all flows together are one BDP plus half of the queue.
 const PATH_NS: u64 = 2 * (BOTTLENECK_DELAY_NS + 2 * ACCESS_DELAY_NS);
 
-/// A packet, as large as one of the simulator.
+/// A packet with as many bytes of memory as a packet of the simulator.
 #[derive(Clone, Copy)]
 struct Packet {
     flow: u32,
@@ -38,7 +38,7 @@ struct Link {
     free_ps: u64,
     /// Packets with the times at which their last bit leaves and arrives.
     packets: VecDeque<(u64, u64, Packet)>,
-    /// Number of these packets that have left the queue.
+    /// Number of packets in `packets` that have left the queue.
     left: usize,
     dropped: u64,
 }
@@ -50,7 +50,7 @@ impl Link {
         Link { picoseconds_per_byte, delay_ns, limit, free_ps: 0, packets, left: 0, dropped: 0 }
     }
 
-    /// Queues a packet. Returns its arrival time, if no other packet arrives before it.
+    /// Queue a packet. Return its arrival time if no other packet arrives before it.
     fn put(&mut self, now_ns: u64, packet: Packet) -> Option<u64> {
         while self.packets.get(self.left).is_some_and(|(leaves_ns, ..)| *leaves_ns <= now_ns) {
             self.left += 1;
@@ -65,7 +65,7 @@ impl Link {
         (self.packets.len() == 1).then_some(leaves_ns + self.delay_ns)
     }
 
-    /// Takes the packet that arrives, with the arrival time of the next one.
+    /// Take the packet that arrives. Also return the arrival time of the next packet.
     fn take(&mut self) -> Option<(Packet, Option<u64>)> {
         let (.., packet) = self.packets.pop_front()?;
         self.left = self.left.saturating_sub(1);
@@ -73,7 +73,7 @@ impl Link {
     }
 }
 
-/// Least state of a sender and a receiver.
+/// Minimum state of a sender and a receiver.
 #[derive(Clone, Copy, Default)]
 struct Flow {
     next: u64,
@@ -83,7 +83,7 @@ struct Flow {
 }
 
 struct Mover {
-    /// Most packets of a flow in flight. A flow doubles its packets each round trip up to this number.
+    /// Maximum packets in flight of a flow. A flow doubles its packets in flight each round trip up to this number.
     window: u64,
     links: Vec<Link>,
     flows: Vec<Flow>,
@@ -91,7 +91,7 @@ struct Mover {
 }
 
 impl Mover {
-    /// A mover. Links 0 and 1 are the bottleneck and its reverse link; then come four access links per flow.
+    /// Create a mover. Links 0 and 1 are the bottleneck and its reverse link; then come four access links per flow.
     fn new(flows: u32, window: u64, bits_per_second: u64, limit: usize) -> Mover {
         let wide = |_| Link::new(10 * bits_per_second, ACCESS_DELAY_NS, usize::MAX);
         let bottleneck = Link::new(bits_per_second, BOTTLENECK_DELAY_NS, limit);
@@ -114,7 +114,7 @@ impl Mover {
         self.put(2 + 4 * flow, now_ns, packet);
     }
 
-    /// Runs the turn of the link with the earliest arrival, if that is before the end. Returns whether there was one.
+    /// Process the earliest arrival of all links if it is not after `end_ns`. Return whether there was such an arrival.
     /// The link remains in the heap if it has another packet.
     fn turn(&mut self, end_ns: u64) -> bool {
         let Some(mut first) = self.events.peek_mut() else { return false };

@@ -1,5 +1,5 @@
-//! The first study as a process of its own.
-//! Usage: `p1 [algorithm [flows [seconds [queue packets [events|windows|auto [threads]]]]]]`.
+//! Program that runs the dumbbell of the first study (P1). Usage: `p1 [algorithm [flows [seconds [queue packets
+//! [events|windows|auto [threads]]]]]]`.
 
 #[path = "../benches/study/mod.rs"]
 mod study;

@@ -1,12 +1,12 @@
-//! Runs the plan in a file as a process of its own, for measurements: `plan FILE [seed [from]]`. It prints packets and
-//! CPU time (Linux) of the part after `from`, in seconds of simulated time.
+//! Program that runs the plan in a file, for measurements: `plan FILE [seed [from]]`. The program prints the packets
+//! and the CPU time (only on Linux) of the part of the run after `from` seconds of simulated time.
 
 use simulation::{Plan, Simulation};
 use std::env::args;
 use std::fs::{read_dir, read_to_string};
 use units::Time;
 
-/// CPU time of all threads so far, from the scheduler's own clock; 0 if the system has none.
+/// CPU time of all threads so far in nanoseconds, from Linux's `schedstat` files; 0 on other systems.
 fn cpu_ns() -> u64 {
     let threads = read_dir("/proc/self/task").into_iter().flatten().flatten();
     let time = |text: String| text.split(' ').next().and_then(|first| first.parse::<u64>().ok());

@@ -24,8 +24,8 @@ pub enum Actor {
 /// 1. the control, which changes routes, so that all other events of that time see the new routes;
 /// 2. the ends of flows, in the order of the routes that begin there. A timer runs before a packet that arrives at the
 ///    same time is processed, as in the guest of the Linux engine. In that guest the path releases a packet in NET_TX,
-///    so that NET_RX processes it in the next pass, after the timers (`handle_softirqs`). Such ties are common: the ACK
-///    of a paced burst arrives exactly when pacing releases the next burst;
+///    so that NET_RX processes it in the next pass, after the timers (`handle_softirqs`). Ties between a timer and a
+///    packet are common: the ACK of a paced burst arrives exactly when pacing releases the next burst;
 /// 3. the links, then the media;
 /// 4. the sampler, so that a sample includes all events of its time.
 #[derive(Clone, Copy, Debug)]

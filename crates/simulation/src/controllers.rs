@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 /// Builds external algorithms, which have a colon in their `kind`, such as `python:mine:Reno`.
 ///
-/// The function is called once per connection, with the flow and a seed for the randomness of the algorithm. It returns
-/// a message if the algorithm cannot be built.
+/// The function is called once per connection, with the flow and a seed for the randomness of the algorithm. The
+/// function returns a message if the algorithm cannot be built.
 pub type Controllers =
     Arc<dyn Fn(&FlowPlan, u64) -> Result<Box<dyn CongestionControl>, String> + Send + Sync>;
 

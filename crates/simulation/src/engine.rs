@@ -23,7 +23,8 @@ use std::sync::Arc;
 use tcp::Segment;
 use units::{Duration, Time};
 
-/// Turns of actors after which [`Engine::advance`] returns: some ten milliseconds, as most turns process one packet.
+/// Turns of actors after which [`Engine::advance`] returns. These turns take some ten milliseconds, as most turns
+/// process one packet.
 pub(crate) const TURNS: usize = 1 << 16;
 
 /// A simulation with its recorder.
@@ -37,7 +38,8 @@ pub(crate) struct Engine<R> {
     controllers: Vec<RouteController>,
     recorder: R,
     now: Time,
-    /// Next time at which a sample is due or a span of rivals begins or ends; only used in windows.
+    /// Next time at which a sample is due or a span of rivals begins or ends; only used if the run is executed in
+    /// windows.
     sample_at: Time,
     /// Segments between an endpoint and its first link; empty between events.
     segments: Vec<Segment>,
@@ -202,7 +204,7 @@ impl<R: Recorder> Engine<R> {
         })
     }
 
-    /// Runs the turn of the sampler: counts for rivals, and samples.
+    /// Runs the turn of the sampler, which takes samples and counts the deliveries of rivals.
     fn take_note(&mut self, now: Time) {
         let Engine { plan, world, rivals, sampling, .. } = self;
         if rivals.is_end(now) {

@@ -2,22 +2,24 @@
 
 use crate::links::CutThrough;
 
-/// Execution mode of a run. It never changes results.
+/// Execution mode of a run, which never changes results. In the order of events, all parts of the network run together.
+/// In windows, each flow is simulated separately for a span of time, then the links that flows share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// Windows if they are possible and faster, otherwise the order of events.
+    /// Execution in windows if windows are possible and faster, otherwise in the order of events.
     Auto {
-        /// Most threads, at least one.
+        /// Maximum number of threads, at least 1.
         threads: usize,
     },
-    /// Windows if they are possible, otherwise the order of events.
+    /// Execution in windows if windows are possible, otherwise in the order of events.
     Windows {
-        /// Most threads, at least one.
+        /// Maximum number of threads, at least 1.
         threads: usize,
     },
     /// The order of events.
     Events,
-    /// The order of events, without cut-through and with links that replay their queues. This mode is slower.
+    /// Execution in the order of events, without cut-through and with links that replay their queues. The mode is for
+    /// tests and slower than the other modes.
     OneLinkAtATime,
 }
 

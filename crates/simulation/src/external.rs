@@ -35,7 +35,7 @@ pub struct External {
 }
 
 impl External {
-    /// Registers the algorithm `kind`. `make` builds it from a seed, once per connection.
+    /// Registers the algorithm `kind`. `make` builds the algorithm from a seed, once per connection.
     pub fn algorithm(
         &mut self,
         kind: &str,
@@ -44,13 +44,13 @@ impl External {
         self.algorithms.insert(kind.to_owned(), Box::new(make));
     }
 
-    /// Registers the queue discipline `kind`. `make` builds it from a seed.
+    /// Registers the queue discipline `kind`. `make` builds the queue discipline from a seed.
     pub fn queue(&mut self, kind: &str, make: impl Fn(u64) -> Queue + Send + Sync + 'static) {
         self.queues.insert(kind.to_owned(), Box::new(make));
     }
 
-    /// Registers the medium `kind`. `make` builds it from the queues of its ports, the times at which its counters are
-    /// read, and a seed.
+    /// Registers the medium `kind`. `make` builds the medium from the queues of its ports, the times at which its
+    /// counters are read, and a seed.
     pub fn medium(
         &mut self,
         kind: &str,
@@ -59,7 +59,7 @@ impl External {
         self.media.insert(kind.to_owned(), Box::new(make));
     }
 
-    /// Registers the application `name`. `make` builds it from the start time of its flow and a seed.
+    /// Registers the application `name`. `make` builds the application from the start time of its flow and a seed.
     pub fn application(
         &mut self,
         name: &str,
@@ -108,7 +108,7 @@ impl External {
         let ports = queues.len();
         let made = named(&self.media, kind, path)?(queues, sampling, seed);
         if made.ports() != ports {
-            let message = format!("the medium has {} ports, and the plan {ports}", made.ports());
+            let message = format!("the medium has {} ports, but the plan has {ports}", made.ports());
             return Err(PlanError::new(path, message));
         }
         Ok(made)

@@ -70,7 +70,7 @@ impl Island {
         }
     }
 
-    /// Informs connections of packets that have left their hosts, which may allow them to send more.
+    /// Informs connections of packets that have left their hosts. The connections may then send more.
     #[cold]
     fn tell_hosts<R: Recorder>(&mut self, now: Time, recorder: &mut R, segments: &mut Vec<Segment>) {
         let mut told = 0;

@@ -44,7 +44,7 @@ use record::{Columns, Silent};
 use tables::packets::Capture;
 use units::Time;
 
-/// Version of the model. It changes whenever the results of a plan may change.
+/// Version of the model, which changes whenever the results of a plan may change.
 pub const MODEL_VERSION: &str = "9";
 
 /// A simulation that can be run in steps.
@@ -116,8 +116,8 @@ impl Simulation {
         Ok(Simulation { engine })
     }
 
-    /// Whether the simulation is executed in windows. Plan and links must permit windows, and windows must be requested
-    /// or faster than the order of events.
+    /// Whether the simulation is executed in windows. Plan and links must permit windows. Windows must also be
+    /// requested, or be faster than execution in the order of events.
     pub fn is_in_windows(&self) -> bool {
         match &self.engine {
             AnyEngine::Silent(engine) => engine.is_in_windows(),
@@ -126,8 +126,8 @@ impl Simulation {
     }
 
     /// Runs all events up to and including `until`, but not beyond the end of the plan. Returns the time reached, which
-    /// is earlier than `until` if the work takes more than about ten milliseconds. Call `advance` again in this case.
-    /// The number of calls never changes results.
+    /// is earlier than `until` if the work takes more than about ten milliseconds. Call `advance` again if the time
+    /// reached is earlier than `until`. The number of calls never changes results.
     pub fn advance(&mut self, until: Time) -> Time {
         match &mut self.engine {
             AnyEngine::Silent(engine) => engine.advance(until),
@@ -143,7 +143,8 @@ impl Simulation {
         }
     }
 
-    /// Rows so far of the tables whose size cannot be computed in advance. Their memory grows during the run.
+    /// Rows so far of the tables whose size cannot be computed in advance. The memory of these tables grows during the
+    /// run.
     pub fn grown(&self) -> Grown {
         match &self.engine {
             AnyEngine::Silent(engine) => engine.grown(),

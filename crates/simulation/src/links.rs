@@ -11,7 +11,7 @@ use units::{Duration, Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CutThrough {
     Yes,
-    /// No packet may. Every link replays its queue, too.
+    /// No packet may enter a link ahead of the clock. With this choice every link also replays its queue.
     No,
 }
 
@@ -88,13 +88,13 @@ fn build_impairments(plan: &LinkPlan, path: &str, seed: u64, end: Time) -> Resul
     })
 }
 
-/// All changes of a link with their times in nanoseconds, random ones included, in the order of time.
+/// All changes of a link with their times in nanoseconds, random changes included, in the order of time.
 pub(crate) fn changes_of(plan: &LinkPlan, seed: u64, end: Time) -> Vec<(u64, &ChangePlan)> {
     let stream = Dice::new(seed, &*plan.stream);
     let mut changes: Vec<(u64, &ChangePlan)> =
         plan.changes.iter().map(|change| (change.at_ns, change)).collect();
     changes.extend(plan.markov_channel.iter().flat_map(|channel| channel.moves(&stream, end)));
-    changes.sort_by_key(|change| change.0); // stable: at equal times the Markov channel wins
+    changes.sort_by_key(|change| change.0); // stable: at equal times the change of the Markov channel is the last
     changes
 }
 

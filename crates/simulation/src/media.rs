@@ -7,8 +7,8 @@ use crate::plan::{MediumPlan, PlanError, is_external};
 use network::{Element, SamplingTimes};
 use units::Rng;
 
-/// Builds medium `n` of a plan. The random numbers of the medium derive from `seed` and its stream, and the random
-/// numbers of each queue derive from `seed` and the stream of its port.
+/// Builds medium `n` of a plan. The random numbers of the medium derive from `seed` and the stream of the medium. The
+/// random numbers of each queue derive from `seed` and the stream of its port.
 pub(crate) fn build_medium(
     n: usize,
     plan: &MediumPlan,

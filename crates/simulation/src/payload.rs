@@ -20,7 +20,7 @@ pub struct Datagram {
     pub sent: Time,
 }
 
-/// Content of a packet. It is no larger than a segment, as the tag of this enum uses free values of the segment's tag.
+/// Content of a packet. The enum is no larger than a segment, as its tag uses free values of the segment's tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload {
     /// Segment of a TCP connection.

@@ -17,11 +17,12 @@ pub struct Periods {
     pub exponential: bool,
 }
 
-/// Shortest mean length of an active period. It bounds how often periods are drawn until one contains a packet.
+/// Shortest mean length of an active period. This minimum bounds how often periods are drawn until a period contains a
+/// packet.
 const SHORTEST_NS: u64 = 1_000;
 
 impl Periods {
-    /// Refuses numbers out of range.
+    /// Rejects lengths that are out of range.
     pub(crate) fn check(&self, path: &str) -> Check {
         within(format!("{path}.on_ns"), self.on_ns, SHORTEST_NS..=LONGEST_NS)?;
         within(format!("{path}.off_ns"), self.off_ns, 0..=LONGEST_NS)

@@ -14,7 +14,8 @@ use network::StreamId;
 use tcp::Sender;
 use units::Time;
 
-/// Records samples. The type is chosen at compile time, so that runs without samples pay nothing.
+/// Records samples. The type of the recorder is chosen at compile time, so that runs without samples spend no time on
+/// it.
 pub trait Recorder: Observer {
     /// Records a sample of a flow.
     fn flow(&mut self, sample: SeriesRow);
@@ -99,12 +100,12 @@ pub struct Columns {
     pub variables: Variables,
     /// Captured packets.
     pub capture: Option<Box<Capture>>,
-    /// Called with each sample.
+    /// Recorder of the caller, which is called with each sample.
     pub samples: Option<Box<dyn SampleRecorder>>,
 }
 
 impl Columns {
-    /// An empty recorder. `variables`: whether internal variables are recorded.
+    /// Creates an empty recorder. `variables` is whether internal variables are recorded.
     pub fn new(variables: bool, capture: Option<Capture>) -> Columns {
         Columns { variables: Variables::new(variables), capture: capture.map(Box::new), ..Columns::default() }
     }

@@ -23,7 +23,7 @@ pub(crate) struct Rivals {
 
 impl Rivals {
     /// The spans of a plan, without the warm-up. The start times of the flows must have been drawn. A direction has no
-    /// span if it has no measured bulk flow, or if one of its bulk flows stops before another one starts.
+    /// span if it has no measured bulk flow, or if one of its bulk flows stops before another bulk flow starts.
     pub fn new(plan: &Plan, flows: &[Endpoints], sampling: SamplingTimes) -> Rivals {
         let span = |upload: bool| {
             let all = plan.flows.iter().zip(flows);

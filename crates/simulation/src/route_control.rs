@@ -1,7 +1,7 @@
 //! Controllers of routes, as in software-defined networks: every period a controller reads the counters of links,
 //! chooses the route of each of its flows, and updates the routers on these routes. The last router of a route is
 //! updated first, then the router before it, and so on, so that packets never reach a router without an entry. A delay
-//! passes before the first update and between updates. Meanwhile packets follow the current entry of each router.
+//! passes before the first update and between updates. Until a router is updated, packets follow its current entry.
 
 use crate::net::Net;
 use crate::plan::{Plan, PolicyPlan, RouteControllerPlan};

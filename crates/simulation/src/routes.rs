@@ -45,7 +45,7 @@ impl Next {
 /// of its routes have the same next hop.
 #[derive(Clone, Debug)]
 pub struct Successors {
-    /// Next hop of all routes, if it is the same for all of them and never changes.
+    /// Next hop of all routes, if the next hop is the same for all routes and never changes.
     common: Option<Next>,
     table: Table,
 }
@@ -65,7 +65,7 @@ enum Table {
 }
 
 impl Successors {
-    /// All routes end here.
+    /// Next hops of a hop at which all routes end.
     pub const END: Successors = Successors { common: Some(Next::End), table: Table::Sparse(Vec::new()) };
 
     /// A table of (route, next hop) pairs, which must be in the order of routes. Only a table that `may_change` permits
@@ -191,7 +191,7 @@ pub struct Routes {
     pub entries: Vec<HopId>,
     /// Next hops, by hop.
     pub successors: Vec<Successors>,
-    /// The only hop that ever feeds each hop, if there is one.
+    /// For each hop, the only hop that ever feeds it; `None` if no hop or several hops feed it.
     pub only_feeder: Vec<Option<HopId>>,
     /// Whether a next hop behind each hop changes.
     pub switches_at: Vec<bool>,
@@ -221,7 +221,7 @@ impl Routes {
     /// Tables for `hops` hops and the given routes. Each route is a list of hops that is not empty and has no hop
     /// twice. The tables get room for each reroute at [`Time::NEVER`].
     pub fn new(hops: usize, routes: &[Vec<HopId>], mut reroutes: Vec<Reroute>) -> Routes {
-        reroutes.sort_by_key(|reroute| reroute.at); // stable: at equal times the last reroute in the list wins
+        reroutes.sort_by_key(|reroute| reroute.at); // stable: at equal times the last reroute in the list takes effect
         let first = (0u32..).zip(routes).map(|(n, path)| Reroute {
             at: Time::ZERO,
             route: RouteId(n),

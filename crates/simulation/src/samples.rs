@@ -1,4 +1,4 @@
-//! Samples of a run while it runs.
+//! Samples that are passed to the caller during a run.
 
 pub use crate::tables::cell::{FlowName, LinkName};
 pub use crate::tables::links::LinkRow;

@@ -12,9 +12,9 @@ use units::Time;
 /// depend on when a wake-up was requested.
 ///
 /// The schedule is a tournament tree: actors are the leaves, and every inner node has the earliest key of its four
-/// children, so that the root is next. Unlike in a heap, the place of an actor is fixed, so that no entry is searched,
-/// skipped or swapped. The nodes between an actor and the root are known in advance, which is faster than branches that
-/// depend on comparisons.
+/// children, so that the key of the root is the next wake-up. Unlike in a heap, the place of an actor is fixed, so that
+/// no entry is searched, skipped or swapped. The nodes between an actor and the root are known in advance, which is
+/// faster than branches that depend on comparisons.
 #[derive(Debug)]
 pub struct Schedule {
     /// Keys of the nodes `4 n + 1` to `4 n + 4`, the children of node `n`. The root is node 0. Actors are the leaves,
@@ -25,12 +25,12 @@ pub struct Schedule {
     last_place: usize,
     /// Key of the root.
     first: u64,
-    /// Number of low bits of a key that hold the actor's ID. The higher bits hold the time, so that one comparison
-    /// orders by time and actor.
+    /// Number of low bits of a key that hold the actor's ID. The higher bits hold the time, so that a single comparison
+    /// orders keys by time and actor.
     bits: u32,
     /// Mask of the bits that hold the actor's ID.
     actors: u64,
-    /// First time that counts as never.
+    /// Lowest time that counts as [`Time::NEVER`].
     never: u64,
 }
 
@@ -73,7 +73,7 @@ impl Schedule {
         self.last_place - actor.0 as usize
     }
 
-    /// Place of the parent of a family. The root is not a child: its place is beyond all others.
+    /// Place of the parent of a family. The root is not a child, so its place is beyond the places of all children.
     #[inline]
     fn parent(family: usize) -> usize {
         family.wrapping_sub(1)
@@ -131,7 +131,7 @@ mod tests {
         Time::from_nanos(nanos)
     }
 
-    /// Runs all turns; no actor requests another wake-up.
+    /// Runs all turns until no wake-up is left. No actor requests another wake-up.
     fn drain(schedule: &mut Schedule) -> Vec<(u64, u32)> {
         let mut turns = Vec::new();
         while let Some((now, actor)) = schedule.next(at(1_000)) {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compared with a list of due times that is searched for its minimum.
+        /// Comparison with a list of due times in which the earliest time is searched.
         #[test]
         fn behaves_like_a_list(
             actors in 1usize..40,

@@ -11,7 +11,7 @@ use units::Time;
 pub(crate) enum World {
     /// One island, event by event.
     Events(Box<Island>),
-    /// Windows, which each run flow by flow.
+    /// Windows. In each window the flows run one by one.
     Windows(Box<Windows>),
 }
 

@@ -195,7 +195,7 @@ proptest! {
 
     #[test]
     fn every_datagram_arrived_was_dropped_or_is_on_its_way(plan in mixes()) {
-        // The same plan without the TCP flow, and with enough time for the last datagram to arrive.
+        // The plan is changed: the TCP flow is removed, and the last datagram has enough time to arrive.
         let mut plan = plan;
         plan["flows"].as_array_mut().expect("a list").remove(0);
         for flow in plan["flows"].as_array_mut().expect("a list") {

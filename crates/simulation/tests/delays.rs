@@ -79,7 +79,7 @@ impl Said {
     }
 }
 
-/// One flow over a link that drops packets in its queue, at random, and all packets for some time.
+/// One flow over a link that drops packets in its queue, drops packets at random, and drops all packets for some time.
 fn plans() -> impl Strategy<Value = Value> {
     let cca = prop_oneof![Just("reno"), Just("cubic"), Just("bbr3")];
     let loss = prop_oneof![Just(0.0), Just(0.002), Just(0.05), Just(0.3)];

@@ -293,7 +293,7 @@ proptest! {
         let mut plan = plan(60_000, links, flows.collect()); // no packet is in flight at the end
         plan["record"]["packets"] = json!(["sender", "there"]);
         let results = run(&plan, seed);
-        // A packet that is dropped on the wire is not captured after the link either.
+        // A packet that is dropped in the queue or on the wire is not captured after the link.
         let missing = names.map(|name| captured(&results, "sender", name) - captured(&results, "there", name));
         prop_assert_eq!(results.flows.numbers("dropped_packets"), missing);
         prop_assert!(missing.iter().sum::<f64>() <= first(&results.links_summary, "dropped_packets"));

@@ -105,8 +105,8 @@ fn a_flow_of_one_connection_that_lasts_as_long_as_it_sends_no_fin() {
 
 #[test]
 fn an_ack_that_is_due_leaves_before_a_packet_that_arrives_at_that_nanosecond() {
-    // One packet every 40 ms, on a path of unlimited rate. The receiver waits for a second packet for 40 ms or
-    // slightly longer.
+    // The sender sends one packet every 40 ms on a path of unlimited rate. The receiver waits for a second packet for
+    // 40 ms or slightly longer.
     let acks_per_packet = |timeout_ns: u64| {
         let links = vec![link("there", None, 20_000_000, None), link("back", None, 20_000_000, None)];
         let mut only = flow("only", "cubic", &[0], &[1]);

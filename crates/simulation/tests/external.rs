@@ -30,7 +30,7 @@ fn an_external_algorithm_drives_every_connection_of_a_workload() {
     assert_eq!(external.numbers("end_s"), native.numbers("end_s"));
 }
 
-/// Builds Reno, whatever the name.
+/// Builds Reno for any name.
 fn reno() -> Controllers {
     Arc::new(|flow, seed| {
         assert_eq!(flow.algorithm(), "mine:reno");

@@ -1,4 +1,4 @@
-//! Runs with the same plan and seed have the same results, however they are stepped and sampled.
+//! Runs with the same plan and seed have the same results for any steps and any sampling.
 
 use crate::common::{datagrams, flow, link, plan, run, simulation};
 use proptest::prelude::*;

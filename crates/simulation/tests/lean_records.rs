@@ -31,7 +31,7 @@ fn plans() -> impl Strategy<Value = Value> {
             json!([{ "kind": "jitter", "spread_ns": delay / 4, "shape": "uniform", "reorder": true }]);
         links[0]["impairments"] = if spread { shape } else { json!([]) };
         let mut flows = vec![flow("one", one, &[0], &[1]), flow("other", other, &[0], &[1])];
-        flows[1]["bytes"] = json!(bytes); // its tail may be lost
+        flows[1]["bytes"] = json!(bytes); // the last packets of this flow may be lost
         for flow in &mut flows {
             flow["tcp"]["undo"] = json!(undo);
             flow["tcp"]["loss_detection"] = json!(if by_duplicates { "dupack" } else { "rack" });
@@ -43,7 +43,8 @@ fn plans() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same two flows in a plan with many more flows. The other flows start at the end, on a link of their own.
+/// The two flows of a plan, together with many more flows. The additional flows start at the end of the run, on a link
+/// of their own.
 fn among_many(plan: &Value) -> Value {
     let mut plan = plan.clone();
     let links = plan["links"].as_array_mut().expect("links");
@@ -74,7 +75,7 @@ fn digest(results: Results) -> Vec<String> {
         .collect()
 }
 
-/// The values of a column in rows about the first two flows or links.
+/// The values of a column in the rows of the first two flows or links.
 fn of_both(table: &Table, values: &Column) -> Vec<String> {
     let ours = ["flow", "link"].iter().find_map(|name| table.column(name));
     let is_ours = |row: usize| match ours {

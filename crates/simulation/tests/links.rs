@@ -33,7 +33,7 @@ fn goodput_mbps(plan: &Value) -> f64 {
 fn a_trace_is_the_rate_of_its_link() {
     let plan = with(0, &traced(&[1, 1, 2], true), 20_000); // 3 x 1514 bytes in 2 ms: 18.17 Mbit/s
     let found = goodput_mbps(&plan);
-    assert!((16.4..17.4).contains(&found), "{found}"); // 17.376 Mbit/s of 18.17 are payload
+    assert!((16.4..17.4).contains(&found), "{found}"); // payload takes 17.376 of the 18.17 Mbit/s
     let results = run(&plan, 1);
     assert!(first(&results.links_summary, "utilisation") > 0.94);
 }
@@ -43,12 +43,14 @@ fn what_cannot_be_sent_for_ever_is_refused() {
     assert!(refusal(0, &traced(&[], true)).contains("no length"));
     assert!(refusal(0, &traced(&[0, 0], true)).contains("no length"));
     assert!(refusal(0, &traced(&[5, 3], true)).contains("links[0].opportunities.times[1]: earlier"));
-    assert!(refusal(0, &traced(&[900], false)).contains("nothing is ever sent after the last one"));
-    assert!(refusal(0, &[("opportunities", moments(&[1], true))]).contains("leave out one"));
+    assert!(refusal(0, &traced(&[900], false)).contains("the last opportunity is before the end of the run"));
+    assert!(
+        refusal(0, &[("opportunities", moments(&[1], true))]).contains("leave out opportunities or rate_bps")
+    );
     let outage = json!([{ "at_ns": 5, "rate_bps": 0 }]);
     assert!(
         refusal(0, &[("changes", outage)])
-            .starts_with("links[0].changes[0].rate_bps: nothing is ever sent again")
+            .starts_with("links[0].changes[0].rate_bps: the link never sends again")
     );
 }
 
@@ -61,9 +63,9 @@ fn a_limit_of_another_kind_and_a_walk_to_nowhere_are_refused() {
         |states: Value| json!({ "from_ns": 0, "mean_ns": 1e9 as u64, "neighbours": true, "states": states });
     assert!(refusal(0, &[("markov_channel", walk(json!([{ "at_ns": 0 }])))]).contains("at least two states"));
     let still = json!([{ "at_ns": 0, "rate_bps": 0 }, { "at_ns": 0, "rate_bps": 0 }]);
-    assert!(refusal(0, &[("markov_channel", walk(still))]).contains("nothing is ever sent"));
+    assert!(refusal(0, &[("markov_channel", walk(still))]).contains("the link never sends"));
     let lost = json!({ "kind": "replay", "packets": [3, 3], "period": null });
-    assert!(refusal(0, &[("loss", lost)]).contains("loss.packets[1]: not above"));
+    assert!(refusal(0, &[("loss", lost)]).contains("loss.packets[1]: not above the index before"));
 }
 
 #[test]
@@ -82,7 +84,7 @@ fn mistakes_of_impairments_have_their_place_and_name() {
 fn a_flow_outlives_an_outage() {
     let changes = json!([{ "at_ns": 2_000_000_000u64, "rate_bps": 0 }, { "at_ns": 4_000_000_000u64, "rate_bps": 10_000_000 }]);
     let found = goodput_mbps(&with(0, &[("changes", changes)], 12_000));
-    assert!((6.5..8.1).contains(&found), "{found}"); // at most 9.56 Mbit/s for 10 of 12 seconds
+    assert!((6.5..8.1).contains(&found), "{found}"); // the link sends at most 9.56 Mbit/s for 10 of 12 seconds
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn medium(name: &str, ports: usize, packets: u64) -> Value {
     })
 }
 
-/// Flows that share an uplink. The data of each flow crosses a port of its own and a common link; all ACKs cross
+/// Flows that share an uplink. The data of each flow crosses a port of its own and a common link. All ACKs cross
 /// another link.
 fn uplink(flows: usize, packets: u64, duration_ms: u64) -> Value {
     let links =
@@ -52,7 +52,7 @@ fn stations_with_something_to_send_share_the_channel_as_the_closed_form_says() {
             assert!((found / expected - 1.0).abs() < 0.005, "{flows} flows: {found} of {expected} bit/s");
         }
         let used: f64 = results.links_summary.numbers("utilisation")[2..].iter().sum();
-        let share = 8.0 * TURN / RATE / (8.0 * TURN / RATE + OVERHEAD); // the rest is overhead of turns
+        let share = 8.0 * TURN / RATE / (8.0 * TURN / RATE + OVERHEAD); // the remaining time is overhead of turns
         assert!((used / share - 1.0).abs() < 0.005, "{flows} flows: {used} of {share}");
     }
 }
@@ -152,9 +152,9 @@ fn mistakes_are_named_with_their_place() {
     let said = with("/media/0/ports/1/queue/kind", json!("green"));
     assert!(said.starts_with("media[0].ports[1].queue: unknown queue \"green\""), "{said}");
     let said = with("/media/0/ports/1/name", json!("core"));
-    assert!(said.starts_with("media[0].ports[1].name: \"core\" is taken"), "{said}");
+    assert!(said.starts_with("media[0].ports[1].name: \"core\" is used twice"), "{said}");
     let said = with("/media/0/ports/1/stream", json!("up/0"));
-    assert!(said.starts_with("media[0].ports[1].stream: \"up/0\" is taken"), "{said}");
+    assert!(said.starts_with("media[0].ports[1].stream: \"up/0\" is used twice"), "{said}");
     let said = with("/media/0/ports", json!([]));
     assert!(said.starts_with("media[0].ports: 0 is out of range"), "{said}");
     let said = with("/flows/0/forward", json!([4, 0]));

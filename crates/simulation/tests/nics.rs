@@ -20,7 +20,7 @@ fn laptop(queue: Value, ccas: &[&str]) -> Value {
     made
 }
 
-/// The same flows without a network interface: the link belongs to the network.
+/// The flows of [`laptop`] without a network interface. The first link belongs to the network instead of the host.
 fn path(queue: Value, ccas: &[&str]) -> Value {
     let mut made = laptop(queue, ccas);
     made["links"][0]["nic"] = json!(false);
@@ -50,9 +50,9 @@ fn two_flows_of_a_host_share_its_interface_equally_and_fill_it() {
 #[test]
 fn a_sender_has_two_bursts_and_what_it_may_add_to_less_than_that_in_its_host() {
     // In slow start the window is at most twice the packets in flight, and pacing doubles the rate again. The bound
-    // therefore assumes four times the link rate. A burst is a millisecond at that rate, and at least two packets.
-    // The limit of a sender is two bursts, and a sender one packet below the limit may add a burst. One packet of all
-    // flows is in transmission.
+    // therefore assumes four times the link rate. A burst is a millisecond at that rate, and at least two packets. The
+    // limit of a sender is two bursts, and a sender one packet below the limit may add a burst. One packet is in
+    // transmission.
     let pace = 4.0 * 10e6 / 8.0 * 1448.0 / WIRE;
     let burst = (pace / 1024.0 / 1448.0).floor().max(2.0);
     for queue in queues() {
@@ -123,7 +123,7 @@ fn an_interface_is_a_queue_and_a_rate_at_the_head_of_its_routes() {
     let found = refusal(|made| made["links"][0]["delay_ns"] = json!(1));
     assert_eq!(
         found,
-        "links[0]: a network interface has a rate and a queue; give the rest to the link behind it"
+        "links[0]: a network interface has only a rate and a queue; move all other settings to the link behind it"
     );
     let found = refusal(|made| made["flows"][0]["forward"] = json!([1, 0]));
     assert_eq!(found, "flows[0].forward: a network interface must be the first link of a route");

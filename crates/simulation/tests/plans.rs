@@ -37,7 +37,7 @@ fn mistakes_are_named_with_their_place_and_a_remedy() {
     );
     expected(
         |p| p["warmup_ns"] = json!(100_000_000),
-        "warmup_ns: the warm-up (100000000) leaves nothing of the run (100000000); shorten it",
+        "warmup_ns: the warm-up of 100000000 ns is not shorter than the run of 100000000 ns; shorten it",
     );
 }
 
@@ -98,9 +98,9 @@ fn more_mistakes() {
     );
     contains(|p| p["duration_ns"] = json!(-1), "duration_ns: invalid value");
     contains(|p| p["duration_ns"] = json!(u64::MAX), "duration_ns: ");
-    contains(|p| p["links"][1]["name"] = json!("there"), "links[1].name: \"there\" is taken");
-    contains(|p| p["links"][1]["stream"] = json!("there"), "links[1].stream: \"there\" is taken");
-    contains(|p| p["flows"][0]["stream"] = json!(""), "flows[0].stream: it is empty");
+    contains(|p| p["links"][1]["name"] = json!("there"), "links[1].name: \"there\" is used twice");
+    contains(|p| p["links"][1]["stream"] = json!("there"), "links[1].stream: \"there\" is used twice");
+    contains(|p| p["flows"][0]["stream"] = json!(""), "flows[0].stream: the stream is empty");
     contains(
         |p| p["flows"][0]["forward"] = json!([0, 1, 0]),
         "flows[0].forward[2]: the route already crosses link 0",

@@ -37,7 +37,7 @@ fn what_goes_in_comes_out_or_is_held() {
     for pair in rates.chunks_exact(2) {
         came += pair[0] * 0.01 / 8.0;
         left += pair[1] * 0.01 / 8.0;
-        assert!(came + 0.5 >= left, "nothing leaves that has not come");
+        assert!(came + 0.5 >= left, "no payload leaves before it has arrived");
         most = most.max(came - left);
     }
     // Payload that has arrived at the receiver but is not yet acknowledged also counts as held.
@@ -59,7 +59,7 @@ fn the_first_connection_knows_nothing_of_the_far_side() {
     let rtt = results.flows.numbers("rtt_mean_s");
     assert!(rtt[0] < 0.002 && rtt[1] > 0.04, "{rtt:?}");
     let limited = results.flows.numbers("limited_receiver");
-    assert!(limited[0] > 0.8, "the receive window holds it back: {limited:?}");
+    assert!(limited[0] > 0.8, "the receive window limits the first flow: {limited:?}");
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn refused(change: impl FnOnce(&mut Value)) -> String {
 #[test]
 fn what_cannot_be_passed_on_is_refused() {
     let told = refused(|plan| plan["flows"][1]["relayed"]["from"] = json!(1));
-    assert!(told.contains("flows[1].relayed.from: flow 1 does not come before"), "{told}");
+    assert!(told.contains("flows[1].relayed.from: flow 1 is not before this flow"), "{told}");
     let told = refused(|plan| plan["flows"][1]["relayed"]["buffer_bytes"] = json!(1));
     assert!(told.contains("flows[1].relayed.buffer_bytes"), "{told}");
     let told = refused(|plan| plan["flows"][1]["bytes"] = json!(1_000));
-    assert!(told.contains("its data are those of flow 0"), "{told}");
+    assert!(told.contains("the flow sends the data of flow 0"), "{told}");
     let told = refused(|plan| {
         let mut twice = plan["flows"][1].clone();
         (twice["name"], twice["stream"]) = (json!("again"), json!("again"));

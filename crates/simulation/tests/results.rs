@@ -190,8 +190,8 @@ fn states_change_at_exact_times_with_all_variables() {
     seen.dedup();
     assert_eq!(seen[..3], ["Startup", "Drain", "ProbeBW:Cruise"]);
     let drain = states.iter().position(|s| s == "Drain").map(|row| times[row]);
-    let drain = drain.expect("it was there");
-    assert!(drain % 0.5 > 1e-6, "{drain}"); // between two samples
+    let drain = drain.expect("a row with the state Drain");
+    assert!(drain % 0.5 > 1e-6, "{drain}"); // the change is between two samples
     let beside: Vec<&str> =
         times.iter().zip(&names).filter(|row| *row.0 == drain).map(|row| row.1.as_str()).collect();
     assert!(beside.contains(&"cwnd") && beside.contains(&"pacing_gain"), "{beside:?}");

@@ -129,7 +129,7 @@ fn what_a_controller_cannot_do_is_refused() {
         (
             "/flows/0/reroutes".to_owned(),
             json!([{ "at_ns": 1, "forward": [0, 3, 4], "reverse": null }]),
-            "reroutes as well",
+            "the flow also has reroutes",
         ),
     ] {
         let found = refusal(&path, value);

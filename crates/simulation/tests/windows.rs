@@ -33,7 +33,7 @@ fn queue() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A rate or no rate, and a delay. Each has few possible values, so that many events happen at equal times.
+/// A rate or no rate, and a delay. Rate and delay have few possible values, so that many events happen at equal times.
 fn speed() -> impl Strategy<Value = (Option<u64>, u64)> {
     let rate = prop_oneof![Just(None), Just(Some(8_000_000)), Just(Some(80_000_000)), Just(Some(11_000_000))];
     (rate, prop_oneof![Just(0u64), Just(1_000_000), Just(5_000_000)])
@@ -52,7 +52,7 @@ fn changes() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// One link of the core: its rate, its delay, its queue, a probability of loss, and its changes.
+/// One link of the core: rate, delay, queue, probability of loss, and changes.
 type Core = (u64, u64, Value, f64, Value);
 
 fn core() -> impl Strategy<Value = Core> {
@@ -147,7 +147,7 @@ proptest! {
 }
 
 proptest! {
-    // Threads wait for each other three times per window. That takes long if other programs use the processors.
+    // Threads wait for each other three times per window. Waiting takes long if other programs use the processors.
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]

@@ -66,7 +66,7 @@ fn check_transfers(results: &Results) {
         }
     }
     let flows = results.flows.numbers("delivered_bytes").iter().sum::<f64>();
-    assert_eq!(delivered.iter().sum::<f64>(), flows, "what transfers deliver is what flows deliver");
+    assert_eq!(delivered.iter().sum::<f64>(), flows, "transfers deliver the payload that flows deliver");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_flow_that_stops_begins_nothing_more_and_ends_with_its_last_transfer() {
     let results = run(&plan, 1);
     let [starts, ends] = ["start_s", "end_s"].map(|name| results.transfers.numbers(name));
     assert!(starts.iter().all(|&start| start < 5.0));
-    assert!(results.transfers.numbers("fct_s").iter().all(|fct| !fct.is_nan()), "all are complete");
+    assert!(results.transfers.numbers("fct_s").iter().all(|fct| !fct.is_nan()), "all transfers are complete");
     let last = ends.iter().copied().fold(5.0, f64::max);
     assert_eq!(first(&results.flows, "end_s"), last);
 }
@@ -165,7 +165,7 @@ fn the_ideal_is_a_bound_on_links_that_get_better() {
     check_transfers(&results);
     let [times, ideals] = ["fct_s", "ideal_s"].map(|name| results.transfers.numbers(name));
     let closest = times.iter().zip(&ideals).map(|(time, ideal)| time / ideal).fold(f64::INFINITY, f64::min);
-    assert!(closest < 1.5, "the best of them come close: {closest}");
+    assert!(closest < 1.5, "the fastest transfer is close to its ideal time: {closest}");
 }
 
 #[test]
@@ -198,7 +198,10 @@ fn a_page_is_its_document_first_and_then_its_objects_in_parallel() {
     assert_eq!(first.iter().map(|&row| connection[row] as u32).max(), Some(4));
     let second = of(2.0).next().expect("a second page");
     let last = first.iter().map(|&row| end[row]).fold(0.0, f64::max);
-    assert!((start[second] - last - 0.5).abs() < 1e-9, "it begins half a second after the first is complete");
+    assert!(
+        (start[second] - last - 0.5).abs() < 1e-9,
+        "the second page begins half a second after the first page is complete"
+    );
 }
 
 #[test]
@@ -223,7 +226,7 @@ fn a_video_of_a_single_rate_that_does_not_fit_stands_still_for_the_rest_of_the_t
     let [startup, played, stalled] =
         ["startup_s", "played_s", "stalled_s"].map(|name| first(&results.videos, name));
     assert!((startup + played + stalled - 60.0).abs() < 1e-9);
-    assert!(stalled > 25.0, "twice the rate of the link: {stalled}");
+    assert!(stalled > 25.0, "the video needs twice the rate of the link: {stalled}");
     assert_eq!(first(&results.videos, "switches"), 0.0);
 }
 
@@ -265,7 +268,7 @@ fn some_workload() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Conservation, bounds and determinism, whatever the steps of the run.
+    /// Transfers conserve payload, respect their bounds and are deterministic for any steps of the run.
     #[test]
     fn random_workloads(
         workloads in proptest::collection::vec(some_workload(), 1..4),

@@ -1,4 +1,4 @@
-//! Records the events of an algorithm in a simulated run, and replays them to a fresh one.
+//! Recording of an algorithm's calls in a simulated run, and their replay to a new instance of the algorithm.
 
 use congestion::{Ack, Congestion, CongestionControl, Control, LostPacket, Path, Probe, Sent, Traits, Undo};
 use serde_json::json;
@@ -7,14 +7,15 @@ use std::hint::black_box;
 use std::sync::{Arc, Mutex};
 use units::Time;
 
-/// Simulated seconds, and the part of them before the measurement: by then every algorithm has left its start-up. The
-/// rest is a whole cycle of CUBIC and of BBR, and fits into a processor's cache.
+/// Simulated seconds of a run, and simulated seconds before the measurement. Every algorithm has left its start-up
+/// before the measurement. The measured part has a whole cycle of CUBIC and of BBR, and its calls fit into a
+/// processor's cache.
 const SECONDS: u64 = 10;
 const WARMUP: u64 = 5;
 
 const SEED: u64 = 1;
 
-/// One call of an algorithm.
+/// A call of an algorithm, with its arguments.
 #[derive(Clone)]
 #[allow(clippy::large_enum_variant, reason = "nearly all are ACKs")]
 enum Call {
@@ -121,7 +122,7 @@ impl CongestionControl for Recorder {
     }
 }
 
-/// Calls of one algorithm in a run, warm-up and measured part.
+/// Calls of one algorithm in a run, in the warm-up and in the measured part.
 pub struct Recording {
     /// The algorithm.
     pub name: &'static str,
@@ -132,8 +133,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Runs the algorithm alone over 20 Mbit/s and 40 ms with a buffer of 1 BDP and a receiver that acknowledges every
-    /// other packet.
+    /// Run the algorithm alone over 20 Mbit/s and 40 ms with a buffer of 1 BDP. The receiver acknowledges every other
+    /// packet.
     pub fn make(name: &'static str) -> Recording {
         let calls: Arc<Mutex<Vec<Call>>> = Arc::default();
         let recorded = Arc::clone(&calls);
@@ -150,8 +151,8 @@ impl Recording {
         Recording { name, calls, warmup, acks }
     }
 
-    /// A fresh algorithm after the warm-up. The remaining calls are read into the cache, where a sender would have
-    /// them, as it has just written them.
+    /// Return a new algorithm that has processed the calls of the warm-up. The remaining calls are read into the cache,
+    /// as a sender also has the data of a call in the cache.
     pub fn warm(&self) -> Box<dyn CongestionControl> {
         let (warmup, rest) = self.calls.split_at(self.warmup);
         let mut algorithm = build(self.name, SEED);
@@ -162,7 +163,7 @@ impl Recording {
         algorithm
     }
 
-    /// Replays the calls after the warm-up.
+    /// Replay the calls after the warm-up.
     #[inline(never)]
     pub fn replay(&self, algorithm: &mut dyn CongestionControl) {
         self.calls[self.warmup..].iter().for_each(|call| call.make(algorithm));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Links per flow: the access links of sender and receiver, in both directions.
 const ACCESS: u32 = 4;
-/// The bottleneck and its reverse link.
+/// Number of core links: the bottleneck and its reverse link.
 const CORE: u32 = 2;
 
 /// Forward and reverse route of one flow.

@@ -5,7 +5,7 @@ use crate::plan::range::{Check, refuse};
 use units::{Rng, Time};
 
 /// An application opens connections, writes data or starts transfers, is called when a transfer is complete, and closes
-/// connections. It never sees a packet.
+/// connections. An application never sees a packet.
 pub trait Application: Send {
     /// Time of the application's next turn.
     fn next(&self) -> Time;
@@ -27,7 +27,7 @@ pub trait Application: Send {
         false
     }
 
-    /// Whether the application waits for room in the send buffer. Acknowledgements then give it a turn.
+    /// Whether the application waits for room in the send buffer. Acknowledgements then give the application a turn.
     fn is_blocked(&self) -> bool {
         false
     }
@@ -49,14 +49,14 @@ pub trait Planned: Application + Sized {
     type Plan;
     /// One line that describes the application.
     const TITLE: &'static str;
-    /// Publication that the application follows; empty if there is none.
+    /// Publication that the application follows; empty if the application follows no publication.
     const SOURCE: &'static str = "";
     /// Whether the application opens and closes connections during the run; otherwise one connection lasts as long as
     /// the flow.
     const IS_MANY: bool = true;
 
-    /// Refuses numbers out of range. `path`: path of the workload in the plan; `span_ns`: longest run time of the
-    /// workload.
+    /// Rejects settings that are out of range. `path` is the path of the workload in the plan. `span_ns` is the longest
+    /// run time of the workload.
     ///
     /// # Errors
     /// If a number is out of range.
@@ -66,10 +66,11 @@ pub trait Planned: Application + Sized {
     fn new(plan: &Self::Plan, flow: &FlowStart<'_>) -> Self;
 }
 
-/// Largest expected number of transfers of a flow.
+/// Maximum of the expected number of transfers of a flow.
 const MOST_TRANSFERS: f64 = 1e7;
 
-/// Refuses more transfers than fit in memory. `path`: path of a workload with an interval.
+/// Rejects a workload that is expected to have more transfers than fit into memory. `path` is the path of the workload,
+/// which has an interval.
 ///
 /// # Errors
 /// If more than 10^7 transfers are `expected`.
@@ -92,7 +93,7 @@ pub struct FlowStart<'a> {
     pub seed: u64,
     /// Name of the random stream of the flow.
     pub stream: &'a str,
-    /// Most unacknowledged bytes that a connection accepts, sent or not; `None`: no limit.
+    /// Maximum unacknowledged bytes that a connection accepts from its application, sent or not; `None`: no limit.
     pub send_buffer_bytes: Option<u64>,
 }
 
@@ -103,10 +104,10 @@ impl FlowStart<'_> {
     }
 }
 
-/// Calls of an application. They are carried out at the end of its turn, in order.
+/// Calls of an application. The calls are carried out in order at the end of the application's turn.
 #[derive(Debug, Default)]
 pub struct Sockets {
-    /// State of the stream, for applications that have one.
+    /// State of the connection, for applications whose one connection lasts as long as the flow.
     pub stream: StreamState,
     /// Connections opened so far.
     opened: u32,
@@ -192,7 +193,7 @@ impl Sockets {
         self.list.push(Order::Transfer { connection, job });
     }
 
-    /// Closes a connection after everything that was written or requested on it.
+    /// Closes a connection after all data that were written or requested on the connection.
     pub fn close(&mut self, connection: u32) {
         self.list.push(Order::Close { connection });
     }

@@ -19,9 +19,9 @@ pub enum DistributionPlan {
     },
     /// Uniform between two bounds.
     Uniform {
-        /// The smallest.
+        /// Smallest number.
         low: f64,
-        /// The largest.
+        /// Largest number.
         high: f64,
     },
     /// Exponential.
@@ -38,32 +38,33 @@ pub enum DistributionPlan {
     },
     /// Bounded Pareto.
     Pareto {
-        /// Shape parameter; large numbers are rarer if it is larger.
+        /// Shape parameter; the larger it is, the rarer are large numbers.
         shape: f64,
-        /// The smallest.
+        /// Smallest number.
         low: f64,
-        /// The largest.
+        /// Largest number.
         high: f64,
     },
     /// Linear interpolation between points of a cumulative distribution.
     Cdf {
-        /// Values, each with the share of numbers that do not exceed it, both rising; the last share is 1.
+        /// Pairs of a value and the share of numbers that do not exceed the value. Values and shares rise; the last
+        /// share is 1.
         points: Vec<(f64, f64)>,
     },
 }
 
 impl DistributionPlan {
-    /// Refuses a distribution of sizes that is out of range.
+    /// Rejects a distribution of sizes that is out of range.
     pub fn check_bytes(&self, path: &str) -> Check {
         self.check(path, 1.0..=MOST_BYTES as f64)
     }
 
-    /// Refuses a distribution of pauses that is out of range.
+    /// Rejects a distribution of pauses that is out of range.
     pub fn check_pause(&self, path: &str) -> Check {
         self.check(path, 0.0..=LONGEST_NS as f64)
     }
 
-    /// Refuses parameters out of range, or points that are no cumulative distribution.
+    /// Rejects parameters out of range, and points that are no cumulative distribution.
     pub fn check(&self, path: &str, range: std::ops::RangeInclusive<f64>) -> Check {
         let check = |name: &str, value: f64| within(format!("{path}.{name}"), value, range.clone());
         match self {

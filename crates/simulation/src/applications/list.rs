@@ -1,7 +1,7 @@
 //! The list of applications that plans can name.
 
-/// Declares the modules of applications, the enum of their plans, and its methods. An entry has the name in plans and
-/// the type, which implements [`Planned`](super::Planned).
+/// Declares the modules of applications, and the enum of their plans with its methods. An entry has the name in plans
+/// and the type, which implements [`Planned`](super::Planned).
 macro_rules! applications {
     ($($name:literal => $module:ident::$type:ident,)*) => {
         $(mod $module;)*
@@ -21,7 +21,7 @@ macro_rules! applications {
             /// An application that [the caller provides](crate::External).
             #[serde(rename = "external")]
             External {
-                /// Name of the application, with a colon in it.
+                /// Name of the application, which contains a colon.
                 name: String,
             },
         }
@@ -36,8 +36,8 @@ macro_rules! applications {
                 }
             }
 
-            /// Refuses numbers out of range. `path`: path of the workload in the plan; `span_ns`: longest run time of
-            /// the workload.
+            /// Rejects settings that are out of range. `path` is the path of the workload in the plan. `span_ns` is the
+            /// longest run time of the workload.
             pub(crate) fn check(&self, path: &str, span_ns: u64) -> crate::plan::range::Check {
                 match self {
                     $(WorkloadPlan::$type(plan) => <$module::$type as Planned>::check(plan, path, span_ns),)*

@@ -37,8 +37,8 @@ pub struct Paced {
 }
 
 impl Paced {
-    /// An application with these paces, in the order of time. Data are unlimited from `start` to the first pace. `mss`:
-    /// payload of a full segment.
+    /// An application with these paces, in the order of time. Data are unlimited from `start` to the first pace. `mss`
+    /// is the payload of a full segment.
     pub fn new(start: Time, paces: &[Pace], mss: u32) -> Paced {
         Paced {
             later: paces.iter().rev().copied().collect(),

@@ -15,7 +15,7 @@ pub struct PeriodicPlan {
     pub interval_ns: u64,
     /// Payload of each transfer.
     pub sizes: DistributionPlan,
-    /// Whether all transfers use one connection, which stays open; otherwise each has a connection of its own.
+    /// Whether all transfers use one connection, which stays open; otherwise each transfer has a connection of its own.
     pub keep: bool,
 }
 
@@ -132,10 +132,10 @@ mod tests {
         periodic.run(at(0), &mut sockets);
         assert_eq!(periodic.next(), Time::NEVER);
         periodic.done(at(25), 1, &mut sockets);
-        assert_eq!(periodic.next(), at(25), "that of 10 ms is late");
+        assert_eq!(periodic.next(), at(25), "the transfer due at 10 ms is late");
         periodic.run(at(25), &mut sockets);
         periodic.done(at(26), 1, &mut sockets);
-        assert_eq!(periodic.next(), at(26), "and that of 20 ms");
+        assert_eq!(periodic.next(), at(26), "the transfer due at 20 ms is late, too");
         periodic.run(at(26), &mut sockets);
         periodic.done(at(27), 1, &mut sockets);
         assert_eq!((connections(&mut sockets), periodic.next()), (vec![1, 1, 1], at(30)));

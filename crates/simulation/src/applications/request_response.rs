@@ -19,7 +19,7 @@ pub struct RequestResponsePlan {
     pub think: DistributionPlan,
 }
 
-/// One client.
+/// State of a client that sends requests.
 pub struct RequestResponse {
     next: Time,
     connection: Option<u32>,

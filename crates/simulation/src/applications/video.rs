@@ -28,7 +28,7 @@ pub struct VideoPlan {
     pub bitrates_bps: Vec<u64>,
     /// Playing time of a chunk.
     pub chunk_ns: u64,
-    /// Most playing time in the buffer.
+    /// Maximum playing time in the buffer.
     pub buffer_ns: u64,
     /// Playing time in the buffer at which playback begins, and resumes after a stall.
     pub startup_ns: u64,
@@ -44,7 +44,7 @@ pub struct VideoPlan {
 pub enum AbrPlan {
     /// Rate rule: a share of the throughput of the last chunks.
     Rate {
-        /// Largest bit rate as a share of that throughput.
+        /// Maximum bit rate as a share of the throughput of the last chunks.
         safety: f64,
     },
     /// Buffer rule: BBA-0.
@@ -59,7 +59,7 @@ pub struct Video {
     connection: Option<u32>,
     /// Time at which the chunk in progress was requested.
     asked: Time,
-    /// Index of the bit rate of the chunk in progress, or of the last one.
+    /// Index of the bit rate of the chunk in progress, or of the last chunk.
     rate: usize,
     /// Throughput of the last chunks in bits per second.
     samples: Vec<f64>,
@@ -155,12 +155,12 @@ impl Video {
     /// The highest bit rate that is at most `safety` times the harmonic mean of the last chunks' throughput.
     fn by_rate(&self, safety: f64) -> usize {
         let inverse: f64 = self.samples.iter().map(|rate| 1.0 / rate).sum();
-        let expected = safety * self.samples.len() as f64 / inverse; // NaN before the first chunk: then the lowest rate
+        let expected = safety * self.samples.len() as f64 / inverse; // NaN before the first chunk, which gives the lowest rate
         self.plan.bitrates_bps.iter().rposition(|&rate| rate as f64 <= expected).unwrap_or(0)
     }
 
     /// The bit rate of BBA-0: the buffer level maps linearly to a rate. The bit rate changes only when this rate
-    /// reaches the next available bit rate above or below the current one.
+    /// reaches the next available bit rate above or below the current bit rate.
     fn by_buffer(&self) -> usize {
         let rates = &self.plan.bitrates_bps;
         let (lowest, highest) = (rates[0] as f64, rates[rates.len() - 1] as f64);
@@ -213,7 +213,7 @@ impl Application for Video {
             self.playing = true;
             self.seen.startup = self.seen.startup.or(Some(now.since(self.start)));
         }
-        // The next chunk is requested when the buffer has room for it.
+        // The next chunk is requested when the buffer has room for a chunk.
         let room = Duration::from_nanos(self.plan.buffer_ns).saturating_sub(self.chunk());
         self.next = now + self.buffer.saturating_sub(room);
     }
@@ -247,7 +247,7 @@ mod tests {
         Time::from_nanos(seconds * SECOND)
     }
 
-    /// Requests chunks as soon as possible; they arrive at these times.
+    /// Requests chunks as soon as possible. The chunks arrive at the times `arrivals_s`.
     fn watch(video: &mut Video, arrivals_s: &[u64]) {
         let mut sockets = Sockets::default();
         for &arrival in arrivals_s {
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn the_rate_rule_takes_the_highest_that_the_last_pieces_bear() {
         let mut video = video(AbrPlan::Rate { safety: 0.9 });
-        assert_eq!(video.choose(), 0, "nothing is known");
+        assert_eq!(video.choose(), 0, "no throughput is known yet");
         for (samples, expected) in
             [(vec![4e6], 1), (vec![5e6], 2), (vec![1e6, 9e6], 0), (vec![2.0e6, 3.0e6], 1), (vec![1e5], 0)]
         {

@@ -7,22 +7,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// Most objects of a page.
+/// Maximum number of objects of a page.
 const MOST_OBJECTS: f64 = 1e5;
-/// Most connections of a page.
+/// Maximum number of connections of a page.
 const MOST_CONNECTIONS: u32 = 1_000;
 
 /// A reader of web pages. The flow sends the objects of the pages.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebPlan {
-    /// Time from the end of a page to the next one.
+    /// Time from the end of a page to the next page.
     pub think: DistributionPlan,
     /// Objects of a page, its document included.
     pub objects: DistributionPlan,
     /// Payload of an object.
     pub sizes: DistributionPlan,
-    /// Most connections at once.
+    /// Maximum number of connections at once.
     pub connections: u32,
     /// Payload of a request.
     pub request_bytes: u64,
@@ -36,13 +36,13 @@ pub struct Web {
     /// Objects per page, the document included.
     objects: Draws,
     sizes: Draws,
-    /// Most connections at once.
+    /// Maximum number of connections at once.
     parallel: u32,
     request: u64,
     page: u32,
     /// Objects of the page that have not been requested yet.
     left: u64,
-    /// Connections of the page.
+    /// Number of open connections of the page.
     open: u32,
 }
 

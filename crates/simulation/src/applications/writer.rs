@@ -18,12 +18,13 @@ pub struct WritesPlan {
     pub write_bytes: u32,
     /// Periods of activity and silence; `None`: always active.
     pub periods: Option<Periods>,
-    /// Whether a write that does not fit is discarded; otherwise the application waits until it fits.
+    /// Whether a write that does not fit into the send buffer is discarded; otherwise the application waits until the
+    /// write fits.
     pub drops: bool,
 }
 
-/// Writes at its rate while it is active. A write that does not fit is discarded, or the application waits. Writes that
-/// would have been due during a wait or a silent period are skipped.
+/// Application that writes at a constant rate while it is active. A write that does not fit is discarded, or the
+/// application waits. Writes that would have been due during a wait or a silent period are skipped.
 #[derive(Debug)]
 pub struct Writer {
     write: u64,
@@ -31,7 +32,7 @@ pub struct Writer {
     interval: Option<Duration>,
     /// Periods of activity, with their randomness.
     periods: Option<(Periods, Rng)>,
-    /// Most unacknowledged bytes in the socket, sent or not; `None`: never full.
+    /// Maximum unacknowledged bytes in the send buffer, sent or not; `None`: no limit.
     buffer: Option<u64>,
     drops: bool,
     active: bool,

@@ -69,10 +69,10 @@ struct Back {
 /// A connection that carries data from the sender of its flow to the receiver.
 ///
 /// A connection that lasts as long as its flow has this direction only: the receiver sends only acknowledgements, and
-/// the connection is never closed. Every other connection has both directions: one handshake opens both,
-/// acknowledgements are piggybacked on data, and a FIN closes each direction. The receiver may then send requests; if
-/// it does, it also opens and closes the connection. The other end closes its direction as soon as all data that it has
-/// to send are written.
+/// the connection is never closed. Every other connection has both directions: one handshake opens both directions,
+/// acknowledgements are piggybacked on data, and a FIN closes each direction. The flow's receiver may then send
+/// requests; a receiver that sends requests also opens and closes the connection. The end that did not open the
+/// connection closes its direction as soon as all data that it has to send are written.
 #[repr(C)]
 pub struct Connection {
     back: Option<Box<Back>>,
@@ -169,7 +169,7 @@ impl Connection {
         }
     }
 
-    /// Makes data available to send. `bytes`: total since the connection opened; `None`: unlimited.
+    /// Makes data available to send. `bytes` is the total since the connection opened; `None` means unlimited.
     pub fn write(&mut self, now: Time, bytes: Option<u64>, out: &mut Vec<Segment>) {
         match self.endpoint(End::Sender) {
             Some(mut end) => end.write(now, bytes, out),
@@ -192,7 +192,7 @@ impl Connection {
         self.data.sender.stop(now);
     }
 
-    /// Whether the client has closed the connection, or it was stopped.
+    /// Whether the client has closed the connection, or the connection was stopped.
     pub fn is_closing(&self) -> bool {
         self.stopped
             || self.back.as_ref().is_some_and(|back| match back.client {
@@ -201,8 +201,8 @@ impl Connection {
             })
     }
 
-    /// Whether both ends have received the ACK of their FIN. Until then a retransmitted FIN is acknowledged again, as
-    /// in TIME-WAIT.
+    /// Whether both ends have received the ACK of their FIN. Until both ends have received this ACK, a retransmitted
+    /// FIN is acknowledged again, as in TIME-WAIT.
     pub fn is_over(&self) -> bool {
         self.back.as_ref().is_some_and(|back| self.data.sender.is_closed() && back.half.sender.is_closed())
     }
@@ -226,8 +226,8 @@ impl Connection {
         self.back.as_deref().filter(|back| back.client == End::Receiver).map(|back| &back.half)
     }
 
-    /// Processes a segment that arrives at an end; `ce`: it has an ECN mark. Returns a sample: of the RTT at the
-    /// sender, of the one-way delay of payload at the receiver.
+    /// Processes a segment that arrives at an end. `ce` is whether the segment has an ECN mark. Returns a sample of the
+    /// RTT at the sender, or a sample of the one-way delay of payload at the receiver.
     #[inline(always)] // called for every packet that arrives
     pub fn receive(
         &mut self,
@@ -290,8 +290,8 @@ impl Connection {
         }
     }
 
-    /// Called when a packet of `bytes` bytes has left the network interface of an end or was dropped there. True if the
-    /// end was waiting for the departure.
+    /// Called when a packet of `bytes` bytes has left the network interface of an end or was dropped there. Returns
+    /// true if the end was waiting for the departure.
     pub fn on_left_host(&mut self, now: Time, end: End, bytes: u16, out: &mut Vec<Segment>) -> bool {
         match (self.endpoint(end), end) {
             (Some(mut both), _) => both.on_left_host(now, bytes.into(), out),

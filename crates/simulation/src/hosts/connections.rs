@@ -8,8 +8,8 @@ use units::Time;
 /// Open connections of a flow, by stream number.
 ///
 /// Stream 0 is the only connection of a flow with a single connection. This connection is stored inline, so that its
-/// packets need neither a search nor a pointer, and it has two actors in the schedule. If a flow has several
-/// connections, they share one actor, and this type stores their wake-ups.
+/// packets need neither a search nor a pointer. A single connection has two actors in the schedule. Several connections
+/// of a flow share one actor, and this type stores their wake-ups.
 #[repr(C)]
 pub struct Connections {
     /// Earliest wake-up.
@@ -21,12 +21,12 @@ pub struct Connections {
 }
 
 /// Stream number of one of several connections, from 1 to `count` - 1. `connection` is counted from 1. Stream number 0
-/// is that of a single connection.
+/// is used for the connection of a flow with a single connection.
 pub fn stream_number(connection: u32, count: u32) -> u32 {
     1 + (connection - 1) % (count - 1)
 }
 
-/// One of several connections.
+/// A connection of a flow with several connections.
 struct Several {
     connection: Connection,
     /// Earliest wake-up that was requested.
@@ -50,7 +50,7 @@ impl Connections {
         self.several.get_mut(&id).map(|found| &mut found.connection)
     }
 
-    /// The connection of a flow with a single one.
+    /// The connection of a flow with a single connection; `None` if the flow has several connections.
     #[inline]
     pub fn single(&self) -> Option<&Connection> {
         self.single.as_ref()
@@ -68,7 +68,7 @@ impl Connections {
         self.single.iter().map(|connection| (0, connection)).chain(several)
     }
 
-    /// All connections, mutable, in the same order.
+    /// All connections, mutable, lowest stream number first.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Connection> {
         let several = self.several.values_mut().map(|found| &mut found.connection);
         self.single.iter_mut().chain(several)
@@ -83,7 +83,7 @@ impl Connections {
         }
     }
 
-    /// Takes a connection out.
+    /// Removes a connection and returns it.
     pub fn remove(&mut self, id: u32) -> Option<Connection> {
         if id == 0 {
             return self.single.take();
@@ -108,13 +108,14 @@ impl Connections {
         self.next
     }
 
-    /// Removes a wake-up that is due and returns its stream number. The connection must [`request`](Self::request) the
-    /// next one.
+    /// Removes a wake-up that is due and returns its stream number. The connection must [`request`](Self::request) its
+    /// next wake-up.
     pub fn due(&mut self, now: Time) -> Option<u32> {
         while self.next <= now {
             let Reverse((time, id)) = self.wakeups.pop()?;
             self.next = self.wakeups.peek().map_or(Time::NEVER, |first| first.0.0);
-            // Any other time is outdated: the connection has run since then and has requested another wake-up.
+            // A wake-up with another time is outdated: the connection has run since the request and has requested
+            // another wake-up.
             if let Some(found) = self.several.get_mut(&id).filter(|found| found.asked == time) {
                 found.asked = Time::NEVER;
                 return Some(id);

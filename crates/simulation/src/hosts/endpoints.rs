@@ -21,7 +21,7 @@ pub enum Endpoints {
     Datagrams(Box<Datagrams>),
 }
 
-/// Calls the same method of either kind.
+/// Calls the same method of a TCP flow or of a datagram flow.
 macro_rules! either {
     ($endpoints:expr, $ends:ident => $call:expr) => {
         match $endpoints {

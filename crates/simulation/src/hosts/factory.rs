@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tcp::ReceiveBuffer;
 use units::{Bytes, Rng, Time};
 
-/// Number of flows above which senders use lean packet records: they save memory but cost time.
+/// Number of flows above which senders use lean packet records. Lean records save memory but cost time.
 const MANY_FLOWS: usize = 2_000;
 
 /// Builds the connections of a flow.

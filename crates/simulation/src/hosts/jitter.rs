@@ -39,7 +39,7 @@ mod tests {
         let mut jitter = InterarrivalJitter::default();
         assert!(jitter.mean_s().is_nan());
         [10, 26, 26].into_iter().for_each(|ms| jitter.see(Duration::from_millis(ms), true));
-        // 16 ms / 16, then 15/16 of that.
+        // The jitter is 16 ms / 16 = 1 ms, then 15/16 of 1 ms.
         assert!((jitter.mean_s() - (1e-3 + 0.9375e-3) / 2.0).abs() < 1e-12, "{}", jitter.mean_s());
     }
 

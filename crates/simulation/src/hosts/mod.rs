@@ -1,6 +1,6 @@
 //! Ends of routes: connections and datagram sockets, and their statistics.
 //!
-//! A [`Flow`] has TCP connections and the application above them; [`Datagrams`] are the other kind of traffic.
+//! A [`Flow`] has TCP connections and the application above them; [`Datagrams`] is a flow without TCP.
 
 mod connection;
 mod connections;

@@ -5,7 +5,8 @@ use network::StreamId;
 use tcp::Sender;
 use units::Time;
 
-/// Receives events at the ends of flows. The type is chosen at compile time, so that runs without observer pay nothing.
+/// Receives events at the ends of flows. The type of the observer is chosen at compile time, so that runs without an
+/// observer spend no time on it.
 pub trait Observer {
     /// Whether anything is recorded.
     const ON: bool;

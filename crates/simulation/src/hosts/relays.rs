@@ -13,7 +13,7 @@ use crate::plan::Relays;
 use network::RouteId;
 
 /// Called after an end of a flow has run. Delivered data are written to the next connection, and acknowledged data make
-/// room in the receive buffer of the previous one.
+/// room in the receive buffer of the previous connection.
 pub fn pass_on<R: Observer>(
     relays: &Relays,
     flow: u32,
@@ -48,7 +48,7 @@ fn tcp(flows: &mut [Endpoints], number: u32) -> Option<&mut Flow> {
     }
 }
 
-/// Lets an end of a flow act, then updates its wake-up.
+/// Runs an end of a flow, then updates the wake-up of the end.
 fn turn<R: Observer>(
     flows: &mut [Endpoints],
     number: u32,

@@ -73,7 +73,7 @@ pub struct ProbeRecord {
     pub sent: Time,
     /// Arrival at the receiver.
     pub arrived: Time,
-    /// Arrival of its reply at the sender.
+    /// Arrival of the reply at the sender.
     pub returned: Time,
 }
 
@@ -98,7 +98,7 @@ pub struct Transfer {
     pub delivered_bytes: u64,
     /// Data packets sent for the transfer.
     pub sent_packets: u64,
-    /// Retransmitted packets among them.
+    /// Packets retransmitted for the transfer.
     pub retransmitted_packets: u64,
     /// Smallest number of round trips that the transfer can take: 2 if it is the first transfer of its connection, else
     /// 1.

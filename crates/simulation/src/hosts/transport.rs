@@ -27,8 +27,9 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// Transport of a flow whose algorithm has the ECN mode `mode`. `interfaces`: the network interfaces of sender and
-    /// receiver, if they report departures. `merges`: the receiver merges packets that arrive at the same time.
+    /// Transport of a flow whose algorithm has the ECN mode `mode`. `interfaces` are the network interfaces of sender
+    /// and receiver, if they report departures. `merges` is whether the receiver merges packets that arrive at the same
+    /// time.
     pub fn new(
         plan: &FlowPlan,
         interfaces: [Option<Interface>; 2],

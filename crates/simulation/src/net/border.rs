@@ -42,8 +42,8 @@ impl<P: Copy> Border<P> {
         RouteId(route.0 - self.first)
     }
 
-    /// Records a packet that reaches a shared link at `at`. `feeder`: the preceding link, with the time at which the
-    /// packet arrived at that link; `None`: the packet comes from an end.
+    /// Records a packet that reaches a shared link at `at`. `feeder` is the preceding link, with the time at which the
+    /// packet arrived at that link. `None` means that the packet comes from an end.
     pub fn leave(&mut self, shared: u32, feeder: Option<(ActorId, Time)>, packet: &Packet<P>, at: Time) {
         let actor = match feeder {
             Some((link, before)) if before < at => link,
@@ -68,9 +68,9 @@ impl<P: Copy> Border<P> {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// Makes this a part of a larger network with the given streams. `first` is the ID of its first route in the larger
-    /// network, and `numbers` are the IDs of its actors. If a link is the far end of a shared link, `shared` maps it to
-    /// that shared link.
+    /// Makes this a part of a larger network with the given streams. `first` is the ID that its first route has in the
+    /// larger network. `numbers` are the IDs that its actors have in the larger network. `shared` returns the shared
+    /// link whose far end a link is, if any.
     pub fn become_part(
         &mut self,
         first: RouteId,
@@ -112,7 +112,7 @@ impl<P: Copy + Send> Net<P> {
         }
     }
 
-    /// All links, far ends of shared ones included.
+    /// All links, far ends of shared links included.
     pub fn into_links(self) -> impl Iterator<Item = Link<P>> {
         self.nodes.into_iter().map(|node| node.link)
     }

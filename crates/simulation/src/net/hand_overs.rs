@@ -21,7 +21,7 @@ pub struct HandOver {
 }
 
 /// Ports that a node has used in succession. The current port is last. A port is removed when no more packets can
-/// arrive for it.
+/// arrive for the stay at that port.
 pub(super) type Chain<P> = VecDeque<Stay<P>>;
 
 /// Stay of a node at a port, and the packets of that stay.

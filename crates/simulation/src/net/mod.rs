@@ -21,10 +21,10 @@ use units::{Duration, Probe, Time};
 /// A packet costs one event per hop, with one exception (cut-through). A link that is fed by a single other link
 /// receives packets in the order in which they leave the feeding link. If both links have a closed form, the arrival
 /// time at the far end of the second link is known when the packet enters the first link. The packet then enters both
-/// links at once: one event for two links. Results do not change: no other packet can come in between, so the limits
-/// and the random numbers of the second link apply to the same packets at the same times in the same order. As packets
-/// enter the second link ahead of the clock, links count per interval. The second link must have a delay, so that it
-/// never depends on other events at the same time.
+/// links at the same time, with one event for two links. Results do not change: no other packet can enter the second
+/// link in between, so the limits and the random numbers of the second link apply to the same packets at the same times
+/// in the same order. As packets enter the second link ahead of the clock, links count per interval. The second link
+/// must have a delay, so that it never depends on other events at the same time.
 pub struct Net<P> {
     nodes: Vec<Node<P>>,
     media: Vec<Medium<P>>,
@@ -58,7 +58,7 @@ struct Node<P> {
     next: Successors,
     /// Whether packets are recorded when they leave the link.
     tap: bool,
-    /// Whether the link is the network interface of a host, which learns of departures.
+    /// Whether the link is the network interface of a host. Departures are then reported to the host's senders.
     nic: bool,
     /// Index of the shared link whose far end this link is, if the network is a part of a larger network.
     shared: Option<u32>,
@@ -69,7 +69,7 @@ struct Medium<P> {
     element: Box<dyn Element<P>>,
     /// Index of the medium's first port among the ports of all media.
     first_port: usize,
-    /// Whether hosts learn of departures at any of its ports.
+    /// Whether departures at any port of the medium are reported to hosts.
     tells: bool,
 }
 
@@ -86,8 +86,8 @@ struct Port {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// A network of idle links and media, and a schedule with room for the ends of its routes and a sampler.
-    /// `cut_through` permits packets to enter the next link ahead of the clock.
+    /// Creates a network of idle links and media. The schedule of the network also has room for the ends of its routes
+    /// and a sampler. `cut_through` permits packets to enter the next link ahead of the clock.
     pub fn new(
         links: Vec<Link<P>>,
         media: Vec<Box<dyn Element<P>>>,
@@ -209,8 +209,8 @@ impl<P: Copy + Send> Net<P> {
         taps.zip(0..).for_each(|(tap, n)| *tap = wanted(HopId(n)));
     }
 
-    /// Makes the `wanted` links network interfaces of hosts. These links must replay their queues, as only then every
-    /// departure has a separate turn.
+    /// Makes the `wanted` links network interfaces of hosts. The `wanted` links must replay their queues, as only then
+    /// every departure has a separate turn.
     pub fn set_nics(&mut self, wanted: impl Fn(usize) -> bool) {
         for (_, node) in self.nodes.iter_mut().enumerate().filter(|(n, _)| wanted(*n)) {
             node.nic = true;
@@ -257,8 +257,8 @@ impl<P: Copy + Send> Net<P> {
         node.link.close_interval(now)
     }
 
-    /// Reports the variables of the queue of a hop at the last sampling time, which is the time up to which its
-    /// counters were read.
+    /// Reports the variables of the queue of a hop. `now` must be the last sampling time at which the counters of the
+    /// hop were read.
     pub fn observe(&self, hop: HopId, now: Time, probe: &mut Probe<'_>) {
         let Some(node) = self.nodes.get(hop.index()) else {
             let Port { medium, id, .. } = self.ports[hop.index() - self.nodes.len()];
@@ -356,7 +356,7 @@ impl<P: Copy + Send> Net<P> {
         if let Some((packet, next)) = &arrived {
             match *next {
                 Next::Hop(hop) | Next::CutThrough(hop) => self.forward(hop, packet, now),
-                Next::End => deliver(self, packet), // the only call, so that it is inlined here
+                Next::End => deliver(self, packet), // the only call of `deliver`, so that the compiler inlines it
             }
         }
         let next = match self.nodes.get(link.index()) {
@@ -417,7 +417,7 @@ fn next_change(switches: &[(Time, Switch)]) -> Time {
     switches.last().map_or(Time::NEVER, |switch| switch.0)
 }
 
-/// Records a packet. The function is not inlined, so that hops without a tap pay nothing.
+/// Records a packet. The function is not inlined, so that it takes no time at hops without a tap.
 #[cold]
 #[inline(never)]
 fn note<P: Copy>(tapped: &mut Vec<(Time, HopId, Packet<P>)>, at: Time, hop: HopId, packet: &Packet<P>) {

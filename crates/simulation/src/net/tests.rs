@@ -65,7 +65,7 @@ fn links(delays_us: &[u64]) -> Vec<Link<u8>> {
     links.collect()
 }
 
-/// Links in a row.
+/// A network of links in a row, with one route across all links.
 fn row(delays_us: &[u64], cut_through: bool) -> Net<u8> {
     let route = (0..delays_us.len() as u32).map(HopId).collect();
     Net::new(links(delays_us), Vec::new(), &[route], Vec::new(), cut_through)
@@ -115,7 +115,7 @@ fn a_route_crosses_ports_as_it_crosses_links() {
 
 #[test]
 fn a_route_changes_before_all_else_at_its_time() {
-    // Two packets come to the fork behind link 0 after 110 and 210 us. The other route is 10 us longer.
+    // Two packets come to the fork behind link 0 after 110 and 210 us. The route of the change is 10 us longer.
     let journey = |at_us: u64| {
         let at = Time::from_nanos(at_us * 1_000);
         let change = Reroute { at, route: RouteId(0), path: [0, 2].map(HopId).to_vec() };
@@ -142,11 +142,14 @@ fn a_flow_has_lanes_whose_ends_meet_beyond_shared_links_only() {
     let (delays, routes) = ([10; 6], [&[0, 1, 2][..], &[3, 4, 5]]);
     assert!(has_lanes(&delays, routes, &[1, 4]));
     assert!(!has_lanes(&delays, routes, &[1]), "the way back has no shared link");
-    assert!(!has_lanes(&[0, 10, 10, 10, 10, 10], routes, &[1, 4]), "what is sent may leave at once");
+    assert!(!has_lanes(&[0, 10, 10, 10, 10, 10], routes, &[1, 4]), "the first link has no delay");
     assert!(!has_lanes(&delays, [&[1, 2], &[3, 4, 5]], &[1, 4]), "an end sends into a shared link");
     assert!(!has_lanes(&delays, [&[0, 1, 2], &[0, 4, 5]], &[1, 4]), "both ends send into one link");
-    assert!(!has_lanes(&delays, [&[0, 1], &[3, 1]], &[1]), "both come from one link");
-    assert!(!has_lanes(&[10, 10, 0, 10, 10, 10], routes, &[1, 4]), "a link between has turns");
+    assert!(!has_lanes(&delays, [&[0, 1], &[3, 1]], &[1]), "both routes arrive over one link");
+    assert!(
+        !has_lanes(&[10, 10, 0, 10, 10, 10], routes, &[1, 4]),
+        "a link behind a shared link has no delay and therefore has turns"
+    );
 }
 
 #[test]

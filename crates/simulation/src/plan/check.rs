@@ -16,7 +16,8 @@ impl Plan {
     /// Checks everything that can be checked without running.
     ///
     /// # Errors
-    /// If any value is invalid: one error that contains all errors. Flows are not checked if the network has errors.
+    /// If any value is invalid. The error contains the errors of all invalid values. Flows are not checked if the
+    /// network has errors.
     pub fn check(&self) -> Check {
         let actors = Actors::new(self.links.len(), self.media.len(), self.routes().count());
         let horizon = Schedule::horizon(actors.count()).as_nanos();
@@ -24,7 +25,7 @@ impl Plan {
         if self.warmup_ns >= self.duration_ns {
             refuse!(
                 "warmup_ns",
-                "the warm-up ({}) leaves nothing of the run ({}); shorten it",
+                "the warm-up of {} ns is not shorter than the run of {} ns; shorten it",
                 self.warmup_ns,
                 self.duration_ns
             );
@@ -57,7 +58,7 @@ impl Plan {
         other.map(|((n, flow), _)| declared::check(&flow.tcp, &format!("flows[{n}].tcp")))
     }
 
-    /// Refuses names and streams that are not unique: among links and ports, among media, and among flows.
+    /// Refuses names and streams that are not unique among links and ports, among media, or among flows.
     fn check_names(&self) -> Check {
         let links =
             self.links.iter().enumerate().map(|(n, link)| (format!("links[{n}]"), &link.name, &link.stream));
@@ -86,7 +87,7 @@ impl Plan {
                 refuse!(path, "there is no {kinds} {hop}; the last one is {}", known - 1);
             }
             if !seen.insert(hop) {
-                refuse!(path, "the route already crosses {kinds} {hop}; a packet would go round in circles");
+                refuse!(path, "the route already crosses {kinds} {hop}; leave out the repetition");
             }
         }
         Ok(())
@@ -98,12 +99,15 @@ impl Plan {
             let known = ["sender", "receiver"].into_iter().chain(hops.iter().map(String::as_str));
             if !known.clone().any(|name| name == point) {
                 let hint = there_is(known);
-                refuse!(format!("record.packets[{n}]"), "unknown point of capture \"{point}\"{hint}");
+                refuse!(format!("record.packets[{n}]"), "unknown capture point \"{point}\"{hint}");
             }
         }
         let Some(interval) = self.record.interval_ns else {
             if self.record.variables {
-                refuse!("record.variables", "variables are sampled; set record.interval_ns, too");
+                refuse!(
+                    "record.variables",
+                    "variables are recorded with samples; set record.interval_ns, too"
+                );
             }
             return Ok(());
         };
@@ -122,7 +126,7 @@ impl FlowPlan {
         if self.start_ns >= plan.duration_ns {
             refuse!(
                 format!("{path}.start_ns"),
-                "the run ends at {}, before this flow starts; start it earlier or extend duration_ns",
+                "the run ends at {} ns, before this flow starts; start the flow earlier or extend duration_ns",
                 plan.duration_ns
             );
         }
@@ -137,7 +141,7 @@ impl FlowPlan {
             if !self.application.is_empty() || matches!(self.workload, Some(WorkloadPlan::Writer(_))) {
                 refuse!(
                     format!("{path}.bytes"),
-                    "an application with a rate never ends; leave out one of them"
+                    "an application with a rate never ends; leave out bytes or application"
                 );
             }
         }
@@ -209,7 +213,8 @@ impl FlowPlan {
         Ok(())
     }
 
-    /// Builds the congestion control algorithm, from the registry or external; `path` is the path of the flow.
+    /// Builds the congestion control algorithm of the flow, which is in the registry or external. `path` is the path of
+    /// the flow.
     pub(crate) fn make_cca(
         &self,
         path: &str,
@@ -253,10 +258,10 @@ fn unique<'a>(all: impl Iterator<Item = (String, &'a String, &'a String)>) -> Ch
     for (path, name, stream) in all {
         for (seen, (key, value)) in seen.iter_mut().zip([("name", name), ("stream", stream)]) {
             if value.is_empty() {
-                refuse!(format!("{path}.{key}"), "it is empty; make it unique");
+                refuse!(format!("{path}.{key}"), "the {key} is empty; write a unique {key}");
             }
             if !seen.insert(value) {
-                refuse!(format!("{path}.{key}"), "\"{value}\" is taken; make it unique");
+                refuse!(format!("{path}.{key}"), "\"{value}\" is used twice; write a unique {key}");
             }
         }
     }

@@ -17,7 +17,7 @@ pub struct DatagramPlan {
     pub overhead_bytes: u32,
     /// Time between two datagrams; the mean if `poisson`.
     pub interval_ns: u64,
-    /// Whether departures are a Poisson process, with exponential times between two.
+    /// Whether departures are a Poisson process, with exponentially distributed times between departures.
     pub poisson: bool,
     /// Periods of activity and silence; `None`: always active.
     pub periods: Option<Periods>,
@@ -48,7 +48,7 @@ impl ProtocolPlan {
 }
 
 impl DatagramPlan {
-    /// Refuses numbers out of range; `path` is the path of the workload.
+    /// Rejects settings that are out of range. `path` is the path of the workload.
     pub(crate) fn check(&self, path: &str) -> Check {
         let field = |name: &str| format!("{path}.{name}");
         within(field("payload_bytes"), self.payload_bytes, 0..=9_000)?;

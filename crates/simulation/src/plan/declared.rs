@@ -24,7 +24,7 @@ pub(super) fn check_limit(limit: Limit, path: &str) -> Check {
 
 /// The options in the schema of the plan.
 pub(super) fn transport(generator: &mut SchemaGenerator) -> Schema {
-    let description = "Options of the transport. What is left out is as in Linux.";
+    let description = "Options of the transport. Options that are left out have the values of Linux.";
     schema::<Options>(generator, "Options", description)
 }
 

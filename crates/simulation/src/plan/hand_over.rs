@@ -1,4 +1,4 @@
-//! Handovers: a port of a medium passes its queued packets to another port, as a node moves between cells.
+//! Handovers: when a node moves between cells, a port of a medium passes its queued packets to another port.
 
 use super::range::{Check, LONGEST_NS, refuse, within};
 use super::{FlowPlan, Plan};
@@ -10,13 +10,14 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HandOverPlan {
-    /// Time of the handover. Other changes at that time come first.
+    /// Time of the handover. Other changes at the time of the handover come first.
     pub at_ns: u64,
-    /// Least time for which the new port holds packets of other routes, until those on the old route have arrived.
+    /// Minimum time for which the new port holds packets of new routes. The new port also holds these packets until all
+    /// packets on old routes have arrived.
     pub gap_ns: u64,
-    /// The old port. Media that cannot hand over keep their packets.
+    /// The old port. Media that do not support handovers keep their packets.
     pub from: u32,
-    /// The new port. All routes that crossed the old port must cross it from then on.
+    /// The new port. All routes that crossed the old port must cross the new port from the handover on.
     pub to: u32,
 }
 
@@ -31,8 +32,8 @@ impl HandOverPlan {
         !crossed || crosses
     }
 
-    /// The hops of the last route across the old port, from its fork with the current route up to that port.
-    /// Packets on these hops still arrive at the old port. `None` if no earlier route crossed it.
+    /// The hops of the last route across the old port, from its fork with the current route up to that port. Packets on
+    /// these hops still arrive at the old port. `None` if no earlier route crossed the old port.
     fn old_way<'a>(&self, routes: impl Iterator<Item = (u64, &'a Vec<u32>)>) -> Option<&'a [u32]> {
         let (mut old, mut new) = (None, None);
         for (_, path) in routes.filter(|&(at_ns, _)| at_ns <= self.at_ns) {
@@ -78,7 +79,10 @@ impl Plan {
             within(format!("hand_overs[{n}].gap_ns"), hand_over.gap_ns, 1..=LONGEST_NS)?;
             for (name, hop) in [("from", hand_over.from), ("to", hand_over.to)] {
                 if !ports.contains(&(hop as usize)) {
-                    refuse!(format!("hand_overs[{n}].{name}"), "{hop} is no port of a medium; name one");
+                    refuse!(
+                        format!("hand_overs[{n}].{name}"),
+                        "hop {hop} is not a port of a medium; write the index of a port"
+                    );
                 }
             }
             let mut routes = self.flows.iter().flat_map(routes_of);
@@ -86,7 +90,7 @@ impl Plan {
                 let to = hand_over.to;
                 refuse!(
                     format!("hand_overs[{n}].to"),
-                    "a route across the old port does not cross {to} then; reroute it"
+                    "a route across the old port does not cross hop {to} at the handover; reroute it"
                 );
             }
         }

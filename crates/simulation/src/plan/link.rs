@@ -40,7 +40,7 @@ impl LinkPlan {
         let Some(opportunities) = &self.opportunities else { return Ok(()) };
         let path = format!("{path}.opportunities");
         if self.rate_bps.is_some() {
-            refuse!(path, "the link has a rate as well; leave out one of them");
+            refuse!(path, "the link also has a rate; leave out opportunities or rate_bps");
         }
         opportunities.check(&path, duration_ns)
     }
@@ -59,7 +59,7 @@ impl LinkPlan {
             let path = format!("{path}.impairments[{n}]");
             entry.build(&path, Impairment::build, &Dice::new(0, ""))?;
             if !kinds.insert(&entry.kind) {
-                refuse!(path, "{} is given twice; leave out one of them", entry.kind);
+                refuse!(path, "{} is given twice; leave out one of the two", entry.kind);
             }
             Ok(())
         }))
@@ -76,7 +76,7 @@ impl LinkPlan {
         {
             refuse!(
                 format!("{}.rate_bps", path_of(n)),
-                "nothing is ever sent again; add the end of the outage, which may be after the end of the run"
+                "the link never sends again; add the end of the outage, which may be after the end of the run"
             );
         }
         Ok(())
@@ -87,7 +87,7 @@ impl LinkPlan {
         if change.rate_bps.is_some() && self.opportunities.is_some() {
             refuse!(
                 format!("{path}.rate_bps"),
-                "a link with opportunities has no rate to change; leave it out"
+                "a link with opportunities has no rate to change; leave out rate_bps"
             );
         }
         within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;

@@ -11,7 +11,7 @@ use units::{Duration, Rng, Time};
 /// Largest expected number of state changes in a run.
 const MOST_MOVES: u64 = 1_000_000;
 
-/// Random sequence of link states: each lasts an exponential time, and then another one begins.
+/// Random sequence of link states. Each state lasts for an exponentially distributed time, then another state begins.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkovPlan {
@@ -19,15 +19,15 @@ pub struct MarkovPlan {
     pub from_ns: u64,
     /// Mean of the exponentially distributed times in a state.
     pub mean_ns: u64,
-    /// Whether the next state is a neighbour in the list; otherwise it is any other state.
+    /// Whether the next state is a neighbour in the list; otherwise the next state is any other state.
     pub neighbours: bool,
     /// The states, each as a change whose time is ignored.
     pub states: Vec<ChangePlan>,
 }
 
 impl MarkovPlan {
-    /// Refuses numbers out of range; `path` is the path of the channel. The states are checked together with the
-    /// changes of the link.
+    /// Rejects settings that are out of range. `path` is the path of the channel. The states are checked together with
+    /// the changes of the link.
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
         within(format!("{path}.from_ns"), self.from_ns, 0..=LONGEST_NS)?;
         within(format!("{path}.mean_ns"), self.mean_ns, duration_ns / MOST_MOVES + 1..=LONGEST_NS)?;
@@ -35,7 +35,10 @@ impl MarkovPlan {
             refuse!(format!("{path}.states"), "a channel needs at least two states; add one");
         }
         if self.states.iter().all(|state| state.rate_bps == Some(0)) {
-            refuse!(format!("{path}.states"), "nothing is ever sent; give one state a rate above 0");
+            refuse!(
+                format!("{path}.states"),
+                "the rate is 0 in all states, so the link never sends; give one state a rate above 0"
+            );
         }
         Ok(())
     }

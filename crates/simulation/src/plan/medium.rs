@@ -1,4 +1,4 @@
-//! Media of a plan: several ports each, of which one transmits at a time.
+//! Media of a plan. A medium has several ports, of which one transmits at a time.
 
 use super::range::{Check, within};
 use super::{EntryPlan, LinkPlan, Plan, PlanError, is_external};
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use units::{Duration, Rate, Time};
 
-/// A medium. Its ports are hops of routes: they are numbered after the links, medium by medium.
+/// A medium. The ports of media are hops of routes. Ports are numbered after the links, medium by medium.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MediumPlan {
     /// Unique name.
     pub name: String,
-    /// Name of its random numbers; unique.
+    /// Name of the medium's random numbers; unique.
     pub stream: String,
     /// Name in [`network::medium::descriptors`].
     pub kind: String,
@@ -33,7 +33,7 @@ pub struct MediumPlan {
 pub struct PortPlan {
     /// Name, unique among ports and links.
     pub name: String,
-    /// Name of the random numbers of its queue; unique among ports and links.
+    /// Name of the random numbers of the port's queue; unique among ports and links.
     pub stream: String,
     /// Queue discipline.
     pub queue: EntryPlan,
@@ -52,7 +52,7 @@ impl MediumPlan {
         ports.try_for_each(|(n, port)| port.queue.check_queue(&format!("{path}.ports[{n}]")))
     }
 
-    /// Builds the medium. `path` is the path of the medium. Its random numbers derive from `seed`.
+    /// Builds the medium. `path` is the path of the medium. The random numbers of the medium derive from `seed`.
     pub(crate) fn build(
         &self,
         path: &str,
@@ -67,8 +67,8 @@ impl MediumPlan {
         })
     }
 
-    /// Least delay and highest rate of any port. For external media neither bound is known: the delay is zero, and the
-    /// rate is unlimited.
+    /// Least delay and highest rate of any port. For external media delay and rate are unknown, so the result is a
+    /// delay of zero and an unlimited rate.
     ///
     /// # Panics
     /// If the plan was not checked.

@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use units::{Duration, Rng, Time};
 
-/// An experiment to simulate. Read it with [`Plan::from_json`], which checks it.
+/// An experiment to simulate. [`Plan::from_json`] reads and checks a plan.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -72,8 +72,8 @@ pub struct LinkPlan {
     pub name: String,
     /// Name of the link's random numbers; unique.
     pub stream: String,
-    /// Whether the link is the network interface of a host, to which all routes that begin here belong. The host's
-    /// senders learn when their packets leave the link (TCP small queues).
+    /// Whether the link is the network interface of a host. All routes that begin at this link belong to the host.
+    /// Departures from the link are reported to the host's senders (TCP small queues).
     #[serde(default)]
     pub nic: bool,
     /// Rate in bits per second; `None`: unlimited.
@@ -82,11 +82,12 @@ pub struct LinkPlan {
     pub delay_ns: u64,
     /// Queue discipline.
     pub queue: EntryPlan,
-    /// Most packets in the device below the queue, besides the one being sent. With a device, changes of the rate apply
-    /// to the queue if it shapes. `None`: no device; the wire takes packets straight from the queue.
+    /// Maximum packets in the device below the queue, without the packet in transmission. With a device, changes of the
+    /// rate apply to the queue if the queue is a shaper. `None`: no device; the wire takes packets directly from the
+    /// queue.
     #[serde(default)]
     pub device_packets: Option<u64>,
-    /// Loss that is not congestion.
+    /// Loss model of packets on the wire.
     pub loss: Option<EntryPlan>,
     /// Changes during the run, in the order of time.
     #[serde(default)]
@@ -108,14 +109,14 @@ pub struct LinkPlan {
 pub struct ChangePlan {
     /// Time of the change.
     pub at_ns: u64,
-    /// The rate from then on, 0 for an outage; `None`: as before.
+    /// The rate from the change on, 0 for an outage; `None`: unchanged.
     pub rate_bps: Option<u64>,
-    /// Propagation delay of packets that leave from then on; `None`: as before.
+    /// Propagation delay of packets that leave after the change; `None`: unchanged.
     #[serde(default)]
     pub delay_ns: Option<u64>,
-    /// Loss from then on; `None`: as before.
+    /// Loss after the change; `None`: unchanged.
     pub loss: Option<EntryPlan>,
-    /// Limit of the queue from then on; `None`: as before.
+    /// Limit of the queue after the change; `None`: unchanged.
     #[serde(default)]
     #[schemars(schema_with = "declared::limit")]
     pub limit: Option<Limit>,
@@ -139,7 +140,7 @@ pub struct FlowPlan {
     pub name: String,
     /// Name of the flow's random numbers; unique.
     pub stream: String,
-    /// Congestion control; `None` for datagrams.
+    /// Congestion control algorithm; `None` for datagrams.
     pub cca: Option<CcaPlan>,
     /// Start in nanoseconds.
     pub start_ns: u64,
@@ -155,33 +156,35 @@ pub struct FlowPlan {
     /// Application; `None`: one stream of bytes.
     #[serde(default)]
     pub workload: Option<WorkloadPlan>,
-    /// Hops from sender to receiver, in order: numbers of links, then of the ports of media.
+    /// Indices of the hops from sender to receiver, in order. The ports of media are numbered after the links.
     pub forward: Vec<u32>,
     /// Hops from receiver to sender, in order.
     pub reverse: Vec<u32>,
-    /// Other routes from given times on.
+    /// Changes of the flow's routes at given times.
     #[serde(default)]
     pub reroutes: Vec<ReroutePlan>,
-    /// Whether the flow is an upload on a path with two directions: its data do not compete with those of downloads.
+    /// Whether the flow is an upload on a path with two directions. Data of uploads do not compete with data of
+    /// downloads.
     #[serde(default)]
     pub upload: bool,
     /// Differentiated services code point of data and acknowledgements.
     #[serde(default)]
     pub dscp: u8,
-    /// Numbers of the sending and the receiving host, for queues that share among hosts; `None`: hosts of its own.
+    /// IDs of the sending and the receiving host, for queues that give shares to hosts; `None`: no other flow has these
+    /// hosts.
     #[serde(default)]
     pub hosts: Option<[u32; 2]>,
     /// Source of the data that this flow relays; `None`: the flow has data of its own.
     #[serde(default)]
     pub relayed: Option<RelayedPlan>,
-    /// Transport; of no consequence for datagrams.
+    /// Options of the transport. Datagrams ignore these options.
     #[serde(default)]
     #[schemars(schema_with = "declared::transport")]
     pub tcp: Options,
 }
 
 impl FlowPlan {
-    /// Name of the congestion control algorithm; empty if there is none.
+    /// Name of the congestion control algorithm; empty if the flow has no algorithm.
     pub fn algorithm(&self) -> &str {
         self.cca.as_ref().map_or("", |cca| &cca.kind)
     }
@@ -202,16 +205,16 @@ impl FlowPlan {
     }
 }
 
-/// Another route from a time on. A packet on the old route switches at the next hop that both routes have; a packet
-/// past the fork finishes on the old route.
+/// Another route from a time on. A packet on the old route switches to the new route at the next hop that both routes
+/// have. A packet past the fork stays on the old route.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReroutePlan {
     /// Time of the change.
     pub at_ns: u64,
-    /// Hops from sender to receiver; `None`: as before.
+    /// Hops from sender to receiver; `None`: unchanged.
     pub forward: Option<Vec<u32>>,
-    /// Hops from receiver to sender; `None`: as before.
+    /// Hops from receiver to sender; `None`: unchanged.
     pub reverse: Option<Vec<u32>>,
 }
 

@@ -9,12 +9,13 @@ use congestion::PACING_SHIFT;
 use network::Direction;
 use std::collections::BTreeSet;
 
-/// First queue of a route, in the sending host. Senders learn when their packets leave it.
+/// First queue of a route, in the sending host. Departures from this queue are reported to the senders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Interface {
-    /// Whether its queue paces the TCP packets that pass through it, as `sch_fq` does.
+    /// Whether the queue paces the TCP packets that pass through it, as `sch_fq` does.
     pub paces: bool,
-    /// Limit on the bytes of a sender in the interface: 2^-n seconds at the pacing rate.
+    /// Limit on the bytes of a sender in the interface. With value n, the limit is the bytes that the pacing rate
+    /// carries in 2^-n seconds.
     pub pacing_shift: u32,
 }
 
@@ -77,7 +78,10 @@ impl LinkPlan {
             && self.opportunities.is_none()
             && self.markov_channel.is_none();
         if self.nic && !plain {
-            refuse!(path, "a network interface has a rate and a queue; give the rest to the link behind it");
+            refuse!(
+                path,
+                "a network interface has only a rate and a queue; move all other settings to the link behind it"
+            );
         }
         Ok(())
     }

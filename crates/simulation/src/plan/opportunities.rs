@@ -10,17 +10,17 @@ use units::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpportunitiesPlan {
-    /// Times since the start of a round, in order and in units of `unit_ns`; the last one ends the round.
+    /// Times since the start of a round, in order and in units of `unit_ns`; the last time ends the round.
     pub times: Vec<u64>,
     /// The unit of time in nanoseconds.
     pub unit_ns: u64,
-    /// Most bytes sent at each of the times.
+    /// Maximum bytes sent at each of the times.
     pub bytes: u32,
     /// Whether rounds repeat.
     pub repeat: bool,
     /// Time of the first round at which the run begins.
     pub offset_ns: u64,
-    /// Trains of packets recorded on an idle path; `None`: packets after a pause are treated as all others.
+    /// Trains of packets recorded on an idle path; `None`: packets after a pause are treated like all other packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub light: Option<TrainsPlan>,
 }
@@ -29,14 +29,15 @@ pub struct OpportunitiesPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainsPlan {
-    /// Per train, in units: its sending time, the delay of its first packet, and each packet's arrival after the first.
+    /// For each train, in units of `unit_ns`: its sending time, the delay of its first packet, and each packet's
+    /// arrival time relative to the first packet.
     pub trains: Vec<Vec<u64>>,
     /// Pause without departures after which a packet begins a train.
     pub idle_ns: u64,
 }
 
 impl OpportunitiesPlan {
-    /// Refuses numbers out of range; `path` is the path of the opportunities.
+    /// Rejects settings that are out of range. `path` is the path of the opportunities.
     pub(super) fn check(&self, path: &str, duration_ns: u64) -> Check {
         within(format!("{path}.bytes"), self.bytes, 1..=1_000_000_000)?;
         within(format!("{path}.unit_ns"), self.unit_ns, 1..=1_000_000_000)?;
@@ -47,13 +48,13 @@ impl OpportunitiesPlan {
         }
         within(format!("{path}.times"), last, 0..=LONGEST_NS / self.unit_ns)?;
         if let Some(n) = self.times.windows(2).position(|pair| pair[1] < pair[0]) {
-            refuse!(format!("{path}.times[{}]", n + 1), "earlier than the one before it; sort the times");
+            refuse!(format!("{path}.times[{}]", n + 1), "earlier than the time before it; sort the times");
         }
         if let Some(light) = &self.light {
             light.check(&format!("{path}.light"), self.unit_ns)?;
         }
         if !self.repeat && last * self.unit_ns < self.offset_ns + duration_ns {
-            refuse!(path, "nothing is ever sent after the last one, before the end of the run; set repeat");
+            refuse!(path, "the last opportunity is before the end of the run; set repeat");
         }
         Ok(())
     }
@@ -87,7 +88,7 @@ impl TrainsPlan {
                 0..=most,
             )?;
             if offsets.windows(2).any(|pair| pair[1] < pair[0]) {
-                refuse!(path, "has an offset earlier than the one before it; sort the offsets");
+                refuse!(path, "has an offset that is earlier than the offset before it; sort the offsets");
             }
         }
         let times: Vec<u64> = self.trains.iter().map(|train| train[0]).collect();

@@ -4,12 +4,12 @@ use super::error::PlanError;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Longest time in a plan: about 11 days. Each time in a scenario is at most a day, so that sums of them fit, and sums
-/// of times in a plan stay far from overflow.
+/// Longest time in a plan: about 11 days. Each time in a scenario is at most a day, so sums of such times are below
+/// this limit. Sums of times in a plan stay far from overflow.
 pub(crate) const LONGEST_NS: u64 = 1_000_000_000_000_000;
 /// Largest amount of data: an exabyte.
 pub(crate) const MOST_BYTES: u64 = 1_000_000_000_000_000_000;
-/// Most rows of a sampled table, so that it fits into memory.
+/// Maximum rows of a sampled table, so that the table fits into memory.
 pub const MAX_ROWS: u64 = 50_000_000;
 /// Largest ID of a host.
 pub(crate) const MOST_HOSTS: u64 = 1_000_000;

@@ -6,20 +6,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Source of the data of a relayed flow: another flow, which ends at the host where this one begins.
+/// Source of the data of a relayed flow: another flow, which ends at the host where the relaying flow begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RelayedPlan {
-    /// Number of the flow that delivers the data. It must be lower than the number of the relaying flow.
+    /// Number of the flow that delivers the data. This number must be lower than the number of the relaying flow.
     pub from: u32,
-    /// Most payload in the host: received in order and not yet acknowledged by the next receiver.
+    /// Maximum payload in the relaying host: received in order and not yet acknowledged by the next receiver.
     pub buffer_bytes: u64,
 }
 
 /// Pairs of flows, by index. The first flow of a pair delivers the data that the second flow sends.
 pub struct Relays {
     onward: Vec<Option<Onward>>,
-    /// Per flow, the flow whose data it relays.
+    /// For each flow, the flow whose data it relays.
     back: Vec<Option<u32>>,
 }
 
@@ -58,7 +58,7 @@ impl Relays {
         self.back.iter().any(Option::is_some)
     }
 
-    /// Most payload in the host at which a relayed flow ends; `None`: the flow is not relayed.
+    /// Maximum payload in the host at which a relayed flow ends; `None`: the flow is not relayed.
     pub fn buffer_bytes(&self, flow: u32) -> Option<u64> {
         self.onward[flow as usize].map(|onward| onward.buffer_bytes)
     }
@@ -75,7 +75,7 @@ impl Plan {
             if relayed.from as usize >= n {
                 refuse!(
                     field("from"),
-                    "flow {} does not come before this one; number it lower",
+                    "flow {} is not before this flow in the list; list it earlier",
                     relayed.from
                 );
             }
@@ -89,7 +89,7 @@ impl Plan {
             if flow.bytes.is_some() || flow.workload.is_some() || !flow.application.is_empty() {
                 refuse!(
                     format!("flows[{n}].relayed"),
-                    "its data are those of flow {}; leave out bytes, application and workload",
+                    "the flow sends the data of flow {}; leave out bytes, application and workload",
                     relayed.from
                 );
             }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// A controller that reads the counters of links every period, chooses routes for its flows, and installs them.
+/// A controller that reads the counters of links every period, chooses routes for its flows, and installs these routes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteControllerPlan {
@@ -15,7 +15,8 @@ pub struct RouteControllerPlan {
     pub every_ns: u64,
     /// Rule of the decisions.
     pub policy: PolicyPlan,
-    /// Delay of installation: from the decision to the last router of a route, then from each router to the one before.
+    /// Delay of installation: from the decision to the update of the last router of a route, then from each router to
+    /// the router before it.
     pub delay_ns: u64,
     /// Flows whose routes the controller chooses.
     pub flows: Vec<SteeredPlan>,
@@ -25,9 +26,10 @@ pub struct RouteControllerPlan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyPlan {
-    /// Every flow takes the next of its routes.
+    /// Every flow takes the next route in its list.
     Periodic,
-    /// Flow by flow, the route whose busiest link transmitted least in the last period.
+    /// The controller goes through its flows. Each flow takes the route whose busiest link transmitted least in the
+    /// last period.
     LeastLoaded,
 }
 
@@ -45,9 +47,9 @@ pub struct SteeredPlan {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WayPlan {
-    /// Hops from sender to receiver; `None`: as before.
+    /// Hops from sender to receiver; `None`: unchanged.
     pub forward: Option<Vec<u32>>,
-    /// Hops from receiver to sender; `None`: as before.
+    /// Hops from receiver to sender; `None`: unchanged.
     pub reverse: Option<Vec<u32>>,
 }
 
@@ -71,7 +73,7 @@ impl Plan {
                 if !seen.insert(steered.flow) {
                     refuse!(
                         format!("route_controllers[{n}].flows[{m}].flow"),
-                        "flow {} has a controller already; leave it to one of them",
+                        "flow {} has a controller already; list the flow in one controller only",
                         steered.flow
                     );
                 }
@@ -107,7 +109,10 @@ impl RouteControllerPlan {
         let last = plan.flows.len().saturating_sub(1) as u32;
         within(format!("{path}.flow"), steered.flow, 0..=last)?;
         if !plan.flows[steered.flow as usize].reroutes.is_empty() {
-            refuse!(format!("{path}.flow"), "it has reroutes as well; leave out one of them");
+            refuse!(
+                format!("{path}.flow"),
+                "the flow also has reroutes; leave out the reroutes or the controller"
+            );
         }
         if steered.ways.is_empty() {
             refuse!(format!("{path}.ways"), "no route is given; name at least one");

@@ -32,7 +32,7 @@ pub trait Store: Default {
     /// Reserves room for more rows.
     fn reserve(&mut self, rows: usize);
 
-    /// The finished column.
+    /// Converts the values to a column of results.
     fn column(self, names: &Names) -> Column;
 }
 
@@ -105,9 +105,9 @@ cells! {
     };
 }
 
-/// A flow, link or other thing with an index, which results show by name.
+/// An index of a flow or link, which results show as the name of the flow or link.
 pub trait Numbered {
-    /// Index of the thing.
+    /// Index of the flow or link.
     fn number(self) -> u32;
 
     /// All names, by index.

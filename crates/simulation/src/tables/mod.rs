@@ -49,7 +49,7 @@ pub(crate) trait Made: Row {
     fn rows(run: &mut Finished<'_>) -> Rows<Self>;
 }
 
-/// Declares the modules of the tables, and lists them.
+/// Declares the modules of the tables, and the results that contain all tables.
 macro_rules! tables {
     ($($table:ident: $row:ident,)+) => {
         $(pub mod $table;)+

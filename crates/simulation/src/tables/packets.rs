@@ -1,8 +1,8 @@
 //! The table `packets`: one row per captured packet, at the endpoints or at the far end of a link.
 //!
-//! A simulated segment has fewer fields than a TCP header: it lacks the timestamp of a receiver and the timestamp
-//! echoed by a data packet. Both timestamps are recorded when a segment is sent, and looked up at every other point of
-//! capture.
+//! A simulated segment has fewer fields than a TCP header. The segment lacks the timestamp of a receiver and the
+//! timestamp echoed by a data packet. Both timestamps are recorded when a segment is sent, and looked up at every other
+//! capture point.
 
 use super::cell::{FlowName, Names, Numbered};
 use super::declare::{Rows, table};
@@ -54,9 +54,9 @@ table! {
     }
 }
 
-/// Names of codepoints in the order of [`Ecn`].
+/// Names of ECN codepoints in the order of [`Ecn`].
 const ECN: [&str; 4] = ["not_ect", "ect0", "ect1", "ce"];
-/// Indices of the first two points. The indices of links follow.
+/// Indices of the capture points at the sender and at the receiver. The indices of links follow.
 const SENDER: u32 = 0;
 const RECEIVER: u32 = 1;
 const LINKS: u32 = 2;
@@ -94,7 +94,7 @@ struct Stream {
     flow: u32,
     connection: Option<u32>,
     sent: Vec<Sent>,
-    /// Number of packets of `sent` that have passed each point or were dropped before it.
+    /// For each capture point, number of packets of `sent` that have passed the point or were dropped before it.
     seen: Vec<usize>,
     /// Payload of a full packet.
     mss: u32,

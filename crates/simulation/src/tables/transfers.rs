@@ -67,7 +67,7 @@ fn row(flow: u32, transfer: &Transfer, ideal: &Ideal) -> TransferRow {
     }
 }
 
-/// Best path of a flow: the lowest delay and the highest rate that each part of the path has at any time of the run.
+/// Best path of a flow. Each link has the lowest delay and the highest rate that it has at any time of the run.
 struct Ideal {
     rtt_s: f64,
     /// Seconds per byte at the slowest hop of the data.
@@ -119,8 +119,8 @@ impl Leg {
         })
     }
 
-    /// Bounds of a hop. The bounds of a medium are those of a packet whose turn has already been requested, while no
-    /// other port has a turn.
+    /// Lowest delay and highest rate of a hop. For a medium, delay and rate apply to a packet whose turn has already
+    /// been requested, while no other port has a turn.
     fn of_hop(hop: HopPlan<'_>) -> Leg {
         match hop {
             HopPlan::Link(link) => Leg::of_link(link),

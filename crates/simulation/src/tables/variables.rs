@@ -44,7 +44,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// An empty record.
+    /// Creates an empty record.
     pub fn new(wanted: bool) -> Variables {
         Variables { wanted, ..Variables::default() }
     }
@@ -75,8 +75,8 @@ impl Variables {
         self.states.remove(&(flow, connection));
     }
 
-    /// Whether a state has changed since the connection was last observed. A connection never observed counts as
-    /// changed.
+    /// Whether a state has changed since the connection was last observed. A connection that was never observed counts
+    /// as changed.
     pub fn state_changed(&self, flow: u32, connection: u32, sender: &Sender) -> bool {
         let Some(known) = self.states.get(&(flow, connection)) else { return true };
         let (mut at, mut changed) = (0, false);

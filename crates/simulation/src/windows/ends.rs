@@ -18,8 +18,8 @@ trait OneEnd {
 
     fn on_timer(&mut self, now: Time, out: &mut Vec<Segment>);
 
-    /// Processes a segment that arrives; `ce`: it has an ECN mark. Returns a sample: of the RTT at a sender, of the
-    /// one-way delay of payload at a receiver.
+    /// Processes a segment that arrives. `ce` is whether the segment has an ECN mark. Returns a sample of the RTT at a
+    /// sender, or a sample of the one-way delay of payload at a receiver.
     fn on_segment(
         &mut self,
         now: Time,

@@ -34,7 +34,7 @@ pub(crate) struct Windows {
     /// Place of each hop.
     places: Vec<Place>,
     /// Whether shared links are served one after the other, because some shared links feed other shared links, or
-    /// because there is only one.
+    /// because there is only one shared link.
     in_sequence: bool,
     /// The longest window.
     window: Duration,
@@ -81,7 +81,7 @@ impl Windows {
         (done + self.window).min(until + NANOSECOND)
     }
 
-    /// Start of the window after the window that began at `done` and that islands have run.
+    /// Start of the next window, after islands have run the window that began at `done`.
     fn begin_of_next(&self, done: Time, until: Time) -> Time {
         self.end(done, until).max(self.next().min(until + NANOSECOND))
     }

@@ -1,6 +1,6 @@
 //! Sorting of keys that are spread over a span of time.
 
-/// Sorts numbers. Its buffers are reused between calls.
+/// Sorts numbers, with buffers that are reused between calls.
 #[derive(Default)]
 pub(super) struct Sorter {
     /// Start of each bucket in `spread`.
@@ -16,15 +16,16 @@ const FEW: usize = 64;
 const PASSED: usize = 8;
 
 impl Sorter {
-    /// Sorts distinct numbers of at most `most`. Each of evenly spread numbers takes a few steps, as there are about as
-    /// many buckets as numbers.
+    /// Sorts distinct numbers of at most `most`. If the numbers are spread evenly, each number takes a few steps, as
+    /// there are about as many buckets as numbers.
     pub fn sort(&mut self, numbers: &mut Vec<u64>, most: u64) {
         if numbers.len() <= FEW || !self.sort_spread(numbers, most) {
             numbers.sort(); // the stable sort makes use of sorted runs
         }
     }
 
-    /// Sorts with buckets. False if the numbers are not spread evenly, as sorting them with buckets would take long.
+    /// Sorts with buckets. Returns false if the numbers are not spread evenly, as sorting with buckets would then take
+    /// long.
     fn sort_spread(&mut self, numbers: &mut Vec<u64>, most: u64) -> bool {
         let bits = usize::BITS - numbers.len().leading_zeros() - 1;
         let shift = (u64::BITS - most.leading_zeros()).saturating_sub(bits);

@@ -38,7 +38,8 @@ pub(super) struct SharedLink {
     pub link: Link<Payload>,
     /// ID of the link's actor in the run.
     pub number: u32,
-    /// Lookahead: all packets are known that arrive less than `notice` after the time up to which islands have run.
+    /// Lookahead: once islands have run up to a time, all packets are known that arrive less than `notice` after that
+    /// time.
     pub notice: Duration,
     /// Next hop, by route.
     pub beyond: Vec<Beyond>,
@@ -53,7 +54,7 @@ pub(super) struct SharedLink {
     served: Time,
     /// Packets to islands, by share.
     outgoing: Vec<Vec<Entry>>,
-    /// Packets to other shared links, by link.
+    /// Packets to other shared links, by index of the shared link.
     onwards: Vec<Vec<Exit<Payload>>>,
 }
 
@@ -187,7 +188,7 @@ impl SharedLink {
             Beyond::Shared(n) => {
                 self.onwards[n as usize].push(Exit { at, order: self.number, packet: *packet });
             }
-            Beyond::Nothing => unreachable!("a packet keeps to its route"),
+            Beyond::Nothing => unreachable!("no packet leaves its route"),
         }
     }
 }
@@ -201,7 +202,7 @@ const PLACE_BITS: u32 = INDEX_BITS + LIST_BITS;
 /// Longest span of time whose arrivals are sorted at once.
 const LONGEST_SPAN: Duration = Duration::from_nanos((1 << (u64::BITS - PLACE_BITS)) - 1);
 
-/// Most shares of islands.
+/// Maximum number of shares of islands.
 pub(super) const MOST_SHARES: usize = (1 << LIST_BITS) - 1;
 
 /// The packet of a key.

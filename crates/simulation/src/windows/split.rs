@@ -19,14 +19,14 @@ use units::{Duration, Rate, Time};
 /// A cut of a run.
 pub(crate) struct Split {
     routes: Vec<Vec<HopId>>,
-    /// Flows that use each hop.
+    /// For each hop, whether no flow, one flow or several flows use the hop.
     uses: Vec<Use>,
     /// Shared links. Each shared link comes after the shared links that feed it.
     shared: Vec<HopId>,
     /// Index of each hop among the shared links; `None` if the hop is not a shared link.
     numbers: Vec<Option<usize>>,
-    /// Lookahead by shared link: all packets are known that arrive less than `notice` after the time up to which
-    /// islands have run.
+    /// Lookahead by shared link: once islands have run up to a time, all packets are known that arrive less than
+    /// `notice` after that time.
     notice: Vec<Duration>,
     /// Longest window that gives the same results.
     lookahead: Duration,
@@ -44,10 +44,10 @@ enum Use {
     Several,
 }
 
-/// Size of an IPv4 header without options (RFC 791, section 3.1): no packet is smaller.
+/// Size of an IPv4 header without options in bits (RFC 791, section 3.1). No packet is smaller.
 const SMALLEST_PACKET_BITS: u64 = 20 * 8;
 
-/// Most windows that a packet may take to reach a shared link, as the packet is copied in each window.
+/// Maximum number of windows in which a packet travels to a shared link, as the packet is copied in each window.
 const MOST_WINDOWS: u64 = 16;
 
 /// Packets per window and flow, at the highest rate, above which longer windows save no more time.
@@ -55,7 +55,8 @@ const PACKETS_PER_FLOW: u128 = 16;
 /// Packets per window over all flows, at the highest rate, above which longer windows save no more time.
 const PACKETS_PER_WINDOW: u128 = 8_192;
 
-/// Most entries of the tables of next hops, one per route and shared link: larger tables take long to build.
+/// Maximum entries of the tables of next hops, with one entry per route and shared link. Larger tables take long to
+/// build.
 const MOST_ENTRIES: usize = 1 << 20;
 
 /// Shares of islands per thread. Threads take shares in turns, so that a thread waits at most for the run of one share.
@@ -109,8 +110,8 @@ impl Split {
         (split.lookahead > Duration::ZERO).then_some(split)
     }
 
-    /// Whether windows save time: a window has room for a packet of every flow, packets are served within few windows,
-    /// and the tables of next hops are small.
+    /// Whether windows save time. Windows save time if a window has room for a packet of every flow, packets reach
+    /// shared links within few windows, and the tables of next hops are small.
     pub fn pays(&self, plan: &Plan, links: &[Link<Payload>]) -> bool {
         let interval = plan.record.interval_ns.map_or(Duration::MAX, Duration::from_nanos);
         let window = self.window.min(interval).as_nanos();
@@ -120,9 +121,9 @@ impl Split {
             && self.shared.len() * self.routes.len() <= MOST_ENTRIES
     }
 
-    /// Longest useful window: longer windows only take more memory. It has enough packets for every flow, and is at
-    /// least as long as the delay of a packet to a shared link. It is never shorter than 1/16 of the longest window
-    /// that gives the same results.
+    /// Longest useful window. Longer windows only take more memory. The window has enough packets for every flow, and
+    /// is at least as long as the delay of a packet to a shared link. The longest useful window is never shorter than
+    /// 1/16 of the longest window that gives the same results.
     fn longest_useful_window(&self, links: &[Link<Payload>]) -> Duration {
         let packets = (self.routes.len() as u128 / 2 * PACKETS_PER_FLOW).max(PACKETS_PER_WINDOW);
         let rate = u128::from(self.highest_rate(links).bits_per_sec()).max(1);

@@ -1,4 +1,4 @@
-//! The smallest step of time, and the emptying of lists between windows.
+//! The smallest step of time, and a function that empties lists between windows.
 
 use units::Duration;
 

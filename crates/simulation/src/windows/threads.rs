@@ -23,7 +23,7 @@ struct Workers<'a> {
     met: Condvar,
     /// Current window.
     window: Mutex<Window>,
-    /// Index of the next share of islands to run.
+    /// Index of the next share of islands that a thread takes.
     next_share: AtomicUsize,
     /// Turns in the current window.
     turns: AtomicUsize,
@@ -37,7 +37,7 @@ struct Workers<'a> {
 struct Meeting {
     /// Threads that wait at the barrier.
     waiting: usize,
-    /// Meetings before this one.
+    /// Number of meetings before the current meeting.
     number: usize,
 }
 
@@ -53,8 +53,8 @@ struct Window {
 }
 
 impl Windows {
-    /// Does the work of [`advance`](Windows::advance) on all threads. `None` if the system refuses a thread; then
-    /// nothing has been run.
+    /// Does the work of [`advance`](Windows::advance) on all threads. Returns `None` if the system refuses a thread;
+    /// nothing has been run if the result is `None`.
     pub(super) fn advance_on_threads(&mut self, until: Time, left: &mut usize) -> Option<Time> {
         let first = Window { done: self.done, left: *left, over: self.done > until || *left == 0 };
         let workers = Workers {
@@ -89,7 +89,7 @@ impl Windows {
         }
         (self.done, *left) = (done, rest);
         if self.done > until {
-            self.serve_all(); // the counters may be read next; otherwise the threads serve in the next call
+            self.serve_all(); // counters may be read after this call; in all other cases the threads serve the links in the next call
         }
         Some(self.done - NANOSECOND)
     }

@@ -5,7 +5,7 @@
 pub struct Arrivals {
     /// One bit per datagram number.
     seen: Vec<u64>,
-    /// One past the highest number that has arrived.
+    /// The highest datagram number that has arrived, plus one.
     expected: u64,
     count: u64,
 }
@@ -45,7 +45,7 @@ mod tests {
         let mut arrivals = Arrivals::default();
         [0, 1, 4, 70].into_iter().for_each(|n| assert!(arrivals.see(n)));
         assert_eq!((arrivals.count(), arrivals.lost()), (4, 67));
-        assert!(arrivals.see(3) && !arrivals.see(3), "late, and then a copy of it");
+        assert!(arrivals.see(3) && !arrivals.see(3), "datagram 3 arrives late, and then its copy");
         assert_eq!((arrivals.count(), arrivals.lost()), (5, 66));
     }
 

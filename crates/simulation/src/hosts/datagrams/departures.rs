@@ -16,8 +16,8 @@ pub struct Departures {
     /// End of the current active period.
     until: Time,
     next: Time,
-    /// Time after which no more periods are drawn. If periods are much shorter than the interval, few contain a
-    /// departure, and the search for the next one could take very long.
+    /// Time after which no more periods are drawn. If periods are much shorter than the interval, few periods contain a
+    /// departure. The search for the next departure could then take very long.
     end: Time,
 }
 
@@ -150,7 +150,8 @@ mod tests {
             .collect();
         let mean = counts.iter().sum::<f64>() / 400.0;
         let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 400.0;
-        // Gaps are whole nanoseconds of at least 1, so that a mean of 10 becomes 9.6.
+        // Gaps are rounded down to whole nanoseconds, but are at least 1 ns. The mean gap of 10 ns therefore becomes
+        // 9.6 ns.
         assert!(
             (95.0..=112.0).contains(&mean) && (0.75..1.25).contains(&(variance / mean)),
             "{mean} {variance}"

@@ -1,5 +1,5 @@
-//! Flows of datagrams: UDP at a rate, calls, pings and probes. Their departures do not depend on the network, and
-//! nothing is retransmitted.
+//! Flows of datagrams: UDP at a rate, calls, pings and probes. The departures of datagrams do not depend on the
+//! network, and no datagram is retransmitted.
 
 mod arrivals;
 mod departures;
@@ -36,7 +36,7 @@ pub struct Datagrams {
     sampled: Sampled,
 }
 
-/// State at the last sample, and the replies since.
+/// State at the last sample, and measurements from the replies since that sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
     time: Time,

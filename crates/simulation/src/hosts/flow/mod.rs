@@ -26,14 +26,14 @@ use units::{Rng, Time};
 
 /// Application and open connections of a TCP flow. Closed connections remain only as counters and transfers.
 ///
-/// The fields that every packet needs are the first ones, next to each other: with thousands of flows, cache misses
-/// dominate the run time.
+/// The fields that every packet needs are the first fields of the struct, next to each other. With thousands of flows,
+/// cache misses dominate the run time.
 #[repr(C)]
 pub struct Flow {
     /// Index in the plan.
     pub number: u32,
     streams: Streams,
-    /// Time of the next start of the flow, or turn or stop of its application.
+    /// Time at which the flow starts, or at which its application has its next turn or stops.
     due: Time,
     phase: Phase,
     /// Whether the application waits for acknowledgements.
@@ -111,7 +111,7 @@ impl Flow {
     }
 
     /// Time of the next wake-up of an end. If a flow has several connections, the wake-up of its sender runs both ends
-    /// of all of them.
+    /// of all connections.
     #[inline]
     pub fn next(&self, end: End) -> Time {
         let single = self.connections.single().map_or(Time::NEVER, |connection| connection.next(end));

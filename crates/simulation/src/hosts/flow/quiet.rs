@@ -10,9 +10,9 @@ use units::{Duration, Time};
 
 /// The ends of the single connection of a flow whose application has no turn for a while, with headers and streams.
 pub struct Quiet<'a> {
-    /// The end that has data.
+    /// The end that sends the data.
     pub sender: &'a mut Sender,
-    /// The other end.
+    /// The end that receives the data.
     pub receiver: &'a mut Receiver,
     /// Headers around segments.
     pub headers: Headers,
