@@ -48,8 +48,8 @@ impl Experiment {
         self
     }
 
-    /// Returns the plan, which the Python package reads as JSON. The plan has the names of your own parts, but not
-    /// the parts.
+    /// Returns the plan, which the Python package reads as JSON. The plan has only the names of your own parts, not
+    /// their code.
     ///
     /// # Errors
     /// If no route connects the two ends of a flow, or a value is invalid.

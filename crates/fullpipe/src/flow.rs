@@ -73,7 +73,7 @@ impl Flow {
         self
     }
 
-    /// Sets your own algorithm. `make` builds it from a seed for its random numbers, once per connection.
+    /// Sets your own algorithm. `make` builds the algorithm from a seed for its random numbers, once per connection.
     pub fn own_algorithm(
         mut self,
         make: impl Fn(u64) -> Box<dyn CongestionControl> + Send + Sync + 'static,
@@ -82,14 +82,15 @@ impl Flow {
         self
     }
 
-    /// Sets an application of the registry instead of an endless transfer.
+    /// Sets an application of the registry, which replaces the endless transfer.
     pub fn workload(mut self, workload: WorkloadPlan) -> Flow {
         self.plan.workload = Some(workload);
         self.application = None;
         self
     }
 
-    /// Sets your own application. `make` builds it from the start time of the flow and a seed for its random numbers.
+    /// Sets your own application. `make` builds the application from the start time of the flow and a seed for its
+    /// random numbers.
     pub fn own_application(
         mut self,
         make: impl Fn(Time, u64) -> Box<dyn Application> + Send + Sync + 'static,
@@ -104,7 +105,7 @@ impl Flow {
         self
     }
 
-    /// Sets the start of the application.
+    /// Sets the time at which the application starts.
     pub fn start(mut self, at: Time) -> Flow {
         self.plan.start_ns = at.as_nanos();
         self
@@ -116,20 +117,20 @@ impl Flow {
         self
     }
 
-    /// Sets the end of the application.
+    /// Sets the time at which the application stops.
     pub fn stop(mut self, at: Time) -> Flow {
         self.plan.stop_ns = Some(at.as_nanos());
         self
     }
 
-    /// Sets nodes that the data of the flow pass in this order, and its ACKs in reverse order.
+    /// Sets nodes on the route of the flow. Data pass these nodes in this order, and ACKs pass them in reverse order.
     pub fn via(mut self, nodes: &[&str]) -> Flow {
         self.via = nodes.iter().map(|&node| node.to_owned()).collect();
         self
     }
 
-    /// Adds a change of the flow's route: from this time on it passes these nodes. Changes must be in the order of
-    /// time. Packets that have already passed the point at which the routes differ finish on the old route.
+    /// Adds a change of the flow's route: from the time `at` on, the route passes the nodes `via`. Changes must be in
+    /// the order of time. Packets that have already passed the fork of the two routes stay on the old route.
     pub fn reroute(mut self, at: Time, via: &[&str]) -> Flow {
         self.reroutes.push((at, via.iter().map(|&node| node.to_owned()).collect()));
         self
@@ -198,7 +199,7 @@ impl Flow {
         Ok(Some(CcaPlan { kind, params: table(&format!("{path}.cca.params"), params)? }))
     }
 
-    /// Name of the caller's own parts in the plan.
+    /// Name in the plan of the algorithm or application that the caller provides for this flow.
     fn own_name(&self) -> String {
         format!("rust:{}", self.plan.name)
     }

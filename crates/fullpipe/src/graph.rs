@@ -13,7 +13,8 @@ use units::{Duration, Rate, Time};
 
 type MakeMedium = Arc<dyn Fn(Vec<Queue>, SamplingTimes, u64) -> Box<dyn Element<Payload>> + Send + Sync>;
 
-/// Nodes, the links between them, and media that they share. A node exists as soon as a link or a medium names it.
+/// Nodes, the links between them, and media that they share. A node exists as soon as a link or a medium refers to its
+/// name.
 #[derive(Clone, Default)]
 pub struct Network {
     links: Vec<(String, String, Link)>,
@@ -47,7 +48,7 @@ impl Network {
     }
 
     /// Creates a dumbbell with `pairs` senders (`sender 0` and so on), each on a link of its own with unlimited rate,
-    /// and as many receivers after the bottleneck. `access` is the delay between a sender and the bottleneck. The
+    /// and `pairs` receivers after the bottleneck. `access` is the delay between a sender and the bottleneck. The
     /// reverse path has the same delays and no queue.
     pub fn dumbbell(pairs: usize, bottleneck: Link, access: Duration) -> Network {
         let delay = Duration::from_nanos(bottleneck.plan.delay_ns);
@@ -70,7 +71,7 @@ impl Network {
         self
     }
 
-    /// Adds the same link in both directions.
+    /// Adds a link from `one` to `other` and an equal link back.
     pub fn duplex(self, one: &str, other: &str, link: Link) -> Network {
         self.link(one, other, link.clone()).link(other, one, link)
     }
@@ -84,15 +85,15 @@ impl Network {
         self
     }
 
-    /// Adds a medium of the registry with its parameters. Each port carries packets from one node to another. Of a
-    /// port's link only the queue is used.
+    /// Adds a medium of the registry with its parameters. Each port carries packets from one node to another. Only the
+    /// queue of a port's link is used.
     pub fn medium(mut self, name: &str, kind: &str, params: Value, ports: &[(&str, &str, Link)]) -> Network {
         self.media.push(Medium::new(name, kind, params, ports, None));
         self
     }
 
-    /// Adds your own medium. `make` builds it from the queues of its ports, the times at which its counters are read,
-    /// and a seed.
+    /// Adds your own medium. `make` builds the medium from the queues of its ports, the times at which its counters are
+    /// read, and a seed.
     pub fn own_medium(
         mut self,
         name: &str,
@@ -166,7 +167,7 @@ impl Network {
         Ok((links, media))
     }
 
-    /// Names of hops. If several hops have the same name, the second and later ones get a number.
+    /// Names of hops. If several hops have the same name, a number is added to the names of the second and later hops.
     fn names(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, u32> = BTreeMap::new();
         let names = self.hops().map(|Hop { name, .. }| {

@@ -45,7 +45,7 @@ impl Link {
         self
     }
 
-    /// Sets your own queue discipline. `make` builds it from a seed for its random numbers.
+    /// Sets your own queue discipline. `make` builds the queue discipline from a seed for its random numbers.
     pub fn own_queue(
         mut self,
         make: impl Fn(u64) -> Box<dyn QueueDiscipline<Payload>> + Send + Sync + 'static,
@@ -55,8 +55,8 @@ impl Link {
     }
 
     /// Sets a device below the queue. The device holds at most `packets` packets, not counting the packet in
-    /// transmission. The queue stops while the device is full. If the queue shapes, changes of the rate apply to the
-    /// queue.
+    /// transmission. The queue stops while the device is full. If the queue is a shaper, changes of the rate apply to
+    /// the queue.
     pub fn device_queue(mut self, packets: u64) -> Link {
         self.plan.device_packets = Some(packets);
         self

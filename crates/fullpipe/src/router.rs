@@ -13,8 +13,8 @@ pub(crate) enum Side {
     Outer,
 }
 
-/// Finds shortest routes by delay, then by number of hops, then by the order in which hops were added, as for
-/// scenarios.
+/// Finds shortest routes by delay, then by number of hops, then by the order in which hops were added. Routes of
+/// scenarios in the Python package follow the same rules.
 pub(crate) struct Router<'a> {
     /// Hops that leave a place: index, destination, and delay in nanoseconds.
     leaving: BTreeMap<Place<'a>, Vec<(u32, Place<'a>, u64)>>,

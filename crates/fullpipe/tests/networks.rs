@@ -25,7 +25,7 @@ fn names(plan: &Plan, route: &[u32]) -> Vec<String> {
     route.iter().map(|&hop| plan.hop_names()[hop as usize].clone()).collect()
 }
 
-/// Tests of scenarios in Python use the same file.
+/// Tests of scenarios in Python use the same file `routes.json`.
 #[test]
 fn routes_are_those_of_scenarios() {
     let file: serde_json::Value = serde_json::from_str(include_str!("routes.json")).unwrap();
