@@ -1,12 +1,12 @@
-//! Fingerprints the sources of the simulator, so that a result identifies its code even between releases. Also passes
-//! on the profile and the commit of the build.
+//! Build script. The script computes a fingerprint of the sources of the simulator, so that a result identifies its
+//! code even between releases. The script also passes the profile and the commit of the build to the crate.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
 const SIMULATOR: &[&str] = &["units", "params", "congestion", "tcp", "network", "simulation"];
-/// Crates that other engines use.
+/// Crates of the congestion control algorithms, which other engines also use.
 const ALGORITHMS: &[&str] = &["units", "params", "congestion", "capi"];
 
 fn main() {
@@ -14,7 +14,8 @@ fn main() {
     println!("cargo:rustc-env=FULLPIPE_ALGORITHMS={:08x}", fingerprint(ALGORITHMS));
     let profile = env::var("PROFILE").expect("cargo sets it");
     println!("cargo:rustc-env=FULLPIPE_PROFILE={}", if profile == "release" { "release" } else { "dev" });
-    // A dev build has no commit, as each commit would link it again: there the package reads the commit from the clone.
+    // A dev build has no commit, as each new commit would then link the library again. The package reads the commit of
+    // a dev build from the clone.
     println!(
         "cargo:rustc-env=FULLPIPE_COMMIT={}",
         if profile == "release" { commit() } else { String::new() }
@@ -42,7 +43,8 @@ fn commit() -> String {
     git(&["rev-parse", "HEAD"]).unwrap_or_default()
 }
 
-/// FNV-1a hash of the contents in the order of their paths. It detects changes and needs no security.
+/// FNV-1a hash of the contents of source files in the order of their paths. The hash detects changes and needs no
+/// security.
 fn fingerprint(crates: &[&str]) -> u32 {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("..");
     let mut files = Vec::new();

@@ -215,7 +215,7 @@ class Simulation:
 
     @property
     def captured(self) -> int:
-        """Captured packets so far, one per packet and point."""
+        """Number of captured packets so far. A packet counts once per capture point."""
 
     @property
     def observed(self) -> int:
@@ -231,7 +231,7 @@ class Simulation:
     def sampled(self) -> Mapping[str, bytes]:
         """Tables "series" and "links" with the samples since the last call, as `finish` returns them.
 
-        Tables without rows are left out; so are both if the simulation was built without ``samples``.
+        Tables without rows are left out. Without ``samples`` both tables are left out.
         """
 
     def finish(self) -> Results:
@@ -263,15 +263,15 @@ class RateSample:
 
     @property
     def lost(self) -> int:
-        """Packets marked lost since it was sent."""
+        """Packets marked lost since the sampled packet was sent."""
 
     @property
     def marked(self) -> int:
-        """Packets reported CE-marked since it was sent."""
+        """Packets reported CE-marked since the sampled packet was sent."""
 
     @property
     def tx_in_flight(self) -> int:
-        """Packets in flight just after it was sent, itself included."""
+        """Packets in flight just after the sampled packet was sent, itself included."""
 
     def __new__(
         cls,
@@ -352,7 +352,7 @@ class Ack:
 
     @property
     def rate(self) -> RateSample | None:
-        """Delivery-rate sample; for a round trip, the one with the highest rate."""
+        """Delivery-rate sample; for a round trip, the sample with the highest rate."""
 
     def __new__(
         cls,
@@ -409,7 +409,7 @@ class Path:
 
     @property
     def next(self) -> int:
-        """Number of the next new packet."""
+        """Sequence number of the next new packet, counted in packets."""
 
     @property
     def delivered(self) -> int:
@@ -494,11 +494,11 @@ class Undo:
 
     @property
     def prior_cwnd(self) -> int:
-        """Window at its start in packets."""
+        """Window at the start of the episode in packets."""
 
     @property
     def prior_ssthresh(self) -> int:
-        """Slow-start threshold at its start in packets; 0 if it must not be restored."""
+        """Slow-start threshold at the start of the episode in packets; 0 if it must not be restored."""
 
     def __new__(
         cls,
@@ -545,7 +545,7 @@ class LostPacket:
 
     @property
     def lost(self) -> int:
-        """Packets marked lost since it was sent, itself included."""
+        """Packets marked lost since the packet was sent, itself included."""
 
     @property
     def app_limited(self) -> bool:
@@ -561,13 +561,13 @@ class LostPacket:
     ) -> LostPacket: ...
 
 def judge(factory: Callable[[], Any], script: bytes) -> tuple[str, str, str] | None:
-    """Feed an algorithm with events that are derived from any bytes; return the first invariant it violates.
+    """Feed an algorithm with events that derive from any bytes; return the first invariant that it violates.
 
     Returns the name of the invariant, the problem, and the event; None if no invariant is violated.
     """
 
 def round_trips(factory: Callable[[], Any], count: int) -> str:
-    """Return a table of round trips of an algorithm on an ideal path, one line each."""
+    """Return a table of an algorithm on an ideal path, with one line per round trip."""
 
 def plan_schema() -> str:
     """Return the JSON Schema of a plan (draft 2020-12): every field with its type and meaning."""

@@ -1,5 +1,5 @@
-//! The registries of algorithms, queues, losses, impairments, media, applications, distributions and transport options, as
-//! dictionaries.
+//! The registries as dictionaries: algorithms, queues, losses, impairments, media, applications, distributions and
+//! transport options.
 
 use crate::plan_types::PlanTypes;
 use params::{Descriptor, Params};
@@ -116,7 +116,8 @@ fn preset<'py>(py: Python<'py>, preset: &congestion::Preset) -> PyResult<Bound<'
     Ok(out)
 }
 
-/// Converts JSON to Python objects by way of a text, which is simple. No hot path uses this function.
+/// Converts JSON to Python objects through JSON text. The conversion is simple but slow, and no hot path uses this
+/// function.
 pub fn loads<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }

@@ -11,7 +11,7 @@ fn limits<G: Generation>() -> Value {
     })
 }
 
-/// Limits by kind of cell: most resource blocks and layers, highest numerology and scheme.
+/// Limits by kind of cell: maximum resource blocks and layers, highest numerology and scheme.
 #[pyfunction]
 pub fn cellular(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     loads(py, &json!({ "lte": limits::<Lte>(), "nr": limits::<Nr>() }))

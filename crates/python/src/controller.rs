@@ -22,7 +22,7 @@ use units::{Rate, Time};
 const MAX_PACKETS: f64 = 1e7;
 const MIN_SSTHRESH: u32 = 2;
 
-/// Methods that the class defines. Methods that it does not define are never called.
+/// Methods that the class defines. Other methods are never called.
 struct Methods {
     established: Option<Py<PyAny>>,
     ack: Option<Py<PyAny>>,
@@ -50,11 +50,11 @@ pub struct Controller {
     traits: Traits,
     per_ack: bool,
     window: Window,
-    /// Window and threshold as last written to the object or read from it.
+    /// Congestion window and slow-start threshold as last written to the object or read from the object, in packets.
     told: (u32, u32),
     slow_start: f64,
     increase: f64,
-    /// Fraction of a packet by which slow start has grown.
+    /// Fraction of a packet by which slow start has grown the window beyond the last whole packet.
     credit: f64,
     pacing_rate: Option<Rate>,
     wakeup: Option<Time>,
@@ -156,7 +156,7 @@ impl Controller {
         Ok(made)
     }
 
-    /// Writes the window and the threshold to the object.
+    /// Writes the congestion window and the slow-start threshold to the object.
     fn write(&mut self, py: Python<'_>) -> PyResult<()> {
         let object = self.object.bind(py);
         if self.window.cwnd != self.told.0 {
@@ -189,7 +189,7 @@ impl Controller {
         for traced in &mut self.traced {
             traced.value = object.getattr(traced.name)?.extract::<Option<f64>>()?.unwrap_or(f64::NAN);
         }
-        let untouched = cwnd == f64::from(self.told.0); // the transport and the law may exceed the limit
+        let untouched = cwnd == f64::from(self.told.0); // the transport and the window growth may exceed the limit
         ensure(
             untouched || (1.0..=MAX_PACKETS).contains(&cwnd),
             "cwnd",
@@ -222,7 +222,8 @@ impl Controller {
         Ok(())
     }
 
-    /// Calls a method: writes the window to the object, calls it, and reads the limits that it has set.
+    /// Calls a method of the object. Writes the window to the object before the call, and reads the limits that the
+    /// object has set after the call.
     fn call(
         &mut self,
         event: &'static str,

@@ -23,8 +23,8 @@ create_exception!(
 
 import_exception!(fullpipe.errors, ControllerError);
 
-/// Exception that an algorithm written in Python has raised. It passes through the simulator as a panic without a
-/// message.
+/// Exception that an algorithm written in Python has raised. The exception passes through the simulator as a panic
+/// without a message.
 pub struct Failure {
     /// Name of the algorithm.
     pub controller: String,
@@ -99,7 +99,7 @@ impl Identity {
         Identity { digest: format!("{hash:016x}"), seed }
     }
 
-    /// Runs `work`; a panic in it becomes an exception that identifies the run.
+    /// Runs `work` and converts a panic to an exception that identifies the run.
     ///
     /// `work` owns everything that it changes, so that no inconsistent state survives a panic.
     pub fn guard<T>(&self, work: impl FnOnce() -> T) -> PyResult<T> {

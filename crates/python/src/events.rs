@@ -4,7 +4,8 @@ use congestion::{CaState, Congestion};
 use pyo3::prelude::*;
 use units::{Duration, Time};
 
-/// Declares a frozen Python class with these fields. Each has a default, so that tests set only the fields that matter.
+/// Declares a frozen Python class with these fields. Each field has a default, so that tests set only the fields that
+/// matter.
 macro_rules! event {
     ($(#[doc = $doc:literal])* $name:ident { $($(#[doc = $field_doc:literal])* $field:ident: $type:ty = $default:tt $(.$owned:ident())?,)* }) => {
         $(#[doc = $doc])*
@@ -37,11 +38,11 @@ event! {
         app_limited: bool = false,
         /// `Path.delivered` when the sampled packet was sent.
         prior_delivered: u64 = 0,
-        /// Packets marked lost since it was sent.
+        /// Packets marked lost since the sampled packet was sent.
         lost: u32 = 0,
-        /// Packets reported CE-marked since it was sent.
+        /// Packets reported CE-marked since the sampled packet was sent.
         marked: u32 = 0,
-        /// Packets in flight just after it was sent, itself included.
+        /// Packets in flight just after the sampled packet was sent, itself included.
         tx_in_flight: u32 = 0,
     }
 }
@@ -79,7 +80,7 @@ event! {
         advanced: bool = true,
         /// First packet that is not cumulatively acknowledged.
         una: u64 = 0,
-        /// Delivery-rate sample; for a round trip, the one with the highest rate.
+        /// Delivery-rate sample; for a round trip, the sample with the highest rate.
         rate: Option<RateSample> = None,
     }
 }
@@ -101,7 +102,7 @@ event! {
         in_flight: u32 = 0,
         /// Packets sent and not cumulatively acknowledged.
         packets_out: u32 = 0,
-        /// Number of the next new packet.
+        /// Sequence number of the next new packet, counted in packets.
         next: u64 = 0,
         /// Packets delivered since the start.
         delivered: u64 = 0,
@@ -137,9 +138,9 @@ event! {
 event! {
     /// State to restore after a spurious episode.
     Undo {
-        /// Window at its start in packets.
+        /// Window at the start of the episode in packets.
         prior_cwnd: u32 = 0,
-        /// Slow-start threshold at its start in packets; 0 if it must not be restored.
+        /// Slow-start threshold at the start of the episode in packets; 0 if it must not be restored.
         prior_ssthresh: u32 = 0,
     }
 }
@@ -149,7 +150,7 @@ event! {
     Sent {
         /// Packets in the burst.
         packets: u32 = 1,
-        /// Whether nothing was in flight before it.
+        /// Whether no packet was in flight before the burst.
         from_idle: bool = false,
         /// Time since the previous burst in seconds.
         gap_s: f64 = 0.0,
@@ -163,7 +164,7 @@ event! {
         number: u64 = 0,
         /// Packets in flight just after the packet was sent.
         tx_in_flight: u32 = 0,
-        /// Packets marked lost since it was sent, itself included.
+        /// Packets marked lost since the packet was sent, itself included.
         lost: u32 = 1,
         /// Whether the packet was sent while the application limited the sender.
         app_limited: bool = false,
@@ -253,11 +254,11 @@ impl From<&congestion::LostPacket> for LostPacket {
     }
 }
 
-/// Sum of ACKs until the next report to the algorithm.
+/// Sums over the ACKs since the last report to the algorithm.
 #[derive(Default)]
 pub struct Round {
-    /// End of the round: the first number to be acknowledged up to, and the count of delivered packets. The round ends
-    /// when all packets below the number are acknowledged, or a packet sent after that many deliveries is.
+    /// End of the round: a packet number and a count of delivered packets. The round ends when all packets below the
+    /// number are acknowledged, or when a packet is acknowledged that was sent after the count was reached.
     end: Option<(u64, u64)>,
     acks: u32,
     acked: u32,
@@ -271,7 +272,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Adds an ACK. True if it ends the round.
+    /// Adds an ACK. Returns whether the ACK ends the round.
     pub fn add(&mut self, ack: &congestion::Ack, path: &congestion::Path) -> bool {
         self.acks += 1;
         self.acked += ack.acked;
@@ -318,7 +319,7 @@ impl Round {
     }
 }
 
-/// Whether one sample has a higher rate than another; a sample without an interval has none.
+/// Whether one sample has a higher rate than another. A sample without an interval has no rate.
 fn faster(one: &congestion::RateSample, other: &congestion::RateSample) -> bool {
     let (Some(a), Some(b)) = (one.interval, other.interval) else { return one.interval.is_some() };
     u128::from(one.delivered) * u128::from(b.as_nanos())

@@ -20,8 +20,8 @@ fn make(factory: &Bound<'_, PyAny>) -> Box<dyn CongestionControl> {
     }))
 }
 
-/// Feeds an algorithm with events that are derived from any bytes. Returns the first invariant that it violates: its
-/// name, the problem, and the event.
+/// Feeds an algorithm with events that are derived from any bytes. Returns the first invariant that the algorithm
+/// violates: the name of the invariant, the problem, and the event.
 #[pyfunction]
 pub fn judge(factory: &Bound<'_, PyAny>, script: &[u8]) -> PyResult<Option<(&'static str, String, String)>> {
     let script = Script::from_bytes(script);
@@ -64,7 +64,7 @@ fn python(value: bool) -> &'static str {
     if value { "True" } else { "False" }
 }
 
-/// Table of round trips of an algorithm on an ideal path, one line each.
+/// Table of an algorithm on an ideal path, with one line per round trip.
 #[pyfunction]
 pub fn round_trips(factory: &Bound<'_, PyAny>, count: usize) -> PyResult<String> {
     Identity::new("", 0).guard(|| rounds::table(&mut *make(factory), count))

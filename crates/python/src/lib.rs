@@ -70,7 +70,7 @@ impl Simulation {
         self.duration_ns
     }
 
-    /// Captured packets so far, one per packet and point.
+    /// Number of captured packets so far. A packet counts once per capture point.
     #[getter]
     fn captured(&self) -> usize {
         self.slot().as_ref().map_or(0, |simulation| simulation.grown().packets)
@@ -82,8 +82,8 @@ impl Simulation {
         self.slot().as_ref().map_or(0, |simulation| simulation.grown().variables)
     }
 
-    /// Run up to and including `until_ns` and return the simulated time reached, which is earlier if there is much to
-    /// do. Releases the GIL.
+    /// Run up to and including `until_ns` and return the simulated time reached, which is earlier if the work takes
+    /// more than about ten milliseconds. Releases the GIL.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<u64> {
         let mut running = self.take()?;
         let identity = &self.identity;
@@ -98,7 +98,7 @@ impl Simulation {
     }
 
     /// Tables "series" and "links" with the samples since the last call, each as a stream of Arrow IPC. Tables without
-    /// rows are left out; so are both if the simulation was built without `samples`.
+    /// rows are left out. Both tables are left out if the simulation was built without `samples`.
     fn sampled(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let taken = self.samples.as_ref().map(|samples| py.detach(|| samples.taken())).transpose();
         tables::bytes(py, taken.map_err(|error| tables::failed(&error))?.unwrap_or_default())
@@ -155,7 +155,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("COMMIT", env!("FULLPIPE_COMMIT"))?;
     module.add("ALGORITHMS", env!("FULLPIPE_ALGORITHMS"))?;
     module.add("PROFILE", env!("FULLPIPE_PROFILE"))?;
-    // The symbol that this header declares is in this library.
+    // The symbol that the C header declares is exported by this library.
     module.add("CONGESTION_HEADER", capi::HEADER)?;
     module.add("PlanError", module.py().get_type::<errors::PlanError>())?;
     module.add("SimulationPanic", module.py().get_type::<errors::SimulationPanic>())?;

@@ -15,7 +15,7 @@ impl PlanTypes {
         PlanTypes(Plan::schema()["$defs"].take())
     }
 
-    /// Describes a type that has kinds, with one entry per kind.
+    /// Describes an enum type of the plan, with one entry per value of `kind`.
     pub fn kinds(&self, type_name: &str) -> Vec<Value> {
         let kinds = self.0[type_name]["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
         let name = |kind: &Value| kind["properties"]["kind"]["const"].as_str().map(str::to_owned);
@@ -52,7 +52,7 @@ impl PlanTypes {
         })
     }
 
-    /// Type of a field, besides null: a kind of [`params::Kind`], or a table.
+    /// Type of a field, ignoring null: a kind of [`params::Kind`], or a table.
     fn kind(&self, schema: &Value) -> (&'static str, Vec<Value>) {
         if let Some(named) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
             return self.kind(&self.0[named]);

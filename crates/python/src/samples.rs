@@ -31,7 +31,7 @@ impl Samples {
         Box::new(Recorder(Arc::clone(&self.rows)))
     }
 
-    /// Takes the tables "series" and "links" out, and leaves none.
+    /// Removes and returns the tables "series" and "links".
     pub fn taken(&self) -> Result<Streams, ArrowError> {
         let Sampled { series, links } =
             std::mem::take(&mut *self.rows.lock().unwrap_or_else(PoisonError::into_inner));

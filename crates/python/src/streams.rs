@@ -18,7 +18,7 @@ use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Marker before each message of a stream; the length of the message follows.
+/// Marker before each message of a stream. The length of the message follows the marker.
 const MARK: [u8; 4] = [0xff; 4];
 
 /// Values of a column; `None` if nothing was measured.
@@ -51,7 +51,7 @@ pub fn joined<'py>(
     ids: Vec<i64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     if streams.len() != ids.len() {
-        return Err(PyValueError::new_err("ids and tables differ in number; give one id per table"));
+        return Err(PyValueError::new_err("the numbers of ids and tables differ; give one id per table"));
     }
     if streams.is_empty() {
         return Err(PyValueError::new_err("no table to join"));
@@ -211,7 +211,7 @@ impl Values {
         }
     }
 
-    /// Appends an array. Its type must be the one that was passed to `empty`.
+    /// Appends an array. The array must have the type that was passed to `empty`.
     fn append(&mut self, array: &ArrayRef) {
         match self {
             Values::Count(all) => all.extend(array.as_primitive::<Int64Type>()),

@@ -77,7 +77,7 @@ fn field(schema: &ColumnSchema, array: &ArrayRef) -> Field {
     Field::new(schema.name, array.data_type().clone(), true)
 }
 
-/// Makes a column of the type of its kind, with nulls for missing values.
+/// Converts a column to an Arrow array of the type for its kind, with nulls for missing values.
 fn array(kind: Kind, column: Column) -> ArrayRef {
     match (kind, column) {
         (Kind::Count, Column::Float(values)) => {
@@ -97,7 +97,7 @@ fn numbers<T: ArrowPrimitiveType>(values: Vec<T::Native>, measured: Option<NullB
     PrimitiveArray::new(ScalarBuffer::from(values), measured)
 }
 
-/// Null mask of values: NaN is null. `None` if there is no NaN.
+/// Null mask of values, in which NaN is null. `None` if no value is NaN.
 fn measured(values: &[f64]) -> Option<NullBuffer> {
     let is_number = |n: usize| !values[n].is_nan();
     (values.iter().any(|value| value.is_nan()))
