@@ -49,7 +49,7 @@ static struct point *find_point(const char *name)
 		if (!strcmp(points[i].name, name))
 			return &points[i];
 	if (point_count == MAX_POINTS)
-		fail("more than %d points of capture", MAX_POINTS);
+		fail("more than %d capture points", MAX_POINTS);
 	snprintf(points[point_count].name, sizeof(points[point_count].name), "%s", name);
 	snprintf(points[point_count].path, sizeof(points[point_count].path), "/packets.%s", name);
 	begin_file(&points[point_count]);
@@ -79,7 +79,8 @@ void capture(char **words)
 	taps[tap_count++].socket = s;
 }
 
-/* Only reading the clock takes virtual time here, so a packet is read at the time at which it passes the socket. */
+/* In this guest only reading the clock takes virtual time, so a packet is read at the time at which it passes the
+ * socket. */
 void on_packets(uint64_t what)
 {
 	static unsigned char packet[SNAP];
@@ -110,7 +111,7 @@ void end_capture(void)
 
 		on_packets(i);
 		if (getsockopt(taps[i].socket, SOL_PACKET, PACKET_STATISTICS, &stats, &size) || stats.tp_drops)
-			fail("%u packets were not captured", stats.tp_drops);
+			fail("the kernel dropped %u packets before they were captured", stats.tp_drops);
 	}
 	for (int i = 0; i < point_count; i++)
 		end_result(points[i].file, points[i].path);

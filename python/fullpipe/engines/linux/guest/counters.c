@@ -8,7 +8,8 @@
 
 #define MAX_TEXT 16384
 
-/* The value in column `name` of a file like /proc/net/netstat, where a line of names precedes a line of values. */
+/* The value in column `name` of the group `group` in a file like /proc/net/netstat, which has a line of names before
+ * each line of values. */
 static long long counter(const char *path, const char *group, const char *name)
 {
 	static char names[MAX_TEXT], values[MAX_TEXT];
@@ -31,7 +32,8 @@ static long long counter(const char *path, const char *group, const char *name)
 	return found;
 }
 
-/* Packets that the kernel dropped because its own backlog was full. Any such drop is a fault of the laboratory. */
+/* Packets that the kernel dropped because its own backlog was full. A drop in this backlog is an artefact of the
+ * guest and makes the run invalid. */
 long long thrown_away(void)
 {
 	FILE *file = fopen("/proc/net/softnet_stat", "r");

@@ -163,7 +163,8 @@ void on_datagram(uint64_t what)
 	}
 }
 
-/* A line for every datagram that has left: flow, time of departure, time of arrival and time of the reply; -1: none. */
+/* Write a line for every datagram that has left: flow, departure time, arrival time and time of the reply. A time of
+ * -1 means that the event has not happened. */
 void report_datagrams(FILE *out)
 {
 	for (int i = 0; i < stream_count; i++)

@@ -33,7 +33,7 @@ struct flow {
 	int64_t start, stop, size, sent, finished, segment, window;
 	int always_paced, service;
 	int sender, listener, receiver;
-	/* Bytes that the application has produced and not yet written, and the time of its next packet. */
+	/* `ready`: bytes that the application has produced and not yet written. `next`: time of its next packet. */
 	int64_t ready, next;
 	struct pace paces[MAX_PACES];
 	int pace_count, pace;
@@ -69,7 +69,8 @@ static void mark_service(struct flow *flow, int socket)
 		fail("service of %s: %s", flow->name, strerror(errno));
 }
 
-/* Repeated, because a kernel that learns how much memory packets take sets another limit. */
+/* The limit of the receive window is set repeatedly, because the kernel changes it when it adapts to the memory that
+ * packets take. */
 static void limit_window(struct flow *flow, int socket)
 {
 	int window = flow->window;
@@ -93,7 +94,8 @@ static void open_receiver(struct flow *flow, int number)
 	listen_to(flow->listener, LISTENER, number, EPOLLIN, EPOLL_CTL_ADD);
 }
 
-/* Data in the send buffer is sent even after the application has stopped or slowed down, so it must be little. */
+/* Limit the unsent data in the send buffer. The kernel sends this data even after the application has stopped or
+ * slowed down. */
 static void keep_little_unsent(struct flow *flow)
 {
 	int low = UNSENT;
@@ -236,7 +238,8 @@ int64_t next_tick(void)
 	return first;
 }
 
-/* Let the applications produce the data that is due: one packet at a time, or without limit. Paces may change. */
+/* Let each application produce the data that is due by `now`, packet by packet or without limit. Also apply the
+ * changes of paces that are due. */
 void tick_flows(int64_t now)
 {
 	for (int i = 0; i < flow_total; i++) {
@@ -300,7 +303,7 @@ void on_event(uint64_t what, unsigned events)
 			listen_to(flow->receiver, RECEIVER, flow - flows, EPOLLIN, EPOLL_CTL_ADD);
 	} else if (end == RECEIVER) {
 		limit_window(flow, flow->receiver);
-		/* MSG_TRUNC discards the data in the kernel. Repeat while there is more. */
+		/* MSG_TRUNC discards the data in the kernel. The call is repeated while there is more data. */
 		while (recv(flow->receiver, bytes, sizeof(bytes), MSG_TRUNC) == sizeof(bytes))
 			;
 	} else {
@@ -318,7 +321,7 @@ void on_event(uint64_t what, unsigned events)
 	}
 }
 
-/* One line: flow, time, and the state of both ends of the connection. */
+/* Write one line: flow, time, and the state of both ends of the connection. */
 void sample_flow(FILE *out, int number)
 {
 	struct flow *flow = &flows[number];
@@ -340,7 +343,7 @@ void sample_flow(FILE *out, int number)
 		(long long)flow->finished);
 }
 
-/* One line: the requested algorithm, and the algorithm in use, as a kernel may select another one. */
+/* Write one line: the requested algorithm, and the algorithm in use, as a kernel may select another algorithm. */
 void report_flow(FILE *out, int number)
 {
 	char cca[32] = "";
@@ -350,7 +353,7 @@ void report_flow(FILE *out, int number)
 	fprintf(out, "%d,%s,%s\n", flows[number].id, flows[number].cca, cca);
 }
 
-/* One line: flow, time, and the number of packets that arrived at its receiver's host with a congestion mark. */
+/* Write one line: flow, time, and the number of packets that arrived at the receiver's host with a congestion mark. */
 void report_marks(FILE *out, int number)
 {
 	enter(flows[number].to);

@@ -18,7 +18,8 @@ void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn
 /* Nanoseconds since the guest booted, and nanoseconds since the run began. */
 int64_t clock_ns(void);
 int64_t run_ns(void);
-/* Opens a result file for the host, and closes it; closing fails if the file could not be written in full. */
+/* `result` opens a result file for the host. `end_result` closes the file, and fails if it could not be written in
+ * full. */
 FILE *result(const char *name);
 void end_result(FILE *file, const char *name);
 int64_t whole(const char *text);

@@ -17,7 +17,8 @@ static struct {
 static int watched_count, now_watched;
 static FILE *file;
 
-/* watch LINK NAMESPACE DEVICE; all devices of a namespace must follow each other */
+/* watch LINK NAMESPACE DEVICE: record the counters of a device. The lines for the devices of one namespace must be
+ * consecutive. */
 void watch(char **words)
 {
 	if (watched_count == MAX_WATCHED)
@@ -56,7 +57,8 @@ static void write_counters(int device, const char *kind, unsigned handle, const 
 	fputc('\n', file);
 }
 
-/* A line for every queue discipline of the watched devices: link, time, kind, handle, counters, own statistics. */
+/* Write a line for every queue discipline of the watched devices: link, time, kind, handle, counters, and the
+ * statistics of the discipline in hexadecimal. */
 void sample_links(FILE *out)
 {
 	file = out;

@@ -69,7 +69,8 @@ int64_t clock_ns(void)
 	return now.tv_sec * SECOND + now.tv_nsec;
 }
 
-/* Reading a clock takes a nanosecond of virtual time, so an event is seen slightly later than it happens. */
+/* Nanoseconds since the run began. Reading the clock takes a nanosecond of virtual time, so the result is slightly
+ * later than the event that caused the call. */
 int64_t run_ns(void)
 {
 	return clock_ns() - begins;
@@ -110,7 +111,8 @@ static void plan(int64_t at, enum what what, int number, const char *line)
 	agenda[agenda_size++] = (struct item){at, what, number, line ? strdup(line) : 0};
 }
 
-/* Order of items: by time; at equal times changes of the network before flows, then in the order of the script. */
+/* Order of items: by time. At equal times changes of the network come before flows, then items are in the order of
+ * the script. */
 static int earlier(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;
@@ -181,7 +183,7 @@ static void obey(char *line)
 	else if (!strcmp(words[0], "try"))
 		try_to_do(arguments);
 	else
-		fail("the script says %s", words[0]);
+		fail("unknown word in the script: %s", words[0]);
 }
 
 static void read_script(void)
@@ -303,7 +305,8 @@ static void run(void)
 		next = first_of(next, next_datagram());
 		if (agenda_at < agenda_size)
 			next = first_of(next, agenda[agenda_at].at);
-		if (next != set) { /* system calls take most of the time of a run */
+		/* The timer is set only if its time differs, as system calls take most of the time of a run. */
+		if (next != set) {
 			due.it_value.tv_sec = (begins + next) / SECOND;
 			due.it_value.tv_nsec = (begins + next) % SECOND;
 			timerfd_settime(timer, TFD_TIMER_ABSTIME, &due, 0);
@@ -324,7 +327,8 @@ static void prepare(void)
 
 	prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* otherwise every sleep would be 50 us too long */
 	mount("proc", "/proc", "proc", 0, 0);
-	out = fopen("/proc/sys/vm/panic_on_oom", "w"); /* otherwise a guest without free memory never ends */
+	/* Panic when memory runs out: without a panic, a guest without free memory would never end. */
+	out = fopen("/proc/sys/vm/panic_on_oom", "w");
 	if (out) {
 		fputs("2\n", out);
 		fclose(out);

@@ -58,7 +58,7 @@ void close_attribute(struct rtattr *opened)
 	opened->rta_len = message.bytes + message.header.nlmsg_len - (char *)opened;
 }
 
-/* Send the message. Returns 0, or the error with which the kernel refused it. */
+/* Send the message. Returns 0, or the error number with which the kernel refused the message. */
 int send_message(int socket)
 {
 	static char answer[MAX_MESSAGE] __attribute__((aligned(8)));

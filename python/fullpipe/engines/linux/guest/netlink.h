@@ -19,9 +19,9 @@ struct rtattr *attribute(int type, const void *data, int size);
 void number(int type, uint32_t value);
 void text(int type, const char *value);
 void close_attribute(struct rtattr *opened);
-/* Send the message. Returns 0, or the error with which the kernel refused it. */
+/* Send the message. Returns 0, or the error number with which the kernel refused the message. */
 int send_message(int socket);
-/* Send the message. If the kernel refuses it, the guest fails with an error that names `what`. */
+/* Send the message. If the kernel refuses the message, the guest fails with an error that names `what`. */
 void ask(int socket, const char *what);
 
 #endif

@@ -23,7 +23,8 @@
 
 #define MAX_NAMESPACES 100000
 #define MAX_DUMP 65536
-/* MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, whose loop runs at least once per second */
+/* Devices that the kernel activates per second: MAX_DO_DEV_PER_LOOP of net/core/link_watch.c, whose loop runs at
+ * least once per second. */
 #define ACTIVATED_PER_SECOND 100
 
 static struct {
@@ -68,7 +69,7 @@ int enter(const char *name)
 	int wanted = strcmp(name, "-") ? find(name) : -1;
 
 	if (wanted < 0 && current >= 0)
-		fail("what belongs to the whole kernel comes before all namespaces");
+		fail("lines for namespace - must come before the first line for another namespace");
 	if (wanted < 0)
 		return -1;
 
@@ -110,10 +111,8 @@ static void offload(const char *name, int command)
 	close(s);
 }
 
-/*
- * Raise a device. Both ends of a link have the same MAC address and no ARP, so a route only needs a device. Without
- * offloads, packets travel one by one, but TCP still passes them to the device in bursts.
- */
+/* Raise a device. Both ends of a link have the same MAC address and no ARP, so a route only needs a device. Offloads
+ * are switched off, so packets cross the link one by one. TCP still passes packets to the device in bursts. */
 static void raise_device(const char *namespace, const char *name)
 {
 	struct ifinfomsg info = {.ifi_flags = IFF_UP | IFF_NOARP, .ifi_change = IFF_UP | IFF_NOARP};
@@ -157,10 +156,8 @@ void make_link(char **words)
 	device_count += 2;
 }
 
-/*
- * Seconds that linkwatch takes to activate all devices. A device whose other end was raised later drops packets until
- * then.
- */
+/* Seconds that linkwatch takes to activate all devices. A device drops packets until it is activated if its other
+ * end was raised later. */
 int64_t activation_s(void)
 {
 	return device_count / ACTIVATED_PER_SECOND;
@@ -188,7 +185,8 @@ void set_address(char **words)
 	ask(s, words[2]);
 }
 
-/* route NAMESPACE ADDRESS|default DEVICE SOURCE|- [initcwnd N] [quickack 1]; replaces an existing route */
+/* route NAMESPACE ADDRESS|default DEVICE SOURCE|- [initcwnd N] [quickack 1]: set a route, which replaces an existing
+ * route */
 void set_route(char **words, int count)
 {
 	struct rtmsg info = {

@@ -1,4 +1,5 @@
-/* Radios, which nl80211 moves into namespaces and joins to one ad hoc network of 802.11n. */
+/* Radios of the kernel. Commands of nl80211 move the radios into namespaces and join them to one ad hoc network of
+ * 802.11n. */
 #define _GNU_SOURCE
 #include "guest.h"
 #include "netlink.h"

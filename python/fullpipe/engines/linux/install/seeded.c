@@ -1,8 +1,6 @@
 
-/*
- * fullpipe: with um_rngseed=N on the command line, all that the kernel takes for entropy of its host comes from
- * SplitMix64 seeded with N, so that the same command line boots into the same state.
- */
+/* fullpipe: with um_rngseed=N on the command line, all random bytes that the kernel reads from its host come from
+ * SplitMix64 with the seed N. Kernels with the same command line then boot into the same state. */
 static unsigned long long fullpipe_state;
 static int fullpipe_seeded;
 

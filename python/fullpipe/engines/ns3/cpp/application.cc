@@ -44,7 +44,7 @@ Application::ChangePace(int64_t rate)
         m_offered = UINT64_MAX;
         return m_wake();
     }
-    // If the rate was unlimited before, unsent data is withdrawn.
+    // If the rate was unlimited before, the offer is reduced to the data already sent.
     m_offered = m_offered == UINT64_MAX ? m_sent() : std::max(m_offered, m_sent());
     if (rate > 0)
     {

@@ -14,13 +14,13 @@ namespace fullpipe
 class Application
 {
   public:
-    // `sent` returns the bytes sent so far, each counted once. `wake` is called when there is more to send.
+    // `sent` returns the bytes sent so far, without retransmissions. `wake` is called when there is more data to send.
     Application(const FlowInput& input, std::function<uint64_t()> sent, std::function<void()> wake);
 
     // Bytes offered so far; UINT64_MAX: unlimited.
     uint64_t Offered() const;
 
-    // Stop offering data: no more than `sent` bytes in all.
+    // Stop offering data. The total offer is then `sent` bytes.
     void Stop(uint64_t sent);
 
   private:

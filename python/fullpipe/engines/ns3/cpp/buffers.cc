@@ -1,7 +1,8 @@
 // Faster searches in ns-3's socket buffers, which use an array (sent.h).
 //
-// The dynamic linker finds these functions before those in ns-3's libraries, so they replace ns-3's functions. They
-// give bit-identical results. In rare cases they call ns-3's functions.
+// The dynamic linker finds the functions in this file before the functions of ns-3's libraries. The functions in this
+// file therefore replace ns-3's functions. The results are bit-identical. In rare cases the functions in this file call
+// the replaced functions.
 
 #include "sent.h"
 
@@ -15,7 +16,7 @@
 namespace
 {
 
-// A replaced function of ns-3's libraries. A method gets its object as the first argument.
+// Return a replaced function of ns-3's libraries. For a method, the object is the first argument.
 template <typename Function>
 Function*
 Theirs(const char* symbol)
@@ -36,8 +37,9 @@ namespace ns3
 namespace
 {
 
-// A segment that was sent before with other bounds. ns-3 makes it from the items that it covers. ns-3 is given only
-// these items, as if the buffer began there, because ns-3 compares the whole list with itself at every step.
+// Make a segment whose bytes were sent before in segments with other bounds. ns-3 makes it from the items that contain
+// these bytes. The function passes only these items to ns-3, as if the buffer began with them, because ns-3 compares
+// the whole list with itself at every step.
 TcpTxItem*
 OfOtherBounds(TcpTxBuffer& buffer,
               fullpipe::SentArray& sent,
@@ -170,7 +172,7 @@ TcpTxBuffer::Update(const TcpOptionSack::SackList& list, const Callback<void, Tc
     return bytes;
 }
 
-// Add an arriving segment. ns-3 searches all segments above a gap. That is not needed if the segment has already
+// Add an arriving segment. ns-3 searches all segments above a gap. This search is skipped if the segment has already
 // arrived, or overlaps no other segment.
 bool
 TcpRxBuffer::Add(Ptr<Packet> p, const TcpHeader& tcph)

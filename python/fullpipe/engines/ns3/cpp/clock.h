@@ -1,5 +1,5 @@
-// The clock of a run: nanoseconds since the beginning of the run. It equals ns-3's clock unless cells had to be set up
-// before the run.
+// The clock of a run: nanoseconds since the beginning of the run. This clock equals ns-3's clock unless cells had to be
+// set up before the run.
 #pragma once
 
 #include "ns3/simulator.h"

@@ -21,8 +21,8 @@ namespace
 {
 
 constexpr uint16_t PORT = 5001;
-// Largest amount of unsent data in a socket if the send buffer is not meant to limit the flow. The socket holds at
-// least half of it.
+// Largest amount of unsent data in a socket if the send buffer is not meant to limit the flow. The socket has at least
+// half of this amount of unsent data.
 constexpr uint64_t MOST_UNSENT = 1 << 18;
 
 } // namespace
@@ -152,8 +152,8 @@ Flow::Established()
     Fill();
 }
 
-// Write data to the socket. If the send buffer is meant to limit the flow, write as much as the buffer holds. Otherwise
-// write enough that the socket does not run out of data before the next call.
+// Write data to the socket. If the send buffer is meant to limit the flow, write as much as the buffer holds. If it is
+// not, write enough that the socket does not run out of data before the next call.
 void
 Flow::Fill()
 {
@@ -321,7 +321,7 @@ Flow::Describe(FlowSample& sample)
 #if FULLPIPE_NS3_MINOR >= 43
     const Time smoothed = state.m_srtt.Get();
 #else
-    const Time smoothed = state.m_lastRtt.Get(); // the smoothed RTT, in spite of the name
+    const Time smoothed = state.m_lastRtt.Get(); // this variable has the smoothed RTT, although it is named m_lastRtt
 #endif
     if (smoothed.IsStrictlyPositive())
     {

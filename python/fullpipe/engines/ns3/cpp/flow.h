@@ -55,7 +55,7 @@ class Flow : public Traffic
     uint64_t m_written = 0;
     double m_deliveryRate = Histogram::NONE;
     int64_t m_dataDelay = -1; // one-way delay of the data that arrived last
-    int64_t m_ackedDelay = -1; // the same delay, as reported by the arriving acknowledgement
+    int64_t m_ackedDelay = -1; // the value of m_dataDelay that the arriving acknowledgement reports
 };
 
 } // namespace fullpipe

@@ -41,13 +41,13 @@ class Hop
     virtual uint32_t BacklogPackets() const = 0;
     virtual uint32_t BacklogBytes() const = 0;
 
-    // Counters up to now. Of a transmission in progress, the part up to now counts.
+    // Counters up to now. The part of a transmission in progress up to now counts as busy time.
     virtual HopCounters Counters() const
     {
         return m_counters;
     }
 
-    // Whether the hop has a utilisation.
+    // Whether the hop has a rate, and therefore a utilisation.
     virtual bool HasRate() const = 0;
 
     // Begin to measure queueing delays and the maximum backlog.
@@ -73,7 +73,8 @@ class Hop
     }
 
   protected:
-    // Create a queue discipline of ns-3. It passes packets to `transmit` while the port below it is not stopped.
+    // Create a queue discipline of ns-3, which passes packets to `transmit` while the port below the discipline is not
+    // stopped.
     void MakeQueue(const QueueInput& input, std::function<void(ns3::Ptr<Parcel>)> transmit);
     void Drop(ns3::Ptr<Parcel> parcel);
     // Record that a packet has left the queue.

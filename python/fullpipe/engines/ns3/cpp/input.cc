@@ -294,7 +294,7 @@ ReadInput(const std::string& path)
         throw std::runtime_error("cannot open " + path);
     }
     Input input;
-    std::string in; // kind of input that the present lines describe
+    std::string in; // kind of input that the current lines describe
     for (std::string line; std::getline(file, line);)
     {
         ReadLine(input, line, in);

@@ -44,7 +44,7 @@ struct QueueInput
 {
     std::string type; // ns-3 type
     Attributes attributes;
-    uint32_t quantum = 0; // of a fair queue; 0: no quantum
+    uint32_t quantum = 0; // quantum of a fair queue in bytes; 0: no quantum
 };
 
 struct LinkInput
@@ -67,7 +67,7 @@ struct PortInput
 {
     std::string name;
     QueueInput queue;           // with an empty type: first in, first out
-    uint64_t packets = 0, bytes = 0; // limits of a first-in, first-out queue; 0: no limit
+    uint64_t packets = 0, bytes = 0; // limits of a queue with an empty type; 0: no limit
 };
 
 struct StationInput
@@ -112,7 +112,7 @@ struct WritesInput
 {
     int64_t interval = 0; // ns; 0: no such application
     uint32_t bytes = 0;
-    bool drops = false; // whether data that the socket refuses is dropped
+    bool drops = false; // whether data that the socket refuses is discarded; otherwise the application waits
 };
 
 // Datagrams at a constant interval, instead of a connection.

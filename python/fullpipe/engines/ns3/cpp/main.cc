@@ -1,4 +1,5 @@
-// A whole run: reads an input, simulates, and writes the tables. worker.py calls it in a separate process.
+// Entry point of the program: reads an input, simulates a run, and writes the tables. worker.py calls the entry point
+// in a separate process.
 
 #include "cell.h"
 #include "datagrams.h"
@@ -94,7 +95,7 @@ Run(const Input& input, const std::string& folder, const fullpipe_congestion_api
 
 } // namespace fullpipe
 
-// Returns 0 on success. Otherwise the reason is on standard error.
+// Returns 0 on success. On failure the reason is on standard error.
 extern "C" int
 fullpipe_ns3_run(const char* inputFile, const char* folder, const char* algorithms)
 {

@@ -39,8 +39,8 @@ Network::Network(const Input& input, std::vector<std::unique_ptr<Cell>>& cells, 
     }
 }
 
-// Packets that have already passed the point at which the routes differ finish on the old route. The next hops of hops
-// that are no longer on the route are therefore not removed.
+// Set the hops of a route. Packets that have already passed the fork of the old and the new route stay on the old
+// route. Next hops of the old route are therefore not removed.
 void
 Network::Lay(Route& route, const std::vector<uint32_t>& path)
 {

@@ -28,7 +28,7 @@ LoadAlgorithms(const std::string& library)
     const auto* api = reinterpret_cast<const fullpipe_congestion_api* (*)()>(symbol)();
     if (api->abi != FULLPIPE_ABI)
     {
-        throw std::runtime_error(library + " has another version of the interface");
+        throw std::runtime_error(library + " has another version of the interface; rebuild it");
     }
     return api;
 }
@@ -217,7 +217,7 @@ OwnAlgorithm::Episode(uint32_t episode)
     Refresh();
 }
 
-// Not used: CongControl sets the window at every acknowledgement.
+// ns-3 does not need this function, as CongControl sets the window at every acknowledgement.
 void
 OwnAlgorithm::IncreaseWindow(Ptr<TcpSocketState>, uint32_t)
 {
@@ -249,7 +249,7 @@ OwnAlgorithm::CwndEvent(Ptr<TcpSocketState>, const TcpSocketState::TcpCAEvent_t 
     }
     m_reducedByTimer = false;
     m_episode = FULLPIPE_LOSS;
-    Require(m_api->set_cwnd(m_handle, 1), "set_cwnd"); // as ns-3 does
+    Require(m_api->set_cwnd(m_handle, 1), "set_cwnd"); // ns-3 also sets the window to 1
     Refresh();
 }
 
@@ -280,7 +280,8 @@ OwnAlgorithm::CongControl(Ptr<TcpSocketState> tcb,
     Refresh();
     if (m_control.reduce && state < FULLPIPE_CWR)
     {
-        Episode(FULLPIPE_EPISODE_DELAY); // ns-3 has no such state, so the episode ends at once
+        // ns-3 has no state for reductions that an algorithm requests, so the episode ends at once.
+        Episode(FULLPIPE_EPISODE_DELAY);
         m_episode = FULLPIPE_CWR;
         LeaveEpisode();
     }

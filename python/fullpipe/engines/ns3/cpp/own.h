@@ -1,10 +1,10 @@
-// An algorithm of fullpipe on ns-3's stack. All algorithms use this class, a TcpCongestionOps.
+// An algorithm of fullpipe on ns-3's stack. All of fullpipe's algorithms use this class, which is a TcpCongestionOps.
 //
 // ns-3 detects losses, retransmits, and runs the timers. ns-3 does not tell an algorithm how much was in flight when a
-// packet left, which packets were lost, or RTTs finer than a millisecond. These data come from a separate scoreboard
-// (scoreboard.h). Delivery-rate samples also come from this scoreboard, because ns-3 keeps a sample after the
-// acknowledgement to which it belongs. Undo, tail loss probes and restarts after idle never happen, because ns-3 does
-// not implement them.
+// packet left, which packets were lost, or RTTs finer than a millisecond. The data that ns-3 does not report come from
+// a separate scoreboard (scoreboard.h). Delivery-rate samples also come from this scoreboard, because ns-3 keeps a
+// sample after the acknowledgement to which it belongs. Undo, tail loss probes and restarts after idle never happen,
+// because ns-3 does not implement them.
 #pragma once
 
 #include "scoreboard.h"
@@ -20,7 +20,7 @@
 namespace fullpipe
 {
 
-// Load the table of functions of a shared library. Throws std::runtime_error if there is none.
+// Load the table of functions of a shared library. Throws std::runtime_error if the library has no such table.
 const fullpipe_congestion_api* LoadAlgorithms(const std::string& library);
 
 class OwnAlgorithm : public ns3::TcpCongestionOps
@@ -40,7 +40,8 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     // Start the algorithm when the handshake is complete.
     void Established(uint32_t initialWindow, int64_t rtt);
 
-    // Process a segment that leaves. Returns whether its rate sample is to be hidden.
+    // Process a segment that leaves. Returns whether the delivery-rate sample of the segment is hidden from the
+    // algorithm.
     bool Sending();
 
     // Process an acknowledgement that the scoreboard has processed, before ns-3 processes it.
@@ -48,7 +49,7 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
 
     void Observe(fullpipe_see see, void* context) const;
 
-    // Whether every mark is to be echoed, as for DCTCP.
+    // Whether the receiver must echo every mark, as for DCTCP.
     bool WantsEveryMark() const
     {
         return m_traits.ecn == FULLPIPE_ECN_EVERY_MARK;
@@ -92,7 +93,7 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     fullpipe_control m_control{};
     ns3::TcpSocketBase* m_socket = nullptr;
     Scoreboard* m_scoreboard = nullptr;
-    Digest m_digest; // of the acknowledgement in process
+    Digest m_digest; // information of the acknowledgement in process
     int64_t m_oneWayDelay = -1;
     bool m_processing = false;
     bool m_enteringRecovery = false;
@@ -105,7 +106,7 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     uint64_t m_marked = 0;
     int64_t m_minRtt = -1;
     int64_t m_srtt = -1;
-    uint64_t m_hiddenUntil = 0; // delivered count at which samples count again; 0: samples count
+    uint64_t m_hiddenUntil = 0; // count of delivered packets at which hiding ends; 0: no samples are hidden
     // Proportional rate reduction.
     uint32_t m_priorCwnd = 0;
     uint64_t m_reducedDelivered = 0;

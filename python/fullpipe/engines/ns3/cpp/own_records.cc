@@ -31,7 +31,7 @@ OwnAlgorithm::Path() const
     path.state = static_cast<uint32_t>(state.m_congState.Get());
     path.in_flight = InFlight();
     path.packets_out = static_cast<uint32_t>(m_scoreboard->Outstanding());
-    path.max_burst_bytes = 65536; // value with which Linux's algorithms compute, even if packets leave one by one
+    path.max_burst_bytes = 65536; // Linux's algorithms compute with this value, even if packets leave one by one
     path.ecn = state.m_ecnState != TcpSocketState::ECN_DISABLED;
     path.cwnd_limited = IsCwndLimited();
     path.app_limited = m_appLimited;

@@ -47,8 +47,8 @@ class Parcel : public ns3::Ipv4QueueDiscItem
     uint32_t flow = 0;
     uint32_t host = 0;         // index of the destination node
     int way = 0;               // 0: data, 1: acknowledgements
-    int64_t since = 0;         // time at which it joined the queue
-    int64_t sent = 0;          // time at which it left its host
+    int64_t since = 0;         // time at which the packet joined the queue
+    int64_t sent = 0;          // time at which the packet left its host
     int64_t oneWayDelay = -1;  // in an acknowledgement: delay of the data that arrived last
 
   private:

@@ -58,7 +58,7 @@ class Ticket : public Tag
 uint64_t
 TicketOf(Ptr<const Packet> packet)
 {
-    Ticket ticket; // a byte tag, as packet tags do not survive aggregation
+    Ticket ticket; // the ticket is a byte tag, as packet tags are lost in aggregation
     return packet->FindFirstMatchingByteTag(ticket) ? ticket.number : 0;
 }
 

@@ -16,7 +16,7 @@ namespace fullpipe
 
 class RadioPort;
 
-// Backlog before one radio, first in, first out.
+// Backlog of the first-in, first-out buffer of a radio.
 struct Buffer
 {
     uint64_t packets = 0, bytes = 0;
@@ -41,13 +41,13 @@ class Radio : public Cell
 
     virtual void Transmit(ns3::Ptr<ns3::Packet> packet, uint32_t port) = 0;
 
-    // The packet in the cell that has the ticket of an ns-3 packet; null if there is none.
+    // The packet in the cell with the same ticket as an ns-3 packet; null if no packet has this ticket.
     Flight* Find(ns3::Ptr<const ns3::Packet> packet);
-    // Record a transmission of the packet. Only the first one counts.
+    // Record a transmission of the packet. Only the first transmission counts.
     static void Leaves(Flight& flight);
     void Received(ns3::Ptr<const ns3::Packet> packet);
     void GivenUp(ns3::Ptr<const ns3::Packet> packet);
-    // Record a transmission of every packet of which a part is in `sent`, and add the ports of these packets to
+    // Record a transmission of every packet that is partly or wholly in `sent`, and add the ports of these packets to
     // `ports`.
     void LeaveParts(ns3::Ptr<const ns3::Packet> sent, std::set<RadioPort*>& ports);
 

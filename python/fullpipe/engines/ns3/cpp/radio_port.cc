@@ -80,7 +80,8 @@ RadioPort::Left(const Parcel& parcel)
     Leave(parcel);
     if (m_disc && m_waiting < m_room)
     {
-        // The MAC is busy with this transmission, so the discipline continues afterwards.
+        // The MAC is still inside the call for this transmission, so the queue discipline continues in a separate
+        // event.
         Simulator::ScheduleNow([this]() {
             m_port->GetTxQueue(0)->Start();
             m_disc->Run();

@@ -1,4 +1,4 @@
-// One direction between the hub of a cell and a station.
+// One direction between a station and the access point or base station of its cell.
 #pragma once
 
 #include "hop.h"
@@ -10,7 +10,7 @@ namespace fullpipe
 class RadioPort : public Hop
 {
   public:
-    // `room`: number of packets that a queue discipline lets wait in the MAC below it.
+    // `room` is the maximum number of packets that wait in the MAC below a queue discipline.
     RadioPort(const PortInput& input,
               Radio& radio,
               uint32_t number,
@@ -60,7 +60,7 @@ class RadioPort : public Hop
     uint32_t m_number;
     Buffer& m_buffer;
     uint32_t m_room;
-    uint32_t m_waiting = 0, m_waitingBytes = 0; // packets in the MAC that have not been sent
+    uint32_t m_waiting = 0, m_waitingBytes = 0; // packets and bytes in the MAC that have not been sent
 };
 
 } // namespace fullpipe

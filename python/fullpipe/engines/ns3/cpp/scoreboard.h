@@ -1,8 +1,8 @@
-// The scoreboard of a sender, kept outside ns-3's socket. It records when each segment left, whether it was
-// retransmitted, whether it was acknowledged, selectively or not, and whether it is lost by RFC 6675's rule, which ns-3
-// uses.
+// The scoreboard of a sender, kept outside ns-3's socket. The scoreboard records when each segment left, whether it was
+// retransmitted, whether it was acknowledged cumulatively or selectively, and whether it is lost by the rule of RFC
+// 6675, which ns-3 uses.
 //
-// ns-3 has no such record that other code can read, and ns-3's RTTs are in milliseconds.
+// Code outside ns-3's socket cannot read ns-3's own record of segments, and ns-3's RTTs are in milliseconds.
 #pragma once
 
 #include "ns3/tcp-header.h"
@@ -25,7 +25,7 @@ struct Segment
     bool again = false;
     bool sacked = false;
     bool lost = false;
-    bool hidden = false;      // whether its rate sample is hidden, as it says nothing about the network
+    bool hidden = false;      // whether the delivery-rate sample of the segment is hidden from the algorithm
     uint32_t inFlight = 0;    // packets, including this segment
     uint64_t lostBefore = 0;  // packets marked lost when the segment left
     uint64_t delivered = 0;   // packets delivered when the segment left
@@ -38,18 +38,19 @@ struct Digest
 {
     bool advanced = false;
     bool ece = false;
-    uint32_t cumulative = 0; // segments, including those SACKed before
-    uint32_t delivered = 0;  // segments, cumulatively or selectively
-    std::optional<int64_t> oldestRtt; // of the oldest segment delivered, unless any was retransmitted; for statistics
-    std::optional<int64_t> newestRtt; // of `newest`, unless it was retransmitted; for the algorithm
-    std::optional<Segment> newest;    // the most recently sent segment among those delivered
-    std::vector<std::pair<uint64_t, Segment>> lost; // number and record
+    uint32_t cumulative = 0; // cumulatively acknowledged segments, including segments that were SACKed before
+    uint32_t delivered = 0;  // segments newly acknowledged, cumulatively or selectively
+    // RTT of the oldest segment delivered, for statistics; empty if a delivered segment was retransmitted
+    std::optional<int64_t> oldestRtt;
+    std::optional<int64_t> newestRtt; // RTT of `newest`, unless `newest` was retransmitted; for the algorithm
+    std::optional<Segment> newest;    // the most recently sent segment of the newly delivered segments
+    std::vector<std::pair<uint64_t, Segment>> lost; // number and record of each segment newly marked lost
 };
 
 class Scoreboard
 {
   public:
-    // Record a segment that leaves. Returns whether it is a retransmission.
+    // Record a segment that leaves. Returns whether the segment is a retransmission.
     bool OnSend(ns3::SequenceNumber32 sequence, uint32_t length, int64_t now, uint32_t inFlight, bool hidden);
 
     // Process an acknowledgement.
@@ -58,7 +59,7 @@ class Scoreboard
     // Mark all outstanding segments lost, as the retransmission timer has fired.
     void LoseAll(Digest& digest);
 
-    // Mark the oldest segment lost, as recovery begins, whatever has been selectively acknowledged.
+    // Mark the oldest segment lost when recovery begins, regardless of selective acknowledgements.
     void LoseHead(Digest& digest);
 
     uint64_t Acknowledged() const // bytes
@@ -66,7 +67,7 @@ class Scoreboard
         return m_acknowledged;
     }
 
-    uint64_t Sent() const // bytes, each counted once
+    uint64_t Sent() const // bytes, without retransmissions
     {
         return m_next;
     }

@@ -31,7 +31,8 @@ SentArray::Now() const
             m_buffer->m_retrans};
 }
 
-// Remove the segments that ns-3 has removed as acknowledged. If ns-3 has made any other change, copy everything again.
+// Remove the segments that ns-3 has removed as acknowledged. If ns-3 has made any other change, copy the whole list
+// again.
 void
 SentArray::Synchronise()
 {

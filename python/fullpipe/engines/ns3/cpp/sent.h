@@ -2,9 +2,9 @@
 //
 // In ns-3, a segment in flight is a node of a list, an item and a packet. ns-3 searches this list from the oldest
 // segment: once for every segment that it sends, and several times for every acknowledgement. ns-3's wheels are built
-// with assertions, and with these one of the searches compares the whole list with itself at every step. A window of a
-// few thousand segments then takes minutes per simulated second. The array holds the data that such a search needs, in
-// the same order.
+// with assertions. With assertions, one of the searches compares the whole list with itself at every step. A window of
+// a few thousand segments then takes minutes per simulated second. The array holds the data that such a search needs,
+// in the same order.
 #pragma once
 
 #include "ns3/tcp-tx-buffer.h"
@@ -21,9 +21,9 @@ struct Sent
     std::list<ns3::TcpTxItem*>::iterator place; // in ns-3's list
     ns3::SequenceNumber32 start;
     uint32_t size;
-    bool sacked, lost, again; // as in ns-3's item; again: retransmitted
+    bool sacked, lost, again; // as in ns-3's item; `again`: retransmitted
 
-    bool Waits() const // whether it is to be retransmitted
+    bool Waits() const // whether the segment is to be retransmitted
     {
         return lost && !again && !sacked;
     }
@@ -34,7 +34,7 @@ class SentArray
   public:
     using Iterator = std::deque<Sent>::iterator;
 
-    // The array of a buffer, updated to the present state of the buffer.
+    // The array of a buffer, updated to the current state of the buffer.
     static SentArray& Of(const ns3::TcpTxBuffer& buffer);
 
     // The first segment that begins at or above a sequence number.
@@ -48,7 +48,7 @@ class SentArray
     // The oldest segment that is lost and not yet retransmitted; null if there is none.
     const Sent* FirstWaiting() const;
 
-    // Note that ns-3 changes the bounds of segments: the next update copies everything again.
+    // Record that ns-3 changes the bounds of segments. The next update then copies the whole list again.
     void Distrust()
     {
         m_totals = {};
@@ -76,7 +76,7 @@ class SentArray
     std::deque<Sent> m_sent;
     size_t m_waiting = 0;
     ns3::SequenceNumber32 m_settled; // below this number, every segment that is not SACKed is lost
-    Totals m_totals; // of the buffer when this array last agreed with it; any change by ns-3 changes a total
+    Totals m_totals; // totals of the buffer when the array was last equal to it; any change by ns-3 changes a total
 };
 
 } // namespace fullpipe

@@ -151,7 +151,7 @@ Note(void* context, const char* name, size_t nameLength, double value, const cha
 
 } // namespace
 
-// Write all variables of fullpipe's algorithm: always, or only if a state has changed.
+// Write all variables of fullpipe's algorithm if `always` is set or a state has changed.
 void
 Tables::Observe(int64_t now, size_t flow, bool always)
 {

@@ -61,7 +61,7 @@ class Traffic
         return m_phase == RUNNING;
     }
 
-    // The algorithm, if it is one of fullpipe's.
+    // The algorithm of the flow, if the algorithm is part of fullpipe; otherwise null.
     virtual const OwnAlgorithm* Own() const
     {
         return nullptr;
@@ -116,10 +116,10 @@ class Traffic
         OVER
     };
 
-    // Add the present values that are not counters.
+    // Add the current values that are not counters.
     virtual void Describe(FlowSample& sample) = 0;
     virtual Mark At(int64_t time) const;
-    // Begin the flow. It is measured from the end of the warm-up on.
+    // Begin the flow. The flow is measured from the end of the warm-up on.
     void Begun();
     // End the measurement.
     void Close();

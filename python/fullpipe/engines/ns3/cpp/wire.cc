@@ -20,7 +20,7 @@ LossModel::Strikes()
         m_seen = (m_seen + 1) % m_input.every;
         return m_seen == 0;
     case LossInput::GILBERT_ELLIOTT:
-        // First the state may change, then the new state decides about this packet.
+        // The state may change before the packet. The new state determines the loss probability of this packet.
         m_bad = m_bad ? !m_dice.Chance(m_input.improves) : m_dice.Chance(m_input.worsens);
         return m_dice.Chance(m_bad ? m_input.bad : m_input.good);
     default:
@@ -90,7 +90,7 @@ Wire::Begin()
     Continue();
 }
 
-// Send the rest of the packet at the present rate. The time by which the clock rounds up is carried over to the next
+// Send the rest of the packet at the current rate. The time by which the clock rounds up is carried over to the next
 // packet.
 void
 Wire::Continue()
@@ -183,7 +183,7 @@ Wire::Apply(const ChangeInput& change)
     }
 }
 
-// The rest of the packet in transmission is sent at the new rate.
+// Change the rate. The rest of the packet in transmission is sent at the new rate.
 void
 Wire::ChangeRate(int64_t rate)
 {

@@ -1,8 +1,9 @@
 // One direction of a link: a queue discipline of ns-3, a rate, a propagation delay, and impairments.
 //
-// Packets go from wire to wire below IP. Hosts, sockets and queue disciplines are ns-3's, but there are no routers or
-// devices between them. As in the native engine, the limit of a queue therefore counts waiting packets without the
-// packet in transmission, and the size of a packet is its size on the link that the scenario describes.
+// Packets go from wire to wire below IP. Hosts, sockets and queue disciplines are ns-3's implementations, but there are
+// no routers or devices of ns-3 between hosts. As in the native engine, the limit of a queue therefore counts waiting
+// packets without the packet in transmission, and the size of a packet is its size on the link that the scenario
+// describes.
 #pragma once
 
 #include "dice.h"
@@ -78,7 +79,7 @@ class Wire : public Hop
     std::deque<ns3::Ptr<Parcel>> m_device; // packets below the queue discipline
     uint32_t m_deviceBytes = 0;
     ns3::Ptr<Parcel> m_sending;  // the packet in transmission; null if the wire is free
-    double m_bitsLeft = 0;       // bits of this packet left at time m_since
+    double m_bitsLeft = 0;       // bits of m_sending that are left at time m_since
     int64_t m_since = 0;
     double m_spareNanos = 0; // time by which the last transmission was rounded up, ns
     ns3::EventId m_completion;

@@ -13,7 +13,7 @@ namespace fullpipe
 class Writer
 {
   public:
-    // `send` writes this many bytes to the socket, and returns whether the socket accepted them.
+    // `send` writes a number of bytes to the socket, and returns whether the socket accepted them.
     Writer(const WritesInput& input, std::function<bool(uint32_t)> send);
 
     bool Exists() const
@@ -24,7 +24,7 @@ class Writer
     void Start();
     void Stop();
 
-    // Process that the socket has room: write the data that waited, and continue at the rate from now on.
+    // Called when the socket has room. Write the data that waited, and continue to write at the rate from now on.
     void Wake();
 
     uint64_t Refused() const

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * Radios on one channel, in the time of this kernel: mac80211 above, and below it what hardware and air do.
+ * Radios on one channel, simulated in the virtual time of this kernel. mac80211 of the kernel runs above this driver. The
+ * driver replaces the hardware and the air.
  *
- * 802.11n in 20 MHz with one spatial stream and one access category. All radios hear each other, and nothing is lost but
- * by collisions. They take turns by EDCA (IEEE 802.11-2020, 10.23.2), send A-MPDUs where mac80211 has agreed on a block
- * ACK, and repeat what collides. What is sent, in which order and at which rate is decided by mac80211: its queues, airtime
- * fairness, airtime queue limits and Minstrel are the kernel's own.
+ * The model is 802.11n in 20 MHz with one spatial stream and one access category. All radios hear each other, and frames
+ * are lost only in collisions. Radios contend by EDCA (IEEE 802.11-2020, 10.23.2), send A-MPDUs if mac80211 has agreed on a
+ * block ACK, and retransmit frames that collide. mac80211 decides which frames are sent, in which order and at which rate:
+ * its queues, airtime fairness, airtime queue limits and Minstrel are the code of the kernel.
+ *
+ * Section and table numbers without a title refer to IEEE 802.11-2020.
  *
  * Parameters:
- *   radios   how many; none by default
- *   mcs      of what each radio exchanges with radio 0, in order; -1: what the rate control says
- *   ampdu    MPDUs of an aggregate at most
- *   ppdu_us  longest time on the air; drivers choose 4000 (ath9k) or the standard's 5484
- *   beacons  how many each radio sends at most
+ *   radios   number of radios; default 0
+ *   mcs      MCS of the frames between each radio and radio 0, in the order of radios; -1: the rate control chooses
+ *   ampdu    maximum MPDUs of an aggregate
+ *   ppdu_us  maximum duration of a PPDU in us; drivers use 4000 (ath9k) or 5484 (the maximum of the standard)
+ *   beacons  maximum number of beacons of each radio; -1: no limit
  *   aql      whether airtime queue limits apply
  */
 #include <linux/etherdevice.h>
@@ -25,11 +28,11 @@
 #define FREQUENCY_MHZ 5180
 #define FCS 4
 #define DELIMITER 4
-#define MAX_AMPDU_BYTES 65535 /* HT, 9.4.2.55.3 */
-#define WINDOW 64	      /* of a block ACK without more negotiated, 10.25 */
+#define MAX_AMPDU_BYTES 65535 /* maximum A-MPDU of HT: 9.4.2.55.3 */
+#define WINDOW 64	      /* default window of a block ACK, in MPDUs: 10.25 */
 #define MAX_TRIES 11
 
-/* 17.4.4 and 9.4.2.28: OFDM PHY, best effort. */
+/* Times of the OFDM PHY (17.4.4), and contention windows of best effort (9.4.2.28). */
 #define SLOT_NS 9000
 #define SIFS_NS 16000
 #define AIFS_NS (SIFS_NS + 3 * SLOT_NS)
@@ -55,15 +58,15 @@ struct radio {
 	int index;
 	struct hrtimer beacon;
 	int beacons_left;
-	struct sk_buff_head direct; /* management frames, which have no queue of mac80211 */
-	struct sk_buff_head again;  /* sent in vain */
-	struct sk_buff_head air;    /* being sent */
+	struct sk_buff_head direct; /* management frames, which are in no queue of mac80211 */
+	struct sk_buff_head again;  /* frames that collided and will be retransmitted */
+	struct sk_buff_head air;    /* frames in transmission */
 	bool aggregate, answered;
-	int rate; /* index of the MCS; -1: 6 Mbit/s */
-	struct ieee80211_tx_rate chain[IEEE80211_TX_MAX_RATES]; /* what the rate control says of these frames */
+	int rate; /* index of the MCS of the frames in transmission; -1: 6 Mbit/s without MCS */
+	struct ieee80211_tx_rate chain[IEEE80211_TX_MAX_RATES]; /* rates and tries that the rate control chose for these frames */
 	u64 ppdu_ns;
 	bool wants;
-	ktime_t since; /* when it came to want the channel */
+	ktime_t since; /* time at which the radio began to contend for the channel */
 	int slots, cw, tries;
 };
 
@@ -75,26 +78,27 @@ static struct {
 	enum phase phase;
 	ktime_t idle_since, ends;
 	bool collided;
-	int sending; /* radios on the air */
+	int sending; /* number of radios that transmit */
 } medium;
 
 static struct radio *all[MAX_RADIOS];
 
-static const int bits_of_symbol[] = {26, 52, 78, 104, 156, 208, 234, 260}; /* Table 19-27 */
+static const int bits_of_symbol[] = {26, 52, 78, 104, 156, 208, 234, 260}; /* by MCS: Table 19-27 */
 
-/* 17.4.3, TXTIME of OFDM: preamble and SIGNAL, then symbols of 4 us. */
+/* Duration of an OFDM frame in ns (TXTIME, 17.4.3): preamble and SIGNAL, then symbols of 4 us. */
 static u64 legacy_ns(int bytes, int bits)
 {
 	return 20000 + 4000ULL * DIV_ROUND_UP(16 + 8 * bytes + 6, bits);
 }
 
-/* 19.4.3, TXTIME of HT-mixed format, guard interval of 800 ns. */
+/* Duration of a PPDU in HT-mixed format with a guard interval of 800 ns, in ns (TXTIME, 19.4.3). */
 static u64 ht_ns(int bytes, int index)
 {
 	return 36000 + 4000ULL * DIV_ROUND_UP(16 + 8 * bytes + 6, bits_of_symbol[index]);
 }
 
-/* Bits of a symbol of what answers an MCS: the highest of 6, 12 and 24 Mbit/s that is not above its reference rate (10.6.6.5.2, 10.6.11). */
+/* Bits per symbol of the control frame that answers a data frame. The rate of the control frame is the highest of 6,
+ * 12 and 24 Mbit/s that does not exceed the reference rate of the data's MCS (10.6.6.5.2, 10.6.11). */
 static int answer_bits(int index)
 {
 	return index < 1 ? 24 : index < 3 ? 48 : 96;
@@ -122,7 +126,7 @@ static ktime_t start_of(const struct radio *radio)
 	return max(counted, radio->since);
 }
 
-/* Set the timer to the next access, if the channel is idle. */
+/* If the channel is idle, set the timer to the time at which the first radio begins to transmit. */
 static void await_access(void)
 {
 	ktime_t first = KTIME_MAX;
@@ -142,7 +146,7 @@ static void want(struct radio *radio)
 	if (!radio->wants) {
 		radio->wants = true;
 		radio->since = ktime_get();
-		if (medium.phase != IDLE && !radio->slots) /* 10.23.2.2 a) */
+		if (medium.phase != IDLE && !radio->slots) /* a frame that finds the channel busy needs a backoff: 10.23.2.2 a) */
 			draw(radio);
 		await_access();
 	}
@@ -165,13 +169,13 @@ static int fixed_rate(const struct radio *radio, const struct ieee80211_sta *sta
 	return sta ? mcs[max(radio->index, sta->addr[ETH_ALEN - 1] % MAX_RADIOS)] : -1;
 }
 
-/* Whether the rate control tries a rate with this frame, which then travels alone. */
+/* Whether the rate control probes a rate with this frame. A frame that probes a rate is not aggregated. */
 static bool tries_rate(const struct radio *radio, const struct ieee80211_sta *sta, struct sk_buff *skb)
 {
 	return fixed_rate(radio, sta) < 0 && (IEEE80211_SKB_CB(skb)->flags & IEEE80211_TX_CTL_RATE_CTRL_PROBE);
 }
 
-/* The rates that these frames are sent with, and how often each. */
+/* Choose the rates with which the frames in transmission are sent, and the number of tries at each rate. */
 static void choose(struct radio *radio, struct ieee80211_sta *sta, struct sk_buff *skb)
 {
 	int fixed = fixed_rate(radio, sta);
@@ -187,7 +191,7 @@ static void choose(struct radio *radio, struct ieee80211_sta *sta, struct sk_buf
 		radio->chain[0] = (struct ieee80211_tx_rate){.idx = fixed, .count = MAX_TRIES, .flags = IEEE80211_TX_RC_MCS};
 }
 
-/* The rate of this try. */
+/* Index of the MCS of the current try; -1 if the try uses 6 Mbit/s without MCS. */
 static int rate_now(const struct radio *radio)
 {
 	const struct ieee80211_tx_rate *rate = radio->chain;
@@ -202,7 +206,7 @@ static int subframe(const struct sk_buff *skb)
 	return DELIMITER + ALIGN(skb->len + FCS, 4);
 }
 
-/* Whether one more frame fits an aggregate. */
+/* Whether another frame fits into the aggregate of a radio, which has `bytes` bytes. */
 static bool fits(const struct radio *radio, const struct sk_buff *skb, int bytes)
 {
 	const struct sk_buff *first = skb_peek(&radio->air);
@@ -226,7 +230,8 @@ static void put_on_air(struct radio *radio, struct ieee80211_sta *sta, struct sk
 	__skb_queue_tail(&radio->air, skb);
 }
 
-/* What did not fit an aggregate any more goes with the next one of its queue. */
+/* Data of a queue of mac80211: a frame that did not fit into an aggregate and goes into the next aggregate of the
+ * queue. */
 struct queue {
 	struct sk_buff *held;
 };
@@ -244,7 +249,7 @@ static struct sk_buff *next_frame(struct radio *radio, struct ieee80211_txq *txq
 	return held ?: ieee80211_tx_dequeue(radio->hw, txq);
 }
 
-/* Frames of a queue of mac80211, as many as fit. */
+/* Move frames from a queue of mac80211 to the frames in transmission, as many as fit. */
 static void take(struct radio *radio, struct ieee80211_txq *txq, int *bytes)
 {
 	struct sk_buff *skb;
@@ -267,7 +272,7 @@ static struct ieee80211_sta *receiver(struct radio *radio, struct sk_buff *skb)
 	return ieee80211_find_sta(radio->vif, ((struct ieee80211_hdr *)skb->data)->addr1);
 }
 
-/* Add frames of the same station and traffic identifier to those that are sent again. */
+/* Fill an aggregate of retransmitted frames with new frames of the same station and traffic identifier. */
 static void fill(struct radio *radio, int *bytes)
 {
 	struct sk_buff *first = skb_peek(&radio->air);
@@ -277,7 +282,7 @@ static void fill(struct radio *radio, int *bytes)
 		take(radio, sta->txq[first->priority & 7], bytes);
 }
 
-/* What the radio sends with this access; how many bytes of PSDU. */
+/* Collect the frames that a radio sends in this access. Returns the bytes of the PSDU; 0 if there is no frame. */
 static int build(struct radio *radio)
 {
 	struct sk_buff *skb;
@@ -317,7 +322,7 @@ static bool begin(struct radio *radio)
 	bytes = build(radio);
 	if (!bytes)
 		return false;
-	if (skb_queue_len(&radio->air) == 1) { /* bare, and answered by an ACK */
+	if (skb_queue_len(&radio->air) == 1) { /* a single frame has no delimiter, and is answered by an ACK */
 		radio->aggregate = false;
 		bytes = skb_peek(&radio->air)->len + FCS;
 	}
@@ -333,7 +338,7 @@ static u64 answer_ns(const struct radio *radio)
 	return SIFS_NS + (radio->aggregate ? block_ack_ns(radio->rate) : ack_ns(radio->rate));
 }
 
-/* Begin the exchanges of all radios whose time has come; whether there was one. */
+/* Begin the transmissions of all radios whose backoff ends by `now`. Returns whether any radio transmits. */
 static bool access_channel(ktime_t now)
 {
 	u64 longest = 0;
@@ -356,7 +361,7 @@ static bool access_channel(ktime_t now)
 	for (int i = 0; i < radios; i++) {
 		s64 counted = ktime_sub(now, medium.idle_since) - AIFS_NS;
 
-		/* The boundary at which another begins counts, too (10.23.2.4). */
+		/* The slot boundary at which another radio begins to transmit also counts as a slot (10.23.2.4). */
 		if (skb_queue_empty(&all[i]->air) && counted >= 0)
 			all[i]->slots = max_t(s64, 0, all[i]->slots - counted / SLOT_NS - 1);
 	}
@@ -387,7 +392,7 @@ static void hand_to(struct radio *radio, const struct radio *sender, const struc
 	ieee80211_rx(radio->hw, skb);
 }
 
-/* A station is charged for what it sends to us, too. */
+/* Charge the sender of a frame at its receiver: mac80211 also charges stations for the airtime of frames that they send. */
 static void charge_received(const struct radio *sender)
 {
 	struct sk_buff *skb = skb_peek(&sender->air);
@@ -457,7 +462,10 @@ static void register_airtime(struct radio *radio)
 		ieee80211_sta_register_airtime(sta, skb->priority & 7, radio->ppdu_ns / 1000, 0);
 }
 
-/* Keep what has collided, in front of what waits; give it up after too many tries. */
+/*
+ * After a collision, put the frames in transmission in front of the waiting frames. Returns false if the frames are given up,
+ * as they need no answer or had MAX_TRIES tries.
+ */
 static bool keeps(struct radio *radio)
 {
 	radio->tries++;
@@ -490,7 +498,7 @@ static void finish(struct radio *radio)
 
 static ktime_t answer_ends(void)
 {
-	u64 longest = medium.collided ? SIFS_NS + ack_ns(-1) : 0; /* EIFS, 10.3.2.3.7 */
+	u64 longest = medium.collided ? SIFS_NS + ack_ns(-1) : 0; /* after a collision, radios wait for EIFS: 10.3.2.3.7 */
 
 	for (int i = 0; i < radios && !medium.collided; i++)
 		if (!skb_queue_empty(&all[i]->air))
@@ -673,7 +681,7 @@ static struct ieee80211_supported_band band = {
 	},
 };
 
-/* Every channel may be used: no radio of others is on the air. */
+/* Regulatory domain that permits the channel of the radios. Simulated radios disturb no real radio. */
 static const struct ieee80211_regdomain anywhere = {
 	.n_reg_rules = 1,
 	.alpha2 = "99",

@@ -26,10 +26,10 @@ namespace fullpipe
 namespace
 {
 
-constexpr double NEAR_DB = 60;        // path loss of every user, dB: so small that noise causes no errors
+constexpr double NEAR_DB = 60;        // path loss of every user in dB, so small that noise causes no errors
 constexpr uint8_t BEARER = 1;         // index of the only bearer of each user
 constexpr double SUBFRAME_NANOS = 1e6;
-constexpr int64_t FIRST_REPORTS = 200; // ms until the first reports of channel quality have arrived
+constexpr int64_t FIRST_REPORTS = 200; // time until the first reports of channel quality have arrived, ms
 
 void
 SetLteDefaults()
@@ -45,7 +45,8 @@ SetLteDefaults()
     Config::SetDefault("ns3::LteSpectrumPhy::CtrlErrorModelEnabled", BooleanValue(false));
 }
 
-// Users take turns in sounding. The period is the shortest in which every user has a turn, but at least ns-3's default.
+// Period of sounding, in which users take turns. The result is the shortest period in which every user has a turn, but
+// at least ns-3's default.
 uint32_t
 SoundingPeriod(uint32_t users)
 {
@@ -100,7 +101,7 @@ BaseStation::Install()
     {
         const Ptr<NetDevice> device = m_helper->InstallUeDevice(node()).Get(0);
         m_users.push_back(DynamicCast<LteUeNetDevice>(device));
-        m_users.back()->GetRrc()->SetUseRlcSm(false); // RLC SM would send without end
+        m_users.back()->GetRrc()->SetUseRlcSm(false); // with RLC SM, ns-3 would send packets without end
         m_helper->Attach(device, m_station);
         m_helper->ActivateDataRadioBearer(device, EpsBearer(EpsBearer::NGBR_VIDEO_TCP_DEFAULT));
     }
@@ -138,7 +139,7 @@ BaseStation::IsReady() const
 std::unique_ptr<Hop>
 BaseStation::MakePort(uint32_t number, Deliver deliver, const Deliver& lose)
 {
-    // No queue discipline precedes RLC, so a port needs no room below one.
+    // There is no queue discipline before RLC, so the room below a queue discipline is 0.
     return std::make_unique<RadioPort>(
         m_input.ports[number], *this, number, m_buffers[number], 0, std::move(deliver), lose);
 }

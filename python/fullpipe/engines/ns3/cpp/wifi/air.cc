@@ -29,7 +29,7 @@ namespace
 {
 
 constexpr uint32_t NEVER_RTS = 4692480; // the largest threshold that ns-3 accepts
-constexpr double NEAR_DB = 46.68;       // loss at 1 m in the 5 GHz band, dB: so small that noise causes no errors
+constexpr double NEAR_DB = 46.68;       // path loss at 1 m at 5 GHz in dB, so small that noise causes no errors
 
 void
 SetDefaults(const CellInput& input)
@@ -42,7 +42,7 @@ SetDefaults(const CellInput& input)
     Config::SetDefault("ns3::WifiRemoteStationManager::IncrementRetryCountUnderBa", BooleanValue(input.retries > 0));
     if (input.retries > 0)
     {
-        // The limit counts tries. A frame that has failed this many times is not sent again.
+        // The limit counts tries. A frame that has failed in this number of tries is not retransmitted.
         Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(input.retries + 1));
     }
 }
@@ -193,7 +193,7 @@ Air::FixRates()
     }
 }
 
-// Install errors at every receiver. A receiver may also hear frames that are not addressed to it; these have no errors.
+// Install errors at every receiver. Frames that a receiver detects but that are not addressed to it have no errors.
 void
 Air::SetErrors(uint64_t seed)
 {

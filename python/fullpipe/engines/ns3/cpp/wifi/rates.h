@@ -50,7 +50,7 @@ class FixedRates : public ns3::WifiRemoteStationManager
     ns3::WifiMode m_control;
 };
 
-// Loses data frames, but not the answers to them.
+// Loses data frames at random, but never acknowledgements of data frames.
 class FrameErrors : public ns3::ErrorModel
 {
   public:
