@@ -219,7 +219,7 @@ class Simulation:
 
     @property
     def observed(self) -> int:
-        """Recorded values of internal variables so far."""
+        """Number of recorded values of internal variables so far."""
 
     def advance(self, until_ns: int) -> int:
         """Run up to and including ``until_ns``, but at most 65,536 events, and return the time reached.

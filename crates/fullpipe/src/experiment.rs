@@ -96,8 +96,7 @@ impl Experiment {
 
     /// Runs the experiment to its end. During the run, every sample of a flow or a link is passed to `recorder`.
     ///
-    /// # Errors
-    /// See [`plan`](Self::plan). Also if the experiment has no sampling interval.
+    /// # Errors See [`plan`](Self::plan). It is also an error if the experiment has no sampling interval.
     pub fn run_recording(
         &self,
         seed: u64,

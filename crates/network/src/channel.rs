@@ -8,8 +8,8 @@ const SNR_DB: RangeInclusive<f64> = -100.0..=100.0;
 const SPREAD_DB: RangeInclusive<f64> = 0.0..=100.0;
 const MEMORY_S: RangeInclusive<f64> = 1e-3..=1e6;
 
-/// Own choice: time for which the ratio is constant. The coherence time of a device that a person carries is longer: 10
-/// ms at 5 GHz and 1.5 m/s (9/(16 pi) divided by the Doppler shift).
+/// Own choice: time for which the ratio is constant. The coherence time of a device that a person carries is longer
+/// than this step: 10 ms at 5 GHz and 1.5 m/s (9/(16 pi) divided by the Doppler shift).
 const STEP: Duration = Duration::from_millis(1);
 
 /// A random obstacle, such as a person in the path of millimetre waves. The times with and without the obstacle are

@@ -119,8 +119,8 @@ impl<P: Copy> Link<P> {
         Link { wire, in_flight: Ring::new(), service }
     }
 
-    /// Set the function that recognises plain ACKs: packets that only repeat and extend what other packets of their
-    /// flow report. By default no packet is a plain ACK.
+    /// Set the function that recognises plain ACKs: ACKs that report only progress, without SACK or ECN marks. By
+    /// default no packet is a plain ACK.
     #[must_use]
     pub fn knowing_acks(mut self, is_plain_ack: fn(&P) -> bool) -> Link<P> {
         if let Service::Replay(replay) = &mut self.service {

@@ -38,7 +38,7 @@ pub struct Impairments {
 pub(crate) struct Wire {
     pub server: Server,
     delay: Duration,
-    /// `None` on links without impairments and losses. Most links have neither, and then spend no time on impairments
+    /// `None` on links without impairments and losses. Most links are of this kind, and spend no time on impairments
     /// and losses.
     impairments: Option<Box<LinkDynamics>>,
 }

@@ -76,7 +76,7 @@ impl Simulation {
         self.slot().as_ref().map_or(0, |simulation| simulation.grown().packets)
     }
 
-    /// Recorded values of internal variables so far.
+    /// Number of recorded values of internal variables so far.
     #[getter]
     fn observed(&self) -> usize {
         self.slot().as_ref().map_or(0, |simulation| simulation.grown().variables)

@@ -16,7 +16,7 @@ pub enum Execution {
         /// Maximum number of threads, at least 1.
         threads: usize,
     },
-    /// The order of events.
+    /// Execution in the order of events.
     Events,
     /// Execution in the order of events, without cut-through and with links that replay their queues. The mode is for
     /// tests and slower than the other modes.

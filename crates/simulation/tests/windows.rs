@@ -192,7 +192,8 @@ fn a_dumbbell_is_run_in_windows_unless_its_bottleneck_has_no_delay() {
 
 #[test]
 fn windows_that_hold_less_than_a_packet_of_every_flow_are_not_chosen() {
-    // A full packet takes 1.2 ms. A window of 25 ms holds 20 packets for three flows; a window of 2 ms holds one.
+    // A full packet takes 1.2 ms. A window of 25 ms holds 20 packets for three flows; a window of 2 ms holds one
+    // packet.
     let auto = Execution::default();
     assert!(is_in_windows(&dumbbell(5, 20), auto) && !is_in_windows(&dumbbell(0, 2), auto));
 }

@@ -144,9 +144,9 @@ fn least_snr_db(scheme: Scheme) -> f64 {
     10.0 * (scheme.efficiency.exp2() - 1.0).log10() + GAP_DB
 }
 
-/// Probability that a block is not decoded. A block is decoded if all of its code blocks are. The error probability
-/// of a code block follows the normal approximation for codes of finite length (Y. Polyanskiy, H. Poor and S. Verdu,
-/// IEEE Trans. Inf. Theory 56(5), 2010, eq. 291).
+/// Probability that a block is not decoded. A block is decoded if all of its code blocks are decoded. The error
+/// probability of a code block follows the normal approximation for codes of finite length (Y. Polyanskiy, H. Poor and
+/// S. Verdu, IEEE Trans. Inf. Theory 56(5), 2010, eq. 291).
 fn fails(ratio: f64, scheme: Scheme, bytes: u64) -> f64 {
     let snr = ratio / 10f64.powf(GAP_DB / 10.0);
     let code_blocks = (8 * bytes).div_ceil(scheme.code_block).max(1) as f64;

@@ -77,8 +77,8 @@ params! {
         /// Probability that a block to or from each user is not decoded in one try, independently; empty: 0.
         user_errors: Vec<f64> = Vec::new(), "";
         /// Blockage of each user: attenuation in dB, and mean times blocked and free in seconds. An empty inner list
-        /// means that the user is never blocked; an empty outer list means that no user is. Only users with a
-        /// signal-to-noise ratio may have blockage.
+        /// means that the user is never blocked; an empty outer list means that no user is ever blocked. Only users
+        /// with a signal-to-noise ratio may have blockage.
         user_blockage: Vec<Vec<f64>> = Vec::new(), "";
         /// Gaps in which each user neither sends nor receives: start, length and period in nanoseconds for each gap. A
         /// gap with period 0 occurs once. An empty list means no gaps.

@@ -3,7 +3,7 @@
 use units::{Duration, Time};
 
 /// Symbols of a slot with the normal cyclic prefix: 3GPP TS 38.211 4.3.2. The two slots of an LTE subframe together
-/// also have this number: TS 36.211 6.2.1.
+/// also have this number of symbols: TS 36.211 6.2.1.
 pub const SYMBOLS: u64 = 14;
 
 /// The slots of one direction: a pattern that repeats from the beginning of the run.

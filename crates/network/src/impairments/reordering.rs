@@ -8,7 +8,7 @@ use units::{Duration, Time};
 params! {
     /// Parameters of reordering.
     pub struct Params {
-        /// Packets per delayed packet: exactly one packet in this number takes longer.
+        /// Number of packets per delayed packet: exactly one packet in this number takes longer.
         every: u64, "packets", 1.0..=9.223_372_036_854_776e18, label = "packets per reordering", example = 100;
         /// Extra delay of each delayed packet.
         extra_ns: u64, "ns", 1.0..=3.6e12, label = "extra delay", example = 30_000_000;

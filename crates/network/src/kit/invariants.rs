@@ -196,7 +196,8 @@ fn counted(evidence: &Evidence<'_>) -> Result<(), String> {
     })
 }
 
-/// Packets that wait and packets that travel. A value is negative if a packet was counted twice or too early.
+/// Number of packets that wait, and number of packets in transmission or on the wire. A value is negative if a packet
+/// was counted twice or too early.
 fn held(sum: &Counters) -> [i128; 2] {
     let [arrived, dropped, started, copied, lost, forwarded] = [
         sum.arrived_packets,

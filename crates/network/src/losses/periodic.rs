@@ -7,7 +7,7 @@ use params::{Entry, params};
 params! {
     /// Parameters of periodic loss.
     pub struct Params {
-        /// Packets per lost packet.
+        /// Number of packets per lost packet.
         every: u64, "packets", 1.0..=9.223_372_036_854_776e18, label = "packets per loss", example = 10_000;
     }
 }

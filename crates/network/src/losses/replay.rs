@@ -9,7 +9,7 @@ params! {
     pub struct Params {
         /// Indices of lost packets, ascending; the first packet has index 0.
         packets: Vec<u64> = Vec::new(), "packets";
-        /// Packets after which the indices repeat. Left out: never.
+        /// Number of packets after which the indices repeat. Left out: never.
         period: Option<u64> = None, "packets", 1.0..=9.223_372_036_854_776e18;
     }
 }

@@ -19,7 +19,7 @@ use units::{Duration, Probe, Rate, Time};
 pub struct Medium<P, M> {
     mac: M,
     ports: Vec<Port<P>>,
-    /// Time from which each port may have a turn; [`Time::NEVER`] if the port has nothing to send, or has the present
+    /// Time from which each port may have a turn; [`Time::NEVER`] if the port has nothing to send, or has the current
     /// turn.
     ready: Vec<Time>,
     server: Server,

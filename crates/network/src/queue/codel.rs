@@ -1,5 +1,5 @@
 //! CoDel: drops from the head of the queue when every packet of an interval has waited longer than the target. Drops
-//! become more frequent while this continues.
+//! become more frequent while the queueing delay stays above the target.
 //!
 //! RFC 8289; Linux `include/net/codel_impl.h`, `net/sched/sch_codel.c`. As in Linux the square root of the control
 //! law is one Newton step per drop on a 16-bit fraction. The first gaps therefore differ from the exact law (interval

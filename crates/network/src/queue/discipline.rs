@@ -150,7 +150,7 @@ pub struct Waiting<P> {
     pub since: Time,
 }
 
-/// Packets and bytes that wait.
+/// Numbers of packets and bytes that wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets.

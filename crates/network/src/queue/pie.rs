@@ -174,8 +174,8 @@ impl Pie {
 /// bounds the work after a long idle time.
 const MEMORY_TICKS: u64 = 4096;
 
-/// A timer that ticks every `period`. Ticks are processed at the next call of the queue. The result is the same,
-/// because only the time changes between two calls.
+/// A timer that ticks every `period`. Ticks are processed at the next call of the queue. The result is the same as with
+/// ticks on time, because only the time changes between two calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ticks {
     next: Time,

@@ -2,8 +2,8 @@
 //!
 //! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission time; tokens are exact in this
 //! model. The kernel's own tests use tbf as a bottleneck on a link of unlimited rate. The model supports tbf on such a
-//! link, too. A packet that finds enough tokens then leaves at once, without a transmission time. A change of the rate
-//! does not change the number of tokens.
+//! link, too. On a link of unlimited rate, a packet that finds enough tokens leaves at once, without a transmission
+//! time. A change of the rate does not change the number of tokens.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
 use super::fifo::Fifo;

@@ -29,10 +29,10 @@ pub struct Timing {
     pub slot: Duration,
     /// A beacon.
     pub beacon: Duration,
-    /// Difference between EIFS and an interframe space with SIFS: SIFS and an ACK at the lowest basic rate,
-    /// 10.3.2.3.7. Devices wait for EIFS after a frame that they could not decode. The sender of the frame waits for
-    /// the ACK timeout, which is 15 us shorter (SIFS, slot and 20 us, 10.3.2.9). In this model, the sender waits as
-    /// long as the other devices, so that all devices count the same slots, as in Bianchi's model.
+    /// Time by which EIFS is longer than the interframe space after a decoded frame (DIFS or AIFS): SIFS and an ACK at
+    /// the lowest basic rate, 10.3.2.3.7. Devices wait for EIFS after a frame that they could not decode. The sender of
+    /// the frame waits for the ACK timeout, which is 15 us shorter (SIFS, slot and 20 us, 10.3.2.9). In this model, the
+    /// sender waits as long as the other devices, so that all devices count the same slots, as in Bianchi's model.
     pub after_error: Duration,
     /// Propagation delay.
     pub delay: Duration,

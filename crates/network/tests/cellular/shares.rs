@@ -1,4 +1,4 @@
-//! Shares of users in a cell.
+//! Shares of packets and resource blocks that the users of a cell get.
 
 use super::driver::{SIZE, cell, lte, number, passing, steady, us};
 use serde_json::json;
@@ -6,7 +6,7 @@ use units::{Duration, Time};
 
 const END: Time = Time::from_nanos(10_000_000_000);
 
-/// Packets and resource blocks of each user in ten seconds if all users are saturated.
+/// Numbers of packets and resource blocks of each user in ten seconds if all users are saturated.
 fn shares(mcs: &[u64], scheduler: &str) -> (Vec<f64>, Vec<f64>) {
     let mut made = cell("lte", &lte(mcs, json!({ "scheduler": scheduler })), Some(100_000));
     let ports: Vec<u16> = (0..mcs.len() as u16).map(|user| 2 * user).collect();

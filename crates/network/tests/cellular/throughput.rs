@@ -36,7 +36,7 @@ fn one_user_gets_the_sum_of_transport_blocks_exactly() {
 
 #[test]
 fn lte_at_20_mhz_carries_what_ns_3_does() {
-    // ns-3.44 with 100 resource blocks, SISO, and UDP packets of 1,400 bytes: 73.7 Mbit/s.
+    // Result of ns-3.44 with 100 resource blocks, SISO, and UDP packets of 1,400 bytes: 73.7 Mbit/s.
     let found =
         carried("lte", &lte(&[28], json!({})), SIZE, Duration::from_micros(100)) as f64 * 1_400.0 * 8.0
             / 10e6;

@@ -94,7 +94,8 @@ fn rts_adds_its_exchange() {
 
 #[test]
 fn errors_cost_what_is_sent_again() {
-    // Each MPDU takes 1 / (1 - e) transmissions. The window is far larger than an aggregate, so it does not stall.
+    // With the loss probability e, each MPDU takes 1 / (1 - e) transmissions on average. The block ACK window is far
+    // larger than an aggregate, so it does not stall.
     let params = json!({ "width_mhz": 20, "streams": 1, "station_mcs": [5], "station_errors": [0.1] });
     let clean = json!({ "width_mhz": 20, "streams": 1, "station_mcs": [5] });
     let time = Duration::from_secs(60);

@@ -139,7 +139,7 @@ fn a_request_after_every_missing_block_ack_costs_several_percent() {
         mbps(packets, time)
     };
     let share = total(true) / total(false);
-    assert!((0.86..0.95).contains(&share), "{share}"); // an independent model has 45.8 of 49.9
+    assert!((0.86..0.95).contains(&share), "{share}"); // an independent model: 45.8 and 49.9 Mbit/s
 }
 
 #[test]

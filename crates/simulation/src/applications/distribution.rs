@@ -141,7 +141,8 @@ impl Draws {
     }
 }
 
-/// The quantile `u` by linear interpolation between the points. Below the first point, the value of that point.
+/// The quantile `u` by linear interpolation between the points. Below the first point, the result is the value of that
+/// point.
 fn quantile(points: &[(f64, f64)], u: f64) -> f64 {
     let after = points.partition_point(|point| point.1 <= u).min(points.len() - 1);
     let Some(before) = after.checked_sub(1) else { return points[0].0 };

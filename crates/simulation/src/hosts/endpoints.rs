@@ -50,7 +50,8 @@ impl Endpoints {
         }
     }
 
-    /// Processes a packet at the end of its route. Returns the end whose wake-up may have changed, and its time.
+    /// Processes a packet at the end of its route. Returns the end whose wake-up may have changed, and the time of that
+    /// wake-up.
     #[inline]
     pub fn receive<R: Observer>(&mut self, packet: &Packet, out: &mut Outbox<'_, R>) -> (End, Time) {
         match self {
@@ -63,7 +64,8 @@ impl Endpoints {
     }
 
     /// Called when a packet of `stream` has left the network interface of its host or was dropped there. Returns the
-    /// end whose wake-up may have changed, and its time. `None` for datagrams, of which a host may queue any number.
+    /// end whose wake-up may have changed, and the time of that wake-up; `None` for datagrams, of which a host may
+    /// queue any number.
     pub fn on_left_host<R: Observer>(
         &mut self,
         stream: StreamId,

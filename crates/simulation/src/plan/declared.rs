@@ -22,19 +22,19 @@ pub(super) fn check_limit(limit: Limit, path: &str) -> Check {
     params::check(&limit).map_err(|refusal| PlanError::of_all(path, refusal.0))
 }
 
-/// The options in the schema of the plan.
+/// Schema of the transport options, as a part of the schema of the plan.
 pub(super) fn transport(generator: &mut SchemaGenerator) -> Schema {
     let description = "Options of the transport. Options that are left out have the values of Linux.";
     schema::<Options>(generator, "Options", description)
 }
 
-/// A limit in the schema of the plan, or null.
+/// Schema of a queue's limit, which may be null, as a part of the schema of the plan.
 pub(super) fn limit(generator: &mut SchemaGenerator) -> Schema {
     let limit = schema::<Limit>(generator, "Limit", "Limit of a queue.");
     json_schema!({ "anyOf": [limit, { "type": "null" }] })
 }
 
-/// Declared parameters in the schema of the plan, as a named type.
+/// Schema of declared parameters, as a named type in the schema of the plan.
 fn schema<P: Params>(generator: &mut SchemaGenerator, name: &str, description: &str) -> Schema {
     let specs = P::specs();
     let properties: Map<String, Value> =

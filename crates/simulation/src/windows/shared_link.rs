@@ -88,7 +88,7 @@ impl SharedLink {
         &mut self.incoming[share + 1]
     }
 
-    /// Packets to a share.
+    /// List of the packets that the link has sent to a share.
     pub fn outlet(&mut self, share: usize) -> &mut Vec<Entry> {
         &mut self.outgoing[share]
     }
@@ -141,7 +141,8 @@ impl SharedLink {
         self.served = end;
     }
 
-    /// Sorts the keys of the packets that arrive before `end`. Returns the other packets, in the order of the lists.
+    /// Sorts the keys of the packets that arrive before `end`. Returns the packets that arrive at `end` or later, in
+    /// the order of the lists.
     #[inline(never)] // the loops are slower if inlined
     fn sort(&mut self, end: Time) -> Vec<Exit<Payload>> {
         let SharedLink { keys, sorter, incoming, served, .. } = self;

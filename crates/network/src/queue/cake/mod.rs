@@ -15,9 +15,9 @@
 //! * Not modelled: `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
 //!
 //! Comparison with Linux 7.2: runs of 30 s with 1, 4 and 16 CUBIC flows, an RTT of 40 ms, and 10, 50 and 100 Mbit/s.
-//! The queueing delay, measured as smoothed RTT (1.8 to 20 ms), differs by at most 3 % in eight of nine cases. With 16
-//! flows at 10 Mbit/s the queueing delay is 11 % shorter than in Linux. Goodput differs by at most 0.4 %. At 50 Mbit/s,
-//! retransmissions of 16 CUBIC or Reno flows differ by at most 3 %.
+//! The queueing delay, measured as smoothed RTT (1.8 to 20 ms), differs from Linux by at most 3 % in eight of nine
+//! cases. With 16 flows at 10 Mbit/s the queueing delay is 11 % shorter than in Linux. Goodput differs from Linux by at
+//! most 0.4 %. At 50 Mbit/s, the number of retransmissions of 16 CUBIC or Reno flows differs from Linux by at most 3 %.
 
 mod acks;
 mod cobalt;

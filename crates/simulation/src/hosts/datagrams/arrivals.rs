@@ -24,7 +24,7 @@ impl Arrivals {
         first
     }
 
-    /// Datagrams that have arrived.
+    /// Number of datagrams that have arrived.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -111,8 +111,8 @@ static void plan(int64_t at, enum what what, int number, const char *line)
 	agenda[agenda_size++] = (struct item){at, what, number, line ? strdup(line) : 0};
 }
 
-/* Order of items: by time. At equal times changes of the network come before flows, then items are in the order of
- * the script. */
+/* Compare two items by time. At equal times changes of the network come before flows, and items of equal kind keep
+ * the order of the script. */
 static int earlier(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;

@@ -111,8 +111,9 @@ static void offload(const char *name, int command)
 	close(s);
 }
 
-/* Raise a device. Both ends of a link have the same MAC address and no ARP, so a route only needs a device. Offloads
- * are switched off, so packets cross the link one by one. TCP still passes packets to the device in bursts. */
+/* Set a device up (IFF_UP) without offloads. Both ends of a link have the same MAC address and no ARP, so a route
+ * only needs a device. Without offloads, packets cross the link one by one. TCP still passes packets to the device
+ * in bursts. */
 static void raise_device(const char *namespace, const char *name)
 {
 	struct ifinfomsg info = {.ifi_flags = IFF_UP | IFF_NOARP, .ifi_change = IFF_UP | IFF_NOARP};
@@ -156,8 +157,8 @@ void make_link(char **words)
 	device_count += 2;
 }
 
-/* Seconds that linkwatch takes to activate all devices. A device drops packets until it is activated if its other
- * end was raised later. */
+/* Seconds that linkwatch takes to activate all devices. If the other end of a device was set up later, the device
+ * drops packets until it is activated. */
 int64_t activation_s(void)
 {
 	return device_count / ACTIVATED_PER_SECOND;

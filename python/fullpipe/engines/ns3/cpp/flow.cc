@@ -152,8 +152,8 @@ Flow::Established()
     Fill();
 }
 
-// Write data to the socket. If the send buffer is meant to limit the flow, write as much as the buffer holds. If it is
-// not, write enough that the socket does not run out of data before the next call.
+// Write data to the socket. If the send buffer is meant to limit the flow, write as much as the buffer holds.
+// Otherwise, write enough that the socket does not run out of data before the next call.
 void
 Flow::Fill()
 {

@@ -133,7 +133,7 @@ struct FlowInput
 {
     std::string name;
     std::string stream;   // name of the stream of random numbers
-    std::string kind;     // as in the tables
+    std::string kind;     // kind of the flow, as in the tables
     std::string algorithm; // ns-3 type, or "own"
     std::string ownName, ownParameters;
     Attributes algorithmAttributes;

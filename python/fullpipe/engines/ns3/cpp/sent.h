@@ -18,10 +18,10 @@ namespace fullpipe
 
 struct Sent
 {
-    std::list<ns3::TcpTxItem*>::iterator place; // in ns-3's list
+    std::list<ns3::TcpTxItem*>::iterator place; // position in ns-3's list of segments
     ns3::SequenceNumber32 start;
     uint32_t size;
-    bool sacked, lost, again; // as in ns-3's item; `again`: retransmitted
+    bool sacked, lost, again; // flags of ns-3's item; `again`: retransmitted
 
     bool Waits() const // whether the segment is to be retransmitted
     {
