@@ -133,7 +133,7 @@ params_of_v1! {
         gamma_from: f64 = 1.5, "", 1.0..=10.0;
         /// Factor of the rate with gamma: times (gamma) or reduce_by (1 - gamma).
         gamma_use: GammaUse = GammaUse::Times, "";
-        /// Unit of gamma: ms, s or normalised.
+        /// Unit of RTT - nRTT in gamma = 1/(RTT - nRTT): ms, s or normalised (a third of nRTT).
         gamma_unit: GammaUnit = GammaUnit::Ms, "";
         /// Whether to limit gamma to the range from gamma_min to the smaller of gamma_max and 1/beta. With
         /// reduce_by, 1 - gamma is limited to at least gamma_min instead. With this option the pacing rate is

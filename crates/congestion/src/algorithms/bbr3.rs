@@ -113,7 +113,8 @@ params! {
         probe_max_rounds: u32 = 63, "rounds", 1..=255;
         /// Window of the largest ACK aggregation: slots (two of five rounds) or sliding (ten rounds).
         aggregation: Aggregation = Aggregation::Slots, "";
-        /// Whether the size of bursts used in the window is larger on very short paths.
+        /// Whether the model assumes larger bursts on very short paths, so that the window has room for these
+        /// bursts.
         short_path_bursts: bool = true, "";
         /// Whether entering CRUISE reduces the short-term bound to the long-term bound.
         cruise_lowers_inflight_lo: bool = true, "";

@@ -64,7 +64,7 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     table
 });
 
-/// Decrease b(w) of RFC 3649 section 5.
+/// Decrease b(w) of RFC 3649 section 5, as a share of the window w.
 fn decrease(w: f64) -> f64 {
     let position = (w.ln() - LOW_WINDOW.ln()) / (HIGH_WINDOW.ln() - LOW_WINDOW.ln());
     LOW_DECREASE + (HIGH_DECREASE - LOW_DECREASE) * position

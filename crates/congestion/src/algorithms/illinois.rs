@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn no_delay_gives_alpha_10_after_five_rounds() {
         let (mut illinois, mut drive) = steady(100);
-        drive.rounds(&mut illinois, 5, BASE_US); // the first ACK of a round ends the preceding one
+        drive.rounds(&mut illinois, 5, BASE_US); // the first ACK of a round ends the preceding round
         assert!(illinois.alpha < ALPHA_MAX, "{}", illinois.alpha);
         drive.rounds(&mut illinois, 2, BASE_US);
         assert_eq!(illinois.alpha, ALPHA_MAX);

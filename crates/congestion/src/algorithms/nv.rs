@@ -23,9 +23,9 @@
 //!
 //! The RTT floor is the smallest average RTT of the last 3.75 to 6.25 s (2 s at first), as in Linux. The floor
 //! includes the queue of the flow itself, which NV never drains. The window is 10 packets above the BDP until the
-//! floor is first renewed. Each renewal then adds about nine packets. At 20 Mbit/s and 40 ms the successive windows
-//! are 77, 86, 95 and 104 packets here, and 76, 85, 94 and 103 in Linux 7.2. A decision to shrink needs at least 60
-//! ACKs, so small windows react slowly.
+//! floor is first renewed. Each renewal then adds about nine packets to the window. At 20 Mbit/s and 40 ms the
+//! successive windows are 77, 86, 95 and 104 packets here, and 76, 85, 94 and 103 in Linux 7.2. A decision to
+//! shrink needs at least 60 ACKs, so small windows react slowly.
 //!
 //! ## Validated against
 //! Linux 7.2 in virtual time (`tests/differential`); the steady window (`tests/theory/test_delay_based.py`).

@@ -175,7 +175,7 @@ mod tests {
     /// The window after a round with this RTT that began with 50 packets.
     fn after_a_round_of(rtt_us: u64) -> u32 {
         let (mut vegas, mut drive) = steady();
-        drive.round(&mut vegas, rtt_us); // ends the round at the base RTT, whose minimum decides
+        drive.round(&mut vegas, rtt_us); // the first ACK ends the preceding round, in which the RTT was the base RTT
         vegas.set_cwnd(50);
         drive.round(&mut vegas, rtt_us);
         vegas.window.cwnd

@@ -22,7 +22,7 @@
 //! No deviation from Linux is known. Linux and this implementation share these deviations from the paper:
 //!
 //! - The queue is estimated from the RTT of the present ACK, not from the smallest RTT of the round.
-//! - During an episode, the estimate from before the episode is used.
+//! - During an episode, the estimate of the queue from before the episode is used.
 //! - In the congested region, slightly more than two windows of packets are acknowledged per packet of growth.
 //! - The first two RTT samples of every 65,536 give Reno's growth.
 //!

@@ -243,7 +243,7 @@ mod tests {
             drive.round(&mut westwood, 1_000);
             westwood.set_cwnd(10);
         }
-        assert_eq!(westwood.bandwidth.estimate, 0); // 40 ms of ACKs
+        assert_eq!(westwood.bandwidth.estimate, 0); // 40 ms of ACKs are shorter than `min_window_ms`
         (0..20).for_each(|_| drive.round(&mut westwood, 1_000));
         assert!(westwood.bandwidth.estimate > 0);
     }

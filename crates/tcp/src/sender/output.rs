@@ -75,8 +75,8 @@ impl Sender {
         self.recovery.count_retransmissions(stamp(sent), count);
     }
 
-    /// Retransmit packets as one burst, without the counters of loss recovery, which do not count a tail loss probe as
-    /// a retransmission (Linux `__tcp_retransmit_skb`).
+    /// Retransmit packets as one burst, and leave the counters of loss recovery unchanged (Linux
+    /// `__tcp_retransmit_skb`). These counters do not count a tail loss probe as a retransmission.
     pub(super) fn send_again(&mut self, now: Time, seq: u32, count: u32, out: &mut Vec<Segment>) {
         self.before_burst(now, count);
         let (mut bytes, mut packets, at) = (0, 0, self.departures.departure(now));
