@@ -173,6 +173,26 @@ def test_latex_writes_a_truncated_interval_out_and_a_missing_cell_as_a_dash() ->
     assert found[1:] == [r"0 & {1.00 [0.00, 4.00]} \\", r"1 & {--} \\"]
 
 
+def test_all_numbers_of_a_latex_column_have_the_same_decimals() -> None:
+    """Also intervals that are written out, and columns of the same metric."""
+    found = one_column(cell(48e6, 37.4e6), cell(8.34e6, 24e6, low=0.0), cell(121.12e6, None))
+    assert found[1:] == [r"0 & 48(38) \\", r"1 & {8 [0, 32]} \\", r"2 & 121 \\"]
+    columns = [Column("goodput", "goodput", [name], [name]) for name in ("cubic", "bbr3")]
+    row = [cell(60.612e6, 0.02e6), cell(61e6, 14e6)]
+    lines = latex_of(Pivot(["n"], ["cca"], [["1"]], columns, [row], (5, 5))).splitlines()
+    assert r"1 & 61(1) & 61(14) \\" in lines
+
+
+def test_all_means_of_a_column_have_the_same_decimals() -> None:
+    """One interval needs a second decimal, so that all have it."""
+    score = {"unit": "1", "metric": "call_score", "alike": False, "n": 5}
+    fine = {"mean": 4.382, "low": 4.375, "high": 4.389} | score
+    coarse = {"mean": 3.1, "low": 2.9, "high": 3.3} | score
+    column = Column("score", "score", [], [])
+    pivot = Pivot(["n"], [], [["0"], ["1"]], [column], [[fine], [coarse]], (5, 5))
+    assert [row[1] for row in pivot.grid().rows] == ["4.38 [4.38, 4.39]", "3.10 [2.90, 3.30]"]
+
+
 def test_latex_is_a_table_of_booktabs_with_escaped_words(store: Path) -> None:
     words = (
         "--columns",

@@ -191,8 +191,26 @@ def scale_and_digits(unit: str, metric: str) -> tuple[float, int]:
     return _form(unit, metric)[1:]
 
 
-def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
+def decimals_of(rows: Iterable[Mapping[str, Any]]) -> int:
+    """Decimals of the means of a metric in a column, from rows of `over_seeds`: see `mean_shown`."""
+    return max(map(_decimals, rows), default=0)
+
+
+def _decimals(row: Mapping[str, Any]) -> int:
+    """Decimals of a mean; one more if both ends of its interval would look equal."""
+    scale, digits = scale_and_digits(row.get("unit", ""), row.get("metric", ""))
+    is_coarse = _has_interval(row) and _is_coarse(row["low"] * scale, row["high"] * scale, digits)
+    return digits + is_coarse
+
+
+def _has_interval(row: Mapping[str, Any]) -> bool:
+    return row.get("low") is not None and not row["alike"]
+
+
+def mean_shown(row: Mapping[str, Any], unit: str = "", digits: int | None = None) -> str:
     """The mean of a row of `over_seeds`, its interval if known, and the number of unfinished transfers.
+
+    In a column, all means have the same decimals, `digits`: see `decimals_of`.
 
     >>> row = {"mean": 1e6, "low": 0.0, "high": 3e6, "alike": False, "unit": "bit/s"}
     >>> mean_shown(row, "Mbit/s")
@@ -203,14 +221,11 @@ def mean_shown(row: Mapping[str, Any], unit: str = "") -> str:
     >>> mean_shown({"mean": 4.382, "low": 4.375, "high": 4.389, "alike": False, "metric": "call_score"})
     '4.38 [4.38, 4.39]'
     """
-    of = (row.get("unit", ""), row.get("metric", ""))
-    has_interval = row.get("low") is not None and not row["alike"]
-    scale, digits = scale_and_digits(*of)
-    if has_interval and _is_coarse(row["low"] * scale, row["high"] * scale, digits):
-        digits += 1
+    scale, _ = scale_and_digits(row.get("unit", ""), row.get("metric", ""))
+    places = _decimals(row) if digits is None else digits
     found = (row.get(key) for key in ("mean", "low", "high"))
-    mean, *ends = ("-" if value is None else _rounded(value * scale, digits) for value in found)
-    shown = f"{mean} [{', '.join(ends)}]" if has_interval else mean
+    mean, *ends = ("-" if value is None else _rounded(value * scale, places) for value in found)
+    shown = f"{mean} [{', '.join(ends)}]" if _has_interval(row) else mean
     return f"{shown} {unit}".rstrip() + unfinished_shown(row)
 
 

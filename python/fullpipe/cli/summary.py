@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -30,7 +31,7 @@ from fullpipe.analysis.over_seeds import (
 )
 from fullpipe.analysis.points import Subject, check_groups, groups_asked, of_parts
 from fullpipe.analysis.precision import modes_of
-from fullpipe.analysis.shown import mean_shown
+from fullpipe.analysis.shown import decimals_of, mean_shown
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli import forms
 from fullpipe.cli.answer import Answer, number_shown, point_shown, unit_shown
@@ -150,7 +151,9 @@ def grid(
     wanted = list(metrics or dict.fromkeys((*usual, *also)))
     is_any_known = any(_is_known(_of_metric(found, name)) for name in wanted)
     keys = [*_telling(found, form), "of"]
-    cells, words = _numbers if form == Form.CSV else _cells, labels or Labels()
+    digits = {name: decimals_of(_of_metric(found, name).iter_rows(named=True)) for name in wanted}
+    cells = _numbers if form == Form.CSV else partial(_cells, digits=digits)
+    words = labels or Labels()
     by_row: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
     for part in found.iter_rows(named=True):
         by_row.setdefault(tuple(part[key] for key in keys), {})[part["metric"]] = part
@@ -273,11 +276,13 @@ def _headings(metrics: Sequence[str], form: Form) -> Iterator[str]:
             yield f"{name}\n{unit}" if unit and unit != "1" else name
 
 
-def _cells(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iterator[str]:
+def _cells(
+    row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str], digits: Mapping[str, int]
+) -> Iterator[str]:
     for name in metrics:
         part = row.get(name, {})
         modes = part.get("modes")
-        yield mean_shown(part) if modes is None else modes + unfinished_shown(part)
+        yield mean_shown(part, digits=digits[name]) if modes is None else modes + unfinished_shown(part)
 
 
 def _numbers(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iterator[str]:

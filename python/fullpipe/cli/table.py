@@ -15,7 +15,7 @@ import typer
 from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.over_seeds import over_seeds
 from fullpipe.analysis.points import Subject, points_of
-from fullpipe.analysis.shown import mean_shown, scale_and_digits
+from fullpipe.analysis.shown import decimals_of, mean_shown, scale_and_digits
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import NOTHING, Form, Grid, in_latex
 from fullpipe.cli.selection import (
@@ -75,12 +75,24 @@ class Pivot:
         return len({column.metric for column in self.numbers}) == 1
 
     def grid(self) -> Grid:
-        """The table as text: means with their 95 % intervals."""
+        """The table as text: means with their 95 % intervals, in the same decimals for every metric."""
+        digits = [decimals_of(self.of_metric(column.metric)) for column in self.numbers]
         cells = [
-            [*head, *(NOTHING if cell is None else mean_shown(cell) for cell in row)]
+            [
+                *head,
+                *(
+                    NOTHING if cell is None else mean_shown(cell, digits=places)
+                    for cell, places in zip(row, digits, strict=True)
+                ),
+            ]
             for head, row in zip(self.heads, self.cells, strict=True)
         ]
         return Grid(list(self.rows), [self.heading(column) for column in self.numbers], cells)
+
+    def of_metric(self, metric: str) -> list[Mean]:
+        """The known cells of the columns of a metric."""
+        columns = [n for n, column in enumerate(self.numbers) if column.metric == metric]
+        return [cell for row in self.cells for n in columns if (cell := row[n]) is not None]
 
     def heading(self, column: Column) -> str:
         """The heading of a column: its metric, and every factor with its value."""
@@ -229,7 +241,10 @@ def latex_of(pivot: Pivot) -> str:
     1.23(4) or, with `separate-uncertainty`, as 1.23 ± 0.04. An interval that is truncated at a bound of its
     metric is written out.
     """
-    written = [_latex_column([row[n] for row in pivot.cells]) for n in range(len(pivot.numbers))]
+    written = [
+        _latex_column([row[n] for row in pivot.cells], pivot.of_metric(column.metric))
+        for n, column in enumerate(pivot.numbers)
+    ]
     kinds = ["l" * len(pivot.rows)]
     for kind, alike in groupby(f"S[table-format={_format(column)}]" for column in written):
         count = len(list(alike))
@@ -287,16 +302,16 @@ def _spans(left: Sequence[str], tops: Sequence[str]) -> Iterator[str]:
         yield " ".join(rules)
 
 
-def _latex_column(cells: Sequence[Mean | None]) -> list[str]:
+def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean]) -> list[str]:
     """Numbers for siunitx, or text in braces.
 
-    All numbers have the same decimals: as many as leave the widest uncertainty two digits, and no more than
-    the metric has.
+    All numbers of a metric, `known`, have the same decimals: as many as leave the widest uncertainty two
+    digits, and no more than the metric has.
     """
-    known = [cell for cell in cells if cell is not None]
     if not known:
         return ["{--}" for _ in cells]
-    scale, decimals = scale_and_digits(known[0]["unit"], known[0]["metric"])
+    scale, _ = scale_and_digits(known[0]["unit"], known[0]["metric"])
+    decimals = decimals_of(known)
     widest = max((width * scale for cell in known if (width := _half_width(cell))), default=0.0)
     while decimals > 0 and widest * 10**decimals >= _MOST_UNCERTAIN:
         decimals -= 1
@@ -308,7 +323,7 @@ def _number(cell: Mean | None, scale: float, decimals: int) -> str:
         return "{--}"
     mean, width = f"{cell['mean'] * scale:.{decimals}f}", _half_width(cell)
     if width is None:
-        return f"{{{in_latex(mean_shown(cell))}}}"
+        return f"{{{in_latex(mean_shown(cell, digits=decimals))}}}"
     return mean if width == 0 else f"{mean}({math.ceil(width * scale * 10**decimals - 1e-9)})"
 
 

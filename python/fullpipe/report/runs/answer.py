@@ -15,6 +15,7 @@ from fullpipe.analysis.over_seeds import are_equal_over_seeds
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import (
     begun,
+    decimals_of,
     difference_shown,
     is_relative,
     mean_shown,
@@ -332,11 +333,15 @@ def _asked(found: Points) -> list[_Subject]:
 
 def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], most: int) -> Table:
     columns = [{repr(point): row for point, row in _at_points(found, *each)} for each in subjects]
+    digits = [decimals_of(column.values()) for column in columns]
     points = [key for key, _ in by_row(found.means, found.paths, "metric")]
     told = [
         [
             *(found.said(path, point[path]) for path in found.paths),
-            *(mean_shown(column[repr(point)]) if repr(point) in column else "-" for column in columns),
+            *(
+                mean_shown(column[repr(point)], digits=places) if repr(point) in column else "-"
+                for column, places in zip(columns, digits, strict=True)
+            ),
         ]
         for point in points
     ]

@@ -11,7 +11,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.table import headlines
-from fullpipe.analysis.shown import axis_shown, mean_shown, number_shown, unit_shown
+from fullpipe.analysis.shown import axis_shown, decimals_of, mean_shown, number_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Download, Items, Section, Table, Text
 from fullpipe.report.findings import VERDICTS, whole_table
@@ -50,8 +50,9 @@ def means(found: Points, kind: str, budget: Budget) -> Table | None:
         Column(of),
         Column("runs", is_number=True),
     ]
+    digits = {each: decimals_of(rows.filter(metric=each).iter_rows(named=True)) for each in metrics}
     told = [
-        [*(found.said(path, row[path]) for path in found.paths), row["of"], *_cells(by_metric, metrics)]
+        [*(found.said(path, row[path]) for path in found.paths), row["of"], *_cells(by_metric, digits)]
         for row, by_metric in by_row(rows, [*found.paths, "of"], "metric")
     ]
     what = "groups of flows" if kind == "flows" else "links"
@@ -63,11 +64,12 @@ def means(found: Points, kind: str, budget: Budget) -> Table | None:
     )
 
 
-def _cells(by_metric: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> Iterator[str]:
+def _cells(by_metric: Mapping[str, Mapping[str, Any]], digits: Mapping[str, int]) -> Iterator[str]:
+    """The number of runs, and the means with the decimals of their column."""
     yield f"{max(row['n'] for row in by_metric.values())}"
-    for metric in metrics:
+    for metric, places in digits.items():
         row = by_metric.get(metric)
-        yield "-" if row is None else mean_shown(row)
+        yield "-" if row is None else mean_shown(row, digits=places)
 
 
 def every_run(found: Points, budget: Budget) -> Table:
