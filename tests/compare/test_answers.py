@@ -15,6 +15,7 @@ from fullpipe.cli.check import show
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
 from fullpipe.validation.check import Checked
 from fullpipe.validation.compare import EngineComparison, Subject, VariantComparison
+from fullpipe.validation.compare.comparison import Entries
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import LeftOut, Note
 from fullpipe.validation.compare.rules import independent, one_sided, paired
@@ -52,8 +53,7 @@ def variants() -> list[VariantComparison]:
             findings=paired(contrasts(point, other)),
             notes=[Note(f"jain is left out at {n} of {other}", "jain", {other: (n % 4, 6)})],
             point=point,
-            changed=frozenset({0}),
-            bulk=frozenset({0}),
+            by_case={"": Entries(frozenset({0}), frozenset({0}))},
         )
         for other in VARIANTS
         for n, point in enumerate(POINTS)

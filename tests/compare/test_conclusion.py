@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from fullpipe.analysis.metrics.measure import Margin
-from fullpipe.cli.compare_shown import verdict_of
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.content import Forest
 from fullpipe.report.findings import first_table, forest_of
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
+from fullpipe.validation.compare.comparison import Entries
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import check_groups
 from fullpipe.validation.compare.rules import one_sided, paired
-from fullpipe.validation.compare.sentence import Part, fitted, one
+from fullpipe.validation.compare.sentence import Part, fitted, one, verdict_of
 
 SIZE = "topology.bottleneck.queue.size"
 DUEL = """
@@ -70,8 +70,7 @@ def compared(contrasts: Sequence[Contrast], changed: int | None = 0, **more: Any
         scenario="duel",
         sides={"cubic": range(1, 13), "vegas": range(1, 13)},
         findings=paired(contrasts),
-        changed=frozenset() if changed is None else frozenset({changed}),
-        bulk=frozenset({0, 1}),
+        by_case={"": Entries(frozenset() if changed is None else frozenset({changed}), frozenset({0, 1}))},
         **more,
     )
 
@@ -269,8 +268,7 @@ def test_many_variants_have_a_sentence_each_and_the_rest_is_counted() -> None:
             scenario="duel",
             sides={"cubic": [1, 2], name: [1, 2]},
             findings=[_renamed(each, name) for each in paired(ALL)],
-            changed=frozenset({0}),
-            bulk=frozenset({0, 1}),
+            by_case={"": Entries(frozenset({0}), frozenset({0, 1}))},
         )
         for name in "abcdefgh"
     ]

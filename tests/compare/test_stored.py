@@ -112,8 +112,6 @@ def of_two_cases() -> Checked:
         runs=3,
         is_identical=False,
         ran=[Ran(side, tree, {}, case) for side in ("base", "change") for case, tree in trees.items()],
-        changed=frozenset({0, 1}),
-        bulk=frozenset({0, 1}),
         by_case={
             "bulk": Entries(frozenset({0}), frozenset({0})),
             "call": Entries(frozenset({1}), frozenset({1})),
@@ -153,7 +151,7 @@ def test_the_changed_entries_of_every_variant_are_stored() -> None:
             scenario="line",
             sides={"old": [1, 2, 3], side: [1, 2, 3]},
             findings=[replace(found, sides=("old", side))],
-            changed=frozenset({entry}),
+            by_case={"": Entries(frozenset({entry}))},
         )
         for entry, side in enumerate(("new", "newer"))
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from fullpipe.analysis.limits import unanswered
 from fullpipe.cli.answer import (
     Answer,
     Row,
-    difference_shown,
     fits,
     margin_shown,
     number_shown,
@@ -30,10 +28,12 @@ from fullpipe.validation.compare.conclusion import conclusion, weight
 from fullpipe.validation.compare.finding import known
 from fullpipe.validation.compare.sentence import (
     Names,
+    difference_of,
     family_size,
     is_open_by_correction,
     merged,
     names_of,
+    verdict_of,
     warnings,
 )
 
@@ -113,7 +113,7 @@ def _row(found: Finding, place: str) -> Row:
         f" {found.metric} {unit if unit != found.unit or unit == 's' else ''}".rstrip(),
         number_shown(found.reference, *of),
         number_shown(known(found.other), *of),
-        _difference(found),
+        difference_of(found),
         margin_shown(found.margin, *of, has_unit=True),
         verdict_of(found),
     ]
@@ -123,20 +123,6 @@ def _row(found: Finding, place: str) -> Row:
 def _without_margin(row: Row) -> Row:
     cells = [cell for n, cell in enumerate(row.cells) if n != _MARGIN]
     return Row(row.place, cells, row.style, row.below)
-
-
-def _difference(found: Finding) -> str:
-    if isnan(found.difference):
-        return "-"
-    of = found.reference, found.unit, found.metric, found.margin
-    return difference_shown(found.difference, found.interval, *of)
-
-
-def verdict_of(found: Finding) -> str:
-    """The outcome, with the number of seeds that would decide, or with the reason if single runs decide."""
-    if found.is_by_runs:
-        return f"{found.outcome}: {found.reason}"
-    return f"{found.outcome} (about {found.seeds:,} seeds)" if found.seeds else found.outcome
 
 
 def tell_variants(

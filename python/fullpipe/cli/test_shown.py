@@ -15,7 +15,7 @@ from fullpipe.cli.console import styled, terminal
 from fullpipe.cli.forms import NOTHING, Form, Grid
 from fullpipe.cli.output import complain
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.compare.sentence import Names, merged
+from fullpipe.validation.compare.sentence import Names, merged, with_seeds
 from fullpipe.validation.test import Answer, Factor, Row, conclusion
 from fullpipe.validation.test.answer import weight
 from fullpipe.validation.test.factor import INTERACTION, effect_shown
@@ -117,7 +117,7 @@ def _told_verdict(row: Row, factor: Factor | None) -> str:
     word = row.verdict
     if row.difference is None:
         word = factor.status if factor else _STATUS.get(word, word)
-    return _with_seeds(word, factor.seeds if factor else row.seeds)
+    return with_seeds(word, factor.seeds if factor else row.seeds)
 
 
 def _show_all(rows: Sequence[Row], of_test: Mapping[int, Factor], labels: Labels) -> None:
@@ -144,7 +144,7 @@ def _in_lines(text: str) -> str:
 
 
 def _whole(rows: Sequence[Row], labels: Labels) -> Grid:
-    verdicts = [_with_seeds(row.verdict, row.seeds) for row in rows]
+    verdicts = [with_seeds(row.verdict, row.seeds) for row in rows]
     cells = [
         [", ".join(_about(row, labels)), row.test, row.effect, *_cells(row, verdict)]
         for row, verdict in zip(rows, verdicts, strict=True)
@@ -207,10 +207,6 @@ def _shown(row: Row) -> Sequence[Effect]:
 
 def _p(value: float) -> str:
     return NOTHING if isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
-
-
-def _with_seeds(verdict: str, seeds: int | None) -> str:
-    return f"{verdict} (about {seeds:,} seeds)" if seeds else verdict
 
 
 def _sentences(rows: Iterable[Row]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from fullpipe.report.content import Column, Difference, Figure, Forest, Table, r
 from fullpipe.report.rows import interval_of, is_real, margin_of, reference_of, text_of
 from fullpipe.report.text import folded, listed, told_apart
 from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.sentence import with_seeds
 from fullpipe.validation.test import stored
 from fullpipe.validation.test.factor import INTERACTION, effect_shown
 
@@ -166,7 +167,7 @@ def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
             *([each.margin_shown] if is_pair else []),
             each.effect_shown,
             p_shown(each.p_corrected),
-            _verdict(each),
+            with_seeds(each.status, each.seeds_that_would_decide),
         ]
         for each in shown
     ]
@@ -194,11 +195,6 @@ def _between(found: StoredFactor, labels: Labels) -> str:
     """Both levels of the largest difference."""
     reference, other = (labels.level(found.factor, level) for level in found.pair.levels)
     return f"{reference} and {other}"
-
-
-def _verdict(found: StoredFactor) -> str:
-    seeds = found.seeds_that_would_decide
-    return f"{found.status} (about {seeds:,} seeds)" if seeds else found.status
 
 
 def forest_of(found: Sequence[StoredFactor], labels: Labels) -> Figure | None:

@@ -14,7 +14,6 @@ from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.shown import (
     axis_shown,
-    difference_shown,
     margin_shown,
     metric_shown,
     number_shown,
@@ -26,6 +25,7 @@ from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.finding import Finding, known
+from fullpipe.validation.compare.sentence import difference_of, verdict_of
 
 # Findings in reports: tables, and the figure of the first differences in the ranking.
 
@@ -134,10 +134,10 @@ def _table(
             axis_shown(each.metric)[1],
             number_shown(each.reference, each.unit, each.metric),
             number_shown(known(each.other), each.unit, each.metric),
-            "-" if isnan(each.difference) else difference_of(each),
+            difference_of(each, has_unit=True),
             _margin(each),
             *([p_shown(each.p_raw), p_shown(each.p_corrected)] if has_p else []),
-            _verdict(each),
+            verdict_of(each),
             *([str(each.left_out or "-")] if has_unfinished else []),
         ]
         for each in findings
@@ -157,25 +157,12 @@ def level_of(findings: Sequence[Finding]) -> str:
     )
 
 
-def difference_of(found: Finding) -> str:
-    """The difference with its unit and interval."""
-    of = found.reference, found.unit, found.metric, found.margin
-    return difference_shown(found.difference, found.interval, *of, has_unit=True)
-
-
 def _margin(found: Finding) -> str:
     """The margin as stated, or its size if the file has only the size."""
     if found.margin.relative or found.margin.absolute:
         return margin_shown(found.margin, found.unit, found.metric, has_unit=True)
     known = Margin(absolute=found.allowed)
     return margin_shown(known, found.unit, found.metric, has_unit=True) if found.allowed else "-"
-
-
-def _verdict(found: Finding) -> str:
-    """The verdict with the number of seeds that would decide, or the reason why no verdict is possible."""
-    if found.is_by_runs:
-        return f"{found.outcome}: {found.reason}"
-    return f"{found.outcome} (about {found.seeds:,} seeds)" if found.seeds else found.outcome
 
 
 def forest_of(
@@ -236,7 +223,9 @@ def _difference(found: Finding, name: str) -> Difference:
     bounds = bounds_of_difference(found.metric, found.reference)
     within = found.interval and found.interval.clipped(*bounds)
     low, high = (within.low / found.allowed, within.high / found.allowed) if within else (None, None)
-    return Difference(name, found.difference / found.allowed, low, high, found.outcome, difference_of(found))
+    return Difference(
+        name, found.difference / found.allowed, low, high, found.outcome, difference_of(found, has_unit=True)
+    )
 
 
 # Findings as a table of values, from which the means and figures of a report are made.

@@ -133,8 +133,6 @@ def check(
             for name, side in zip(_SIDES, first, strict=True)
             for point in side.points
         ],
-        changed=frozenset[int]().union(*(each.changed for each in by_case.values())),
-        bulk=frozenset[int]().union(*(each.bulk for each in by_case.values())),
         by_case=by_case,
         versions={
             side: f"{name} ({measured.name})"

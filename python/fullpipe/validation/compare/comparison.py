@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from fullpipe.analysis.metrics.measure import Margin
@@ -42,6 +44,11 @@ class Ran:
         tree = dict(of if isinstance(of, Mapping) else of.to_dict())
         return {"side": self.side, "case": self.case, "point": dict(self.point), "scenario": tree}
 
+    @property
+    def key(self) -> str:
+        """Key that is distinct for every side, case and point."""
+        return repr((self.side, self.case, dict(self.point)))
+
 
 @dataclass(frozen=True, slots=True)
 class Entries:
@@ -74,12 +81,8 @@ class Comparison:
     """The point of the scenario's own sweep; empty without a sweep."""
     measured: frozenset[str] = frozenset()
     """Metrics with a value on at least one side."""
-    changed: frozenset[int] = frozenset()
-    """Entries of `flows`, by their index in the reference, that the sides set differently."""
-    bulk: frozenset[int] = frozenset()
-    """Entries of `flows` that are bulk flows on the reference: see `metrics.bulk_flows`."""
     by_case: Mapping[str, Entries] = field(default_factory=dict)
-    """Changed and bulk entries of each case of a suite; `changed` and `bulk` are the unions over cases."""
+    """Changed and bulk entries of each case of a suite; the only case is "" without a suite."""
     ran: Sequence[Ran] = ()
     """Scenarios of all sides, if they are known."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -102,9 +105,23 @@ class Comparison:
         """Name of the variant or change: the first of `others`."""
         return self.others[0]
 
+    @property
+    def changed(self) -> frozenset[int]:
+        """Entries of `flows`, by their index in the reference, that sides set differently, in any case."""
+        return self._entries.changed
+
+    @property
+    def bulk(self) -> frozenset[int]:
+        """Entries of `flows` that are bulk flows on the reference in any case: see `metrics.bulk_flows`."""
+        return self._entries.bulk
+
+    @property
+    def _entries(self) -> Entries:
+        return reduce(or_, self.by_case.values(), Entries())
+
     def entries(self, case: str) -> Entries:
         """Changed entries and bulk flows in a case; the case is "" if the comparison is not of a suite."""
-        return self.by_case.get(case) or Entries(self.changed, self.bulk)
+        return self.by_case.get(case) or self._entries
 
     def only(self, findings: Sequence[Finding]) -> Self:
         """The comparison with some of its findings."""
@@ -355,8 +372,7 @@ def compare_all(
                 *map(Note, unequal_flows(reference, other, contrasts)),
             ],
             measured=_measured(reference) | _measured(other),
-            changed=changed_entries(reference, other),
-            bulk=bulk_entries(reference.scenario),
+            by_case={"": Entries(changed_entries(reference, other), bulk_entries(reference.scenario))},
             ran=[Ran(side.name, side.scenario, point) for side in (reference, other)],
         )
         for point, reference, other, contrasts, notes in found

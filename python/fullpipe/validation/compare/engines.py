@@ -14,7 +14,7 @@ from fullpipe.analysis.points import of_parts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
-from fullpipe.validation.compare.comparison import EngineComparison
+from fullpipe.validation.compare.comparison import EngineComparison, Entries
 from fullpipe.validation.compare.contrast import Series, contrast_of, measure_of, overridden, series_of
 from fullpipe.validation.compare.finding import Cell, Finding, Note, check_groups
 from fullpipe.validation.compare.rules import independent
@@ -184,7 +184,7 @@ def compare(
         sides={name: [run.meta.seed for run in side.runs] for name, side in found.sides.items()},
         given=tuple(runs),
         findings=tuple(findings),
-        bulk=bulk_entries(found.sides[reference].scenario),
+        by_case={"": Entries(bulk=bulk_entries(found.sides[reference].scenario))},
         notes=tuple(
             Note(f"{name}: {metric} of {', '.join(of)} is left out, {why}", metric)
             for (name, metric, why), of in gaps.items()

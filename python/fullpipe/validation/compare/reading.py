@@ -37,8 +37,7 @@ def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> lis
             sides={name: _seeds(seeds.get(name), of[0].runs) for name in of[0].sides},
             findings=of,
             point=of[0].point,
-            changed=entries[of[0].sides[1], of[0].case].changed,
-            bulk=entries[of[0].sides[1], of[0].case].bulk,
+            by_case={of[0].case: entries[of[0].sides[1], of[0].case]},
             ran=ran,
             settings=settings,
         )

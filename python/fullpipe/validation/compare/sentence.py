@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any, NamedTuple
 
 from fullpipe.analysis.limits import bounds_of_difference
@@ -11,6 +12,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import (
     LONGEST,
     begun,
+    difference_shown,
     difference_unit_shown,
     is_relative,
     listed,
@@ -110,7 +112,7 @@ def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None)
         given: Further labels, which take precedence over those of the scenarios.
     """
     ran = {id(one): one for each in made for one in each.ran}.values()
-    scenarios = {repr((one.side, one.case, dict(one.point))): one.scenario for one in ran}.values()
+    scenarios = {one.key: one.scenario for one in ran}.values()
     trees: Iterable[Mapping[str, Any]] = (
         each if isinstance(each, Mapping) else each.to_dict() for each in scenarios
     )
@@ -349,6 +351,28 @@ def _from_to(found: Finding) -> str:
     if found.is_by_runs:
         return _value(found.reference, found)
     return f"{_number(found.reference, found)} and {_value(found.other, found)}"
+
+
+def verdict_of(found: Finding) -> str:
+    """The outcome with the number of seeds that would decide, or the reason if single runs decide."""
+    return f"{found.outcome}: {found.reason}" if found.is_by_runs else with_seeds(found.outcome, found.seeds)
+
+
+def with_seeds(verdict: str, seeds: int | None) -> str:
+    """A verdict with the number of seeds that would decide, if it is known.
+
+    >>> with_seeds("undecided", 12), with_seeds("better", None)
+    ('undecided (about 12 seeds)', 'better')
+    """
+    return f"{verdict} (about {seeds:,} seeds)" if seeds else verdict
+
+
+def difference_of(found: Finding, *, has_unit: bool = False) -> str:
+    """The difference with its interval, for a table; a dash if it is not known."""
+    if isnan(found.difference):
+        return "-"
+    of = found.reference, found.unit, found.metric, found.margin
+    return difference_shown(found.difference, found.interval, *of, has_unit=has_unit)
 
 
 def placed(found: Finding, names: Names | None = None) -> str:

@@ -218,7 +218,7 @@ def told(made: Sequence[Comparison], labels: Mapping[str, str] | None = None) ->
         made: The comparisons.
         labels: Further words for paths and values, which are added to the labels of the scenarios.
     """
-    ran = {repr((one.side, one.case, dict(one.point))): one for each in made for one in each.ran}
+    ran = {one.key: one for each in made for one in each.ran}
     return {
         "format": FORMAT,
         "sides": {name: list(seeds) for each in made for name, seeds in each.sides.items()},
