@@ -3,9 +3,10 @@
 import json
 import re
 from enum import StrEnum
+from importlib import import_module
 from importlib.resources import files as of_package
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -57,7 +58,7 @@ def schema(
     TOML) needs "#:schema ./fullpipe.schema.json" as the first line of a scenario, as `fullpipe init` writes
     it.
     """
-    text = {Of.SCENARIO: schema_text, Of.FINDINGS: findings_text, Of.TESTS: tests_text}[of]()
+    text = schema_text(of)
     if out is None:
         echo(text, nl=False)
         return
@@ -65,25 +66,20 @@ def schema(
     echo(out)
 
 
-def schema_text() -> str:
-    """The schema of scenario files, as JSON text."""
-    from fullpipe.scenario.schema import file_schema  # imported here, as this import is slow
-
-    return json.dumps(file_schema(), indent=1, ensure_ascii=False) + "\n"
+def schema_text(of: Of = Of.SCENARIO) -> str:
+    """The schema of a kind of files, as JSON text."""
+    return json.dumps(_schema(of), indent=1, ensure_ascii=False) + "\n"
 
 
-def findings_text() -> str:
-    """The schema of files of findings."""
-    from fullpipe.validation.compare import stored  # imported here, as above
+def _schema(of: Of) -> dict[str, Any]:
+    """The schema of a kind of files. Its module is imported here, as these imports are slow."""
+    if of == Of.SCENARIO:
+        from fullpipe.scenario.schema import file_schema
 
-    return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"
-
-
-def tests_text() -> str:
-    """The schema of files of tests."""
-    from fullpipe.validation.test import stored  # imported here, as above
-
-    return json.dumps(stored.schema(), indent=1, ensure_ascii=False) + "\n"
+        return file_schema()
+    name = {Of.FINDINGS: "compare", Of.TESTS: "test"}[of]
+    schema: dict[str, Any] = import_module(f"fullpipe.validation.{name}.stored").schema()
+    return schema
 
 
 # `fullpipe init`: writes a scenario to start from.

@@ -6,6 +6,7 @@ from itertools import groupby
 from math import isnan
 from textwrap import wrap
 
+from fullpipe.analysis.shown import p_shown
 from fullpipe.analysis.statistics import Effect
 from fullpipe.cli import forms
 from fullpipe.cli.answer import Answer as Answered
@@ -206,7 +207,7 @@ def _shown(row: Row) -> Sequence[Effect]:
 
 
 def _p(value: float) -> str:
-    return NOTHING if isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+    return NOTHING if isnan(value) else p_shown(value)
 
 
 def _sentences(rows: Iterable[Row]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from fullpipe.report import recipe
@@ -106,7 +107,7 @@ class Lines:
     is_log: bool = False
     """Whether places are at their logarithms."""
 
-    @property
+    @cached_property
     def places(self) -> list[float]:
         """Places of all lines."""
         return sorted({point[0] for line in self.lines for point in line.points})

@@ -154,7 +154,7 @@ def notes_of(found: Mapping[str, Any]) -> Sequence[Any]:
 _MOST_SCENARIOS = 12
 
 
-class Ran(NamedTuple):
+class FileScenario(NamedTuple):
     """A scenario of a file."""
 
     side: str | None
@@ -163,20 +163,20 @@ class Ran(NamedTuple):
     scenario: Scenario
 
 
-def scenarios_in(found: Mapping[str, Any]) -> list[Ran]:
+def scenarios_in(found: Mapping[str, Any]) -> list[FileScenario]:
     """The scenarios of a file that this version can read."""
-    given, made = found.get("scenarios"), list[Ran]()
+    given, made = found.get("scenarios"), list[FileScenario]()
     for each in given if isinstance(given, list) else []:
         try:
             side = text_of(each["side"]) if "side" in each else None
             case = text_of(each["case"]) if each.get("case") else ""
-            made.append(Ran(side, case, Scenario(**each["scenario"])))
+            made.append(FileScenario(side, case, Scenario(**each["scenario"])))
         except (AttributeError, FullpipeError, LookupError, TypeError, ValueError):
             continue
     return made
 
 
-def by_side(ran: Iterable[Ran]) -> dict[str, list[Scenario]]:
+def by_side(ran: Iterable[FileScenario]) -> dict[str, list[Scenario]]:
     """The scenarios of every side and case."""
     made: dict[str, list[Scenario]] = {}
     for each in ran:
@@ -185,7 +185,7 @@ def by_side(ran: Iterable[Ran]) -> dict[str, list[Scenario]]:
     return made
 
 
-def by_case(ran: Iterable[Ran]) -> dict[str, list[Scenario]]:
+def by_case(ran: Iterable[FileScenario]) -> dict[str, list[Scenario]]:
     """The scenarios of every case, of all sides."""
     made: dict[str, list[Scenario]] = {}
     for each in ran:

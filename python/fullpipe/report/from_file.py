@@ -14,7 +14,6 @@ from fullpipe.analysis.points import Subject, shape_of
 from fullpipe.analysis.shown import begun
 from fullpipe.errors import NoRunError
 from fullpipe.report import factors
-from fullpipe.report import findings as shown
 from fullpipe.report.basis import of_json
 from fullpipe.report.content import (
     Block,
@@ -31,8 +30,8 @@ from fullpipe.report.content import (
     rows_of,
 )
 from fullpipe.report.factors import factors_in, forest_of_effects
-from fullpipe.report.files import Ran, by_case, by_side, files_of, notes_of, recipe_of, scenarios_in
-from fullpipe.report.findings import FindingPoints
+from fullpipe.report.files import FileScenario, by_case, by_side, files_of, notes_of, recipe_of, scenarios_in
+from fullpipe.report.findings import VERDICTS, FindingPoints, first_table, forest_of, point_of, whole_table
 from fullpipe.report.path import path_of, path_of_runs, sources_of
 from fullpipe.report.rows import HOW, Budget, summary, table_of, tally, text_of
 from fullpipe.report.runs import figures, page, repeat, tables
@@ -54,7 +53,7 @@ _TOP = (
 """Keys of a file that have a place of their own; all others are listed."""
 _FACTS = {"intervals": "Intervals of differences"}
 """Names of keys that do not speak for themselves."""
-_OF_FILES = ("More findings", shown.VERDICTS, "Metrics asked for", "Notes")
+_OF_FILES = ("More findings", VERDICTS, "Metrics asked for", "Notes")
 """Details of runs that a file has itself."""
 _OF_TESTS = (
     *("test", "effect", "of", "metric", "unit", "point", "means", "difference", "interval", "statistic"),
@@ -148,7 +147,7 @@ def _part(
     )
     has_cases = any(each.case for each in findings)
     leading = lead(points, made) if points else None
-    at = shown.point_of(order, *leading) if leading else {}
+    at = point_of(order, *leading) if leading else {}
     drawn = figures.over_points(points, budget.figures, leading, at)[0] if points and not has_cases else []
     is_swept = points is not None and len(points.paths) > 1
     scenarios = by_side(ran)
@@ -156,7 +155,7 @@ def _part(
     forest = (
         factors.forest_of(tested, labels)
         if tested
-        else shown.forest_of(findings, order, labels) or forest_of_effects(others)
+        else forest_of(findings, order, labels) or forest_of_effects(others)
     )
     is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
     first = drawn[0] if is_drawn else forest
@@ -166,7 +165,7 @@ def _part(
     where = "All tests" if tested else "Rows"
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
-        Section(shown.VERDICTS, list(_verdicts(kind, every, budget, labels))),
+        Section(VERDICTS, list(_verdicts(kind, every, budget, labels))),
         Section(
             where,
             [table_of(others, f"All rows of {kind}", budget.rows, labels)] if others else [],
@@ -177,7 +176,7 @@ def _part(
     ]
     again = text_of(found["command"]) if found.get("command") else ""
     table = factors.table_of(tested, labels) if tested else None
-    table = shown.first_table(findings, order, labels) if findings else table
+    table = first_table(findings, order, labels) if findings else table
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
@@ -324,7 +323,7 @@ def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget, labels: La
     if kind in HOW and findings:
         yield Text(HOW[kind])
     if findings:
-        yield shown.whole_table(findings, budget.rows, labels)
+        yield whole_table(findings, budget.rows, labels)
 
 
 def _of_values(
@@ -341,7 +340,7 @@ def _of_values(
         yield Section("What the metrics mean", [tables.meanings(points)])
 
 
-def _paths(ran: Iterable[Ran], cases: Iterable[str]) -> list[Figure]:
+def _paths(ran: Iterable[FileScenario], cases: Iterable[str]) -> list[Figure]:
     """The path of every case, with its name."""
     known = by_case(ran)
     drawn = ((case, path_of(known.get(case, ()))) for case in dict.fromkeys(cases))

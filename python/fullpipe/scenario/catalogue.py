@@ -35,9 +35,13 @@ def is_same_parameter(key: str, other: str) -> bool:
     return any(key == other + unit or other == key + unit for unit in _SUFFIXES.values())
 
 
-def is_former(key: str, present: str) -> bool:
-    """Whether a key is the former key of an impairment."""
-    return FORMER_KEYS.get(present) == key
+def are_former(key: str, other: str) -> bool:
+    """Whether two keys are the former and the present key of one impairment, in either order.
+
+    >>> are_former("thin", "ack_filter"), are_former("ack_filter", "thin"), are_former("thin", "batch")
+    (True, True, False)
+    """
+    return FORMER_KEYS.get(other) == key or FORMER_KEYS.get(key) == other
 
 
 def _like(default: object) -> tuple[type, ...]:

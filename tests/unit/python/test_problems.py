@@ -222,6 +222,15 @@ def test_a_former_key_of_an_impairment_is_read(key: str, former: str, value: obj
     assert scenario.with_values({f"topology.bottleneck.{former}": value}) == scenario
 
 
+def test_a_key_beside_its_former_key_is_refused_by_both_names() -> None:
+    bottleneck = {**BASE["topology"]["bottleneck"], "thin": 4, "ack_filter": 4}
+    with pytest.raises(ScenarioError) as error:
+        Scenario(**{**BASE, "topology": {**BASE["topology"], "bottleneck": bottleneck}})
+    assert error.value.problems == (
+        "topology.bottleneck.thin: is the former key of ack_filter, which is given, too; leave out thin",
+    )
+
+
 def test_a_mistake_is_at_the_spelling_that_was_written() -> None:
     with pytest.raises(
         ScenarioError, match=r"^topology.bottleneck.reordering.every: must be at least 1, got 0"

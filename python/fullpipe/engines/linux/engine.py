@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
-from fullpipe.engines import cache as caches
+from fullpipe.engines import cache
 from fullpipe.engines.base import (
     Capabilities,
     InstallOptions,
@@ -212,7 +212,7 @@ def install(options: InstallOptions, say: Say) -> None:
         EngineError: If something is missing, a step fails, or another installation runs.
     """
     try:
-        with (caches.made("linux") / "lock").open("w") as lock:
+        with (cache.made("linux") / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _install(options, say)
     except BlockingIOError as error:
@@ -227,7 +227,7 @@ def install(options: InstallOptions, say: Say) -> None:
 def trusted() -> Requirement:
     """Check that only this user can change the kernel and the guest's program."""
     found = find()
-    return caches.requirement(folder() / "installed.json", program(), *([found.kernel] if found else []))
+    return cache.requirement(folder() / "installed.json", program(), *([found.kernel] if found else []))
 
 
 def _install(options: InstallOptions, say: Say) -> None:

@@ -102,7 +102,7 @@ def other_spellings(node: Any, key: Any) -> list[str]:
         return []
     kind = node.get("kind")
     if kind is None:
-        return [other for other in node if catalogue.is_former(other, key) or catalogue.is_former(key, other)]
+        return [other for other in node if catalogue.are_former(other, key)]
     if not isinstance(kind, str) or ":" in kind:  # a user's algorithm may have both target and target_s
         return []
     return [other for other in node if catalogue.is_same_parameter(other, key)]

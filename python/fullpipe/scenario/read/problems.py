@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from fullpipe.errors import brief, shown, suggestion
+from fullpipe.scenario.catalogue import FORMER_KEYS
 from fullpipe.scenario.model.base import ProblemsError, WithinError
 from fullpipe.scenario.model.later import models_in
 from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE, SIZE
@@ -82,7 +83,11 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
     if kind == "value_error":
         return str(context["error"])
     if kind == "extra_forbidden":
-        return f"unknown key{suggestion(str(details['loc'][-1]), place.siblings)}"
+        key = str(details["loc"][-1])
+        present = next((name for name in place.siblings if FORMER_KEYS.get(name) == key), None)
+        if present:
+            return f"is the former key of {present}, which is given, too; leave out {key}"
+        return f"unknown key{suggestion(key, place.siblings)}"
     if kind == "missing":
         return f"missing{_example(place)}"
     if kind in _WANTED:

@@ -1,5 +1,6 @@
 """Installed parts of the engine: toolchain, guest program, kernels and their algorithms."""
 
+import functools
 import hashlib
 import json
 import lzma
@@ -12,10 +13,9 @@ import tempfile
 import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 
-from fullpipe.engines import cache as caches
+from fullpipe.engines import cache
 from fullpipe.engines.base import Requirement, Say
 from fullpipe.engines.linux.install import debian
 from fullpipe.engines.linux.tc import qdisc
@@ -69,7 +69,7 @@ BORROWED = ("flex", "bison", "m4")
 the C library."""
 
 
-@cache
+@functools.cache
 def compiler() -> Requirement:
     """Check that programs can be compiled and linked statically."""
     remedy = "install gcc and the static C library (Debian: gcc libc6-dev)"
@@ -182,7 +182,7 @@ def everything() -> Installed:
 
 def folder() -> Path:
     """Return the folder of this engine's files."""
-    return caches.folder("linux")
+    return cache.folder("linux")
 
 
 def find() -> Installed | None:
@@ -219,7 +219,7 @@ _SOURCES = _ENGINE / "guest"
 _COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-s", "-Wl,--build-id=none")
 
 
-@cache
+@functools.cache
 def sources() -> str:
     """Return a fingerprint of this engine's code: the guest's program, and the code that writes its script
     and reads its results."""
@@ -247,7 +247,7 @@ def compile_program() -> Path:
     found = compiler()
     if not found.present:
         raise EngineError(f"{found.detail}; {found.remedy}")
-    with tempfile.TemporaryDirectory(dir=caches.made("linux")) as work:
+    with tempfile.TemporaryDirectory(dir=cache.made("linux")) as work:
         made = Path(work) / "guest"
         files = sorted(str(path) for path in _SOURCES.glob("*.c"))
         done = subprocess.run(
