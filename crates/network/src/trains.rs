@@ -50,7 +50,11 @@ impl Trains {
     pub fn new(recorded: Vec<Train>, idle: Duration, repeats: bool, offset: Duration) -> Trains {
         let lasts = recorded.last().is_some_and(|last| last.at > Duration::ZERO);
         let whole = recorded.iter().all(|train| !train.offsets.is_empty());
-        assert!(recorded.len() > 1 && lasts && whole, "{} trains are no recording", recorded.len());
+        assert!(
+            recorded.len() > 1 && lasts && whole,
+            "{} trains: at least two, each with a packet, must end after 0",
+            recorded.len()
+        );
         Trains { recorded, idle, repeats, offset, present: None }
     }
 

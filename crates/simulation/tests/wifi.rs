@@ -73,5 +73,5 @@ fn mistakes_are_named_with_their_place() {
     let said = refusal(json!({ "station_mcs": [12] }));
     assert!(said.starts_with("media[0].params.station_mcs[0]: MCS 12 does not exist in 802.11ax"), "{said}");
     let said = refusal(json!({ "station_mcs": [1, 1] }));
-    assert!(said.starts_with("media[0].params: its parameters need 4 ports, not 2"), "{said}");
+    assert!(said.starts_with("media[0].params: these parameters need 4 ports, but 2 are given"), "{said}");
 }

@@ -131,7 +131,7 @@ impl CellularParams {
 
     fn carrier_exists<G: Generation>(&self) -> Check {
         let at_most = |name: &str, given: u64, most: u64| {
-            ensure(given <= most, name, || format!("{given}; the maximum is {most}"))
+            ensure(given <= most, name, || format!("{given} is out of range; the maximum is {most}"))
         };
         at_most("resource_blocks", self.resource_blocks, G::RESOURCE_BLOCKS)?;
         at_most("numerology", self.numerology, G::NUMEROLOGY)?;
@@ -140,14 +140,18 @@ impl CellularParams {
         for (name, symbols) in [("down_symbols", &self.down_symbols), ("up_symbols", &self.up_symbols)] {
             let carries = |&symbols: &u64| symbols > 0 && G::bits(0, 1, symbols, 1) > 0;
             ensure(symbols.iter().all(|&symbols| symbols <= SYMBOLS), name, || {
-                format!("a slot has {SYMBOLS} symbols")
+                format!("a slot has {SYMBOLS} symbols; write 0 to {SYMBOLS}")
             })?;
             ensure(symbols.iter().any(carries), name, || {
                 "no slot has enough symbols for a block; write more symbols for at least one slot".into()
             })?;
         }
         ensure(self.down_symbols.len() == self.up_symbols.len(), "up_symbols", || {
-            format!("{} slots, but down_symbols has {}", self.up_symbols.len(), self.down_symbols.len())
+            format!(
+                "{} slots, but down_symbols has {}; write the same number of slots",
+                self.up_symbols.len(),
+                self.down_symbols.len()
+            )
         })
     }
 
@@ -173,8 +177,10 @@ impl CellularParams {
 
     fn users_exist<G: Generation>(&self) -> Check {
         let count = self.user_mcs.len();
-        ensure(count > 0, "user_mcs", || "a cell has at least one user; write the MCS of each".into())?;
-        ensure(count <= MOST_USERS, "user_mcs", || format!("{count} users; the maximum is {MOST_USERS}"))?;
+        ensure(count > 0, "user_mcs", || "a cell has at least one user; write the MCS of each user".into())?;
+        ensure(count <= MOST_USERS, "user_mcs", || {
+            format!("{count} users are too many; the maximum is {MOST_USERS}")
+        })?;
         let lists = [
             ("user_rates", self.user_rates.len()),
             ("user_snr", self.user_snr.len()),
@@ -184,7 +190,7 @@ impl CellularParams {
         ];
         for (name, length) in lists {
             ensure(length == 0 || length == count, name, || {
-                format!("{length} values for {count} users; write one for each, or none")
+                format!("{length} values for {count} users; write one value for each user, or none")
             })?;
         }
         (0..count).try_for_each(|user| self.user_exists::<G>(user))
@@ -194,7 +200,7 @@ impl CellularParams {
         let place = |list: &str| format!("{list}[{user}]");
         let (mcs, errors) = (self.user_mcs[user], self.errors_of(user));
         ensure(mcs < G::SCHEMES, place("user_mcs"), || {
-            format!("MCS {mcs}; the MCS are 0 to {}", G::SCHEMES - 1)
+            format!("MCS {mcs} does not exist; write 0 to {}", G::SCHEMES - 1)
         })?;
         ensure((0.0..1.0).contains(&errors), place("user_errors"), || {
             format!("{errors} is out of range; it must be at least 0 and less than 1")
@@ -207,7 +213,7 @@ impl CellularParams {
             "must be a start, a length, and a period that exceeds the length or is 0".into()
         })?;
         ensure(self.share_of_gaps(user) < 1.0, place("user_gaps_ns"), || {
-            "periodic gaps take all of the time; shorten some, or lengthen their periods".into()
+            "periodic gaps take all of the time; shorten some gaps, or lengthen their periods".into()
         })
     }
 

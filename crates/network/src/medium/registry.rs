@@ -50,6 +50,6 @@ pub(super) fn with_ports<P>(
     if ports == 0 || made.ports() == ports {
         return Ok(made);
     }
-    let message = format!("its parameters need {} ports, not {ports}", made.ports());
+    let message = format!("these parameters need {} ports, but {ports} are given", made.ports());
     Err(BuildError::Params { name, problems: Problem::new("", message).into() })
 }

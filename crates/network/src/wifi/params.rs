@@ -108,9 +108,11 @@ impl WifiParams {
 
     fn stations_exist(&self) -> Check {
         let count = self.station_mcs.len();
-        ensure(count > 0, "station_mcs", || "a cell has at least one station; write the MCS of each".into())?;
+        ensure(count > 0, "station_mcs", || {
+            "a cell has at least one station; write the MCS of each station".into()
+        })?;
         ensure(count <= MOST_STATIONS, "station_mcs", || {
-            format!("{count} stations; the maximum is {MOST_STATIONS}")
+            format!("{count} stations are too many; the maximum is {MOST_STATIONS}")
         })?;
         let lists = [
             ("station_streams", self.station_streams.len()),
@@ -120,7 +122,7 @@ impl WifiParams {
         ];
         for (name, length) in lists {
             ensure(length == 0 || length == count, name, || {
-                format!("{length} values for {count} stations; write one for each, or none")
+                format!("{length} values for {count} stations; write one value for each station, or none")
             })?;
         }
         (0..count).try_for_each(|station| self.station_exists(station))

@@ -20,16 +20,19 @@ fn mistakes_are_named() {
     };
     let cases = [
         (lte(json!({ "resource_blocks": 0 })), "resource_blocks: 0 is out of range"),
-        (lte(json!({ "resource_blocks": 101 })), "resource_blocks: 101; the maximum is 100"),
-        (lte(json!({ "numerology": 1 })), "numerology: 1; the maximum is 0"),
-        (lte(json!({ "layers": 5 })), "layers: 5; the maximum is 4"),
+        (lte(json!({ "resource_blocks": 101 })), "resource_blocks: 101 is out of range; the maximum is 100"),
+        (lte(json!({ "numerology": 1 })), "numerology: 1 is out of range; the maximum is 0"),
+        (lte(json!({ "layers": 5 })), "layers: 5 is out of range; the maximum is 4"),
         (lte(json!({ "down_symbols": [] })), "down_symbols: no slot has enough symbols for a block"),
         (lte(json!({ "up_symbols": [0, 2] })), "up_symbols: no slot has enough symbols for a block"),
         (lte(json!({ "up_symbols": [15] })), "up_symbols: a slot has 14 symbols"),
         (lte(json!({ "up_symbols": [14, 14] })), "up_symbols: 2 slots, but down_symbols has 1"),
         (lte(json!({ "user_mcs": [] })), "user_mcs: a cell has at least one user"),
-        (lte(json!({ "user_mcs": [3, 29] })), "user_mcs[1]: MCS 29; the MCS are 0 to 28"),
-        (lte(json!({ "user_mcs": vec![1; 1_000_000] })), "user_mcs: 1000000 users; the maximum is 10000"),
+        (lte(json!({ "user_mcs": [3, 29] })), "user_mcs[1]: MCS 29 does not exist; write 0 to 28"),
+        (
+            lte(json!({ "user_mcs": vec![1; 1_000_000] })),
+            "user_mcs: 1000000 users are too many; the maximum is 10000",
+        ),
         (lte(json!({ "user_errors": [0.1, 0.1] })), "user_errors: 2 values for 1 users"),
         (lte(json!({ "user_errors": [1.0] })), "user_errors[0]: 1 is out of range"),
         (

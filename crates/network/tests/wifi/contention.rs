@@ -158,7 +158,7 @@ fn after_a_collision_the_sender_of_the_short_frame_goes_first() {
     let mut element = cell(&params, 1);
     carried(&mut *element, &[1, 3], time);
     let [long, short] = [1, 3].map(|port| number(&*element, port, end, "ppdus"));
-    assert!(short > 1.02 * long, "{short} short ones, {long} long ones");
+    assert!(short > 1.02 * long, "{short} short PPDUs, {long} long PPDUs");
 }
 
 #[test]

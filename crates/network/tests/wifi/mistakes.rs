@@ -30,7 +30,10 @@ fn mistakes_are_named() {
             json!({ "standard": "802.11n", "width_mhz": 20, "station_mcs": [8] }),
             "MCS 8 does not exist in 802.11n, which has 0 to 7",
         ),
-        (json!({ "station_mcs": vec![1; 1_000_000] }), "station_mcs: 1000000 stations; the maximum is 2007"),
+        (
+            json!({ "station_mcs": vec![1; 1_000_000] }),
+            "station_mcs: 1000000 stations are too many; the maximum is 2007",
+        ),
         (
             json!({ "standard": "802.11n", "station_mcs": [1] }),
             "width_mhz: 80 MHz does not exist in 802.11n, which has 20, 40 MHz",
@@ -89,5 +92,5 @@ fn a_station_has_two_ports() {
     let queues = (0..3).map(|_| super::saturated::endless()).collect();
     let said =
         medium::build::<Tag>("wifi", &json!({ "station_mcs": [1, 2] }), queues, never, 1).err().unwrap();
-    assert_eq!(said.to_string(), "wifi: its parameters need 4 ports, not 3");
+    assert_eq!(said.to_string(), "wifi: these parameters need 4 ports, but 3 are given");
 }
