@@ -78,7 +78,8 @@ def _paragraph(text: str) -> str:
 
 def _entry(home: str, name: str, value: Any, module: Any) -> Iterator[str]:
     if inspect.ismodule(value):
-        yield f"The module [`{home}.{name}`](python/{name}.md)."
+        own = next(known for known, module_name in MODULES.items() if module_name == value.__name__)
+        yield f"The module [`{own}`](python/{_short(own)}.md)."
     elif inspect.isclass(value):
         yield from _class(name, value)
     elif inspect.isroutine(value):

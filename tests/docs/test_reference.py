@@ -162,6 +162,20 @@ def test_the_pages_are_files_beside_those_that_are_written_by_hand(tmp_path: Pat
     assert found == by_hand | made_of_code
     assert made == len(made_of_code) > 40
     assert (folder / "assets" / "kato2025-figure-2.svg").exists()
+    links = (
+        (page.parent / link, page) for page in folder.rglob("*.md") for link in LINK.findall(_prose(page))
+    )
+    dead = [
+        f"{page.name}: {file}" for file, page in links if not file.exists() and "notebooks" not in file.parts
+    ]
+    assert dead == []
+
+
+LINK = re.compile(r"\]\((?!https?:)([\w./-]+\.md)(?:#[\w-]*)?\)")
+
+
+def _prose(page: Path) -> str:
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
 def test_the_page_of_scenarios_has_every_key_with_its_type() -> None:
