@@ -20,7 +20,7 @@ from fullpipe.analysis.points import Subject, groups_asked, points_of
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
-from fullpipe.scenario import Scenario
+from fullpipe.scenario import Scenario, scenario_names
 from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
@@ -199,6 +199,18 @@ class Points:
     def scenario(self) -> Scenario | None:
         """One scenario with all these points; None if no sweep has exactly these points."""
         return scenario_of(self.name, (run.scenario for run in self.runs))
+
+    @cached_property
+    def bundled(self) -> str:
+        """The name of the bundled scenario with exactly these points; empty if there is no such scenario."""
+        if self.scenario is None or self.name not in scenario_names():
+            return ""
+        there: Sequence[Scenario] = Scenario.named(self.name).expand()
+        return (
+            self.name
+            if {one.digest for one in there} == {one.digest for one in self.scenario.expand()}
+            else ""
+        )
 
     @cached_property
     def algorithms(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from fullpipe.engines import flent, pcap
 from fullpipe.report.content import Block, Code, Download, Text
@@ -11,7 +11,6 @@ from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import listed
 from fullpipe.runs.population import file_shown
-from fullpipe.scenario import Scenario, scenario_names
 
 READ = (flent.ENGINE, pcap.ENGINE)
 """Engines that read files."""
@@ -22,7 +21,7 @@ _DEFAULT = "runs"
 def command(found: Points) -> str:
     """Commands that make the runs again, a line per engine or seed."""
     scenario = found.scenario
-    file = "" if scenario is None else _name_of(found, scenario) or file_name(scenario.name)
+    file = "" if scenario is None else found.bundled or file_name(scenario.name)
     return "\n".join(_commands(found, file)) if file else ""
 
 
@@ -31,7 +30,7 @@ def recipe(found: Points, *more: str) -> Recipe:
     scenario = found.scenario
     if scenario is None:
         return Recipe([each for each in more if each])
-    named = _name_of(found, scenario)
+    named = found.bundled
     file = named or file_name(scenario.name)
     simulated = any(run.meta.engine.name not in READ for run in found.runs)
     needs = [] if named or not simulated else [f"Save the scenario as {file}."]
@@ -99,11 +98,3 @@ def _store(found: Points) -> list[str]:
     folder = found.runs[0].folder
     name = folder.absolute().parent.parent.name if folder else _DEFAULT
     return [] if name == _DEFAULT else ["--out", name]
-
-
-def _name_of(found: Points, scenario: Scenario) -> str:
-    """The name of the bundled scenario with the same points; empty if there is no such scenario."""
-    if found.name not in scenario_names():
-        return ""
-    there: Sequence[Scenario] = Scenario.named(found.name).expand()
-    return found.name if {one.digest for one in there} == {one.digest for one in scenario.expand()} else ""
