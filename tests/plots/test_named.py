@@ -10,8 +10,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from fullpipe import Run, Scenario, sweep, sweeps
+from fullpipe.analysis.points import is_geometric
 from fullpipe.cli import app
-from fullpipe.cli.plot_axes import is_geometric
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.selection import read_labels

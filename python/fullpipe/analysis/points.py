@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
 from fullpipe.analysis.limits import bounds_of
@@ -282,3 +285,23 @@ def check_groups(subjects: Iterable[Subject], known: Collection[str]) -> None:
     for _, of in subjects:
         if of is not None and of not in known:
             raise UnknownNameError("group of flows", of, known)
+
+
+# The spacing of swept values.
+
+
+_GEOMETRIC = 4
+"""Least ratio of the last to the first value of a geometric sweep."""
+
+
+def is_geometric(values: Sequence[float]) -> bool:
+    """Whether swept values are spaced more evenly on a logarithmic axis than on a linear one.
+
+    >>> is_geometric([1, 2, 4, 8, 16]), is_geometric([0.5, 1, 4]), is_geometric([1, 2, 3, 4])
+    (True, True, False)
+    """
+    if len(values) < 3 or min(values) <= 0 or values[-1] < _GEOMETRIC * values[0]:
+        return False
+    ratios = [math.log(high / low) for low, high in pairwise(values)]
+    steps = [high - low for low, high in pairwise(values)]
+    return bool(pstdev(ratios) / fmean(ratios) < pstdev(steps) / fmean(steps))

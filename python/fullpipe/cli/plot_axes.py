@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from statistics import fmean, pstdev
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
@@ -17,8 +15,6 @@ from fullpipe.scenario.model.base import Unit
 from fullpipe.scenario.quantities import as_numbers
 
 _NOTHING: Mapping[str, str] = {}
-_GEOMETRIC = 4
-"""Least ratio of the last to the first value of a geometric sweep."""
 _FEW = 3
 """Wanted number of ticks on a logarithmic axis; finer steps within a decade are used to reach the number."""
 _STEPS: tuple[tuple[int, ...], ...] = ((1,), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9))
@@ -105,19 +101,6 @@ def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
     if is_wanted and bool((values <= 0).any()):
         raise typer.BadParameter(f"--log {axis}: some values are 0 or below; leave out --log {axis}")
     return is_wanted
-
-
-def is_geometric(values: Sequence[float]) -> bool:
-    """Whether swept values are spaced more evenly on a logarithmic axis than on a linear one.
-
-    >>> is_geometric([1, 2, 4, 8, 16]), is_geometric([0.5, 1, 4]), is_geometric([1, 2, 3, 4])
-    (True, True, False)
-    """
-    if len(values) < 3 or min(values) <= 0 or values[-1] < _GEOMETRIC * values[0]:
-        return False
-    ratios = [math.log(high / low) for low, high in pairwise(values)]
-    steps = [high - low for low, high in pairwise(values)]
-    return bool(pstdev(ratios) / fmean(ratios) < pstdev(steps) / fmean(steps))
 
 
 def make_log(place: Any, axis: Axis, values: pl.Series) -> None:

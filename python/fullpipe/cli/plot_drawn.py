@@ -16,13 +16,13 @@ from matplotlib.colors import LogNorm
 from fullpipe import plots
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Better, Bounds
 from fullpipe.analysis.over_seeds import FEW
+from fullpipe.analysis.points import is_geometric
 from fullpipe.cli.plot_axes import (
     NO_FACTORS,
     Axis,
     Factor,
     Factors,
     as_axis,
-    is_geometric,
     is_log,
     make_log,
     rank,

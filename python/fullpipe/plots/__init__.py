@@ -7,10 +7,9 @@ from fullpipe.analysis.over_time import QUANTITIES, Quantity, flow_labels, prese
 from fullpipe.palette import COLOURS
 from fullpipe.plots.cells import CELL_FIGURES
 from fullpipe.plots.comparisons import engines, forest, grouped_bars, lines_with_intervals
-from fullpipe.plots.overview import overview, plot_run
 from fullpipe.plots.packets import PACKET_FIGURES, handover
 from fullpipe.plots.samples import SAMPLE_FIGURES, all_scaled, boxes, cumulative, sorted_bars
-from fullpipe.plots.series import time_series
+from fullpipe.plots.series import overview, plot_run, time_series
 from fullpipe.plots.style import (
     FORMATS,
     check_format,

@@ -163,7 +163,7 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     found = delays(tables["packets"])
     figure, (came, late) = new_figure(1, 2, row_height=2.4)
     frames = []
-    styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
+    styles = flow_looks(tables, found["flow"].unique(maintain_order=True).to_list())
     for (flow,), rows in found.group_by("flow", maintain_order=True):
         name = str(flow)
         look = {"drawstyle": "steps-post", "label": name, **styles[name].line}
@@ -210,7 +210,7 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
     window = (end_s - (1 + _PAUSES_BEFORE) * pause_s, end_s + _PAUSES_AFTER * pause_s)
     figure, (took, waiting) = new_figure(2, row_height=1.8)
     frames = []
-    styles = flow_looks(tables, [str(flow) for flow in found["flow"].unique(maintain_order=True)])
+    styles = flow_looks(tables, found["flow"].unique(maintain_order=True).to_list())
     for (flow,), rows in found.group_by("flow", maintain_order=True):
         name, look = str(flow), styles[str(flow)]
         late = rows.sort("sent_s").filter(pl.col("sent_s").is_between(*window))

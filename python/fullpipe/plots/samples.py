@@ -36,6 +36,7 @@ from fullpipe.scenario.model.flows import flow_names
 OVER = ("delivery", "rtt")
 """Quantities that are drawn over the bytes in flight, one panel each."""
 _ENTRY = ["run", "actor", "time_s"]
+_COLUMNS = ("time_s", "in_flight", "value")
 
 
 @in_house_style
@@ -54,7 +55,7 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     figure, axes = new_figure(1, len(OVER), row_height=2.6)
     in_flight, below = samples({"": tables}, "inflight", only)
     frames: list[pl.DataFrame] = []
-    styles = flow_looks(tables, [str(flow) for flow in in_flight["actor"].unique(maintain_order=True)])
+    styles = flow_looks(tables, in_flight["actor"].unique(maintain_order=True).to_list())
     for place, quantity in zip(axes, OVER, strict=True):
         values, beside = samples({"": tables}, quantity, only)
         both = in_flight.rename({"value": "in_flight"}).join(values, on=_ENTRY, maintain_order="left")
@@ -66,16 +67,13 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
             place.plot(x, y, linewidth=0.6, label=str(flow), rasterized=dense, **look.line)
             place.plot(x[:1], y[:1], "o", fillstyle="none", markersize=4, color=look.color)
         place.set(xlabel=below, ylabel=beside, xlim=(0, None), ylim=(0, None))
-        frames.append(both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), _rest()))
+        drawn = both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), *_COLUMNS)
+        frames.append(drawn)
     if not any(frame.height for frame in frames):
         raise ValueError("there are no samples of data in flight; give the scenario a record.interval")
     ring = Line2D([], [], marker="o", fillstyle="none", markersize=4, linestyle="none", color="0.3")
     shared_legend(figure, {**legend_entries(axes[0]), "first sample": ring})
     return figure, pl.concat(frames)
-
-
-def _rest() -> pl.Expr:
-    return pl.col("time_s", "in_flight", "value")
 
 
 # The goodput of one flow over that of another, as in D. Chiu and R. Jain, "Analysis of the increase and

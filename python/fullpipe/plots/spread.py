@@ -144,7 +144,7 @@ def cumulative_shares(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> p
     found = []
     for part, value, words, look in marks.parts(rows):
         ranked = part["value"].sort()
-        shares = [(rank + 1) / len(ranked) for rank in range(len(ranked))]
+        shares = np.arange(1, part.height + 1) / part.height
         axes.step([ranked[0], *ranked], [0, *shares], where="post", label=words, **look.line)
         found.append(pl.DataFrame({"value": ranked, "share": shares}).with_columns(colour=pl.lit(value)))
     axes.set_ylim(0, 1.02)

@@ -17,6 +17,7 @@ from fullpipe.analysis.metrics.measure import Bounds, View
 from fullpipe.analysis.metrics.table import names_in
 from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.over_time import QUANTITIES, presented, samples
+from fullpipe.analysis.points import is_geometric
 from fullpipe.analysis.shown import axis_shown, decimals_between, metric_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import (
@@ -227,7 +228,7 @@ def _lines(
         points = [_mean(places[key[0]], group["value"].to_numpy(), bounds) for key, group in groups]
         lines.append(Line(name, look, sorted(points)))
     axis = found.labels.axis(along, values, found.words[along])
-    return Lines(axis, label, lines, is_log=is_geometric(numbers))
+    return Lines(axis, label, lines, is_log=is_geometric(sorted(set(numbers))))
 
 
 def _word(found: Points, row: Mapping[str, Any], others: Sequence[str]) -> str:
@@ -242,19 +243,6 @@ def _legend(found: Points, path: str, values: Sequence[Any]) -> list[str]:
     if as_numbers(values):
         return [found.labels.at(path, value, found.words[path]) for value in values]
     return [found.said(path, value) for value in values]
-
-
-def is_geometric(values: Sequence[float]) -> bool:
-    """Whether the values are spaced more evenly on a logarithmic axis than on a linear axis.
-
-    >>> is_geometric([0.5, 1, 2, 4, 8]), is_geometric([10, 20, 30, 40]), is_geometric([5, 20])
-    (True, False, False)
-    """
-    found = np.array(sorted(set(values)))
-    if len(found) < 3 or found[0] <= 0:
-        return False
-    by_value, by_log = (np.diff(each) for each in (found, np.log(found)))
-    return bool(np.std(by_log) / np.mean(by_log) < np.std(by_value) / np.mean(by_value))
 
 
 def _mean(place: float, values: Any, bounds: Bounds) -> tuple[float, float, float, float]:
@@ -327,7 +315,7 @@ _DRAWN = ("goodput", "rtt", "cwnd", "queue")
 def over_time(found: Points, budget: Budget) -> Section:
     """Samples of the first seed of every point; with many points, of some at equal distances."""
     sections, more = list[Section](), list[Block]()
-    for place in _spread(_firsts(found), budget.runs_over_time):
+    for place in _evenly(_firsts(found), budget.runs_over_time):
         run = found.runs[place]
         figures = list(_over_time_figures(run, budget))
         if figures:
@@ -343,18 +331,14 @@ def over_time(found: Points, budget: Budget) -> Section:
     return Section("Over time", more, sections)
 
 
-def _spread(places: Sequence[int], most: int) -> list[int]:
-    """Choose some of many places at equal distances, with the first and the last.
+def _evenly(places: Sequence[int], most: int) -> list[int]:
+    """Choose at most this many places at equal distances, with the first and the last.
 
-    In a grid, the distance is never a multiple of an axis, so that every value of an axis may be chosen.
-
-    >>> _spread(range(10), 4)
+    >>> _evenly(range(10), 4)
     [0, 3, 6, 9]
     """
-    if len(places) <= most:
-        return list(places)
-    step = (len(places) - 1) / max(most - 1, 1)
-    return [places[round(n * step)] for n in range(most)]
+    chosen = np.linspace(0, len(places) - 1, min(most, len(places))).round()
+    return [places[int(n)] for n in chosen]
 
 
 def _firsts(found: Points) -> list[int]:
