@@ -1,4 +1,4 @@
-"""Theory: laws of congestion control, and what they say of one scenario."""
+"""Predictions of theory: formulas of congestion control, and their values for a scenario."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def bbr_share(
     """Share of a link that BBRv1 flows get together beside flows that fill the buffer, such as CUBIC's.
 
     In the model every BBR flow is limited by its cap of two estimated bandwidth-delay products in flight. The
-    other flows hold a share p of the buffer. A BBR flow in ProbeRTT sees their queue and four packets of each
-    BBR flow, so that the cap of all BBR flows is 2 (1 - p) c ((p q + 4 N) / c + l). This equals their data in
-    flight, (1 - p) (q + c l), so that p = 1/2 - 1/(2 X) - 4 N / q. In a ProbeRTT, once per 10 s, they send
-    nothing for q/c + 0.2 s + l. The number of flows that fill the buffer has no influence.
+    other flows hold a share p of the buffer. A BBR flow in ProbeRTT sees the queue of the other flows and
+    four packets of each BBR flow, so that the cap of all BBR flows is 2 (1 - p) c ((p q + 4 N) / c + l). This
+    equals their data in flight, (1 - p) (q + c l), so that p = 1/2 - 1/(2 X) - 4 N / q. In a ProbeRTT, once
+    per 10 s, BBR flows send nothing for q/c + 0.2 s + l. The number of flows that fill the buffer has no
+    influence.
 
     Source: Ware, Mukerjee, Seshan and Sherry, "Modeling BBR's interactions with loss-based congestion
     control", IMC 2019, equations 9 to 11.
@@ -43,7 +44,7 @@ def bbr_share(
         packet_bytes: Size of a packet on the wire.
 
     Returns:
-        From 0 to 1.
+        The share, from 0 to 1.
 
     Raises:
         ValueError: If there is no buffer, no link, no delay or no flow.
@@ -63,7 +64,8 @@ def bbr_share(
 def max_min(
     capacities_bps: Mapping[int, float], routes: Sequence[Collection[int]]
 ) -> list[tuple[int, float]]:
-    """Max-min fair rates of flows that share links: no flow can get more unless one with no more gets less.
+    """Max-min fair rates of flows that share links: a flow can get more only if a flow with the same or a
+    lower rate gets less.
 
     The link with the least capacity per flow limits all flows that cross it. Their rates are subtracted from
     the other links that they cross. The remaining flows follow in the same way.
@@ -99,7 +101,7 @@ def max_min(
         if not flows:
             continue
         rate_bps = left_bps[link] / len(flows)
-        if rate_bps > least_bps:  # other links have limited some of its flows since
+        if rate_bps > least_bps:  # some flows of this link have since been limited by other links
             heappush(waiting, (rate_bps, link))
             continue
         for flow in flows:
@@ -110,14 +112,15 @@ def max_min(
     return [found[flow] for flow in range(len(routes))]
 
 
-# Theoretical values for the bulk flows of a scenario, from links and delays alone; nothing is run.
+# Theoretical values for the bulk flows of a scenario, computed from links and delays without a run.
 
 
 _FILLS_THE_BUFFER = frozenset({"cubic", "reno"})
 """Competitors of BBRv1 for which the model of `bbr_share` holds."""
 Unknown = Literal["", "cell", "rate", "routes", "relay", "traffic"]
-"""Reason for which a fair share is unknown: a cell's rate depends on air time, signal and load; the rate of
-a link varies; routes change; a host relays connections; other traffic takes an unknown part. "": known."""
+"""Reason for which a fair share is unknown: a cell's rate depends on air time, signal and load; the rate of a
+link varies; routes change; a host relays connections; other traffic takes an unknown part. Empty if the fair
+share is known."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ class Expected:
     flows: int
     """Bulk flows that this link limits."""
     unknown: Unknown
-    """Reason for which there is no fair share; "": there is one."""
+    """Reason for which the fair share is unknown; empty if it is known."""
     rtt_s: float | None
     """The longest base RTT of the flows, without serialisation."""
     bdp_bytes: float | None
@@ -145,7 +148,8 @@ class Expected:
     window_packets: float | None
     """Window of each flow at its fair share with an empty queue; None if base RTTs or packet sizes differ."""
     buffer_packets: float | None
-    """Packets that fit into the queue; None unless it is drop-tail with one limit in packets or bytes."""
+    """Packets that fit into the queue; None unless the queue is drop-tail with one limit in packets or
+    bytes."""
     full_window_packets: float | None
     """Window of each flow when path and buffer are full: the next packet is dropped."""
     full_wait_s: float | None
@@ -159,15 +163,15 @@ class Expected:
 def expected(network: Network) -> list[Expected]:
     """Return the theoretical values of a network, one row per link that limits bulk flows.
 
-    All flows are assumed to start together. If the rate of a flow is unknown, so is that of all flows that
-    share a link with it.
+    All flows are assumed to start together. If the rate of a flow is unknown, the rates of all flows that
+    share a link with it are unknown, too.
     """
     return _Paths(network).expected()
 
 
 def buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
-    """Return how many packets of a size fit into a drop-tail queue. None for other queues, without a limit or
-    with several, and with a device below the queue."""
+    """Return how many packets of a size fit into a drop-tail queue. None for other queues, for a queue
+    without a limit or with a changing limit, and if a device below the queue also holds packets."""
     if not isinstance(hop.queue, DropTail) or _limit_varies(hop):
         return None
     if hop.queue.packets is not None:
@@ -210,7 +214,8 @@ def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
 
 
 def _limit_moves(hop: Hop) -> bool:
-    """Whether a link may exceed its limit for a time, because that is a mean or the rate of one moment."""
+    """Whether a link may exceed its limit for a time, because the limit is a mean or the rate at one
+    moment."""
     return not isinstance(hop, Port) and (rate_varies(hop) or hop.frames is not None)
 
 
@@ -223,7 +228,8 @@ class _Paths:
         self._varies = [rate_varies(hop) for hop in network.hops]
         self._rtts_s = base_rtts_s(network)
         self._crossing: dict[int, list[int]] = {}
-        """Numbers of the connections whose data crosses a hop, by the hop; only hops with a rate."""
+        """Indices of the flows with congestion control whose data crosses a hop, by hop; only hops with a
+        rate."""
         for number, routed in enumerate(network.flows):
             for hop in self._rated(routed) if routed.flow.cca else ():
                 self._crossing.setdefault(hop, []).append(number)
@@ -292,12 +298,13 @@ class _Paths:
             return "routes"
         if any(self._varies[hop] for hop in routed.forward):
             return "rate"
-        if any(each.relayed for each in flows[number : number + 2]):  # the flow, or the one that relays it
+        if any(each.relayed for each in flows[number : number + 2]):  # this flow, or the next one
             return "relay"
         return "" if is_bulk(routed.flow) else "traffic"
 
     def _fair_shares(self) -> dict[int, tuple[int, float]]:
-        """Return, for flows where they are known, the link that limits a flow and its rate on the wire."""
+        """Return the link that limits each flow and the flow's rate on the wire, for flows with a known fair
+        share."""
         routes = {
             number: route
             for number, routed in enumerate(self._network.flows)
@@ -345,7 +352,8 @@ class _Paths:
 
 
 def common(values: Sequence[float | None]) -> float | None:
-    """Return the common value of all; None if values differ, one is unknown, or there are none."""
+    """Return the value that all elements have; None if values differ, a value is unknown, or there are no
+    values."""
     first = values[0] if values else None
     if first is None or any(value is None or not isclose(value, first) for value in values):
         return None

@@ -28,7 +28,7 @@ class Layout:
 
 
 def layout(network: Network) -> Layout:
-    """Lay out a network: data from left to right, nodes near those with which they share an edge."""
+    """Lay out a network: data from left to right, nodes near nodes with which they share an edge."""
     routes = [nodes_of(network, routed) for routed in network.flows]
     columns = _columns([node.name for node in network.nodes], routes, network.links)
     edges = [edge for route in routes for edge in pairwise(route)]
@@ -63,7 +63,8 @@ def _columns(
 ) -> Mapping[str, int]:
     """Return the column of each node, so that data goes from left to right.
 
-    The route of a flow is reversed if more of its edges contradict the flows before it than agree with them.
+    The route of a flow is reversed if more of its edges contradict the routes of earlier flows than agree
+    with them.
     """
     after: dict[str, set[str]] = {name: set() for name in names}
     for route in routes:
@@ -97,7 +98,7 @@ def _add(after: dict[str, set[str]], begin: str, end: str) -> None:
 
 
 def _places(columns: Mapping[str, int], edges: Iterable[_Edge]) -> Mapping[str, float]:
-    """Return the place of each node in its column, near those with which it shares an edge."""
+    """Return the place of each node in its column, near the nodes with which it shares an edge."""
     beside: dict[str, set[str]] = {name: set() for name in columns}
     for begin, end in edges:
         beside[begin].add(end)

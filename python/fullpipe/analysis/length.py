@@ -33,7 +33,7 @@ _PROBE_RTT_S = {
 }
 """Time between two PROBE_RTT phases of each version of BBR, s."""
 _FAIR = ("fq", "fq_codel", "fq_pie", "cake")
-"""Fair queues: packets of one flow do not wait for those of others."""
+"""Fair queues: packets of one flow do not wait for packets of other flows."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class Need:
     early_s: float
     """Longest part of a flow's start-up that lies after the warm-up."""
     settled_s: float
-    """Time at which all start-up is over. Flows that start later and have a short start-up do not count."""
+    """Time at which all start-up is over. Flows that start after the warm-up and have a short start-up do not
+    count."""
     measured_s: float
     """Shortest time after the warm-up for which a flow is active."""
     is_stopped: bool
@@ -91,12 +92,13 @@ def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
     the Reno-friendly region, whichever is sooner; alpha = 3 (1 - beta) / (1 + beta).
     Source: RFC 9438, sections 4.2 and 4.3.
 
-    BBR: if flows share a queue, from one PROBE_RTT to the next, because its estimate of the smallest RTT
-    includes the queueing of other flows. Otherwise a cycle of PROBE_BW. Version 1: 10 s and 8 round trips.
-    Versions 2 and 3: 5 s, and the sooner of 3 s and min(W, 62) round trips.
+    BBR: if flows share a queue, from one PROBE_RTT to the next, because BBR's estimate of the smallest RTT
+    includes the queueing delay of other flows. Otherwise a cycle of PROBE_BW. BBRv1 has PROBE_RTT every 10 s,
+    and cycles of 8 round trips. BBRv2 and BBRv3 have PROBE_RTT every 5 s, and cycles of 3 s or min(W, 62)
+    round trips, whichever is sooner.
     Source: draft-cardwell-iccrg-bbr-congestion-control-00, draft-ietf-ccwg-bbr-02, section 5.3.3.
 
-    All others: a window that halves and grows by a packet per round trip, W / 2 round trips.
+    All other algorithms: W / 2 round trips, as for a window that halves and grows by a packet per round trip.
     Source: RFC 5681, section 3.1.
 
     Args:
@@ -122,7 +124,7 @@ def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
 
 
 def start_up_s(window: float, rtt_s: float) -> float:
-    """Time in which slow start reaches a window of packets: it doubles every round trip, beginning at 10.
+    """Time in which slow start reaches a window, s: the window doubles every round trip from 10 packets on.
 
     Source: RFC 5681, section 3.1, and RFC 6928.
     """
@@ -132,9 +134,9 @@ def start_up_s(window: float, rtt_s: float) -> float:
 def need(run: Run, *, is_shared: bool) -> Need | None:
     """Return the measured time that the means of a run's bulk flows need; None without bulk flows.
 
-    They need at least three cycles of the slowest of the competing flows, and start-up may be at most a
-    twentieth of the measured time. A flow without competitors fills its path whatever its cycle, so that
-    only its start-up counts.
+    The measured time must have at least three cycles of the slowest competing flow. Start-up may be at most
+    5 % of the measured time. A flow without competitors fills its path whatever its cycle, so that only its
+    start-up counts.
 
     A longer run does not prolong a flow that ends at its `stop`. Such flows count only if all flows that a
     longer run prolongs are measured for long enough.
@@ -162,7 +164,8 @@ def _together(needs: Sequence[Need]) -> Need:
 
 
 def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | None:
-    """Return a sentence on the points whose runs are too short, and the settings to use; None if none are.
+    """Return a sentence on the points whose runs are too short, and the settings to use; None if all runs are
+    long enough.
 
     Args:
         points: The point of every run.
@@ -192,7 +195,7 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
 def warnings_of(runs: Sequence[Run]) -> list[str]:
     """The sentences of `shortfall` as warnings below a conclusion, one per name of a scenario.
 
-    Nothing if all runs are long enough.
+    The list is empty if all runs are long enough.
     """
     from fullpipe.analysis.points import points_of  # imported here, as `shortfall` is given points
 
@@ -219,7 +222,7 @@ def _advice(run: Run, of: Need) -> str:
 
 
 def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int], runs: Iterable[Run]) -> str:
-    """Describe some of several points in the words of the runs' scenarios."""
+    """Describe the chosen points with the labels of the runs' scenarios."""
     from fullpipe.analysis.points import varying  # imported here, as a single run needs no points
     from fullpipe.analysis.regions import region
     from fullpipe.scenario.labels import Labels
@@ -229,7 +232,7 @@ def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int], runs: I
 
 
 def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
-    """Yield the needs of some runs of one point, which share their queue and flows."""
+    """Yield the `Need` of every run; all runs are of one point."""
     is_shared = len(bulk_names(runs[0])) > 1 and waits_for_others(runs[0])  # a single flow never waits
     yield from (need(run, is_shared=is_shared) for run in runs)
 
@@ -251,7 +254,8 @@ def _needs(run: Run, way: Sequence[Mapping[str, Any]], is_shared: bool) -> Itera
         begin_s = max(row["start_s"], warmup_s)
         rtt_s = row["rtt_mean_s"]
         window = max(row["goodput_bps"] * rtt_s / (8 * mss[row["flow"]]), 1.0)
-        present = bisect_left(starts_s, row["end_s"]) - bisect_right(ends_s, row["start_s"])  # itself, too
+        # the flow itself counts, too
+        present = bisect_left(starts_s, row["end_s"]) - bisect_right(ends_s, row["start_s"])
         once_s = cycle_s(row["cca"], window, rtt_s, is_shared=is_shared) if present > 1 else 0.0
         settled_s, measured_s = row["start_s"] + start_up_s(window, rtt_s), row["end_s"] - begin_s
         early_s = max(settled_s - begin_s, 0.0)
@@ -261,7 +265,7 @@ def _needs(run: Run, way: Sequence[Mapping[str, Any]], is_shared: bool) -> Itera
 
 
 def _stops_s(scenario: Scenario) -> dict[str, float]:
-    """Return the `stop` of the flows that end there, s, if it is within the run."""
+    """Return `stop` by flow, s, for flows whose `stop` is within the run."""
     entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
     return {
         name: flow.stop_s

@@ -1,4 +1,4 @@
-"""Limits of values: bounds, the value of no difference, metrics of no run, unfinished flows."""
+"""Bounds and neutral values of metrics, requested metrics without a value, counts of unfinished transfers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.lazy import pl
 
-# Bounds of metrics: every interval in a table or a figure is truncated there.
+# Bounds of metrics: confidence intervals in tables and figures are truncated at these bounds.
 
 
 def bounds_of(metric: str) -> Bounds:
@@ -32,14 +32,14 @@ def bounds_of_difference(metric: str, reference: float) -> Bounds:
     return min(least - reference, 0.0), max(most - reference, 0.0)
 
 
-# Neutral values of metrics, neither much nor little: the middle of the colours of a heat map.
+# Neutral values of metrics, such as a fair share: they get the middle colour of a heat map.
 
 
 _NEUTRAL = {measure.name: measure.neutral for measure in MEASURES if measure.neutral}
 
 
 def with_neutral(metrics: Collection[str]) -> list[str]:
-    """Return metrics with those that give their neutral values.
+    """Return metrics, and after them the metrics whose values are their neutral values.
 
     >>> with_neutral(["share", "goodput"])
     ['share', 'goodput', 'equal_share']
@@ -49,11 +49,11 @@ def with_neutral(metrics: Collection[str]) -> list[str]:
 
 
 def neutral_of(metric: str, values: pl.DataFrame, groups: Collection[str]) -> float | None:
-    """Return the neutral value of a metric for some groups; None unless it is the same in all runs.
+    """Return the neutral value of a metric for some groups of flows; None if it differs between runs.
 
     Args:
         metric: Name of the metric.
-        values: Values of the metrics of `with_neutral`, as `values_of` gives them.
+        values: Table of `values_of` that has the metrics of `with_neutral`.
         groups: Names of groups of flows, as in the column `of`.
     """
     neutral = _NEUTRAL.get(metric)
@@ -67,7 +67,7 @@ def neutral_of(metric: str, values: pl.DataFrame, groups: Collection[str]) -> fl
 
 
 def unanswered(asked: Iterable[str], known: Collection[str]) -> list[str]:
-    """Return a line for every requested metric without a value, with its meaning.
+    """Return a line of text for every requested metric without a value, with the metric's meaning.
 
     >>> unanswered(["goodput", "jain"], {"goodput", "jain"})
     []
@@ -76,13 +76,16 @@ def unanswered(asked: Iterable[str], known: Collection[str]) -> list[str]:
     return [f"no run has a value of {name} ({BY_NAME[name].meaning})" for name in missing]
 
 
-# Unfinished transfers and pages: completion times leave them out, so that their count is shown beside.
+# Unfinished transfers and pages. Completion times leave them out, so tables show their count beside the
+# times.
 
 
 TIMES: Mapping[str, str] = {measure.name: measure.times for measure in MEASURES if measure.times}
-"""Prefix of the metrics that count what a metric of completion times leaves out: see `Measure.times`."""
+"""By metric of completion times: the prefix of the metrics that count begun and unfinished transfers or
+pages. See `Measure.times`."""
 BEGAN, UNFINISHED = "_began", "_unfinished"
-"""Suffixes of these metrics."""
+"""Suffixes of the metrics that count transfers or pages: those that began, and the unfinished share of
+them."""
 
 
 class Counts(NamedTuple):
@@ -93,7 +96,7 @@ class Counts(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of the unfinished ones; 0 if none began."""
+        """Unfinished transfers or pages as a share of those that began; 0 if none began."""
         return self.unfinished / self.began if self.began else 0.0
 
     def __str__(self) -> str:
@@ -101,7 +104,7 @@ class Counts(NamedTuple):
 
 
 def with_counts(metrics: Iterable[str]) -> list[str]:
-    """Return metrics with those that count the unfinished transfers or pages that they leave out.
+    """Return metrics, and after them the counts of transfers or pages for every metric of completion times.
 
     >>> with_counts(["page_p50", "goodput"])
     ['page_p50', 'goodput', 'page_began', 'page_unfinished']
@@ -114,8 +117,8 @@ def with_counts(metrics: Iterable[str]) -> list[str]:
 def counted(values: pl.DataFrame) -> pl.DataFrame:
     """Add the columns `began` and `unfinished` to a table of values, as `values_of` gives it.
 
-    For metrics of completion times they count the transfers or pages that began, and those that did not
-    finish. They are null for other metrics, and if the table lacks the metrics that count.
+    For metrics of completion times the columns count the transfers or pages that began, and those that did
+    not finish. The columns are null for other metrics, and if the table lacks the metrics with these counts.
     """
     keys = values.columns[: values.columns.index("metric")]
     known = set(values["metric"].unique())
@@ -140,13 +143,14 @@ def _counts(values: pl.DataFrame, keys: list[str], start: str) -> pl.DataFrame:
 
 
 def counts_of(row: Mapping[str, Any]) -> Counts | None:
-    """Return the counts of a row with the columns `began` and `unfinished`; None without them or if all
-    finished."""
+    """Return the counts of a row with the columns `began` and `unfinished`; None if the columns are missing
+    or all transfers finished."""
     return Counts(row["unfinished"], row["began"]) if row.get("unfinished") else None
 
 
 def unfinished_shown(row: Mapping[str, Any]) -> str:
-    """Return the suffix of a mean of completion times: empty if all finished.
+    """Return text to append to a mean completion time: the number of unfinished transfers or pages; empty if
+    all finished.
 
     >>> unfinished_shown({"began": 78, "unfinished": 16})
     ' (16 of 78 unfinished)'

@@ -62,8 +62,8 @@ def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | Non
 
 
 def with_groups(known: pl.DataFrame) -> pl.DataFrame:
-    """The table with one name in the column `of` for every entry of `flows`, also if its flows have several
-    names."""
+    """Return a table in which every entry of `flows` has one name in the column `of`, even if the names of
+    its flows differ between points."""
     names = known.filter(pl.col("entry").is_not_null()).group_by("entry", maintain_order=True)
     several = names.agg(pl.col("of").unique(maintain_order=True)).filter(pl.col("of").list.len() > 1)
     named = {entry: called(of, entry) for entry, of in several.iter_rows()}
@@ -94,7 +94,8 @@ def short(sentence: str) -> str:
 
 
 def _of_asked(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Requested metrics, each with every group that has the metric, or with all flows if no group has it."""
+    """Yield the requested metrics, each with every group that has the metric, or with all flows if no group
+    has it."""
     every = known.filter(pl.col("metric").is_in(asked))
     of_metric = dict(every.group_by("metric").agg(pl.col("of").unique(maintain_order=True)).rows())
     for metric in asked:
@@ -187,8 +188,8 @@ def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, An
 
 
 def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) -> str:
-    """Words on two points whose intervals do not overlap, if those of the extremes do; else, that all
-    overlap."""
+    """Return words for extremes with overlapping intervals: two other points whose intervals do not overlap,
+    or the words that all intervals overlap."""
     firm = [row for row in rows if row["n"] > 1]
     above, below = max(firm, key=lambda row: ends(row)[0]), min(firm, key=lambda row: ends(row)[1])
     if ends(below)[1] >= ends(above)[0]:

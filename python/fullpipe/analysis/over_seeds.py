@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 FEW = 5
-"""Most runs that figures draw as points in place of a box: quartiles of so few say nothing."""
+"""Most runs that figures draw as points instead of a box: quartiles of at most 5 values mean little."""
 _BOUNDS = {name: bounds_of(name) for name in BY_NAME}
 
 
@@ -38,8 +38,8 @@ def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
     Returns:
         The columns of `values` except seed and value; `n`, the number of seeds with a value; `mean`; `low`
         and `high`, the interval truncated at the bounds of the metric, null for fewer than two values;
-        `alike`, whether all values are equal; and `began` and `unfinished` over all seeds for completion
-        times, if `values` has the metrics that count them.
+        `alike`, whether all values are equal; and, for completion times, the counts `began` and `unfinished`
+        over all seeds, if `values` has the metrics with these counts.
     """
     keys = [*paths_of(values), *(name for name in MEASURED if name != "value")]
     counts = counted(values).group_by(keys, maintain_order=True).agg(sums("began"), sums("unfinished"))
@@ -51,7 +51,7 @@ def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
 
 
 def _bounded(end: str) -> pl.Expr:
-    """An end of intervals, or the bound of the metric if the bound is nearer to the mean."""
+    """Return the column of an end of intervals, truncated at the bounds of the metric."""
     least, most = (
         pl.col("metric").replace_strict(
             {name: bounds[side] for name, bounds in _BOUNDS.items()}, default=None, return_dtype=pl.Float64

@@ -16,7 +16,7 @@ from fullpipe.scenario.model.routing import Moving, reroutes_of
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.quantities import DURATION, RATE, natural, to_nanoseconds
 
-# Samples of runs over time in the units of an axis; drawing is elsewhere.
+# Samples of runs over time in the units of an axis.
 
 
 Tables = Mapping[str, pl.DataFrame]
@@ -34,7 +34,7 @@ class Quantity:
     label: str
     scale: float
     in_packets: str | None = None
-    """Column of the same quantity in packets, if tables have one; see `fullpipe.analysis.over_time`."""
+    """Column of the same quantity in packets, which is used if all tables have the column."""
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -90,8 +90,8 @@ def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
 def _long_rtts_s(tables: Tables) -> float:
     """Return three times the p95 of the smoothed RTT, s; 0 if RTTs are unknown.
 
-    The maximum would be too long: an outage makes a few RTTs as long as itself, and means over that time
-    would hide it.
+    The maximum would be too long: during an outage a few RTTs are as long as the outage, and means over that
+    time would hide it.
     """
     series = tables.get("series")
     if series is None or "srtt_s" not in series:
@@ -133,7 +133,8 @@ def _actors(tables: Tables, what: Quantity, only: Sequence[str] | None) -> list[
 
 
 MOST = 12
-"""Most times of changes of one kind. If there are more, as on a recorded link, none of them is an event."""
+"""Most times of changes of one kind (links, routes or nodes). If a run has more, as on a recorded link, all
+changes of this kind are left out."""
 SCHEMA = {"time_s": pl.Float64, "event": pl.String}
 
 
@@ -209,7 +210,7 @@ def _again(at_s: float, every_s: float | None, run: Run, event: str) -> Iterator
 
 
 EVENTS = "events"
-"""Name of the table of `fullpipe.analysis.over_time`."""
+"""Name of the table with the changes during a run: see `events_of`."""
 _IN_BYTES = {"cwnd_bytes": "cwnd_packets", "in_flight_bytes": "in_flight_packets"}
 
 
@@ -227,14 +228,14 @@ def flow_labels(run: Run) -> dict[str, str]:
 def presented(run: Run) -> Mapping[str, pl.DataFrame]:
     """Return the tables of a run for the drawing functions.
 
-    Flows have the labels of `flow_labels`. `series` also has windows in packets, like `variables`. `events`
+    Flows have the labels of `flow_labels`. `series` also has windows in packets, as `variables` has. `events`
     has the changes during the run.
     """
     return _Presented(run)
 
 
 class _Presented(Mapping[str, pl.DataFrame]):
-    """Tables that are prepared on access, because they are read then."""
+    """Tables that are prepared when they are accessed, so that unused tables are not read."""
 
     def __init__(self, run: Run) -> None:
         self._run = run

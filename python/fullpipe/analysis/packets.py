@@ -1,4 +1,4 @@
-"""Packets of runs that recorded them: captures, segments, journeys along the path."""
+"""Captured packets of a run: one-way delays, segments of a connection, and journeys along a route."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from fullpipe.scenario import Network, RoutedFlow
 
 
 _SAME_AT_ENDS = ("flow", "connection", "kind", "seq", "len")
-"""Columns that identify a packet at either end."""
+"""Columns with equal values at sender and receiver: they identify a packet."""
 _NS = 1e-9
 
 
 def delays(packets: pl.DataFrame) -> pl.DataFrame:
     """Return the one-way delay of every data packet.
 
-    Retransmissions are matched from the end: the last transmission is taken as the last to arrive. Packets
-    that did not arrive have no row.
+    Transmissions of the same data are matched from the end: the last one sent is taken as the last to arrive.
+    Packets that did not arrive have no row.
 
     Args:
-        packets: The table of a run that has captured at "sender" and "receiver".
+        packets: The table `packets` of a run that captured at "sender" and "receiver".
 
     Returns:
-        flow, sent_s, arrived_s, delay_s, bytes; in the order of arrival.
+        Columns flow, sent_s, arrived_s, delay_s and bytes, in the order of arrival.
 
     Raises:
         ValueError: If no packet was captured at both ends.
@@ -50,7 +50,7 @@ def delays(packets: pl.DataFrame) -> pl.DataFrame:
 
 
 def acks(packets: pl.DataFrame) -> pl.DataFrame:
-    """Return the times at which ACKs arrived at the sender of their flow: flow, time_s.
+    """Return the times at which ACKs arrived at the sender, in columns flow and time_s.
 
     Raises:
         ValueError: If no ACK was captured at a sender.
@@ -63,7 +63,8 @@ def acks(packets: pl.DataFrame) -> pl.DataFrame:
 
 
 def _data(packets: pl.DataFrame, point: str) -> pl.DataFrame:
-    """Return the sender's data at a point, with the number of later captures of the same packet (`left`)."""
+    """Return the sender's data packets at a capture point. `left` is the number of later captures of the same
+    packet there."""
     chosen = (
         (pl.col("point") == point)
         & (pl.col("source") == "sender")
@@ -80,15 +81,15 @@ _COLUMNS = ("time_s", "what", "from_byte", "to_byte")
 
 
 def segments(packets: pl.DataFrame, flow: str | None = None) -> pl.DataFrame:
-    """Return data, ACKs and SACK blocks of the connection with most data, in the order of time.
+    """Return data, ACKs and SACK blocks of the connection that sent most data, in the order of time.
 
     Args:
-        packets: The table of a run that has captured at "sender".
-        flow: Only connections of this flow.
+        packets: The table `packets` of a run that captured at "sender".
+        flow: Name of the flow whose connections are considered; None for all flows.
 
     Returns:
         time_s, what ("data", "sent again", "ACK" or "SACK"), from_byte, to_byte. "sent again" is a packet
-        with a byte that was sent before. An ACK has the next expected byte in both columns.
+        with a byte that was sent before. An ACK has the next expected byte in from_byte and to_byte.
 
     Raises:
         ValueError: If no data of a connection were captured at a sender.
@@ -168,8 +169,8 @@ _ENDS = ("sender", "receiver")
 
 
 def points_in_order(network: Network, points: Collection[str]) -> list[str]:
-    """Sort points of capture by their mean position on the routes from sender to receiver. On routes of ACKs,
-    positions are mirrored."""
+    """Sort capture points by their mean position on the routes from sender to receiver. Positions on routes
+    of ACKs are mirrored."""
     found: dict[str, list[float]] = {point: [] for point in points}
     for routed in network.flows:
         for source in _ENDS:
@@ -185,16 +186,17 @@ def points_in_order(network: Network, points: Collection[str]) -> list[str]:
 def journeys(packets: pl.DataFrame, network: Network) -> pl.DataFrame:
     """Return every capture of a packet with the next capture of the same packet along its route.
 
-    Packets with equal headers are matched from the end: the last one sent is taken as the last to arrive.
+    Captures with equal headers are matched from the end: the last packet sent is taken as the last to arrive.
 
     Args:
         packets: The table of a run.
         network: The network of the run.
 
     Returns:
-        The same rows in the same order, with four more columns. next_ns and next_point are null if there is
-        no later capture. is_again marks retransmitted payload. is_lost marks packets that did not arrive; it
-        is set only if the far end was captured, and not for packets that may have been in flight at the end.
+        The rows of `packets` in the same order, with four more columns. next_ns and next_point are null if
+        the packet has no later capture. is_again marks retransmitted payload. is_lost marks packets that did
+        not arrive. It is set only if the far end captured packets, and never for packets that may have been
+        in flight when the run ended.
     """
     rows = packets.with_row_index("row").join(
         _places(network, packets["point"].unique()), on=_OF_ONE_WAY, how="left", maintain_order="left"
@@ -214,8 +216,8 @@ def journeys(packets: pl.DataFrame, network: Network) -> pl.DataFrame:
 
 
 def _went_by_before() -> pl.Expr:
-    """Whether, at the sender, a byte of the payload was sent before; elsewhere, whether its sequence number
-    was captured before."""
+    """Whether a packet repeats payload. At the sender: a byte of the payload was sent before. At other
+    points: the sequence number was captured before."""
     end = (pl.col("seq") + pl.col("len")).cum_max().shift(1).over("flow", "connection", "source", "point")
     repeated = ~pl.struct("flow", "connection", "source", "point", "kind", "seq").is_first_distinct()
     first = pl.col("place") == 0
@@ -232,8 +234,8 @@ def _did_not_arrive() -> pl.Expr:
 def _places(network: Network, points: Collection[str]) -> pl.DataFrame:
     """Return the position of each point on the route of a flow's data or ACKs.
 
-    `is_last`: the end of the route was not captured, or the point is that end. A packet without a later
-    capture may then have arrived.
+    `is_last` is true at the end of the route, and at every point if no packets were captured at that end. A
+    packet without a later capture may then have arrived.
     """
     rows = [
         (routed.name, source, name, number, number == len(names) - 1 or names[-1] not in points)
@@ -248,9 +250,9 @@ def _places(network: Network, points: Collection[str]) -> pl.DataFrame:
 
 
 def _on_the_way(network: Network, routed: RoutedFlow, source: str) -> Sequence[str]:
-    """Return both ends and the links between them in the order in which packets from one end cross them.
+    """Return the sender, the links and the receiver in the order in which packets from `source` cross them.
 
-    Links of later routes follow those of the first.
+    Links of later routes follow the links of the first route.
     """
     first, last = _ENDS if source == "sender" else _ENDS[::-1]
     return [first, *dict.fromkeys(network.hops[hop].name for hop in _hops(routed, source)), last]

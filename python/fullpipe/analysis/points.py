@@ -1,4 +1,4 @@
-"""Sweep points, and the subjects of metrics at each: groups, links, parts of them."""
+"""Points of sweeps, and subjects of figures and tables: a metric with its group of flows or link."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _ASIDE = ("name", "sweep", "labels", "record")
 def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Return the point of every run: the paths at which scenarios differ, each with its value.
 
-    Tables of different kinds are one path, with the table as its value. If several paths distinguish the same
-    runs, such as linked ones, only the first is used. Runs of one sweep with named variants have the names
-    instead of the values that these set. Runs of one point with different files or models differ in
-    `content` or `model_version`.
+    If the tables at a path differ in `kind`, the whole table is the value of the path. If several paths
+    distinguish the same runs, such as linked axes, only the first path is used. Runs of a sweep with named
+    variants have the names instead of the values that the variants set. Runs of one point with different
+    files or models differ in `content` or `model_version`.
 
     >>> from fullpipe import Scenario, run
     >>> base = Scenario.named("single-cubic").with_values({"duration": "1 s"})
@@ -55,9 +55,10 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def told_by_origin(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Add `content` or `model_version` to points if an engine has runs of one point that differ in it.
+    """Add `content` or `model_version` to points if an engine has runs of one point with different values of
+    it.
 
-    No point then has runs of two contents or models, which must not be averaged.
+    The result has no point with runs of two contents or models, which must not be averaged.
     """
     contents = [content_of(files_of(run.meta)) for run in runs]
     models = [run.meta.engine.model_version for run in runs]
@@ -80,7 +81,7 @@ def _differ_within(points: Sequence[Mapping[str, Any]], runs: Sequence[Run], val
 def shape_of(run: Run) -> tuple[object, ...]:
     """Return the kind of the topology and the number of flows.
 
-    Only scenarios that share both can be compared path by path.
+    Only scenarios with equal shapes can be compared path by path.
     """
     scenario = run.meta.scenario
     return scenario["topology"]["kind"], len(scenario["flows"])
@@ -94,7 +95,7 @@ def _natural(value: Any) -> Any:
 
 
 def _have_variants(runs: Sequence[Run]) -> bool:
-    """Whether all runs are of one sweep with an axis that is no path, and its points differ in scenario."""
+    """Whether all runs are of one sweep with named variants, and every point has its own scenario."""
     keys = runs[0].meta.point.keys() if runs else ()
     if all(key in runs[0].meta.scenario or "." in key for key in keys):
         return False
@@ -105,7 +106,7 @@ def _have_variants(runs: Sequence[Run]) -> bool:
 
 
 def _distinct(paths: Sequence[tuple[str | int, ...]], trees: Sequence[Any]) -> list[tuple[str | int, ...]]:
-    """Return the paths without those that divide the runs in the same way as an earlier path."""
+    """Remove every path that divides the runs in the same way as an earlier path."""
     classes: dict[tuple[int, ...], tuple[str | int, ...]] = {}
     for path in paths:
         numbers: dict[str, int] = {}
@@ -158,7 +159,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def path_called(word: str, known: Iterable[str]) -> str | None:
-    """Return the path that equals a word, or the only one that ends with it; otherwise None.
+    """Return the path that equals a word, or the only path that ends with it; otherwise None.
 
     >>> path_called("cca", ["flows.0.cca", "topology.bottleneck.rate"])
     'flows.0.cca'
@@ -171,7 +172,8 @@ def path_called(word: str, known: Iterable[str]) -> str | None:
 
 
 def varying(points: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the paths whose values differ between points, only the first of those that divide them alike."""
+    """Return the paths whose values differ between points. Of paths that divide the points in the same way,
+    only the first is returned."""
     paths = dict.fromkeys(path for point in points for path in point)
     found = _distinct([(path,) for path in paths], points)
     first = [str(path) for (path,) in found]
@@ -179,7 +181,7 @@ def varying(points: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Return the last word of every path, or more of the path if another one ends in the same word.
+    """Return the last word of every path, or more of the path if another path ends in the same word.
 
     >>> short_names(["flows.0.cca", "topology.bottleneck.rate"])
     {'flows.0.cca': 'cca', 'topology.bottleneck.rate': 'rate'}
@@ -209,7 +211,7 @@ def of_parts(
     Args:
         scenarios: Scenarios of the runs.
         shown: The metrics that are shown, each with its group of flows.
-        in_words: Whether metrics have their labels, as in figures, and not their names.
+        in_words: Whether notes have the labels of metrics, as in figures, instead of their names.
     """
     if not any(map(_has_both, scenarios)):
         return []
@@ -272,7 +274,8 @@ class Subject(NamedTuple):
 
 
 def groups_asked(subjects: Iterable[Subject]) -> dict[str, list[str] | None]:
-    """Return the requested groups or links of every metric; None if one subject names no group."""
+    """Return the requested groups or links of every metric; None if a subject of the metric names no
+    group."""
     found: dict[str, list[str] | None] = {}
     for metric, of in subjects:
         known = found.get(metric, [])

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.errors import ScenarioError, brief, suggestion
 
-if TYPE_CHECKING:  # slow to import, and most commands do not need them
+if TYPE_CHECKING:  # slow to import, and unused by most commands
     import polars as pl
 
     from fullpipe.analysis.statistics import Interval, TwoModes
 
 PILOT = 20
-"""Seeds before the precision is first checked. With fewer, runs that happen to be alike stop too early: if
-one run in five starves, the 95 % interval covers the mean in only 84 % of cases after a pilot of 10."""
+"""Seeds before the precision is first checked. With fewer seeds, runs that happen to be alike would end the
+sweep too early: if one run in five starves, the 95 % interval covers the mean in only 84 % of cases after a
+pilot of 10."""
 MOST = 500
 _BATCH = 10
 SHARE = 0.05
@@ -25,7 +26,8 @@ SHARE = 0.05
 _SMALL = 0.1
 """A mean counts as at least this share of the largest mean at the same point."""
 FLOORS = {"bit/s": 10e3, "s": 1e-4, "1": 1e-3, "packets": 1.0, "flows": 0.05, "bit/s²": 1e6}
-"""Half-widths that are always precise enough, by unit: near zero no share of the mean is ever reached."""
+"""Half-widths that are always precise enough, by unit. A mean near zero would never be precise to a share of
+itself."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,7 @@ def _groups(part: pl.DataFrame) -> Iterator[tuple[tuple[str, str], pl.DataFrame]
 
 
 def _values(rows: pl.DataFrame, target: Target) -> list[float]:
-    """Return one value per run; an empty list if no run has one."""
+    """Return one value per run; an empty list if no run has a value."""
     found = rows["value"].drop_nulls().to_list()
     if found and len(found) < rows.height:
         lacking = rows.height - len(found)

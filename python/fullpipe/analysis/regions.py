@@ -1,4 +1,4 @@
-"""Descriptions of some of the points of a sweep in words."""
+"""Descriptions in words of a subset of a sweep's points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def region(
     Args:
         points: The values of the paths at every point.
         chosen: Indices of points.
-        words: Names of the paths, in the order of the description.
+        words: By path, the name of the path in the description.
         said: Function from a path and a value to text.
 
     >>> grid = [{"rate": rate, "size": size} for rate in (1, 2, 3) for size in (10, 20)]
@@ -44,7 +44,7 @@ def region(
 
 
 def _orders(paths: list[str]) -> list[list[str]]:
-    """Orders of the paths, with each path first in turn."""
+    """Return one order of the paths per path, with that path first."""
     return [[path, *(other for other in paths if other != path)] for path in paths]
 
 
@@ -55,7 +55,8 @@ class _Grid:
         self._points, self._chosen, self._words, self._said = points, chosen, words, said
 
     def parts(self, among: Sequence[int], paths: Sequence[str]) -> list[str]:
-        """Conditions such that each chosen point meets at least one; a single empty one if all are chosen."""
+        """Return conditions such that each chosen point meets at least one of them. If all points are chosen,
+        the only condition is empty."""
         wanted = [place for place in among if place in self._chosen]
         if not wanted:
             return []
@@ -74,7 +75,7 @@ class _Grid:
         ]
 
     def _condition(self, path: str, of: Sequence[Any], values: Sequence[Any]) -> str:
-        """The condition that the value of a path is one of these."""
+        """Return the condition that the value of a path is one of `of`, a subset of `values`."""
         word = self._words[path]
         if len(of) == len(values):
             return ""
@@ -89,7 +90,8 @@ class _Grid:
 
 
 def _ordered(values: Sequence[Any]) -> list[Any]:
-    """Distinct values: quantities sorted by size, other values in their order."""
+    """Return distinct values: quantities sorted by size, other values in the order of their first
+    occurrence."""
     distinct: list[Any] = []
     for value in values:
         if value not in distinct:

@@ -33,9 +33,9 @@ _INTERVAL = re.compile(r"\[[^\]]*\]")
 _SMALLEST_P = 0.0001
 """Smallest p value that is shown as a number; smaller values are shown as a bound."""
 _FINE = 2
-"""Decimals from which intervals get no further decimal."""
+"""Intervals that are shown with at least this many decimals get no further decimal."""
 _MOST_DIGITS = 5
-"""Most digits of numbers in the cells of a map."""
+"""Most digits of a number in the cells of a heat map."""
 _MOST_MORE = 4
 """Most decimals of a half-width beyond those of its metric."""
 
@@ -67,7 +67,7 @@ def is_relative(unit: str, metric: str, reference: float, margin: Margin | None 
         unit: The base unit.
         metric: Name of the metric; may be empty.
         reference: Mean of the reference, in the base unit.
-        margin: The stated margin; default: that of the metric.
+        margin: The stated margin; default: the margin of the metric.
     """
     known = margin if margin and (margin.relative or margin.absolute) else None
     known = known or (BY_NAME[metric].margin if metric in BY_NAME else None)
@@ -137,7 +137,8 @@ def number_shown(value: float | None, unit: str, metric: str = "") -> str:
 
 
 def decimals_between(low: float, high: float, unit: str, metric: str = "", *, in_percent: bool = True) -> int:
-    """Decimals of all numbers from `low` to `high`, in the displayed unit: those of the metric.
+    """Decimals of all numbers from `low` to `high`, in the displayed unit: usually the decimals of the
+    metric.
 
     There are more decimals if both ends would look equal, and fewer if numbers would have over five digits.
     Without `in_percent`, parts of a whole are from 0 to 1.
@@ -167,7 +168,7 @@ def _rounded(value: float, digits: int, sign: str = "") -> str:
 
 def widths_shown(widths: Sequence[float], unit: str, metric: str) -> list[str]:
     """Half-widths of intervals with the decimals of their metric; with more decimals if a half-width would be
-    shown as 0 or equal to another.
+    shown as 0 or as equal to another half-width.
 
     >>> widths_shown([0.12, 0.0215], "1", "call_score"), widths_shown([5e5, 2e5], "bit/s", "goodput")
     (['0.12', '0.02'], ['0.50', '0.20'])
@@ -197,7 +198,7 @@ def decimals_of(rows: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _decimals(row: Mapping[str, Any]) -> int:
-    """Decimals of a mean; one more if both ends of its interval would look equal."""
+    """Decimals of a mean; one more decimal if both ends of its interval would look equal."""
     scale, digits = scale_and_digits(row.get("unit", ""), row.get("metric", ""))
     is_coarse = _has_interval(row) and _is_coarse(row["low"] * scale, row["high"] * scale, digits)
     return digits + is_coarse
@@ -216,7 +217,7 @@ def mean_shown(row: Mapping[str, Any], unit: str = "", digits: int | None = None
     >>> mean_shown(row, "Mbit/s")
     '1.00 [0.00, 3.00] Mbit/s'
 
-    A metric with at most one decimal gets one more if both ends would look equal:
+    A metric with at most one decimal gets one more decimal if both ends of its interval would look equal:
 
     >>> mean_shown({"mean": 4.382, "low": 4.375, "high": 4.389, "alike": False, "metric": "call_score"})
     '4.38 [4.38, 4.39]'
@@ -244,7 +245,8 @@ def difference_shown(
     *,
     has_unit: bool = False,
 ) -> str:
-    """A difference with its interval: in per cent of the reference if `is_relative`, else in its unit.
+    """A difference with its interval: in per cent of the reference if `is_relative`, else in the unit of the
+    metric.
 
     The interval is truncated at the bounds of the metric, such as -100 %. Per cent and percentage points are
     always written; other units are written only with `has_unit`.

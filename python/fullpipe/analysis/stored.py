@@ -26,7 +26,7 @@ NAMES = (RUNS, *TABLES)
 """Names of the tables: `runs`, with one row per run, and the tables of a run, each over all runs."""
 _ID, _FOLDER = "id", "folder"
 _IDENTITY = ("scenario", "engine", "seed", "content")
-"""Columns of every table; those of swept paths come before."""
+"""Columns of every table; the columns of swept paths come before them."""
 _OF_RUNS = (
     "digest",
     "version",
@@ -47,13 +47,13 @@ _TAKEN = {
 
 
 class StoredRuns:
-    """The runs of a store, or some of them.
+    """The runs of a store that match a filter.
 
     Args:
         out: The store.
-        where: Filter: columns with a value or a list of values. A column is one of the table of runs, or a
-            path in their scenarios; the end of a path is enough if it is unique. Values are spelt as in the
-            scenario.
+        where: Filter by columns: for each column a value or a list of values. A column is a column of the
+            table of runs, or a path in their scenarios. The end of a path is enough if it is unique. Values
+            are spelt as in the scenario.
         content: "newest" leaves out runs whose files or model are not the newest of their scenario, with a
             warning, unless `where` names a content; "all" includes every run.
 
@@ -213,7 +213,7 @@ def _told(index: Index, where: Mapping[str, Any]) -> pl.DataFrame:
 
 
 class _Point:
-    """Values of a run by path: swept ones, and any other of its scenario."""
+    """Values of a run by path: the values of swept paths, and of all other paths of the scenario."""
 
     def __init__(self, swept: Mapping[str, Any], spec: str) -> None:
         self.swept = swept
@@ -241,7 +241,8 @@ def _apart(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _known(runs: pl.DataFrame) -> list[str]:
-    """Return the columns by which runs can be filtered: paths that some run has, and those of `runs`."""
+    """Return the columns by which runs can be filtered: paths that some run has, and the columns of the table
+    `runs`."""
     always = {*_IDENTITY, *_OF_RUNS, _FOLDER}
     some = (name for name in runs.columns if name in always or runs[name].null_count() < runs.height)
     return [name for name in some if name != _ID]
@@ -266,7 +267,8 @@ def _several(wanted: Any) -> Sequence[Any]:
 
 
 def _chosen(runs: pl.DataFrame, name: str, wanted: Any, known: Sequence[str]) -> pl.DataFrame:
-    """Return the runs with a value, or one of several; `known` are the columns of all runs."""
+    """Return the runs that have the wanted value, or one of several wanted values; `known` are the columns of
+    all runs."""
     found, several = _column(name, known), _several(wanted)
     texts = {value_text(value) for value in several}
     right = [value for value in runs[found].unique() if value in several or value_text(value) in texts]
@@ -281,7 +283,7 @@ _CONFIG = {
     "python_enable_replacements": "false",  # no variables of the caller as tables
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
-    "temp_directory": "",  # nothing is written when memory is short
+    "temp_directory": "",  # no files, even if memory is short
     "lock_configuration": "true",
 }
 
@@ -309,7 +311,7 @@ def query(sql: str, out: str | Path = "runs", content: str = NEWEST) -> pl.DataF
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
                 raise QueryError("only one SELECT is allowed")
             stored, words = StoredRuns(out, content=content), set(re.findall(r"\w+", sql.casefold()))
-            for name in words.intersection(NAMES):  # the others are not read
+            for name in words.intersection(NAMES):  # other tables are not read
                 connection.register(name, stored.table(name).to_arrow())
             return _frame(connection.sql(sql).to_arrow_table())
         except duckdb.Error as error:
@@ -317,7 +319,7 @@ def query(sql: str, out: str | Path = "runs", content: str = NEWEST) -> pl.DataF
 
 
 def _frame(answer: Any) -> pl.DataFrame:
-    """Return the answer as a frame. A query may name several columns alike; these are numbered."""
+    """Return the answer as a frame. Columns with the same name get numbers."""
     names: list[str] = []
     for name in answer.column_names:
         names.append(name if name not in names else f"{name}_{len(names)}")

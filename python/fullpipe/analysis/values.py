@@ -33,7 +33,7 @@ LABELS = pl.Schema(
 _SHAPES = pl.Schema({"shape": pl.Int64(), **LABELS})
 _RUNS = pl.Schema({"id": pl.Int64(), "shape": pl.Int64(), "values": pl.List(pl.Float64())})
 _MANY = 8
-"""Number of files of a question beyond which the files are merged."""
+"""Number of files with values of the same `Question` beyond which the files are merged."""
 _MOST = 64
 """Maximum number of files of cached values in a store. Beyond this limit, the oldest files are removed."""
 _BYTES_A_RUN = 1 << 16
@@ -138,7 +138,8 @@ def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[P
 
 
 def write(root: Path, question: Question, packed: Packed) -> None:
-    """Write values of many runs into a store's index, if it has one. Values of other code are removed."""
+    """Write values of many runs into a store's index, if the store has one. Values that another version of
+    the code computed are removed."""
     if packed.runs.height <= FEW or not (root / FOLDER).is_dir() or (ours := code()) is None:
         return
     with suppress(OSError), closing(Writer(root)) as writer:  # the store can be read-only
@@ -158,8 +159,8 @@ def write(root: Path, question: Question, packed: Packed) -> None:
 
 
 def _make_room(root: Path, asked: bytes, code: str) -> list[Segment]:
-    """Remove files of other code and the oldest files beyond the limit. Return the files of the same
-    question."""
+    """Remove files that another version of the code wrote, and the oldest files beyond the limit. Return the
+    files of the same question."""
     same, others = list[Segment](), list[Segment]()
     for path in paths(root, VALUES):
         try:
@@ -200,7 +201,7 @@ def _encoded(packed: Packed) -> dict[str, Stream]:
 
 
 def _together(parts: Sequence[Packed]) -> Packed:
-    """Merge values. The first part with a run counts."""
+    """Merge values. If several parts have a run, the values of the first part count."""
     runs, shapes, first = [], [], 0
     for part in parts:
         runs.append(part.runs.with_columns(pl.col("shape") + first))
@@ -234,7 +235,7 @@ def _files(folder: Path, *, is_deep: bool) -> Iterator[tuple[str, int, int, int]
                 yield from _files(Path(entry.path), is_deep=True)
 
 
-# Values of many runs: read from their store if it has them, otherwise computed and stored.
+# Values of many runs: read from their store if they are there, otherwise computed and stored.
 
 
 RUN = "number of run"
@@ -248,8 +249,8 @@ def measurements(
 
     Args:
         runs: The runs.
-        metrics: Names of measures. Default: all. Pings and probes have no rows of measures that are not
-            `is_of_echoes`, such as goodput.
+        metrics: Names of measures. Default: all. Measures without `is_of_echoes`, such as goodput, have no
+            rows for pings and probes.
         links: Names of links. Default: the busy links of every run.
 
     Returns:
@@ -274,7 +275,7 @@ def measurements(
 
 
 def _meaningful(table: pl.DataFrame, runs: Sequence[Run]) -> pl.DataFrame:
-    """Return the rows of a table without metrics of pings and probes that tell nothing of them."""
+    """Remove the rows of pings and probes for metrics that are meaningless for them."""
     by_place: dict[str, list[int]] = {}
     echoes: list[tuple[int, int]] = []
     for place, run in enumerate(runs):
@@ -319,7 +320,8 @@ def _stored(runs: Sequence[Run], question: Question) -> Iterator[tuple[pl.DataFr
 
 
 def _store(runs: Sequence[Run], question: Question, packed: Packed) -> None:
-    """Store the values of runs that are in a store; `packed` has them in their order."""
+    """Write the values of runs into the stores of the runs. `packed` has the values in the order of
+    `runs`."""
     by_root: dict[str, list[tuple[int, int]]] = {}
     are_plain: dict[str, bool] = {}
     for place, run in enumerate(runs):
@@ -361,7 +363,7 @@ def values_of(
     Returns:
         A column for every swept path or key of variants, `seed`, `engine`, and `kind` ("flows" or "link"),
         `entry` (the index in the scenario's `flows`; null for all flows together and for links), `of` (the
-        name of the group or link), `metric`, `value` (null if there is none) and `unit`.
+        name of the group or link), `metric`, `value` (null if unknown) and `unit`.
     """
     pairs = list(runs)
     if not pairs:
@@ -373,7 +375,8 @@ def values_of(
 
 
 def identities(runs: Iterable[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
-    """Return one row per run, in their order: the columns of `values_of` before the measured values."""
+    """Return one row per run, in the order of `runs`: the columns of `values_of` before the measured
+    values."""
     return _table([_identity(point, run) for point, run in runs]).drop(RUN)
 
 

@@ -1,4 +1,4 @@
-"""Runs in formats that other tools read. Nothing here runs an experiment.
+"""Exports of runs to formats that other tools read.
 
 `qlog` writes the state and the packets of senders as a qlog trace; `pcapng` writes captured packet headers
 for Wireshark, tcptrace and similar tools; `flent` writes a file that Flent opens; `deliveries` writes the

@@ -1,4 +1,5 @@
-"""A run as a file that Flent opens: raw values, and the series that Flent computes from them, on its grid.
+"""A run as a file that Flent opens: raw values, and the series that Flent computes from them on a grid of
+times.
 
 Keys and units are those that Flent 2.3.0 reads; the mapping is in `docs/explanation/flent.md`."""
 
@@ -26,14 +27,17 @@ _GAP_STEPS = 5
 _DATE = "%Y-%m-%dT%H:%M:%S.%fZ"
 _OF_SOCKETS = ("tcp_cwnd", "tcp_rtt", "tcp_pacing_rate", "tcp_delivery_rate", "tcp_bbr_bw", "tcp_bbr_mrtt")
 _GENERAL = {True: "tcp_nup", False: "tcp_ndown"}
-"""Test names for runs that are none of Flent's tests, by whether they upload: streams one way, with pings."""
+"""By whether streams upload: name of the test for runs that match no other test of Flent. It has streams in
+one direction, and pings."""
 _DIGITS = 6
-"""Decimals of times. A float of seconds since 1970 has no more, and samples must match times of the grid."""
+"""Decimals of times. A float of seconds since 1970 has no more decimals, and samples must match times of the
+grid."""
 Values = list[float | None]
 
 
 def flent(run: Run, title: str = "") -> bytes:
-    """Return a run as a `.flent.gz`. A run that is none of Flent's tests becomes `tcp_nup` or `tcp_ndown`.
+    """Return a run as a `.flent.gz`. A run that matches no other test of Flent becomes `tcp_nup` or
+    `tcp_ndown`.
 
     The same run gives the same bytes.
 
@@ -178,7 +182,8 @@ def _egress(run: Run) -> dict[str, Any]:
 
 
 def _on_grid(values: Sequence[tuple[float, float]], grid: Sequence[float], step_s: float) -> Values:
-    """Interpolate values at the times of the grid, as Flent does; None where samples are too far."""
+    """Interpolate values at the times of the grid, as Flent does; None at times that are too far from
+    samples."""
     if not values:
         return [None] * len(grid)
     times, known = (np.array(column, dtype=float) for column in zip(*values, strict=True))
@@ -196,7 +201,7 @@ def _on_grid(values: Sequence[tuple[float, float]], grid: Sequence[float], step_
 def _computed(
     results: Mapping[str, Values], names: Sequence[str], summed: str = ""
 ) -> dict[str, tuple[str, Values]]:
-    """Return the series that Flent computes from others; missing values are left out at each time."""
+    """Return the series that Flent computes from other series. Missing values are left out at each time."""
     starts = [f"TCP {way} {summed}".strip() for way in ("upload", "download")]
     ways = {start: [name for name in names if name.startswith(start)] for start in starts}
     pings = [name for name in names if name.startswith("Ping (ms)")]

@@ -62,7 +62,7 @@ def _rates(run: Run, flow: str) -> Iterator[dict[str, Any]]:
         from_s, to_s = max(before_s, begin_s), min(time_s, end_s)
         step_s, before_s = time_s - before_s, time_s
         if to_s - from_s > 0:
-            # what arrived in the whole step, over the part of it in which the stream ran
+            # data of the whole step, over the part of the step in which the stream ran
             yield {"t": to_s, "val": goodput * _MBPS * step_s / (to_s - from_s), "dur": to_s - from_s}
 
 
@@ -122,7 +122,8 @@ def _of_stream(run: Run, flow: str) -> dict[str, Any]:
 
 
 def _replies(run: Run, flow: str, *, is_probe: bool) -> Iterator[dict[str, Any]]:
-    """Yield replies at their arrival times. Lost pings are left out, as by fping; lost probes are not."""
+    """Yield replies at their arrival times. Lost pings are left out, as by fping; lost probes are
+    included."""
     mine = run.probes.filter(pl.col("flow") == flow).select("time_s", "owd_s", "rtt_s")
     for seq, (time_s, owd_s, rtt_s) in enumerate(mine.iter_rows()):
         if rtt_s is not None:
@@ -134,7 +135,7 @@ def _replies(run: Run, flow: str, *, is_probe: bool) -> Iterator[dict[str, Any]]
 
 
 def _pages(run: Run, flow: str) -> Iterator[dict[str, Any]]:
-    """Yield the load time of every page of which all objects finished."""
+    """Yield the load time of every page whose objects all finished."""
     mine = run.transfers.filter(pl.col("flow") == flow)
     if mine.is_empty():
         return

@@ -1,6 +1,6 @@
 """Ethernet, IPv4 and TCP, UDP or ICMP headers of captured packets, built in batches.
 
-Layouts: RFC 791, 9293, 7323, 2018, 3168 and 9768; 768; 792."""
+Layouts: RFC 791 (IPv4); 9293, 7323, 2018, 3168 and 9768 (TCP); 768 (UDP); 792 (ICMP)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _LONGEST_BYTES = ETHERNET_BYTES + 65_535
 SNAP_BYTES = 128
 """Most bytes that are captured of a packet: any header fits."""
 FRAME_BYTES = 96
-"""Room for the longest headers, a multiple of 4: those of TCP with 40 B of options end at 94 B."""
+"""Room for the longest headers, a multiple of 4: headers of TCP with 40 B of options end at 94 B."""
 
 _SHIFT = 14
 """Window scale: the largest one (RFC 7323, section 2.3), because simulated windows may be of any size."""
@@ -198,7 +198,7 @@ def _udp(packets: _Packets) -> tuple[Headers, Ints]:
     header["source"], header["target"] = _directed(packets.is_kind("datagram"), *_PORTS)
     header["length"] = _UDP.itemsize + packets["len"]
     checksum = _checksum(_words(header), packets.pseudo_sum("udp", _UDP.itemsize))
-    header["checksum"] = np.where(checksum == 0, 0xFFFF, checksum)  # RFC 768: 0 means that there is none
+    header["checksum"] = np.where(checksum == 0, 0xFFFF, checksum)  # RFC 768: 0 means no checksum
     return header, np.full(header.size, _UDP.itemsize)
 
 
@@ -299,7 +299,7 @@ def _sacks(words: npt.NDArray[np.uint32], packets: _Packets, is_opening: Bools, 
 
 
 def _directed(is_forward: Bools, one: Ints | int, other: Ints | int) -> tuple[Ints, Ints]:
-    """Return source and target: `one` and `other` for forward packets, swapped for the rest."""
+    """Return source and target: `one` and `other` for forward packets, swapped for all other packets."""
     return np.where(is_forward, one, other), np.where(is_forward, other, one)
 
 

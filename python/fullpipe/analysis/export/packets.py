@@ -17,8 +17,8 @@ from fullpipe.scenario.traces import from_deliveries
 # IPv4 identification of captured packets: a counter per connection and end.
 #
 # Linux counts the packets of a connection in the same way (`inet_id`; include/net/ip.h,
-# `ip_select_ident_segs`). The capture lacks the number, so packets are ordered by their TCP timestamp, and
-# those of one timestamp by their contents. A packet then has the same number at every point of capture.
+# `ip_select_ident_segs`). The capture lacks this counter, so packets are numbered by TCP timestamp, and
+# packets of one timestamp by sequence number. A packet then has the same number at every capture point.
 
 
 _OF_STREAM = ("flow", "connection", "source")
@@ -40,10 +40,10 @@ def identities(packets: pl.DataFrame) -> pl.Series:
     return found.select(pl.when(pl.col("ts_val").is_not_null()).then("number").otherwise(0))["number"]
 
 
-# Captured packets as a pcapng file: headers with exact times, without payload.
+# Captured packets as a pcapng file: headers and times in nanoseconds, without payload.
 #
-# Layout: draft-ietf-opsawg-pcapng, one interface per point of capture, nanoseconds. Packets are Ethernet,
-# IPv4 and TCP, UDP or ICMP. The snap length cuts off the payload, which counts as zeros in checksums.
+# Layout: draft-ietf-opsawg-pcapng, with one interface per capture point. Packets are Ethernet, IPv4 and TCP,
+# UDP or ICMP. The snap length cuts off the payload, which counts as zeros in checksums.
 
 
 _SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
@@ -57,14 +57,15 @@ _PACKET_BLOCK = np.dtype(
         *(("captured", "<u4"), ("wire", "<u4"), ("headers", "u1", (FRAME_BYTES,)), ("last", "<u4")),
     ]
 )
-"""An Enhanced Packet Block with the longest headers. With shorter ones, its last word moves up."""
+"""An Enhanced Packet Block with the longest headers. With shorter headers, the last word of the block moves
+up."""
 _FIXED_BYTES = _PACKET_BLOCK.itemsize - FRAME_BYTES
 _BATCH = 16_384
 """Packets whose blocks are built at once, about 10 MB."""
 
 
 def pcapng(run: Run, points: Sequence[str] = ()) -> bytes:
-    """Return the packets that a run captured, at all points or at some only.
+    """Return the packets that a run captured as a pcapng file, from all capture points or only from `points`.
 
     Raises:
         ResultError: If the run captured no packets.
@@ -142,12 +143,12 @@ _ENDS = ("sender", "receiver")
 def deliveries(run: Run, point: str | None = None) -> bytes:
     """Return a packet-delivery trace of the packets that a run captured behind a link or port.
 
-    The trace begins at the end of the warm-up. It has the deliveries to this traffic; for the capacity of the
-    path, flows must keep it busy.
+    The trace begins at the end of the warm-up. The trace has the deliveries to the traffic of the run. It
+    shows the capacity of the path only if flows keep the path busy.
 
     Args:
         run: A run with `record.packets`.
-        point: Name of the link or port; None: the only one.
+        point: Name of the link or port; None if the run captured packets at only one.
 
     Raises:
         ResultError: If the run captured nothing at a link or port, or at several and `point` is None.

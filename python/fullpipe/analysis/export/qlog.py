@@ -1,8 +1,8 @@
 """A run as a qlog trace: one JSON object per event, as a JSON text sequence (RFC 7464).
 
 Names and fields follow draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events. qlog is made
-for QUIC, so TCP is mapped to its terms: a packet number identifies one transmission, and a retransmission
-has a new one.
+for QUIC, so TCP is mapped to the terms of QUIC: a packet number identifies one transmission, and a
+retransmission has a new packet number.
 """
 
 import json
@@ -16,15 +16,15 @@ from fullpipe.errors import ResultError
 from fullpipe.runs import Run
 
 Event = tuple[float, dict[str, Any]]
-"""Time in milliseconds, and the rest of the event."""
+"""Time in milliseconds, and the other fields of the event."""
 
 
 def qlog(run: Run) -> bytes:
     """Return one trace of all connections of a run, identified by `group_id`; datagrams are left out.
 
-    There is one `recovery_metrics_updated` per sample, and one `congestion_state_updated` per change of a
-    state that the algorithm published. Packets are included if the scenario captured them at the sender. A
-    packet counts as lost when it is retransmitted.
+    There is one event `recovery_metrics_updated` per sample, and one event `congestion_state_updated` per
+    change of a state that the algorithm published. Packets are included if the scenario captured them at the
+    sender. A packet counts as lost when it is retransmitted.
 
     Raises:
         ResultError: If the run was recorded without samples.
@@ -76,7 +76,8 @@ def _metrics(run: Run) -> Iterator[Event]:
 
 
 def _states(run: Run) -> Iterator[Event]:
-    """Yield changes of the algorithm's states, or of loss recovery's if the algorithm published none."""
+    """Yield changes of the states that algorithms published. Flows without published states have the changes
+    of their loss recovery's state."""
     published = run.variables.filter(pl.col("state") != "").select("time_s", "flow", "name", "state")
     left_out = [*published["flow"].unique(), *datagrams(run.flows)["flow"]]
     silent = run.series.filter(~pl.col("flow").is_in(left_out))

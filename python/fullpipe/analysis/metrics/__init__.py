@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.delay import responsiveness as responsiveness
 
-# A run as JSON needs its summary alone. Functions with the names of their modules are imported at once: a
-# module that is imported later would take the place of its function.
+# Most metrics are imported on first use, because a run as JSON needs only `summary`. A function with the #
+# name of its module is imported here: a later import of the module would replace the function.
 from fullpipe.analysis.metrics.groups import connections as connections
 from fullpipe.analysis.metrics.summary import summary as summary
 

@@ -27,15 +27,16 @@ def measured_transfers(run: Run) -> pl.DataFrame:
 def completion_percentiles_s(
     transfers: pl.DataFrame, percentiles: Sequence[float] = (50, 95, 99), *, by: str | None = None
 ) -> pl.DataFrame:
-    """Percentiles of the flow completion times, s; unfinished transfers are counted but left out.
+    """Percentiles of the flow completion times, s. Unfinished transfers are counted, but are not in the
+    percentiles.
 
     Formula: the p-th percentile of fct_s over the transfers that finished, by linear interpolation.
     Source: Dukkipati and McKeown, "Why flow-completion time is the right metric for congestion control", ACM
     CCR 2006.
 
     Args:
-        transfers: Rows of the table of transfers, such as `measured_transfers` gives. Transfers of the
-            warm-up count if they are included.
+        transfers: Rows of the table of transfers, such as `measured_transfers` gives. Transfers that began
+            within the warm-up count if the table has them.
         percentiles: From 0 to 100.
         by: A column to group by, such as "flow". Default: one row for all transfers.
 
@@ -54,9 +55,9 @@ def completion_percentiles_s(
 
 
 def slowdowns(transfers: pl.DataFrame) -> pl.DataFrame:
-    """The finished transfers with a column `slowdown`: the completion time over the ideal one.
+    """The finished transfers with a column `slowdown`: completion time over ideal time.
 
-    The ideal time ignores slow start, so that short transfers are above 1 on an empty path, too.
+    The ideal time ignores slow start, so the slowdown of a short transfer exceeds 1 even on an empty path.
 
     Formula: fct / ideal. The ideal time is the least number of round trips on the empty path, plus
     8 · (bytes + headers) over the rate of the slowest link.
@@ -78,7 +79,7 @@ def page_times_s(transfers: pl.DataFrame) -> pl.Series:
 
     Args:
         transfers: Rows of the table of transfers, such as `measured_transfers` gives. If the first objects of
-            a page are not among them, its time counts from the first object that is.
+            a page are missing, its load time counts from the first object in the table.
     """
     return begun_pages_s(transfers).drop_nulls()
 
@@ -113,7 +114,7 @@ def video_startup_s(videos: pl.DataFrame) -> float | None:
     """Start-up delay of a video, s, from its start to its first picture: mean over videos that showed one.
 
     Formula: mean of the start-up delays.
-    Source: join time, in the source of `stall_ratio`.
+    Source: join time in Dobrian et al., see `stall_ratio`.
 
     >>> video_startup_s(pl.DataFrame({"startup_s": [0.5, None, 1.5]}))
     1.0
@@ -125,7 +126,7 @@ def stalls(videos: pl.DataFrame) -> float | None:
     """Number of stalls of a video, mean over videos; None without videos.
 
     Formula: mean of the number of stalls.
-    Source: as for `stall_ratio`.
+    Source: Dobrian et al., see `stall_ratio`.
     """
     return real(videos["stalls"].mean())
 
@@ -134,7 +135,7 @@ def video_rate_bps(videos: pl.DataFrame) -> float | None:
     """Bit rate at which pieces were encoded, bit/s, mean over videos; None if no piece arrived.
 
     Formula: mean over videos of the mean over pieces.
-    Source: average bit rate, in the source of `stall_ratio`.
+    Source: average bit rate in Dobrian et al., see `stall_ratio`.
     """
     return real(videos["bitrate_bps"].mean())
 
@@ -157,7 +158,7 @@ _R0_WIDEBAND = 129.0
 _NOTICED_MS = 100.0
 """mT, the delay that is just noticed: the default class of users of G.107, table 1."""
 _SENSITIVE = 6.0
-"""6 sT, with the sT of that class, 1."""
+"""Exponent 6 sT of the delay impairment: sT is 1 for the default class of users of G.107, table 1."""
 
 
 def rating(delay_s: Number, loss: Number, *, ie: float = 0.0, bpl: float = 25.1) -> Number:
@@ -189,7 +190,8 @@ def opinion(rating: Number) -> Number:
     """Mean opinion score for a rating R, from 1 to 4.5.
 
     Formula: 1 + 0.035 R + 7e-6 R (R - 60) (100 - R).
-    Source: ITU-T G.107 (06/2015), annex B. The cubic falls a little below 1 for R under 6.5; the result is 1.
+    Source: ITU-T G.107 (06/2015), annex B. For R under 6.5 the formula is a little below 1, and the result is
+    1.
 
     >>> [round(opinion(r), 2) for r in (90, 80, 70, 60, 50)]
     [4.34, 4.02, 3.6, 3.1, 2.58]
@@ -227,7 +229,8 @@ def rating_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float 
         loss: Share of the packets that are dropped, or too late, from 0 to 1.
         ie: Impairment by the coding; AMR-WB has 8 at 23.05 kbit/s and 20 at 12.65 (ITU-T G.113, table IV.3,
             both ears).
-        bpl: Robustness of the coding against loss, percent; 4.6 and 4.3 at these rates (G.113, table IV.4).
+        bpl: Robustness of the coding against loss, percent; AMR-WB has 4.6 at 23.05 kbit/s and 4.3 at 12.65
+            (G.113, table IV.4).
 
     >>> rating_wideband(0.1, 0.0), round(rating_wideband(0.4, 0.0), 1)
     (121.0, 96.9)
@@ -268,7 +271,7 @@ def call_scores(run: Run, *, wideband: bool = False) -> dict[str, float | None]:
     """Mean opinion score of every call of a run, by the name of its flow; None if no packet arrived.
 
     Formula: `mos` or `mos_wideband`, with the delay of `mouth_to_ear_s` and the share of lost packets.
-    Source: as there.
+    Source: ITU-T G.107 and G.107.1, see `mos` and `mos_wideband`.
     """
     model = mos_wideband if wideband else mos
     frames_s = _frames_s(run.scenario)
@@ -285,7 +288,7 @@ def call_frames_s(flows: Sequence[Flow]) -> dict[str, float]:
     """Return the duration of the speech in a packet of every call, s, by the name of its flow."""
     if all(flow.workload is None for flow in flows):
         return {}
-    from fullpipe.scenario.model.workloads.datagrams import Voip  # here: most flows have no workload
+    from fullpipe.scenario.model.workloads.datagrams import Voip  # here: few scenarios have any
 
     return {
         name: flow.workload.frame_s
@@ -312,7 +315,7 @@ def call_score() -> pl.Expr:
     The table needs a column `frame_s` with the values of `call_frames_s`.
 
     Formula: see `call_scores`.
-    Source: as there.
+    Source: ITU-T G.107, see `mos`.
     """
     owd_s, jitter_s, frame_s = pl.col("owd_mean_s"), pl.col("jitter_s").fill_null(0.0), pl.col("frame_s")
     loss = pl.col("lost_packets") / pl.col("sent_packets")

@@ -19,7 +19,7 @@ def rtt_percentiles_s(
     """Percentiles over time of the smoothed RTT of every flow, s.
 
     Every moment has the same weight. The percentiles in the table of flows (rtt_p50_s, rtt_p95_s, rtt_p99_s)
-    are of unsmoothed RTT samples, one per ACK, so that busy moments weigh more.
+    are of unsmoothed RTT samples, one per ACK. Times with many ACKs weigh more there.
 
     Formula: the p-th percentile of the samples after the warm-up, by linear interpolation between them.
     Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages", definition 7.
@@ -35,9 +35,9 @@ def rtt_percentiles_s(
 def mean_srtt_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: float = 0.0) -> float | None:
     """Mean over time of the smoothed RTT of a flow, s; None without samples.
 
-    Engines that sample at the same times can be compared by it. The mean in the table of flows is of RTT
-    samples, which are more frequent when more is sent. Their frequency also differs between engines. If a
-    path slows down in mid-run, the two means differ by 10 % and more.
+    Compare engines by this mean if they sample at the same times. The mean in the table of flows (rtt_mean_s)
+    is over RTT samples, which are more frequent when more is sent. The frequency of RTT samples also differs
+    between engines. If a path slows down in mid-run, both means differ by 10 % and more.
 
     Formula: mean of the samples of the smoothed RTT after the warm-up and until the flow ended.
     Source: the smoothed RTT of RFC 6298, section 2.
@@ -54,7 +54,7 @@ def srtt_percentile_s(
 ) -> float | None:
     """A percentile over time of the smoothed RTT of a flow, s; None without samples.
 
-    Engines can be compared by it for the reason that `mean_srtt_s` gives.
+    Compare engines by this percentile, not by the percentiles in the table of flows: see `mean_srtt_s`.
 
     Formula: the percentile of the samples of the smoothed RTT after the warm-up and until the flow ended, by
     linear interpolation between them.
@@ -92,7 +92,7 @@ def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | N
     """Ratio of the 95th percentile of the RTT to the base RTT, mean over flows.
 
     Formula: mean over i of rtt_p95_i / base_i.
-    Source: RFC 6349, buffer delay, here as a ratio of the 95th percentile.
+    Source: RFC 6349, buffer delay, there as a percentage of the base RTT and of the mean RTT.
 
     Args:
         flows: Table of flows.
@@ -111,10 +111,10 @@ def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | N
 
 
 def queue_sojourn_s(links_summary: pl.DataFrame, link: str = "bottleneck") -> tuple[float, float] | None:
-    """Mean and 95th percentile of the sojourn time in a link's queue, s; None if no packet came.
+    """Mean and 95th percentile of the sojourn time in a link's queue, s; None if no packet arrived.
 
     Formula: mean and percentile over the packets that left the queue of (time out - time in).
-    Source: RFC 8289, the sojourn time of a packet.
+    Source: RFC 8289 defines the sojourn time of a packet.
 
     Raises:
         KeyError: If there is no such link.
@@ -127,7 +127,8 @@ def queue_sojourn_s(links_summary: pl.DataFrame, link: str = "bottleneck") -> tu
 
 
 def power(throughput_bps: float, delay_s: float) -> float:
-    """Kleinrock's power, bit/s per second of delay: a change that raises it is worth its extra delay.
+    """Kleinrock's power, bit/s per second of delay. A change that raises power gains more throughput than it
+    costs delay.
 
     Formula: throughput / delay.
     Source: Kleinrock, "Power and deterministic rules of thumb for probabilistic problems in computer
@@ -177,9 +178,9 @@ def responsiveness(rtts_s: Sequence[float]) -> float | None:
 
     Formula: 60 s / the mean of the shortest 95 % of round-trip times.
     Source: draft-ietf-ippm-responsiveness, "Aggregating the Measurements": 60,000 over a mean in ms of means
-    that are trimmed at the 95th percentile. There, half of the weight is on probes with connections of their
-    own (TCP, TLS and HTTP in equal parts), half on HTTP over the connections that load the path. Here only
-    separate probes and pings exist, and have the whole weight.
+    that are trimmed at the 95th percentile. The draft gives half of the weight to probes with separate
+    connections (TCP, TLS and HTTP in equal parts), and half to HTTP over the connections that load the path.
+    fullpipe has only separate probes and pings, which have the whole weight.
 
     Args:
         rtts_s: Round-trip times of pings or probes under load, s.
@@ -199,7 +200,7 @@ def responsiveness(rtts_s: Sequence[float]) -> float | None:
 def latency_increase_s(rtts_s: Sequence[float], least_s: float) -> float | None:
     """Increase of the mean RTT under load over the RTT of the idle path, s.
 
-    Formula: mean of the round-trip times under load - that of the idle path.
+    Formula: mean of the round-trip times under load - round-trip time of the idle path.
     Source: the measure that `bufferbloat_grade` grades.
 
     Args:
@@ -216,10 +217,10 @@ def latency_increase_s(rtts_s: Sequence[float], least_s: float) -> float | None:
 
 
 def bufferbloat_grade(increase_s: float) -> str:
-    """Grade of a line by its latency increase under load: A+, A, B, C, D or F.
+    """Grade of an access line by its latency increase under load: A+, A, B, C, D or F.
 
-    The grade ignores rate, loss, the idle RTT and the variation of the queueing delay. It also depends on the
-    flow that loads the line: one that keeps the queue short has a good grade where another has a bad one.
+    The grade ignores rate, loss, the idle RTT and the variation of the queueing delay. The grade also depends
+    on the flow that loads the line: the grade is better if this flow keeps the queue short.
 
     Formula: A+ below 5 ms, A below 30, B below 60, C below 200, D below 400, else F.
     Source: DSLReports, "Bufferbloat Grades" (www.dslreports.com/faq/17930), which grades the mean of
@@ -232,7 +233,7 @@ def bufferbloat_grade(increase_s: float) -> str:
 
 
 def under_load(probes: pl.DataFrame, load: pl.DataFrame, warmup_s: float = 0.0) -> pl.DataFrame:
-    """Return the probes that were sent after the warm-up while a flow loaded the path.
+    """Return the pings and probes that were sent after the warm-up while a flow loaded the path.
 
     Args:
         probes: Rows of the table of probes.
@@ -250,10 +251,10 @@ def under_load(probes: pl.DataFrame, load: pl.DataFrame, warmup_s: float = 0.0) 
 
 
 def idle_times(flows: pl.DataFrame) -> list[Span]:
-    """Return the spans in which none of some flows is active, s. The first span begins at -infinity.
+    """Return the spans in which none of the given flows is active, s. The first span begins at -infinity.
 
     Args:
-        flows: Rows of the table of flows. Those without a start were never active.
+        flows: Rows of the table of flows. Flows without a start were never active.
     """
     spans_s = _joined(flows.select("start_s", pl.col("end_s").fill_null(inf)).drop_nulls().iter_rows())
     return list(pairwise([-inf, *chain.from_iterable(spans_s), inf]))[::2]
@@ -262,8 +263,8 @@ def idle_times(flows: pl.DataFrame) -> list[Span]:
 def of_idle_path(probes: pl.DataFrame, idle_s: Iterable[Span]) -> pl.DataFrame:
     """Return the pings of a flow that met a path without other traffic.
 
-    Before the first traffic, such a ping has its reply before the traffic begins. Afterwards, it is also
-    sent no earlier than the first reply to a ping from after the traffic: by then the queues have drained.
+    A ping counts if its reply arrives before the next traffic begins. After traffic, a ping must also be sent
+    no earlier than the first reply in the idle span arrives: by then the queues have drained.
 
     Args:
         probes: Rows of the table of probes that have a reply, all of one flow.

@@ -23,11 +23,11 @@ def settling_time_s(
 
     Formula: the least t - since, with |value_k - target_k| ≤ tolerance · target_k for every sample in
     [t, t + hold]. None if there is no such t with t + hold within the recording.
-    Source: the settling time of control theory (Ogata, "Modern control engineering"), with a time to hold in
+    Source: the settling time of control theory (Ogata, "Modern control engineering"), with the time `hold` in
     place of "for ever", as in Dong et al., NSDI 2015.
 
     Args:
-        times_s: Ends of the samples, rising.
+        times_s: End of each sample's interval, in rising order.
         values: One per sample.
         since_s: Time of the change; samples up to it do not count.
         target: Target of the values: one number, or one per sample.
@@ -67,7 +67,7 @@ def convergence_time_s(
     Formula: the least t - start such that the goodput of every window of 1 s that ends in [t, t + 5 s] is
     within 25 % of the fair share.
     Source: Dong, Li, Zarchy, Godfrey and Schapira, "PCC: re-architecting congestion control for consistent
-    high performance", NSDI 2015: within ±25 % for 5 s. The window is ours.
+    high performance", NSDI 2015: within ±25 % for 5 s. The source has no window of 1 s.
 
     Args:
         series: Table of samples.
@@ -113,7 +113,7 @@ class Windows:
     def convergence_time_s(
         self, flow: str, *, share_bps: float | None = None, tolerance: float = 0.25, hold_s: float = 5.0
     ) -> float | None:
-        """Return the convergence time of a flow: see the function of this name.
+        """Return the convergence time of a flow: see the function `convergence_time_s`.
 
         Raises:
             KeyError: If there is no such flow.
@@ -146,16 +146,16 @@ def time_to_fill_s(
     share: float = 0.8,
     window_s: float = 1.0,
 ) -> float | None:
-    """Seconds that flows take to fill bandwidth that becomes free; None if they do not.
+    """Seconds that flows take to fill bandwidth that becomes free; None if the flows never fill it.
 
     Formula: the least t - at, with at ≤ t - window, where the goodput of all flows in (t - window, t] reaches
-    share · rate. It is never below the window.
+    share · rate. The result is at least one window.
     Source: aggressiveness in Bansal, Balakrishnan, Floyd and Shenker, "Dynamic behavior of slowly-responsive
-    congestion control algorithms", SIGCOMM 2001, there as the utilisation after a given time.
+    congestion control algorithms", SIGCOMM 2001, which measures the utilisation after a given time instead.
 
     Args:
-        series: Samples of the flows that may fill it.
-        rate_bps: Payload that can be carried from then on.
+        series: Samples of the flows that may fill the free bandwidth.
+        rate_bps: Payload rate that the path can carry from `at_s` on.
         at_s: Time at which the bandwidth becomes free.
         until_s: End of the search. Default: the end of the samples.
         share: Share of the rate that counts as full.
@@ -181,7 +181,7 @@ def recovery_time_s(
     tolerance: float = 0.1,
     hold_s: float = 1.0,
 ) -> float | None:
-    """Seconds that a flow takes to return to a rate after a step of the path; None if it does not.
+    """Seconds that a flow takes to reach a target rate after a step of the path; None if the flow never does.
 
     Formula: the least t - at, with goodput within 10 % of the target in every sample of [t, t + 1 s].
     Source: response to changes in RFC 5166, section 2.2; settling as in `settling_time_s`.
@@ -207,17 +207,17 @@ def recovery_time_s(
     )
 
 
-# Variables of algorithms and queues: numbers over time, and times in each state.
+# Variables of algorithms: numbers over time, and the spans of each state.
 
 
 def states(variables: pl.DataFrame, flow: str, name: str = "state") -> pl.DataFrame:
-    """The states of a flow's algorithm over time: the columns start_s, end_s, state.
+    """Return the states of a flow's algorithm over time, in columns start_s, end_s and state.
 
-    Starts are exact because every change is recorded when it happens. The last state ends with the last row
-    of the flow.
+    start_s is exact because every change of state is recorded at its time. The last state ends with the last
+    row of the flow.
 
     Raises:
-        UnknownNameError: If the flow published no such state.
+        UnknownNameError: If the flow published no variable of this name.
     """
     rows = _rows(variables, flow, name).filter(pl.col("state") != "")
     begins = rows.filter((pl.col("state") != pl.col("state").shift(1)).fill_null(value=True))
@@ -230,10 +230,11 @@ def states(variables: pl.DataFrame, flow: str, name: str = "state") -> pl.DataFr
 
 
 def numbers(variables: pl.DataFrame, flow: str, name: str) -> pl.DataFrame:
-    """A variable of a flow's algorithm over time: the columns time_s, value, in the unit of the table.
+    """Return a variable of a flow's algorithm over time, in columns time_s and value, in the unit of
+    `variables`.
 
     Raises:
-        UnknownNameError: If the flow published no such number.
+        UnknownNameError: If the flow published no variable of this name.
     """
     return _rows(variables, flow, name).select("time_s", "value").drop_nulls()
 

@@ -1,4 +1,5 @@
-"""All public metrics. The package imports this module on first use of a name other than the summary."""
+"""All public metrics. The package `metrics` imports this module when a name other than `summary` is first
+used."""
 
 from fullpipe.analysis.metrics.applications import (
     call_scores,

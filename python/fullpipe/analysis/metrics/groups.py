@@ -1,4 +1,4 @@
-"""Groups of flows that metrics are of: connections, classes of a shaper."""
+"""Groups of flows for which metrics are computed, kinds of flows, and the rates of shaping queues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.remembered import Remembered
 
-# Groups of flows: those of one entry of a scenario. Values are per group, and engines are compared by it.
+# Groups of flows: a group is the flows of one entry of a scenario. Values and comparisons are per group.
 
 
 ALL, DOWNLOADS, UPLOADS = "all flows", "all downloads", "all uploads"
@@ -25,17 +25,17 @@ TOTALS = (ALL, DOWNLOADS, UPLOADS)
 def flow_groups(run: Run) -> dict[str, list[str]]:
     """Return the flows of every entry of the scenario's `flows`, by a unique name of the entry.
 
-    An entry with one flow has the name of that flow. An entry with several has their name without numbers,
-    or their first name and last number if another entry has the same. Flows that the scenario does not name
-    are groups of their own.
+    An entry with one flow has the name of that flow. An entry with several flows has their common name
+    without numbers, or their first name and last number if the common name is taken. Flows that the scenario
+    does not name are groups of their own.
     """
     found, known = _named_groups(run.scenario)
-    groups = {name: [*flows] for name, flows in found.items()}  # a caller may change its own
+    groups = {name: [*flows] for name, flows in found.items()}  # copies, which callers may change
     return groups | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
 
 
 def algorithms_of(runs: Iterable[Run]) -> dict[str, str]:
-    """Return the algorithms of flows and groups that have the same one in all runs."""
+    """Return the algorithm of every flow and group that has the same algorithm in all runs."""
     found: dict[str, set[str]] = {}
     for run in runs:
         groups, _ = _named_groups(run.scenario)
@@ -61,8 +61,8 @@ def _named_groups(scenario: Scenario) -> tuple[dict[str, list[str]], frozenset[s
 def flow_directions(run: Run) -> dict[str, list[str]]:
     """Return the flows of a dumbbell by direction, if some download and others upload; otherwise nothing.
 
-    The directions use different links, so that sums and shares over both are meaningless. In a graph no
-    directions are distinguished.
+    The directions use different links, so that sums and shares over both are meaningless. A scenario given as
+    a graph has no directions.
     """
     return {way: [*flows] for way, flows in _directions(run.scenario).items()}
 
@@ -80,27 +80,27 @@ def _directions(scenario: Scenario) -> dict[str, list[str]]:
 
 _DATAGRAMS = ["udp", "icmp"]
 ECHOES = ("ping", "probe")
-"""Kinds of workloads whose rate the scenario sets, so that rates tell nothing of them."""
+"""Kinds of workloads that measure RTT: the scenario sets their rate, so metrics of rates leave them out."""
 
 
 def connections(flows: pl.DataFrame) -> pl.DataFrame:
-    """The flows with congestion control; all flows if an engine does not record protocols."""
+    """Return the flows with congestion control; all flows if the engine does not record protocols."""
     if "protocol" not in flows.columns:
         return flows
     return rows_where(flows, [protocol not in _DATAGRAMS for protocol in flows["protocol"].to_list()])
 
 
 def datagrams(flows: pl.DataFrame) -> pl.DataFrame:
-    """The datagram flows: UDP at a rate, calls, pings and probes."""
+    """Return the datagram flows: UDP at a rate, calls, pings and probes."""
     return flows.filter(are_datagrams()) if "protocol" in flows.columns else flows.clear()
 
 
 def bulk_flows(run: Run) -> pl.DataFrame:
-    """The rows of the bulk flows in the table of flows: those that compete for throughput.
+    """Return the rows of bulk flows, the flows that compete for throughput, from the table of flows.
 
     A bulk flow always has more to send between its start and its end. In the scenario it has congestion
-    control, no `workload` other than "bulk", no `size` and no `application`. All other flows get what they
-    send, which is often little, so that they neither starve nor count in fairness.
+    control, no `workload` other than "bulk", no `size` and no `application`. All other flows often send
+    little and get through all they send, so fairness and starvation leave them out.
 
     Flows with small socket buffers, `start` or `stop` can be bulk flows. Every goodput is over the flow's own
     time: from its start or the end of the warm-up, whichever is later, to its end. Flows with no such time,
@@ -133,13 +133,13 @@ def are_datagrams() -> pl.Expr:
     return pl.col("protocol").is_in(_DATAGRAMS).fill_null(value=False)
 
 
-# Queues that shape: their rate, and how much of it is used.
+# Queues that shape traffic: their rate and its utilisation.
 
 
 def shaper_bps(run: Run, link: str) -> float | None:
     """Return the rate to which the queue of a link shapes or polices, bit/s; None if it does neither.
 
-    If the scenario changes the rate, this is the one at the start.
+    If the scenario changes the rate, the result is the rate at the start.
     """
     return _rates_bps(run.scenario).get(link)
 
@@ -156,12 +156,12 @@ _rates_bps = Remembered(_found)
 def shaper_utilisation(run: Run, row: Mapping[str, Any]) -> float | None:
     """Rate at which bytes left a link after the warm-up, over the rate of its shaper; None without a shaper.
 
-    Formula: 8 forwarded_bytes / (rate (duration - warmup)). The bytes are those of the link; a shaper that
-    adds an overhead of its own to every packet is full below 1.
+    Formula: 8 forwarded_bytes / (rate (duration - warmup)). forwarded_bytes counts packets as the link does.
+    A shaper that adds overhead to every packet is therefore full at a value below 1.
     Source: definition.
 
     Args:
-        run: Of any engine.
+        run: A run of any engine.
         row: A row of the table `links_summary`.
     """
     rate_bps = shaper_bps(run, str(row["link"]))

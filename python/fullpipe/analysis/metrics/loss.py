@@ -11,9 +11,11 @@ from fullpipe.lazy import pl
 
 
 def dropped_share(flows: pl.DataFrame) -> float | None:
-    """Data packets that the network dropped, over all sent; None if an engine does not count them.
+    """Data packets that the network dropped, over all data packets sent; None if an engine does not count
+    drops.
 
-    Formula: min(Σ dropped_i / Σ sent_i, 1). Drops after the end of a flow and of copies count, too.
+    Formula: min(Σ dropped_i / Σ sent_i, 1). Drops after the end of a flow count, and drops of duplicated
+    packets.
     Source: RFC 5166, section 2.1, packet loss rates, at the network.
     """
     found = _share(flows, "dropped_packets")
@@ -21,16 +23,17 @@ def dropped_share(flows: pl.DataFrame) -> float | None:
 
 
 def retransmission_rate(flows: pl.DataFrame) -> float | None:
-    """Data packets retransmitted, over all data packets sent, of all flows together; None if none was sent.
+    """Data packets retransmitted, over all data packets sent, of all flows together; None if no data packet
+    was sent.
 
     Formula: Σ retransmitted_i / Σ sent_i.
-    Source: RFC 6349, section 4.2, TCP efficiency, of which this is the complement, in packets, not bytes.
+    Source: one minus the TCP efficiency of RFC 6349, section 4.2, in packets instead of bytes.
     """
     return _share(flows, "retransmitted_packets")
 
 
 def loss_rate(flows: pl.DataFrame) -> float | None:
-    """Data packets that senders marked lost, over all sent; packets marked lost in error count.
+    """Data packets that senders marked lost, over all data packets sent. Packets marked lost in error count.
 
     Formula: Σ lost_i / Σ sent_i.
     Source: RFC 5166, section 2.1, packet loss rates, as the sender sees them.
@@ -39,20 +42,20 @@ def loss_rate(flows: pl.DataFrame) -> float | None:
 
 
 def marking_rate(flows: pl.DataFrame) -> float | None:
-    """Data packets that arrived with a congestion mark, over all sent.
+    """Data packets that arrived with a congestion mark, over all data packets sent.
 
     Formula: Σ marked_i / Σ sent_i.
-    Source: RFC 8257, section 3.3, the fraction that DCTCP estimates, over the whole run.
+    Source: RFC 8257, section 3.3: DCTCP estimates this fraction per window of data.
     """
     return _share(flows, "marked_packets")
 
 
 def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
-    """Packets that a link dropped, in its queue or on the wire, over all that arrived there, ACKs included.
+    """Packets that a link dropped, in its queue or on the wire, over all packets that arrived, ACKs included.
 
-    None if nothing arrived, or an engine does not count drops.
+    None if no packet arrived, or an engine does not count drops.
 
-    Formula: dropped / (dropped + forwarded). Packets that still wait at the end are left out.
+    Formula: dropped / (dropped + forwarded). Packets that are in the queue when the run ends are left out.
     Source: RFC 5166, section 2.1, packet loss rates, at the router.
 
     Raises:
@@ -68,7 +71,8 @@ def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | 
 
 
 def _share(flows: pl.DataFrame, column: str) -> float | None:
-    """Return a count over all packets sent; None if nothing was sent, or a flow that sent has no count."""
+    """Return the count of a column over all packets sent; None if no packet was sent, or the count of a
+    sending flow is unknown."""
     each = zip(flows[column].to_list(), flows["sent_packets"].to_list(), strict=True)
     counts = [(known, sent) for known, sent in each if sent]
     if not counts or any(known is None for known, _ in counts):
@@ -88,15 +92,15 @@ _SAME = ("flow", "connection", "seq", "len", "ts_val", "copy")
 def arrivals(packets: pl.DataFrame, flow: str) -> list[int]:
     """Positions of a flow's data packets in the order of sending, listed in the order of arrival.
 
-    Lost packets are missing. Packets of both captures are matched by sequence number, length and timestamp,
-    and copies of one packet by their order.
+    Lost packets are left out. Captures at sender and receiver are matched by sequence number, length and
+    timestamp. Packets with equal values are matched in their order.
 
     Raises:
         ResultError: If data packets of the flow were not captured at both ends.
     """
     of_sender = pl.col("source").fill_null("sender") == "sender"
     data = packets.filter((pl.col("flow") == flow) & (pl.col("kind") == "data") & of_sender)
-    data = data.with_columns(pl.col("connection").fill_null(1))  # runs that do not say it have one
+    data = data.with_columns(pl.col("connection").fill_null(1))  # null means that the flow has one connection
     ends = {point: data.filter(pl.col("point") == point) for point in ("sender", "receiver")}
     missing = [point for point, rows in ends.items() if rows.is_empty()]
     if missing:
@@ -115,7 +119,7 @@ def reordered_ratio(packets: pl.DataFrame, flow: str) -> float:
     """Share of the arriving packets that were overtaken.
 
     Formula: #{i: s_i < max of s_j over j < i} / n, with s the positions in the order of sending.
-    Source: RFC 4737, the Type-P-Reordered singleton and the reordered ratio.
+    Source: RFC 4737, Type-P-Reordered and the reordered ratio.
 
     Raises:
         ResultError: If data packets of the flow were not captured at both ends.
@@ -135,7 +139,7 @@ def reordering_extents(places: list[int]) -> list[int]:
     """
     highest: list[
         int
-    ] = []  # maximum so far, per arrival; it never falls, so that bisection finds the first above a place
+    ] = []  # running maximum; it never falls, so bisection finds the first value above a place
     extents = []
     for i, place in enumerate(places):
         extents.append(i - bisect_right(highest, place))
@@ -147,7 +151,7 @@ def reorder_density(places: list[int], threshold: int = 64) -> dict[int, float]:
     """Distribution of the displacements of packets: negative is early, positive is late.
 
     Formula: share of packets with (position of arrival - position in the order of sending among those that
-    arrived) = d; packets beyond the threshold are left out, as lost.
+    arrived) = d; packets beyond the threshold count as lost and are left out.
     Source: RFC 5236, reorder density.
 
     >>> reorder_density([0, 2, 1, 3])

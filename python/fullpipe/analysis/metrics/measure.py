@@ -1,4 +1,4 @@
-"""A metric: name, unit, formula, better direction, bounds, margin."""
+"""Classes of metrics: name, unit, function, better direction, bounds and margin."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,12 +9,12 @@ from typing import Any, Literal, Self
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.runs import Run
 
-# Differences that do not matter.
+# Margins: the largest differences that do not matter.
 
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """A difference that does not matter: a share of the reference, or an amount, whichever is larger."""
+    """Largest difference that does not matter: a share of the reference or an amount, whichever is larger."""
 
     relative: float = 0.0
     absolute: float = 0.0
@@ -37,7 +37,7 @@ BEGAN = Margin(0.03, 0.5)
 WAIT = Margin(0.15, 0.001)
 
 
-# Measures: numbers per group of flows or per link, with unit, meaning and margin.
+# Measures: metrics per group of flows or per link, with unit, meaning and margin.
 
 
 Value = Callable[[Group], float | None]
@@ -48,7 +48,7 @@ Better = Literal["higher", "lower", ""]
 
 
 Bounds = tuple[float, float]
-"""Smallest and largest possible value of a metric. Intervals are truncated there."""
+"""Smallest and largest possible value of a metric. Confidence intervals are truncated at these bounds."""
 NO_LESS_THAN_0, PART = (0.0, inf), (0.0, 1.0)
 
 
@@ -73,13 +73,14 @@ class Shown:
     """Presentation of a metric: the outputs that include it, and its position there."""
 
     views: View = View.NOWHERE
-    """Outputs that include it unless the user chooses metrics."""
+    """Outputs that include the metric unless the user chooses metrics."""
     rank: int = 0
-    """Position among the metrics of a flow or link. Users notice the smallest rank first; 0 leaves it out."""
+    """Position among the metrics of a flow or link. Users notice the smallest rank first; 0 means no rank."""
     instead_of: str = ""
-    """The metric that this one replaces: it is shown only if that metric has no value."""
+    """Name of another metric. This metric is shown only where the other metric has no value."""
     is_percent: bool = False
-    """Whether it is a part of a whole, shown in per cent; its differences are in percentage points."""
+    """Whether the metric is a part of a whole, shown in per cent. Its differences are then in percentage
+    points."""
 
     def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:
         """Return the same metric, shown in these views."""
@@ -94,32 +95,34 @@ class Measure(Shown):
     unit: str
     better: Better
     margin: Margin
-    """Default of the difference that does not matter."""
+    """Default of the largest difference that does not matter."""
     meaning: str
     value: Value
     column: str
-    """Its source, as "table.column". There is no value if an engine does not measure that column."""
+    """Column that the metric is computed from, as "table.column". Engines that do not measure this column
+    give no value."""
     event: str = ""
-    """Event without which a run has no value; empty if every run has one."""
+    """Event without which a run has no value of the metric; empty if every run has a value."""
     is_of_one_way: bool = False
-    """Whether it is undefined for downloads and uploads together, which share no link."""
+    """Whether the metric is undefined for downloads and uploads together, which share no link."""
     is_of_connections: bool = False
     """Whether a group of connections and datagrams has the value of its connections: a mean over both kinds
     describes neither."""
     is_of_datagrams: bool = False
     """Whether a group of connections and datagrams has the value of its datagrams."""
     is_of_echoes: bool = True
-    """Whether it tells something of pings and probes, whose rate the scenario sets."""
+    """Whether the metric is meaningful for pings and probes, whose rate the scenario sets."""
     label: str = ""
-    """Its label in figures; its name if empty."""
+    """Label of the metric in figures; its name if empty."""
     neutral: str | float = ""
-    """Middle of the colour scale, neither much nor little: a value, or the metric with that value."""
+    """Neutral value, such as a fair share, at the middle of a colour scale: a number, or the name of a metric
+    with this value."""
     bounds: Bounds = NO_LESS_THAN_0
     digits: int | None = None
-    """Decimals in tables for people; None: those of its unit."""
+    """Decimals in tables for people; None for the decimals of the unit."""
     times: str = ""
-    """Prefix of two metrics beside a statistic of completion times; empty for all other measures. `_began`
-    counts the transfers or pages, `_unfinished` is the share that the run's end cut off."""
+    """Prefix of two metrics that belong to a statistic of completion times; empty for all other measures.
+    `_began` counts the transfers or pages, `_unfinished` is the share that did not finish."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class LinkMeasure(Shown):
     meaning: str
     value: Callable[[dict[str, Any], Run], float | None]
     column: str
-    """Its source, as "table.column"."""
+    """Column that the metric is computed from, as "table.column"."""
     event: str = ""
     label: str = ""
     bounds: Bounds = NO_LESS_THAN_0

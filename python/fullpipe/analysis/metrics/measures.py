@@ -45,7 +45,7 @@ def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
 
 
 def _of_bulk_group(metric: Value) -> Value:
-    """Return a metric of a group; None if it has no bulk flows."""
+    """Return a metric of a group; None if the group has no bulk flows."""
     return lambda group: None if group.bulk.is_empty() else metric(group)
 
 
@@ -101,7 +101,7 @@ def _delay(name: str, meaning: str, column: str, label: str) -> Measure:
 
 def _queueing(name: str, meaning: str, column: str, label: str) -> Measure:
     """Return a measure of the queueing delay: the one-way delay less that of the empty path."""
-    base = "that of its empty path, or the smallest of the flow if it was measured elsewhere"
+    base = "that of its empty path (in imported runs: less the smallest one-way delay of the flow)"
     made = _delay(name, f"{meaning} one-way delay less {base}; none if the path varies", column, label)
 
     def value(group: Group) -> float | None:

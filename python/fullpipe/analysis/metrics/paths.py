@@ -1,4 +1,4 @@
-"""Delays of empty paths, computed from links and delays; nothing is run."""
+"""Delays of empty paths, computed from a scenario without a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _UNEVEN = frozenset({"aggregation", "arq", "jitter", "reordering"})
 
 
 def base_rtts_s(network: Network) -> list[float | None]:
-    """Return the base RTT of each flow, s, without serialisation; None if it varies."""
+    """Return the base RTT of each flow, s, without serialisation; None if the RTT of the empty path
+    varies."""
     varies = [delay_varies(hop) for hop in network.hops]
     return [
         None if routed.later or any(varies[hop] for hop in _both_ways(routed)) else network.base_rtt_s(routed)
@@ -31,10 +32,11 @@ def echo_rtts_s(scenario: Scenario) -> Mapping[str, float]:
     """Return the RTT of every ping and probe on its empty path, s, by the name of its flow.
 
     Formula: sum over all hops, there and back, of propagation + bits of the packet / rate of the hop.
-    Source: RFC 2681, section 2, the round-trip delay; no packet waits.
+    Source: RFC 2681, section 2 (round-trip delay), without queueing.
 
     Returns:
-        No value if delay, rate or route varies, and none in cells.
+        RTTs by flow. A flow has no entry if a delay, a rate or the route varies, or if the path crosses a
+        cell.
     """
     network = resolve(scenario)
     rtts_s = zip(network.flows, base_rtts_s(network), strict=True)
@@ -51,12 +53,13 @@ def echo_rtts_s(scenario: Scenario) -> Mapping[str, float]:
 def one_way_s(scenario: Scenario) -> Mapping[str, float]:
     """Return the one-way delay of full packets of every flow on its empty path, s, by the name of the flow.
 
-    Formula: sum over all hops there of propagation + bits of the packet / rate of the hop.
-    Source: RFC 7679, section 3, the one-way delay; no packet waits.
+    Formula: sum over all hops of the data's route of propagation + bits of the packet / rate of the hop.
+    Source: RFC 7679, section 3 (one-way delay), without queueing.
 
     Returns:
-        No value if the delay or the route varies, and none in cells. On a link whose rate varies,
-        serialisation is taken as 0, so that all of it counts as queueing delay.
+        Delays by flow. A flow has no entry if a delay or the route varies, or if the path crosses a cell. On
+        a link whose rate varies, serialisation is taken as 0, so that the time of serialisation counts as
+        queueing delay.
     """
     network = resolve(scenario)
     varies = [delay_varies(hop) for hop in network.hops]
@@ -69,7 +72,8 @@ def one_way_s(scenario: Scenario) -> Mapping[str, float]:
 
 @Remembered
 def changing_echoes(scenario: Scenario) -> frozenset[str]:
-    """Return the names of pings and probes whose route, or a delay on it, changes during a run."""
+    """Return the names of ping and probe flows for which the route, or the delay of a link, changes during a
+    run."""
     network = resolve(scenario)
     orbiting = {port for medium in network.media if medium.params.get("satellites") for port in medium.ports}
     changes = [hop in orbiting if isinstance(hop, Port) else _delay_changes(hop) for hop in network.hops]
@@ -82,14 +86,15 @@ def changing_echoes(scenario: Scenario) -> frozenset[str]:
 
 @Remembered
 def echo_names(scenario: Scenario) -> frozenset[str]:
-    """Return the names of the flows of pings and probes, which the far end answers."""
+    """Return the names of ping and probe flows, whose packets the far end answers."""
     entries = zip(scenario.flows, flow_names(scenario.flows), strict=True)
     return frozenset(name for flow, names in entries if _is_echo(flow) for name in names)
 
 
 @Remembered
 def narrowest_hops(scenario: Scenario) -> Mapping[str, int]:
-    """Return the slowest hop of every flow's data, by the flow's name; no entry if its route changes."""
+    """Return the index of the slowest hop of every flow's data, by the flow's name. Flows whose route changes
+    have no entry."""
     network = resolve(scenario)
     limits_bps = [hop.limit_bps for hop in network.hops]
     found = ((routed.name, narrowest(routed, limits_bps)) for routed in network.flows if not routed.later)
@@ -97,13 +102,15 @@ def narrowest_hops(scenario: Scenario) -> Mapping[str, int]:
 
 
 def narrowest(routed: RoutedFlow, limits_bps: Sequence[int | None]) -> int | None:
-    """Return the first of the slowest hops that the data crosses; None if none has a rate."""
+    """Return the index of the slowest hop that a flow's data crosses, the first of equal ones; None if no hop
+    has a rate."""
     limits = [(limit, hop) for hop in routed.forward if (limit := limits_bps[hop])]
     return min(limits, key=lambda each: each[0])[1] if limits else None
 
 
 def rate_varies(hop: Hop) -> bool:
-    """Whether a hop has no single rate: a cell, a recorded trace, and a link whose rate changes."""
+    """Whether a hop has no single rate: a cell, a link with a recorded trace, or a link whose rate
+    changes."""
     if isinstance(hop, Port):
         return True
     first = hop.limit_bps if hop.rate_bps is None else hop.rate_bps
@@ -112,7 +119,7 @@ def rate_varies(hop: Hop) -> bool:
 
 
 def delay_varies(hop: Hop) -> bool:
-    """Whether the delay of a hop varies from packet to packet, without waiting in its queue."""
+    """Whether the delay of a hop varies from packet to packet, apart from queueing delay."""
     if isinstance(hop, Port):
         return True
     is_uneven = hop.frames or any(one.name in _UNEVEN for one in given(hop.impairments))

@@ -1,4 +1,4 @@
-"""Rows of a run for measures: those that all groups share, and those of one group.
+"""Tables of a run from which measures are computed, for the whole run and for one group of flows.
 
 Each table is indexed by flow, so that many groups cost no more time than one.
 """
@@ -35,7 +35,7 @@ from fullpipe.runs.spans import Span, rows_together_bps
 
 @dataclass(frozen=True)
 class Whole:
-    """Data that the groups of a run share. Its transfers leave out those of the warm-up."""
+    """Data of a run that all its groups share. Transfers that began within the warm-up are left out."""
 
     run: Run
     _rivals: dict[tuple[int, ...], Rivals] = field(default_factory=dict, init=False, repr=False)
@@ -60,11 +60,11 @@ class Whole:
         return {row["flow"]: row for row in self.run.rows("flows")}
 
     def together_bps(self, flows: Sequence[str], column: str) -> float | None:
-        """Rate of several flows together over one span: see `spans.together_bps`."""
+        """Joint rate of several flows over one span: see `spans.together_bps`."""
         return rows_together_bps([self._rows[name] for name in flows], column, self.warmup_s)
 
     def compared(self, flows: Sequence[str]) -> Mapping[str, float]:
-        """Return the bytes of each of several flows over the same time: see `samples.compared`."""
+        """Return the amounts that flows delivered within the same time: see `samples.compared`."""
         rows = [self._rows[name] for name in flows]
         return compared(rows, self._bulk_names, lambda: self.series, self.warmup_s)
 
@@ -74,7 +74,7 @@ class Whole:
 
     @cached_property
     def smoothed_s(self) -> Mapping[str, pl.Series]:
-        """The samples of every flow's smoothed RTT after the warm-up and until it ended."""
+        """Samples of the smoothed RTT of every flow, after the warm-up and until the flow ended."""
         return smoothed_s(self.series, self.flows.table, self.warmup_s)
 
     @cached_property
@@ -94,7 +94,7 @@ class Whole:
 
     @cached_property
     def answered(self) -> RowsByFlow:
-        """Pings and probes with a reply, those of the warm-up included."""
+        """Pings and probes with a reply, including pings and probes sent within the warm-up."""
         probes = self.run.probes
         return RowsByFlow(probes if probes.is_empty() else probes.filter(pl.col("rtt_s").is_not_null()))
 
@@ -116,8 +116,8 @@ class Whole:
     def idle_rtt_s(self, flow: str) -> float | None:
         """Return the RTT of the idle path of a flow of pings or probes, s; None if it is unknown.
 
-        It is the mean RTT of the pings that met no other traffic. If there are none, it is the RTT that
-        `paths.echo_rtts_s` computes from the scenario, unless the run was measured elsewhere. A path that
+        The idle RTT is the mean RTT of the pings that met no other traffic. If all pings met traffic, the
+        idle RTT is computed from the scenario by `paths.echo_rtts_s`, but not for imported runs. A path that
         changes during the run has no idle RTT.
         """
         is_of_file = self.run.meta.engine.is_of_a_file
@@ -131,14 +131,14 @@ class Whole:
     def one_way_base_s(self, flow: str) -> float | None:
         """Return the one-way delay of a flow on its empty path, s; None if it is unknown or varies.
 
-        For a run that was measured elsewhere, it is the smallest delay of the flow.
+        For an imported run, the result is the smallest delay of the flow.
         """
         if self.run.meta.engine.is_of_a_file:
             return real(self._rows[flow]["owd_min_s"])
         return one_way_s(self.run.scenario).get(flow)
 
     def without_idle_rtt(self) -> list[str]:
-        """Return the pings and probes that met load on a path whose idle RTT is unknown."""
+        """Return the names of ping and probe flows that met load on a path whose idle RTT is unknown."""
         met = self.under_load.table["flow"].unique(maintain_order=True).to_list()
         return [flow for flow in met if self.idle_rtt_s(flow) is None]
 
@@ -152,7 +152,8 @@ class Whole:
         return {flow: way for way, flows in enumerate(self.ways) for flow in flows}
 
     def rivals(self, flows: Iterable[str]) -> Rivals:
-        """Return the flows in the same direction or directions as some flows, these included."""
+        """Return all flows in the same direction or directions as the given flows, including the given
+        flows."""
         ways = tuple(sorted({self._way_of[flow] for flow in flows if flow in self._way_of}))
         if ways not in self._rivals:
             self._rivals[ways] = Rivals(self, ways)
@@ -171,7 +172,7 @@ class Whole:
 
 @dataclass(frozen=True)
 class Rivals:
-    """All flows of one direction, or of both."""
+    """All flows of a run in one direction, or in both directions."""
 
     whole: Whole
     ways: tuple[int, ...]
@@ -185,12 +186,12 @@ class Rivals:
 
     @cached_property
     def delivered(self) -> Mapping[str, float]:
-        """Bytes that each flow delivered over the same time: see `samples.compared`."""
+        """Amount that each flow delivered within the same time: see `samples.compared`."""
         return self.whole.compared(self.names)
 
     @cached_property
     def total(self) -> float:
-        """Bytes that all flows delivered in that time."""
+        """Sum of `delivered` over all flows."""
         return sum(self.delivered.values())
 
     @cached_property
@@ -200,12 +201,12 @@ class Rivals:
 
     @cached_property
     def are_bulk(self) -> bool:
-        """Whether there are flows and all of them are bulk flows."""
+        """Whether there is a flow and every flow is a bulk flow."""
         return bool(self.names) and set(self.names) <= set(self.bulk["flow"].to_list())
 
     @cached_property
     def share_one_link(self) -> bool:
-        """Whether all flows have the same slowest link; assumed for runs that were measured elsewhere."""
+        """Whether all flows have the same slowest link; assumed for imported runs."""
         if self.whole.run.meta.engine.is_of_a_file:
             return True
         hops = narrowest_hops(self.whole.run.scenario)
@@ -231,12 +232,12 @@ class Group:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of its flows."""
+        """Names of the group's flows."""
         return [str(name) for name in self.flows["flow"].to_list()]
 
     @cached_property
     def bulk(self) -> pl.DataFrame:
-        """Rows of its bulk flows."""
+        """Rows of the group's bulk flows."""
         return self.whole.bulk.rows_of(self.names)
 
     @cached_property
@@ -253,49 +254,50 @@ class Group:
 
     @property
     def goes_both_ways(self) -> bool:
-        """Whether some of its flows download and others upload."""
+        """Whether some flows of the group download and others upload."""
         return len(self.rivals.ways) > 1
 
     @cached_property
     def rivals(self) -> Rivals:
-        """All flows of the run in the same direction, its own included."""
+        """All flows of the run in the group's direction, including the group's flows."""
         return self.whole.rivals(self.names)
 
     @cached_property
     def transfers(self) -> pl.DataFrame:
-        """Rows of its transfers that began after the warm-up."""
+        """Rows of the group's transfers that began after the warm-up."""
         return self.whole.transfers.rows_of(self.names)
 
     @property
     def smoothed_s(self) -> list[pl.Series]:
-        """Samples of the smoothed RTT, one series per flow that has any."""
+        """Samples of the smoothed RTT, one series per flow with samples."""
         found = self.whole.smoothed_s
         return [found[flow] for flow in self.names if flow in found]
 
     @property
     def transfers_s(self) -> pl.Series:
-        """Completion times of its transfers; null if a transfer did not finish."""
+        """Completion times of the group's transfers; null if a transfer did not finish."""
         return self.transfers["fct_s"]
 
     @cached_property
     def pages_s(self) -> pl.Series:
-        """Load times of its web pages; null if a page did not finish."""
+        """Load times of the group's web pages; null if a page did not finish."""
         return begun_pages_s(self.transfers)
 
     @cached_property
     def videos(self) -> pl.DataFrame:
-        """Rows of its videos."""
+        """Rows of the group's videos."""
         return self.whole.videos.rows_of(self.names)
 
     @cached_property
     def rtts_under_load_s(self) -> pl.Series:
-        """RTTs of its pings and probes that were sent while a bulk flow ran."""
+        """RTTs of the group's pings and probes that were sent while a bulk flow ran."""
         return self.whole.under_load.rows_of(self.names)["rtt_s"]
 
     def increases_s(self) -> Iterator[float | None]:
-        """Yield the latency increase of each of its flows of pings or probes that met load, s.
+        """Yield the latency increase, s, of every ping or probe flow of the group that met load.
 
-        There is one value per flow because paths may differ. None: the RTT of the idle path is unknown.
+        There is one value per flow because paths may differ. None means that the RTT of the idle path is
+        unknown.
         """
         for name in self.names:
             loaded_s = self.whole.under_load.rows_of([name])["rtt_s"].to_list()

@@ -10,11 +10,11 @@ from typing import Any
 from fullpipe.lazy import pl
 from fullpipe.runs.spans import Span, span_of
 
-# Samples along time: spans of them, their spacing, and means over longer intervals.
+# Tables of samples: selection by time or flow, spacing in time, and means over longer intervals.
 
 
 EDGE_S = 1e-9
-"""Tolerance for the ends of intervals, which rounding in sums of decimals moves."""
+"""Tolerance for the ends of intervals, s: sums of decimal fractions have rounding errors."""
 
 
 def between(samples: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame:
@@ -27,7 +27,7 @@ def between(samples: pl.DataFrame, start_s: float, end_s: float) -> pl.DataFrame
 
 
 def rows_where(table: pl.DataFrame, are_chosen: Sequence[bool]) -> pl.DataFrame:
-    """Return some rows of a small table by their indices: a query takes polars a hundred times as long.
+    """Return the chosen rows of a small table. Indexing is about 100 times as fast as a query of polars.
 
     >>> rows_where(pl.DataFrame({"flow": ["a", "b", "c"]}), [True, False, True])["flow"].to_list()
     ['a', 'c']
@@ -54,17 +54,17 @@ class RowsByFlow:
         return places
 
     def rows_of(self, flows: Iterable[str]) -> pl.DataFrame:
-        """The rows of some flows, in the order of the table."""
+        """Return the rows of some flows, in the order of the table."""
         if self.table.is_empty():
             return self.table
         places = sorted(place for flow in flows for place in self._places.get(flow, ()))
-        if not places or places[-1] - places[0] == len(places) - 1:  # side by side, as most are: no copy
+        if not places or places[-1] - places[0] == len(places) - 1:  # consecutive rows need no copy
             return self.table.slice(places[0] if places else 0, len(places))
         return self.table[places]
 
 
 def spacing_s(samples: pl.DataFrame) -> float | None:
-    """Time between samples; None with fewer than two times.
+    """Return the time between samples, s; None if all samples have the same time.
 
     >>> spacing_s(pl.DataFrame({"time_s": [0.5, 0.5, 1.0, 1.0]}))
     0.5
@@ -74,7 +74,8 @@ def spacing_s(samples: pl.DataFrame) -> float | None:
 
 
 def means_over(samples: pl.DataFrame, actor: str, column: str, interval_s: float) -> pl.DataFrame:
-    """Return means of a column over longer intervals from 0 on, per flow or link; time_s is their end."""
+    """Return means of a column over longer intervals from 0 on, per flow or link. time_s is the end of each
+    interval."""
     end = (pl.col("time_s") / interval_s - EDGE_S).floor() * interval_s + interval_s
     return samples.group_by(actor, end.alias("time_s"), maintain_order=True).agg(pl.col(column).mean())
 
@@ -94,14 +95,16 @@ def mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-# Rates of several flows together over one span, and their amounts over the same time.
+# Joint rate of several flows over one span, and the amounts that flows delivered within the same time.
 
 
 def together_of_rows(column: str = "goodput_bps") -> pl.Expr:
-    """Return `together_bps` of the rows of a table of flows as an aggregate of its columns.
+    """Return a polars expression for the joint rate of the flows in a table of flows, as `together_bps`
+    computes it.
 
     Rows lack the warm-up, so the span of a flow is derived from what it delivered and its goodput. A flow
-    that delivered nothing begins with the others. Pings and probes do not set the span of other flows.
+    that delivered nothing is taken to begin when the first other flow begins. Pings and probes do not set the
+    span of other flows.
 
     Args:
         column: Column of rates, each a mean over the span of its flow.
@@ -125,11 +128,12 @@ def compared(
     series: Callable[[], pl.DataFrame],
     warmup_s: float,
 ) -> dict[str, float]:
-    """Return the amounts that several flows delivered over the same time, by name, in one unspecified unit.
+    """Return the amounts that several flows delivered within the same time, by flow. Only ratios of the
+    amounts have a meaning: all have one unit, which depends on the run.
 
-    The time is that in which all bulk flows among them are active. Without a bulk flow it is the whole
-    measured time. The result is empty if there is no such time. It is also empty if flows have different
-    spans and a run has neither counts nor samples of that time.
+    This time is the time in which all bulk flows of `rows` are active, or the whole measured time without
+    bulk flows. The result is empty if there is no such time. The result is also empty if flows have different
+    spans and the run has neither byte counts nor samples within this time.
 
     Args:
         rows: Rows of the table of flows.
@@ -151,7 +155,7 @@ def compared(
     if not bulk_spans:
         return {row["flow"]: row["goodput_bps"] * _length(spans[row["flow"]]) for row in known}
     shared = {row["flow"]: row.get("shared_bytes") for row in known}
-    is_one = len({row.get("shared_s") for row in known}) == 1  # not of downloads and uploads together
+    is_one = len({row.get("shared_s") for row in known}) == 1  # False for downloads and uploads together
     if is_one and all(value is not None for value in shared.values()):
         return {name: float(value) for name, value in shared.items() if value is not None}
     from_s, until_s = max(s for s, _ in bulk_spans), min(e for _, e in bulk_spans)

@@ -1,4 +1,4 @@
-"""Metrics of applications and of links, declared."""
+"""Declarations of the metrics of applications and of links."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _Times = Callable[[Group], "pl.Series"]
-"""Returns completion times; null if the run ended first."""
+"""Function that returns the completion times of a group, null if a transfer did not finish."""
 
 
 def _percentile(times_s: _Times, percentile: float) -> Value:
@@ -166,7 +166,7 @@ OF_APPLICATIONS = (
         "1",
         "lower",
         DELAY,
-        f"median ratio of the completion time to the ideal one on the empty path, over {_LATER}",
+        f"median ratio of the completion time to the ideal time on the empty path, over {_LATER}",
         _slowdown,
         "transfers.ideal_s",
         _FINISHED,
@@ -219,7 +219,7 @@ OF_APPLICATIONS = (
         label="video bit rate",
     ),
 )
-"""Measures per group of flows. All but those of videos leave out the warm-up."""
+"""Measures per group of flows. All leave out the warm-up, except those of videos."""
 
 
 # The measures of links.
@@ -257,7 +257,7 @@ LINK_MEASURES = (
         "1",
         "higher",
         SHARE,
-        "share of the time in which it sent, at its own rate, not that of a shaper in its queue",
+        "share of the time in which the link sent, at the link's rate, not the rate of a shaper in its queue",
         "utilisation",
         bounds=PART,
         is_percent=True,

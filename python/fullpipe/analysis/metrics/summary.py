@@ -55,15 +55,16 @@ _LINK = (
 def summary(run: Run) -> dict[str, Any]:
     """Return the run as one JSON object. Unmeasured values are None. Times are in s, rates in bit/s.
 
-    Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets` and `packet_hops` are
-    of the whole run.
+    Flows, links, totals and transfers leave out the warm-up. `videos`, `data_packets` and `packet_hops` cover
+    the whole run.
 
-    `totals.jain` is of the bulk flows, which `totals.bulk_flows` counts. It is None for fewer than two, and
-    if some flows download and others upload: these do not compete. `measured` has the index per direction.
+    `totals.jain` is Jain's index of the bulk flows, which `totals.bulk_flows` counts. The index is None for
+    fewer than two bulk flows, and if some flows download and others upload, as they do not compete.
+    `measured` has the index per direction.
 
-    Other totals are of all flows, downloads and uploads together. `totals.goodput_bps` covers the time from
+    Other totals cover all flows, downloads and uploads together. `totals.goodput_bps` covers the time from
     the first start, or the end of the warm-up if that is later, to the last end. `share` and `totals.jain`
-    cover the time in which all bulk flows are active, and are None if there is none.
+    cover the time in which all bulk flows are active, and are None if there is no such time.
     """
     meta, scores = run.meta, call_scores(run)
     flows, links = run.rows("flows"), run.rows("links_summary")
@@ -95,7 +96,7 @@ def summary(run: Run) -> dict[str, Any]:
 
 
 def _total_bps(run: Run, flows: Sequence[dict[str, Any]]) -> float | None:
-    """Return the goodput of all flows together over one span; 0 if none delivers anything."""
+    """Return the goodput of all flows together over one span, bit/s; 0 if no flow has a goodput."""
     if all(row["goodput_bps"] is None for row in flows):
         return 0.0
     return rows_together_bps(flows, "goodput_bps", run.scenario.warmup_s)
@@ -107,7 +108,7 @@ def _bulk_count(run: Run, flows: Sequence[dict[str, Any]]) -> int:
 
 
 def _delivered(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
-    """Return the amounts that flows deliver over the same time, per direction: see `samples.compared`."""
+    """Return the amounts that flows deliver within the same time, per direction: see `samples.compared`."""
     bulk = frozenset(bulk_names(run))
     ways = flow_directions(run).values() or [[row["flow"] for row in flows]]
     rows = [[row for row in flows if row["flow"] in names] for names in map(frozenset, ways)]
@@ -115,7 +116,8 @@ def _delivered(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, floa
 
 
 def _shares(ways: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Return the share of every flow in the total that its direction delivers over the same time."""
+    """Return every flow's share of the amount that all flows of its direction deliver within the same
+    time."""
     totals = [sum(delivered.values()) for delivered in ways]
     each = zip(ways, totals, strict=True)
     return {name: amount / total for delivered, total in each if total for name, amount in delivered.items()}

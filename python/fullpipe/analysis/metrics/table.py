@@ -1,4 +1,4 @@
-"""Metrics as a table, and those that lead."""
+"""Metrics of a run as a table, and the metrics that outputs show by default."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fullpipe.scenario import Scenario
 
 COLUMNS = ("kind", "of", "metric", "value", "unit")
 Row = tuple[str, str, str, float | None, str]
-"""A value with the names of `COLUMNS`."""
+"""A row of the table: its fields are `COLUMNS`."""
 BY_NAME: Mapping[str, Measure | LinkMeasure] = {each.name: each for each in (*MEASURES, *LINK_MEASURES)}
 """All measures; measures of links and of flows have different names."""
 _WAIT_S = 1e-4
@@ -28,7 +28,7 @@ _WAIT_S = 1e-4
 def measured(
     run: Run, links: Collection[str] | None = None, metrics: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """Every measure of every group of flows and of links.
+    """Return every measure of every group of flows and of links.
 
     If there are several groups, there are also values for all flows together. If some flows download and
     others upload, there are also values for each direction.
@@ -40,14 +40,16 @@ def measured(
 
     Returns:
         The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. The
-        value is null if the run did not measure it or the metric is undefined for the group. It is also null
-        for downloads and uploads if all flows together have it. See `Measure.is_of_connections`, too.
+        value is null if the run did not measure it or the metric is undefined for the group. The value is
+        also null for downloads and uploads if all flows together have a value. See
+        `Measure.is_of_connections`, too.
     """
     return pl.DataFrame(measured_rows(run, links, metrics), schema=schema(), orient="row")
 
 
 def without_idle_rtt(run: Run) -> list[str]:
-    """Return the pings and probes under load whose `latency_increase` is unknown: see `Whole.idle_rtt_s`."""
+    """Return the names of ping and probe flows under load whose `latency_increase` is unknown: see
+    `Whole.idle_rtt_s`."""
     return Whole(run).without_idle_rtt()
 
 
@@ -59,8 +61,8 @@ def schema() -> dict[str, type[pl.DataType]]:
 def measured_rows(
     run: Run, links: Collection[str] | None = None, metrics: Collection[str] | None = None
 ) -> list[Row]:
-    """Return the rows of `measured`. Callers build one table from the rows of many runs, since creating a
-    polars table costs more than filling it."""
+    """Return the rows of `measured`. Callers build one table from the rows of many runs, because creating a
+    polars table takes longer than filling it."""
     whole = Whole(run)
     groups = {name: Group(flows, whole) for name, flows in _parts(whole).items()}
     measures = [measure for measure in MEASURES if metrics is None or measure.name in metrics]
@@ -114,16 +116,16 @@ _ALL: tuple[Measure | LinkMeasure, ...] = (*MEASURES, *LINK_MEASURES)
 _ONE_WAY = frozenset(measure.name for measure in MEASURES if measure.is_of_datagrams)
 _GOODPUT = "goodput"
 RANKED = tuple(each.name for each in sorted(_ALL, key=lambda each: each.rank) if each.rank)
-"""Metrics that are told of flows and links, in the order in which users notice them."""
+"""Metrics with a rank, in the order in which users notice them."""
 INSTEAD_OF = {each.name: each.instead_of for each in _ALL if each.instead_of}
-"""Metrics that are shown only where another one has no value, and that one."""
+"""Metrics that are shown only where another metric has no value: the name of this other metric, by name."""
 
 
 def leading(names: Collection[str], *, is_bulk: bool) -> list[str]:
-    """Order metrics by when the users of a group notice them; those without a rank are left out.
+    """Order metrics by how soon the users of a group notice them; metrics without a rank are left out.
 
-    Bulk flows want goodput. Calls, pages, transfers and pings get as much as they ask for, so that goodput
-    tells least of them.
+    Goodput comes first for bulk flows. For calls, pages, transfers and pings it comes last: they usually get
+    the rate that they need.
 
     >>> leading(["goodput", "rtt_mean"], is_bulk=False)
     ['rtt_mean', 'goodput']
@@ -134,11 +136,13 @@ def leading(names: Collection[str], *, is_bulk: bool) -> list[str]:
 
 
 def names_in(view: View) -> tuple[str, ...]:
-    """Return the names of the metrics that a view shows: of flows, then of links, in the order declared."""
+    """Return the names of the metrics that a view shows: metrics of flows, then of links, in the order of
+    declaration."""
     return tuple(each.name for each in _ALL if view in each.views)
 
 
 def headlines(names: Iterable[str], scenarios: Iterable[Scenario]) -> list[str]:
-    """Return names of metrics without one-way delays where all flows are connections, of which RTTs tell."""
+    """Return names of metrics, without one-way delays if no flow of the scenarios sends datagrams. RTTs
+    describe the delay of connections."""
     has_datagrams = any(flow.datagrams for scenario in scenarios for flow in scenario.flows)
     return [name for name in names if has_datagrams or name not in _ONE_WAY]

@@ -19,7 +19,7 @@ def jain(rates: Iterable[float | None]) -> float | None:
     allocation in shared computer systems", DEC-TR-301, 1984.
 
     Returns:
-        None if there is no rate, or all of them are zero.
+        None if there is no rate, or all rates are zero.
 
     >>> jain([1.0, 1.0, 1.0, 0.0])
     0.75
@@ -30,14 +30,15 @@ def jain(rates: Iterable[float | None]) -> float | None:
 
 
 def jain_of_some(delivered: Mapping[str, float], flows: Container[str]) -> float | None:
-    """Jain's index of the amounts that some flows delivered over the same time; None for fewer than two.
+    """Jain's index of the amounts that some flows delivered within the same time; None for fewer than two
+    flows.
 
     Formula: (Σ x)² / (n Σ x²) over the n amounts.
     Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
 
     Args:
-        delivered: Amounts of flows whose data go the same way, by name: see `samples.compared`.
-        flows: Names of those that compete.
+        delivered: Amounts of flows with the same direction, by flow name: see `samples.compared`.
+        flows: Names of the competing flows.
 
     >>> jain_of_some({"a": 2.0, "b": 2.0, "call": 1.0}, ["a", "b"])
     1.0
@@ -47,7 +48,7 @@ def jain_of_some(delivered: Mapping[str, float], flows: Container[str]) -> float
 
 
 def jain_among(flows: pl.DataFrame) -> float | None:
-    """Jain's index of the goodput of flows, each over its own time; None for fewer than two.
+    """Jain's index of the goodput of flows, each over its own time; None for fewer than two flows.
 
     Formula: (Σ x)² / (n Σ x²) over the n goodputs.
     Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
@@ -72,9 +73,9 @@ def jain_over_time(series: pl.DataFrame, flows: pl.DataFrame, slack_s: float = 0
 
     Args:
         series: Table of samples.
-        flows: Rows of the table of flows, with their starts and ends: those that compete, as `bulk_flows`
-            gives them.
-        slack_s: Time of a sample that a flow may miss at its start, for flows with a random start.
+        flows: Rows of the competing flows in the table of flows, as `bulk_flows` gives them.
+        slack_s: A flow counts in a sample if it starts at most this time after the sample's interval begins.
+            For flows with a random start.
 
     Returns:
         The columns time_s and jain, null if no flow was active or none delivered anything. Samples of the
@@ -101,8 +102,8 @@ def starved_flows(flows: pl.DataFrame, below_bps: float = 1e6) -> int:
     Source: the count of starved flows in Kato et al., AFIN 2025.
 
     Args:
-        flows: Rows of the competing flows in the table of flows, as `bulk_flows` gives them. A flow that
-            sends little by itself does not starve.
+        flows: Rows of the competing flows in the table of flows, as `bulk_flows` gives them. Leave out flows
+            that have little to send: they do not starve.
         below_bps: The threshold.
     """
     return int((flows["goodput_bps"] < below_bps).sum())
@@ -152,12 +153,13 @@ def harm(alone: float, together: float, *, more_is_better: bool = True) -> float
 def total_goodput_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> float:
     """Goodput of all flows together over one span, bit/s; 0 if none is known.
 
-    Formula: Σ delivered payload_i / (last end - first start), the warm-up left out.
+    Formula: Σ delivered payload_i / (last end - first start), without the warm-up.
     Source: RFC 2647, section 3.17, goodput.
 
     Args:
-        flows: Table of flows; without the columns of their times, these are taken to be equal.
-        warmup_s: Length of the warm-up. None: derived from what each flow delivered and its rate.
+        flows: Table of flows. Without the columns start_s and end_s, all flows are taken to have the same
+            span.
+        warmup_s: Length of the warm-up. None: derived from the delivered bytes and the goodput of each flow.
     """
     return _together_bps(flows, "goodput_bps", warmup_s)
 
@@ -182,7 +184,7 @@ def standard_deviation_bps(flows: pl.DataFrame, ddof: int = 1) -> float | None:
         ddof: 1 for a sample of flows (divide by n - 1), 0 for the population (divide by n).
 
     Returns:
-        None with fewer than two flows, or one if `ddof` is 0.
+        None with fewer than two flows; with fewer than one if `ddof` is 0.
     """
     return real(flows["goodput_bps"].std(ddof=ddof))
 
@@ -212,7 +214,7 @@ def interval_goodput(series: pl.DataFrame, interval_s: float) -> pl.DataFrame:
     """Goodput of every flow in consecutive intervals, bit/s: the instantaneous throughput of figures.
 
     Formula: payload delivered in (t - interval, t], over the interval; the mean of the samples in it.
-    Source: RFC 2647, section 3.17, goodput; the interval is part of the number and must be stated.
+    Source: RFC 2647, section 3.17, goodput. State the interval with the values: they depend on it.
 
     Args:
         series: Table of samples.
@@ -225,12 +227,12 @@ def interval_goodput(series: pl.DataFrame, interval_s: float) -> pl.DataFrame:
 
 
 def cumulative_goodput(series: pl.DataFrame, since_s: float = 0.0) -> pl.DataFrame:
-    """Mean goodput of every flow from a time until each sample after it, bit/s.
+    """Mean goodput of every flow from `since_s` until each later sample, bit/s.
 
-    All samples weigh the same, so a later change of the path shows less: this is no throughput "at" a time.
+    All samples weigh the same, so the later a change of the path, the smaller its effect on the mean.
 
     Formula: Σ goodput_k / n over the n samples of equal length in (since, t].
-    Source: the throughput that Gniaz, TU Delft 2025, draws.
+    Source: the throughput in the figures of Gniaz, TU Delft 2025.
 
     Returns:
         The samples after `since_s`, in the order of time, with goodput_bps replaced.
@@ -243,8 +245,8 @@ def cumulative_goodput(series: pl.DataFrame, since_s: float = 0.0) -> pl.DataFra
 def interval_wire_throughput(packets: pl.DataFrame, interval_s: float, point: str = "sender") -> pl.DataFrame:
     """Rate of every flow's data packets on the wire in consecutive intervals, bit/s.
 
-    Headers and retransmissions count. Packets must be captured at the point: "sender" for the packets that
-    enter the path, a link for those that leave the link.
+    Headers and retransmissions count. Packets must be captured at `point`: "sender" for packets that enter
+    the path, the name of a link for packets that leave the link.
 
     Formula: 8 Σ size of the data packets in [t - interval, t), over the interval.
     Source: RFC 2285, section 3.5.2, offered load, of one flow.
@@ -268,8 +270,9 @@ def cumulative_wire_bps(flows: pl.DataFrame, warmup_s: float | None = None) -> f
     Source: RFC 2285, section 3.5.2, offered load.
 
     Args:
-        flows: Table of flows; without the columns of their times, these are taken to be equal.
-        warmup_s: Length of the warm-up. None: derived from what each flow delivered and its rate.
+        flows: Table of flows. Without the columns start_s and end_s, all flows are taken to have the same
+            span.
+        warmup_s: Length of the warm-up. None: derived from the delivered bytes and the goodput of each flow.
     """
     return _together_bps(flows, "wire_bps", warmup_s)
 

@@ -123,7 +123,7 @@ def _of_samples(samples: Sequence[Sample]) -> tuple[Vector, Vector, Vector]:
 
 
 def two_way_anova(cells: Cells) -> Mapping[str, FTest]:
-    """Apply `factorial_anova` to two factors; tests by `EFFECTS`.
+    """Apply `factorial_anova` to two factors, and return the tests by the names in `EFFECTS`.
 
     Raises:
         ValueError: If a factor has fewer than two levels, a cell has fewer than two values, or no cell
@@ -133,7 +133,7 @@ def two_way_anova(cells: Cells) -> Mapping[str, FTest]:
 
 
 def welch_two_way_anova(cells: Cells) -> Mapping[str, FTest]:
-    """Apply `welch_factorial_anova` to two factors; tests by `EFFECTS`.
+    """Apply `welch_factorial_anova` to two factors, and return the tests by the names in `EFFECTS`.
 
     Raises:
         ValueError: If a factor has fewer than two levels, or a cell has fewer than two values or does not
@@ -146,8 +146,8 @@ def factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Factors, F
     """Classical tests of every factor and every interaction; they assume equal variances.
 
     Hypotheses are about unweighted means of cells, as with sums of squares of type III. If all cells have
-    equally many values, all types are the same. Source: Yates 1934, "The analysis of multiple classifications
-    with unequal numbers in the different classes" (weighted squares of means).
+    equally many values, all types of sums of squares are the same. Source: Yates 1934, "The analysis of
+    multiple classifications with unequal numbers in the different classes" (weighted squares of means).
 
     Args:
         cells: The values of every combination of levels, one per run.
@@ -260,7 +260,7 @@ def _heteroscedastic(values: Sequence[Vector], contrasts: Matrix) -> FTest:
 def _heteroscedastic_of(
     n: npt.NDArray[Any], group_means: Vector, variances: Vector, contrasts: Matrix
 ) -> FTest:
-    """Return the test; `variances` are those of the group means."""
+    """Return Johansen's F test; `variances` are the variances of the group means."""
     if variances.min() == 0:
         raise ValueError("a group does not vary; Welch's test weighs groups by their spread")
     variances_of_one = variances / variances.max()  # scaled: products of tiny variances would underflow

@@ -25,8 +25,8 @@ def cohens_d(first: Iterable[float], second: Iterable[float]) -> float:
     """Difference of means in pooled standard deviations; positive if the first is larger.
 
     d = (mean1 - mean2) / sqrt(((n1 - 1) s1² + (n2 - 1) s2²) / (n1 + n2 - 2)). Source: Cohen 1988,
-    "Statistical power analysis for the behavioral sciences". Two equal constants give 0. Two different ones
-    give an infinity with the sign of the difference.
+    "Statistical power analysis for the behavioral sciences". If no value varies within a sample, d is 0 for
+    equal means, else an infinity with the sign of the difference.
 
     >>> cohens_d([2, 4, 6], [1, 3, 5])
     0.5
@@ -100,7 +100,7 @@ def studentized_range(q: float, groups: int, freedom: float) -> float:
 def studentized_range_quantile(level: float, groups: int, freedom: float) -> float:
     """Return the q with P(Q <= q) = level."""
 
-    @cache  # the search begins with both ends; the loop below has computed the upper one
+    @cache  # the loop below has already computed the upper end of the search
     def beyond(q: float) -> float:
         return (studentized_range(q, groups, freedom) if q else 0.0) - level  # P(Q <= 0) = 0
 
@@ -112,8 +112,8 @@ def studentized_range_quantile(level: float, groups: int, freedom: float) -> flo
 
 @lru_cache(maxsize=256)
 def _deviations(freedom: float) -> tuple[Vector, Vector]:
-    """Return values of s and their weights: Gauss-Legendre quadrature between the quantiles 1e-15 and
-    1 - 1e-15."""
+    """Return values of s of `noncentral_t` and their weights: Gauss-Legendre quadrature between the quantiles
+    1e-15 and 1 - 1e-15."""
     low, high = (math.sqrt(float(chdtri(freedom, tail)) / freedom) for tail in (1 - 1e-15, 1e-15))
     nodes, weights = _NODES
     s = low + (high - low) * (nodes + 1) / 2
@@ -129,7 +129,7 @@ class Effect:
     name: str
     value: float
     interval: Interval | None
-    """None if it is undefined: see the function that returned the effect."""
+    """None if the interval is undefined: see the function that returned the effect."""
 
 
 def eta_squared(found: FTest, level: float = 0.95) -> Effect:
@@ -191,10 +191,10 @@ def hedges_g(first: Iterable[float], second: Iterable[float], level: float = 0.9
 
 
 def hedges_g_of_pairs(reference: Iterable[float], other: Iterable[float], level: float = 0.95) -> Effect:
-    """Mean of the differences other - reference in their own standard deviations, nearly unbiased.
+    """Mean of the differences other - reference in standard deviations of these differences, nearly unbiased.
 
-    The formula is that of `hedges_g` for one sample: d = mean / sd, ν = n - 1, t = d sqrt(n). It grows with
-    the correlation of the two sides. Source: Hedges 1981.
+    The formula is that of `hedges_g` for one sample: d = mean / sd, ν = n - 1, t = d sqrt(n). The result
+    grows with the correlation of both sides. Source: Hedges 1981.
 
     Raises:
         ValueError: If there are fewer than two pairs, or a value has no partner.

@@ -27,7 +27,7 @@ def vector(values: Iterable[float], *, at_least: int, what: str = "values") -> V
     return result
 
 
-# Functions of scipy modules that are slow to import: `scipy.stats` alone takes half a second.
+# Functions of scipy that are imported on first use: `scipy.stats` alone takes half a second to import.
 
 
 def ranked(values: npt.ArrayLike, axis: int | None = None) -> npt.NDArray[np.float64]:

@@ -32,9 +32,9 @@ def manova(groups: Sequence[Matrix]) -> Pillai:
     """Test that the means of several metrics are the same in all groups, by Pillai's trace.
 
     The test assumes independent runs, jointly normal metrics, and the same covariances in every group.
-    Pillai's trace is the most robust of the usual statistics if these do not hold. The test does not say
-    which metric differs: use it beside a test of every metric. Source: Pillai 1955, "Some new test criteria
-    in multivariate analysis"; Olson 1976, "On choosing a test statistic in multivariate analysis of
+    Pillai's trace is the most robust of the usual statistics if these assumptions do not hold. The test does
+    not say which metric differs: use it beside a test of every metric. Source: Pillai 1955, "Some new test
+    criteria in multivariate analysis"; Olson 1976, "On choosing a test statistic in multivariate analysis of
     variance".
 
     Args:
@@ -64,11 +64,11 @@ def manova(groups: Sequence[Matrix]) -> Pillai:
 
 
 def mixed_model(blocks: Mapping[tuple[int, int, int], float]) -> Mapping[str, FTest]:
-    """Apply `factorial_mixed_model` to two factors; tests by `EFFECTS`.
+    """Apply `factorial_mixed_model` to two factors, and return the tests by the names in `EFFECTS`.
 
     Raises:
         MissingExtraError: If statsmodels is not installed.
-        ValueError: As in `factorial_mixed_model`.
+        ValueError: In the same cases as `factorial_mixed_model`.
     """
     found = factorial_mixed_model(dict[tuple[int, ...], float](blocks.items()))
     return dict(zip(EFFECTS, found.values(), strict=True))
@@ -117,7 +117,7 @@ def factorial_mixed_model(blocks: Mapping[tuple[int, ...], float]) -> Mapping[Fa
 
 
 def _products(columns: Sequence[Matrix]) -> Matrix:
-    """Return all products of a column of each factor, run by run."""
+    """Return the products of all combinations of columns with one column of each factor, run by run."""
     made = columns[0]
     for more in columns[1:]:
         made = (made[:, :, None] * more[:, None, :]).reshape(len(made), -1)
@@ -138,7 +138,7 @@ def _fitted(values: Vector, design: Matrix, seeds: Any) -> tuple[Vector, Matrix]
         rest = values - design @ estimates
         return estimates, inverse * float(rest @ rest) / (len(values) - design.shape[1])
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warnings about the optimiser are of no use to a user
+        warnings.simplefilter("ignore")  # users cannot act on warnings of the optimiser
         try:
             found = make(values, design, groups=seeds).fit(reml=True)
         except np.linalg.LinAlgError:

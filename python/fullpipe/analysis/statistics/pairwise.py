@@ -119,7 +119,7 @@ def games_howell_of_samples(samples: Sequence[Sample], level: float = 0.95) -> l
         v, w = (samples[k].variance / samples[k].n for k in (i, j))
         if v + w == 0:
             raise ValueError(f"groups {i} and {j} do not vary; without spread there is no test")
-        share = v / (v + w)  # of the variance, so that no square of a tiny one vanishes
+        share = v / (v + w)  # a share: the square of a tiny variance would underflow
         freedom = 1 / (share**2 / (samples[i].n - 1) + (1 - share) ** 2 / (samples[j].n - 1))
         found.append(_pair(means, i, j, v + w, freedom, level))
     return found
@@ -186,13 +186,14 @@ def _without(column: frozenset[int], pair: frozenset[int]) -> list[frozenset[int
 
 
 def _absorbed(columns: Sequence[frozenset[int]]) -> list[frozenset[int]]:
-    """Remove duplicates, and columns whose groups are all in another column."""
+    """Remove duplicate columns, and columns whose groups are all in another column."""
     each = list(dict.fromkeys(columns))
     return [one for one in each if not any(one < other for other in each)]
 
 
 def _swept(columns: Sequence[frozenset[int]], order: Sequence[int]) -> list[frozenset[int]]:
-    """Remove a group from a column if it shares another column with every other group of it."""
+    """Remove a group from a column if the group shares another column with every other group of the
+    column."""
     found = [set(column) for column in columns]
     for column in found:
         for group in reversed(order):

@@ -1,4 +1,4 @@
-"""Power, and numbers of runs that are enough to find a difference."""
+"""Power of tests, and the number of runs that is enough to find a difference."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def dunn(groups: Groups) -> list[RankPair]:
     Source: Dunn 1964, "Multiple comparisons using rank sums"; Holm 1979.
 
     Raises:
-        ValueError: As `kruskal_wallis`.
+        ValueError: In the same cases as `kruskal_wallis`.
     """
     values, ranks = _ranked(groups)
     parts = np.split(ranks, np.cumsum([x.size for x in values])[:-1])
@@ -88,11 +88,11 @@ def friedman(blocks: Sequence[Sequence[float]]) -> RankTest:
     """Test that no level tends to larger values within blocks, such as seeds.
 
     With ranks r within blocks, chi-squared = (k - 1) Σ (R(j) - n (k + 1) / 2)² / Σ (r² - (k + 1)² / 4), and F
-    = (n - 1) chi-squared / (n (k - 1) - chi-squared) with k - 1 and (k - 1)(n - 1) degrees of freedom. F
-    keeps its level with few blocks. If all levels are tied in every block, p is 1. The effect is Kendall's W,
-    chi-squared / (n (k - 1)). Sources: Friedman 1937, "The use of ranks to avoid the assumption of normality
-    implicit in the analysis of variance"; Iman and Davenport 1980, "Approximations of the critical region of
-    the Friedman statistic".
+    = (n - 1) chi-squared / (n (k - 1) - chi-squared) with k - 1 and (k - 1)(n - 1) degrees of freedom. With
+    few blocks, the error rate of F is closer to its nominal value than that of chi-squared. If all levels are
+    tied in every block, p is 1. The effect is Kendall's W, chi-squared / (n (k - 1)). Sources: Friedman 1937,
+    "The use of ranks to avoid the assumption of normality implicit in the analysis of variance"; Iman and
+    Davenport 1980, "Approximations of the critical region of the Friedman statistic".
 
     Args:
         blocks: A row per block, a column per level.
@@ -145,7 +145,7 @@ def epsilon_squared(groups: Groups, level: float = 0.95, *, resamples: int = 2_0
     same interval.
 
     Raises:
-        ValueError: As `kruskal_wallis`.
+        ValueError: In the same cases as `kruskal_wallis`.
     """
     check_level(level)
     values = [vector(group, at_least=2, what=f"group {n}") for n, group in enumerate(groups)]
@@ -198,7 +198,7 @@ def kendalls_w(
         seed: Seed of the draws; the same seed gives the same interval.
 
     Raises:
-        ValueError: As `friedman`.
+        ValueError: In the same cases as `friedman`.
     """
     check_level(level)
     found = friedman(blocks)

@@ -30,7 +30,7 @@ def lag1_autocorrelation(values: Iterable[float]) -> float:
 
 
 def effective_sample_size(values: Iterable[float]) -> float:
-    """Number of independent samples that would give the mean equally well: n (1 - r1) / (1 + r1).
+    """Number of independent samples with the same standard error of the mean: n (1 - r1) / (1 + r1).
 
     Exact for a long first-order autoregression. Source: Bayley and Hammersley 1946, "The effective number of
     independent observations in an autocorrelated time series". The result is between 1 and n: a negative r1,
@@ -85,7 +85,7 @@ def autocorrelation_warning(values: Iterable[float], name: str = "the series") -
     )
 
 
-# Doubts about the mean over a run: start-up in it, drift, or too few independent samples.
+# Doubts about the mean over a run: the run includes start-up, drifts, or has too few independent samples.
 
 
 Trend = Literal["steady", "warm-up", "drift", "noisy", "too short"]
@@ -101,7 +101,7 @@ _BATCH = 5
 _ROUNDING = 1e-12
 _FEWEST_PARTS = 6
 _BATCHES = 10
-_Z = 2.576  # two-sided 1 %, so that of a hundred steady flows one is suspected
+_Z = 2.576  # two-sided 1 % bound: 1 of 100 steady flows exceeds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Steadiness:
 
     verdict: Trend
     reason: str
-    """One clause, with the numbers."""
+    """Reason for the verdict, one clause with its numbers."""
     warmup: int
     """Number of samples to leave out at the start, by MSER-5; 0 if none."""
 
@@ -149,7 +149,7 @@ def mser5(values: Iterable[float]) -> int:
     """
     x = vector(values, at_least=_BATCH)
     z = x[: x.size // _BATCH * _BATCH].reshape(-1, _BATCH).mean(axis=1)
-    # Sums from the end, over the groups that are left when d are dropped.
+    # Sums over the groups that remain if the first d groups are left out.
     left = np.arange(z.size, 0, -1)
     centred = z - z.mean()
     total = np.cumsum(centred[::-1])[::-1]
@@ -163,9 +163,9 @@ def mser5(values: Iterable[float]) -> int:
 def geweke(values: Iterable[float], first: float = 0.1, last: float = 0.5) -> float:
     """Difference between the mean at the start and the mean at the end, in standard errors.
 
-    Formula: z = (mean_a - mean_b) / sqrt(s_a² / n_a + s_b² / n_b), a the first tenth, b the last half, and
-    n the effective sample sizes, which replace the spectral densities of the source. Two different constants
-    give an infinity.
+    Formula: z = (mean_a - mean_b) / sqrt(s_a² / n_a + s_b² / n_b), a the first tenth, b the last half, and n
+    the effective sample sizes, which replace the spectral densities of the source. If both parts are constant
+    and differ, z is infinite.
     Source: Geweke 1992, "Evaluating the accuracy of sampling-based approaches to the calculation of
     posterior moments".
 
@@ -186,11 +186,11 @@ def steadiness(values: Iterable[float]) -> Steadiness:
 
     Start-up matters if leaving out the samples of MSER-5 changes the mean by more than 2 %, and by more than
     the half-width of the 95 % interval of the remaining samples. The mean drifts if Geweke's z exceeds 2.58
-    and both ends differ by more than 5 %; a start-up that matters is left out first.
+    and both ends differ by more than 5 %; start-up that matters is left out first.
 
     The mean is noisy if its 95 % interval is wider than ±5 %. The interval is the narrower of two: 1.96
-    standard deviations over the root of the effective sample size, and Student's over ten batches. The
-    second is better for a regular sawtooth.
+    standard deviations over the root of the effective sample size, and Student's interval over the means of
+    ten batches. Batches are better for a regular sawtooth.
 
     Source: the methods are cited in `mser5`, `geweke` and `effective_sample_size`; the limits are ours.
 
