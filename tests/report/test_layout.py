@@ -194,7 +194,10 @@ def test_a_phone_scrolls_sideways_nowhere(show: Show, report: Document) -> None:
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
 
 
-NAMES = ["goodput, mine, queue fq_codel, algorithm cubic", "p95 RTT, neighbour, queue codel, algorithm reno"]
+NAMES = [
+    "goodput, mine, queue fq_codel, algorithm cubic",
+    "goodput, neighbour, queue codel, algorithm bbr3 and vegas instead of cubic and reno",
+]
 LOOK = Look(2)
 FIGURES = {
     "forest": Forest(

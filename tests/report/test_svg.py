@@ -66,7 +66,7 @@ def test_a_picture_says_what_it_shows() -> None:
 def test_short_names_stand_below_boxes_and_long_ones_beside_them() -> None:
     upright, lying = drawn(boxes("a", "b")), drawn(boxes("a" * 60, "b" * 60))
     assert {text.get("y") for text in upright.iter("text") if text.text in ("a", "b")} == {"252"}
-    assert "a" * 39 + "…" in texts(lying)
+    assert "a" * 48 + "…" in texts(lying)
     first, second = lying.iter("rect")
     assert float(first.get("y", "0")) < float(second.get("y", "0"))
     assert first.get("x") == second.get("x")

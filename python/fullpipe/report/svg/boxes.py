@@ -75,7 +75,7 @@ class _Rows(NamedTuple):
         return TOP + self.height * n + (24 if self.width == NARROW else self.height / 2)
 
 
-_BESIDE = _Rows(WIDTH, 18.0, 280, 520, 40)
+_BESIDE = _Rows(WIDTH, 18.0, 340, 524, 49)
 _ABOVE = _Rows(NARROW, 36.0, 16, 172, 54)
 
 
