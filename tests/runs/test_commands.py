@@ -104,7 +104,7 @@ def test_where(fullpipe: Cli, root: Path, where: list[str], count: int) -> None:
             ["runs", "--where", "nosuch=1", "--where", "nosuhc=1"],
             'fullpipe: unknown path "nosuch"; there is flows.0.cca, ',
         ),
-        (["runs", "--merge", "nothing"], "fullpipe: nothing: no folder of runs"),
+        (["runs", "--merge", "nothing"], "fullpipe: nothing: is not a folder"),
         (["query", "select 1", "--out", "nothing"], "fullpipe: nothing: no folder of runs"),
         (["query", "select x from runs"], "fullpipe: Binder Error"),
         (["query", "select 1; select 2"], "fullpipe: only one SELECT is allowed"),
@@ -215,7 +215,7 @@ def test_delete_deletes_nothing_elsewhere(root: Path, tmp_path: Path, place: str
     (root / ("f" * 16)).symlink_to(tmp_path / "victim")
     folder = tmp_path / place.format(digest=next(root.glob("*/native-1")).parent.name, link="f" * 16)
     folder.mkdir(parents=True, exist_ok=True)
-    with pytest.raises(package.errors.FolderError, match="no run of"):
+    with pytest.raises(package.errors.FolderError, match="is not the folder of a run in"):
         Store(root).delete([folder])
     assert folder.is_dir()
 

@@ -1,4 +1,4 @@
-"""Runs: their tables, stores of runs, and the jobs and threads that execute them."""
+"""Runs with their tables, stores of runs, and the jobs and threads that execute runs."""
 
 from typing import TYPE_CHECKING
 

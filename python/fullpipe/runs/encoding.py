@@ -19,9 +19,9 @@ from fullpipe.runs.schema import DTYPES, TABLES
 
 # Encodes and decodes tables: small tables as Arrow IPC streams, large tables as Parquet.
 #
-# Encoding two rows as Parquet takes half a millisecond, as long as some runs, and an Arrow stream takes a
-# fortieth of that. For many rows, Parquet is smaller. polars is imported when the first frame is made,
-# since the import takes longer than a short run, and `fullpipe run --json` does not need it.
+# Encoding two rows as Parquet takes 0.5 ms, as long as some runs. An Arrow stream takes a fortieth of this
+# time. For many rows, Parquet is smaller. polars is imported when the first frame is made, since its import
+# takes longer than a short run, and `fullpipe run --json` does not need polars.
 
 
 LARGE = 1 << 20
@@ -34,7 +34,7 @@ class UnreadableError(Exception):
 
 
 def is_parquet(data: bytes | memoryview) -> bool:
-    """Whether bytes are a table encoded as Parquet."""
+    """Whether `data` is a table encoded as Parquet."""
     return bytes(data[: len(_PARQUET)]) == _PARQUET
 
 
@@ -61,7 +61,7 @@ def encoded(table: pl.DataFrame) -> memoryview:
 
 
 def decoded(data: bytes) -> pl.DataFrame:
-    """Decode a table from bytes with a verified checksum, since polars does not validate its input.
+    """Decode a table. The caller must verify the checksum of `data`, as polars does not validate its input.
 
     Raises:
         UnreadableError: If the bytes are not a table.
@@ -75,7 +75,7 @@ def decoded(data: bytes) -> pl.DataFrame:
 
 
 def columns_of(data: bytes) -> Mapping[str, list[Any]]:
-    """Decode the values of a table by column: see `decoded`.
+    """Decode a table into lists of values by column. The caller must verify the checksum of `data`.
 
     Raises:
         UnreadableError: If the bytes are not a table.
@@ -96,8 +96,8 @@ def checksum(data: bytes | memoryview) -> str:
 def empty(name: str) -> pl.DataFrame:
     """Make an empty table as a new object.
 
-    Frames are not shared because threads could deadlock. polars locks a frame while writing the frame and
-    waits for the interpreter lock. Another thread that uses the frame may hold the interpreter lock.
+    Threads do not share frames, because they could deadlock. While polars writes a frame, it locks the frame
+    and waits for the interpreter lock. Another thread that uses the frame may hold the interpreter lock.
     """
     return _without_rows(name).clone()
 
@@ -125,7 +125,7 @@ def as_schema(name: str, table: pl.DataFrame) -> pl.DataFrame:
 def has_schema(name: str, table: pl.DataFrame, data: bytes | memoryview) -> bool:
     """Whether a table encoded as `data` has the columns of the current schema.
 
-    A stream begins with its schema. Comparing these bytes takes a tenth of the time.
+    A stream begins with its schema. Comparing these bytes takes a tenth of the time of comparing schemas.
     """
     head = _head(name)
     return bytes(data[: len(head)]) == head or table.schema == TABLES[name].schema
@@ -135,20 +135,20 @@ def has_schema(name: str, table: pl.DataFrame, data: bytes | memoryview) -> bool
 def _head(name: str) -> bytes:
     """Return the first bytes of a table's stream: a marker, the length of the schema, and the schema.
 
-    The bytes are encoded from a table that no other thread uses: see `empty`.
+    The bytes are encoded from a table that no other thread uses, as `empty` explains.
     """
     data = encoded(pl.DataFrame(schema=TABLES[name].schema))
     return bytes(data[: 8 + int.from_bytes(data[4:8], "little")])
 
 
-# Tables of a run as encoded by an engine. A table becomes a frame at its first use.
+# Tables of a run, as an engine has encoded them. A table becomes a data frame at its first use.
 
 
 class Encoded(Mapping[str, "pl.DataFrame"]):
-    """Tables with the current columns, each as an Arrow IPC stream. A missing table is empty.
+    """Tables with the columns of the current schema, each as an Arrow IPC stream. A missing table is empty.
 
-    In a sweep, most tables are stored or dropped without becoming a frame, because making a frame takes
-    longer than writing the table. A large table is held as a frame or a stream, never both.
+    In a sweep, most tables are stored or discarded without becoming a frame, because making a frame takes
+    longer than writing the table. A large table is in memory as a frame or as a stream, never as both.
     """
 
     def __init__(self, streams: Mapping[str, bytes], names: Collection[str] = tuple(TABLES)) -> None:
@@ -205,7 +205,7 @@ class Encoded(Mapping[str, "pl.DataFrame"]):
 
 
 def only(tables: Mapping[str, pl.DataFrame], names: Collection[str]) -> Mapping[str, pl.DataFrame]:
-    """Return some tables of a run, as separate frames; see `encoding.empty`."""
+    """Return some tables of a run, as frames that are not shared with other threads; see `empty`."""
     if isinstance(tables, Encoded):
         return tables.only(names)
     return {name: tables[name].clone() for name in names}
@@ -244,8 +244,8 @@ def no_rows(name: str) -> Mapping[str, list[Any]]:
     return {column: [] for column in TABLES[name].names}
 
 
-# The part of meta.json on tables: the position, size and checksum of each table, and the checksum of
-# meta.json.
+# Members of meta.json about tables: the position, size and checksum of each table, and the checksum of
+# meta.json itself.
 
 
 META = "meta.json"
@@ -266,12 +266,12 @@ class Sum:
 
 
 class Sums(BaseModel):
-    """The members of meta.json besides `Meta`. All are empty in runs of older versions."""
+    """The members of meta.json that are not in `Meta`. In runs of older versions, all of them are empty."""
 
     columns: str = ""
     """Fingerprint of the names and types of all columns; empty if the columns differed from the schema."""
     tables: dict[_Name, Sum] = {}
-    """Size and SHA-256 of every table with rows. A run whose bytes differ is executed again and never read. A
+    """Size and SHA-256 of every table with rows. If the bytes of a table differ, the run is executed again. A
     table that is not listed is empty, or did not exist in the version that wrote the run."""
     sha256: str = ""
     """SHA-256 of all lines of meta.json above this line."""
@@ -294,7 +294,7 @@ def file_of(name: str, known: Sum | None) -> str:
 
 
 def sealed(text: bytes) -> tuple[bytes, str]:
-    """Return the content of meta.json, which is the text followed by its checksum, and the checksum."""
+    """Return the content of meta.json, which is `text` followed by its checksum, and this checksum."""
     seal = checksum(text)
     return text + f'  "sha256": "{seal}"\n}}\n'.encode(), seal
 

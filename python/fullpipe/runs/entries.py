@@ -1,4 +1,4 @@
-"""Content of the index of a store: a row per run, and summaries of runs."""
+"""Content of the index of a store: a row per run, and the small tables of all runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullpipe.runs.schema import DTYPES, TABLES
 
 Stream = bytes | memoryview
 ID = "id"
-"""The column of every table of the index that identifies runs."""
+"""Name of the column that identifies a run, in every table of the index."""
 RUNS: Mapping[str, str] = {
     ID: "count",
     "digest": "text",
@@ -45,11 +45,11 @@ RUNS: Mapping[str, str] = {
 
 `point`, `spec` (the scenario) and `files` are JSON. `digest` is the folder of the run below the store
 (`Meta.place`). `content` is the result of `fullpipe.runs.population.content_of` for the files. `changed_ns`
-is the time of writing of meta.json; it reveals that another run replaced the run of the same name. If a run
-has several rows, the row with the latest `noted_ns` counts.
+is the time at which meta.json was written. This time shows whether another run replaced the run in this
+folder. If a run has several rows, the row with the latest `noted_ns` counts.
 """
 LISTED: Mapping[str, str] = {"digest": "text", "changed_ns": "count", "noted_ns": "count"}
-"""Columns of the table of folders of runs, with the last change of each folder when it was listed."""
+"""Columns of the table of digest folders: time of the last change of a folder, and of its listing."""
 
 FOUND: Mapping[str, str] = {
     ID: "count",
@@ -59,7 +59,7 @@ FOUND: Mapping[str, str] = {
     "stamp": "text",
     "noted_ns": "count",
 }
-"""Columns of the table by which runs are found without reading the runs.
+"""Columns of the table `found`, with which runs are found without reading their files.
 
 `folder` is relative to the store. `fingerprint` and `stamp` are the attributes of `Kept`, and `origin` is the
 result of `origin_of`. The process that added a row had written all bytes of the run or verified their
@@ -68,7 +68,7 @@ checksums.
 
 
 def origin_of(digest: str, engine: EngineId, columns: str) -> str:
-    """Return a hash by which a stored run is compared with a requested run.
+    """Return a hash of a run's origin. A stored run can replace a requested run if their hashes are equal.
 
     Args:
         digest: Digest of the scenario as the engine reads it.
@@ -91,7 +91,7 @@ def schema_of(kinds: Mapping[str, str]) -> pl.Schema:
 
 @dataclass
 class Entries:
-    """Rows to write to the index."""
+    """Rows to add to the tables of the index."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     listed: list[dict[str, Any]] = field(default_factory=list)
@@ -124,11 +124,11 @@ class Entries:
         )
 
     def add_gone(self, row: Mapping[str, Any], noted_ns: int) -> None:
-        """Note that the run in a row no longer exists."""
+        """Note that the run of an existing row was removed."""
         self.rows.append({**row, "noted_ns": noted_ns, "gone": True})
 
     def tables(self) -> dict[str, Stream]:
-        """Return the tables of the index as bytes: runs, folders, and summaries with `id` as first column.
+        """Return the tables of the index as bytes: `runs`, `listed`, `found`, and those of `PACKED`.
 
         Raises:
             ResultError: If a table cannot be encoded.

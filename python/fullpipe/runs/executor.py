@@ -43,7 +43,7 @@ class Job:
 
 
 def jobs(scenario: Scenario, seeds: Iterable[int] = (1,), engine: str = "native") -> list[Job]:
-    """Return a job for every point of a scenario's sweep and every seed; the seed changes fastest.
+    """Return a job per point of a sweep and per seed. The seeds of a point are consecutive.
 
     Raises:
         ScenarioError: If a point or a seed is invalid, or there are more than a million jobs.
@@ -82,7 +82,7 @@ def by_point(made: Iterable[tuple[Job, T]]) -> list[tuple[Mapping[str, Any], lis
 
 
 _GRACE_S = 0.5
-"""Time allowed for a thread to stop by itself. A thread stops by itself between two slices of a run."""
+"""Time in s for a thread to stop by itself. Threads check between two slices of a run whether to stop."""
 
 
 class Interruptible:
@@ -136,8 +136,8 @@ _AHEAD = 1_000
 """Maximum number of jobs submitted and not yet yielded. A sweep can have a million jobs."""
 _PULSE_S = 0.1
 _NAP_S = 0.02
-"""Sleep of the yielding thread before it waits for a worker. Waking the thread takes as long as writing a
-run, and several short runs end during the sleep."""
+"""Sleep in s of the thread that yields outcomes, before it waits for a worker. Waking this thread takes as
+long as writing a run. Several short runs end during the sleep, so the thread wakes less often."""
 
 State = Literal["running", "stored", "finished", "failed"]
 
@@ -153,7 +153,7 @@ class Update:
 
 
 Progress = Callable[[Update], None]
-"""Called with every update, from any thread."""
+"""Type of a function that is called with every update, from any thread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,12 +198,12 @@ class RunSource(Protocol):
         """Return the stored run of a job, or None."""
 
     def make(self, job: Job, progress: Callable[[float], None] | None) -> Run:
-        """Execute a job. `progress` is called with the simulated time reached, in seconds."""
+        """Execute a job. `progress` is called with the simulated time that the run has reached, in s."""
 
 
 class Executor(Protocol):
-    """An executor runs jobs, on this machine or on others. All runs that an executor returns are in the
-    store.
+    """An executor runs jobs, on this machine or on other machines. All runs that an executor returns are in
+    the store.
 
     Other packages can implement an executor and pass it to `fullpipe.sweep(..., on=...)`. The executor
     executes a job with `source.find(job) or source.make(job, None)`. In another process, which receives the
@@ -216,8 +216,8 @@ class Executor(Protocol):
     ) -> Iterator[Outcome]:
         """Yield the outcome of every job, in the order of the jobs, as early as possible.
 
-        A failed job does not stop the others. Leaving the iterator early, also by an interrupt, stops the
-        running jobs.
+        A failed job does not stop other jobs. If the caller leaves the iterator early, also by an interrupt,
+        the running jobs are stopped.
 
         Raises:
             FolderError: If a run must be executed and the folder of the store cannot be written.
@@ -240,10 +240,10 @@ class Threads:
         with ThreadPoolExecutor(workers) as pool:
             try:
                 waiting, begun = iter(enumerate(jobs)), deque[Outcome | Future[Outcome]]()
-                while True:  # no outcome is held longer than needed, as the run of an outcome may be large
+                while True:  # release each outcome as early as possible, as its run may be large
                     for index, job in islice(waiting, _AHEAD - len(begun)):
                         attempt = Attempt(index, job, source, progress, stop, own)
-                        # A stored run is found in this thread: submitting takes as long as the lookup.
+                        # Stored runs are looked up in this thread, as submitting a lookup takes as long.
                         begun.append(attempt.found() or pool.submit(attempt))
                         if len(begun) >= 2 * workers and _is_over(begun[0]):
                             break
@@ -264,8 +264,8 @@ def _is_over(begun: "Outcome | Future[Outcome]") -> bool:
 
 
 def _result(begun: "Outcome | Future[Outcome]") -> Outcome:
-    """Wait for an outcome in short steps. polars makes system calls restart after signals, so a long wait
-    would miss Ctrl-C."""
+    """Wait for an outcome in short steps. With polars, system calls restart after signals, so Ctrl-C would
+    not interrupt a long wait."""
     if isinstance(begun, Outcome):
         return begun
     while True:
@@ -278,7 +278,7 @@ def _result(begun: "Outcome | Future[Outcome]") -> Outcome:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A job with everything needed to run it in a thread."""
+    """A job, with the objects that a thread needs to run the job."""
 
     index: int
     job: Job
@@ -288,7 +288,7 @@ class Attempt:
     own: Interruptible
 
     def found(self) -> Outcome | None:
-        """Return the outcome if the run is stored, else None. Errors are raised by the attempt instead."""
+        """Return the outcome if the run is stored, else None. Errors are ignored; `__call__` raises them."""
         stored = None
         with suppress(Exception):
             stored = self.source.find(self.job)

@@ -1,4 +1,4 @@
-"""The index of a store: one entry per run."""
+"""The index of a store: a row per run, so that commands need not open every run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Look:
     """Result of comparing the folders of a store with its index."""
 
     there: list[str] = field(default_factory=list)
-    """Digests with a folder."""
+    """Names of the digest folders in the store."""
     new: Entries = field(default_factory=Entries)
     """Entries that the index lacks."""
     damaged: list[str] = field(default_factory=list)
@@ -78,7 +78,10 @@ def _by_digest(runs: pl.DataFrame, digests: dict[str, int]) -> dict[str, dict[st
 
 
 def _compare(folder: Path, said: dict[str, tuple[str, int, int]], found: Look, now_ns: int) -> bool:
-    """Note differences between a folder and the index. Return False if a run in the folder is damaged."""
+    """Add the differences between a digest folder and the index to `found`.
+
+    Return False if a run in the folder is damaged.
+    """
     dates, is_whole = dict(_finished(folder)), True
     for name, date_ns in dates.items():
         if name not in said or said[name][2] != date_ns:
@@ -99,7 +102,10 @@ def _finished(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _add(folder: Path, found: Look, date_ns: int, now_ns: int) -> bool:
-    """Add a run unless it is damaged or a copy under another name. Return False if the run is damaged."""
+    """Add a run to `found` unless it is damaged, or is a copy in a folder with another name.
+
+    Return False if the run is damaged.
+    """
     try:
         kept = Kept.read(folder)
         if kept.has_its_name:
@@ -123,14 +129,14 @@ def _summary(kept: Kept, name: str) -> Stream | None:
     return kept.stream(name) if kept.sums.columns == columns_today() else encoded(table)
 
 
-# The index of a store: its runs and their summaries, so that commands need not open every folder.
-# If the index and the folders differ, the folders count. A digest's folder with an unchanged modification
-# time contains the same runs as when it was last listed. All other folders are listed again. Data that the
-# index lacks is read from the runs, and damaged files of the index are ignored.
+# The index of a store.
+# If the index and the folders differ, the folders count. A digest folder with an unchanged modification time
+# contains the same runs as when it was last listed. Digest folders with a changed time are listed again. Data
+# that the index lacks is read from the runs. Damaged files of the index are ignored.
 
 
 _MANY = 8
-"""If the index has more files than this, small ones are combined."""
+"""Number of files of the index above which small files are combined."""
 _KEY = ("digest", "engine", "seed")
 _PART = "part"
 
@@ -146,7 +152,7 @@ class _Part:
 
     @property
     def is_found(self) -> bool:
-        """Whether the part has the table by which runs are found. Files of older versions lack this table."""
+        """Whether the part has the table `found`. Files of older versions lack this table."""
         return self.segment is not None and "found" in self.segment
 
 
@@ -156,8 +162,8 @@ class Index:
 
     root: Path
     runs: pl.DataFrame
-    """One row per run, with the columns of `entries.RUNS`. Scenarios are in the order in which they were run.
-    The runs of a scenario are sorted by engine and seed."""
+    """One row per run, with the columns of `entries.RUNS`. Scenarios are in the order in which commands ran
+    them. The runs of a scenario are sorted by engine and seed."""
     damaged: tuple[str, ...]
     """Errors of runs that cannot be read, one line each. Unreadable runs are not in the index."""
     _parts: Sequence[_Part]
@@ -171,7 +177,7 @@ class Index:
             return up_to_date(self.root, {*self._ignored, error.path}).packed(name)
 
     def folder(self, row: Mapping[str, Any]) -> Path:
-        """Return the folder of a row's run."""
+        """Return the folder of the run that a row describes."""
         return self.root / str(row["digest"]) / f"{row['engine']}-{row['seed']}"
 
 
@@ -203,7 +209,7 @@ def _in_memory(tables: Mapping[str, pl.DataFrame], segment: Segment | None = Non
 
 
 def _in_order(root: Path, runs: pl.DataFrame) -> pl.DataFrame:
-    """Sort rows by the order in which their scenarios were run; see `fullpipe.runs.segments`."""
+    """Sort rows by the order in which commands ran the scenarios; see `fullpipe.runs.segments`."""
     known = pl.Series(segments.read(root), dtype=pl.String)
     others = runs.filter(~pl.col("digest").is_in(known.implode())).unique("digest", maintain_order=True)
     texts = (
@@ -224,7 +230,7 @@ def _read(root: Path, ignored: set[Path]) -> list[_Part]:
                 segment = Segment.read(path)
                 parts.append(_part(segment))
             except DamagedError:
-                if not path.exists():  # another process has combined the files: start again
+                if not path.exists():  # another process has combined the files, so read the files again
                     break
                 ignored.add(path)
                 with suppress(OSError):
@@ -234,11 +240,11 @@ def _read(root: Path, ignored: set[Path]) -> list[_Part]:
 
 
 def _part(segment: Segment) -> _Part:
-    """Read the tables of a file.
+    """Read the tables `runs` and `listed` of a file of the index.
 
     Raises:
-        DamagedError: If the tables are damaged, or a row is not a valid run. Rows must be valid because they
-            are later turned into paths.
+        DamagedError: If the tables are damaged, or a row is not a valid run. Rows must be valid, because
+            paths are made from their digests and engines.
     """
     runs, listed = segment.table("runs"), segment.table("listed")
     if runs.schema != schema_of(RUNS) or listed.schema != schema_of(LISTED):
@@ -250,20 +256,20 @@ def _part(segment: Segment) -> _Part:
 
 
 def _latest(parts: Sequence[_Part]) -> pl.DataFrame:
-    """Return the latest row of every run, including removed runs, with the index of the row's part."""
+    """Return the latest row of every run, including removed runs, with the number of the part of the row."""
     empty = pl.DataFrame(schema=schema_of(RUNS))
     rows = [part.runs.with_columns(pl.lit(n, pl.Int64).alias(_PART)) for n, part in enumerate(parts)]
     return _last(rows or [empty.with_columns(pl.lit(0, pl.Int64).alias(_PART))], _KEY)
 
 
 def _last(tables: Sequence[pl.DataFrame], key: Sequence[str]) -> pl.DataFrame:
-    """Return the latest row for each key."""
+    """Return the row with the latest `noted_ns` for each key."""
     rows = pl.concat(tables) if tables else pl.DataFrame(schema=schema_of(LISTED))
     return rows.sort("noted_ns", maintain_order=True).unique(key, keep="last", maintain_order=True)
 
 
 def _packed(name: str, runs: pl.DataFrame, parts: Sequence[_Part]) -> pl.DataFrame:
-    """Combine a table of all runs, taking each run from the part that has its row."""
+    """Combine a table over all runs. The rows of a run come from the part that has its latest entry."""
     found = []
     for n, part in enumerate(parts):
         ids = runs.filter(pl.col(_PART) == n, ~pl.col("gone")).select(ID)
@@ -273,7 +279,7 @@ def _packed(name: str, runs: pl.DataFrame, parts: Sequence[_Part]) -> pl.DataFra
 
 
 def _found(parts: Sequence[_Part], gone: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows by which runs are found, without removed runs."""
+    """Return the latest rows of the tables `found`, without removed runs."""
     rows = [pl.DataFrame(schema=schema_of(FOUND)), *(part.table("found") for part in parts if part.is_found)]
     folders = gone.select(folder=pl.format("{}/{}-{}", "digest", "engine", "seed"))
     latest = pl.concat(rows).sort("noted_ns", maintain_order=True)
@@ -281,10 +287,11 @@ def _found(parts: Sequence[_Part], gone: pl.DataFrame) -> pl.DataFrame:
 
 
 def _fewer(root: Path, writer: Writer, parts: list[_Part]) -> list[_Part]:
-    """Combine parts in small files if there are many files.
+    """Combine small files of the index if there are more than `_MANY` files.
 
-    A file that is larger than all smaller files together stays. So a run is rewritten only once per doubling
-    of the number of runs (O'Neil et al., The log-structured merge-tree, Acta Informatica 33, 1996).
+    A file that is larger than all smaller files together is not rewritten. A run is therefore rewritten only
+    once per doubling of the number of runs (O'Neil et al., The log-structured merge-tree, Acta Informatica
+    33, 1996).
     """
     sized = [(part.segment.size, n) for n, part in enumerate(parts) if part.segment]
     if len(sized) <= _MANY:

@@ -44,18 +44,18 @@ PACKED = ("flows", "links_summary")
 """Tables that are also in the index, so that commands on many runs need not open each run."""
 _DIGITS = 32
 _ALWAYS_WRITTEN = ("flows", "series", "links", "links_summary")
-"""Tables that a run has if its meta.json was written by an older version, which listed no tables."""
+"""Tables of a run by an older version, whose meta.json lists no tables."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A run in a folder: its origin, and the checksums of its tables."""
+    """A run in a folder: its metadata, and the checksums of its tables."""
 
     folder: Path
     meta: Meta
     sums: Sums
     stamp: str = ""
-    """Sizes and times of the run's files before any file was read: see `stamp_of`. Can be empty."""
+    """Sizes and times of the files of the run before a file was read, from `stamp_of`; can be empty."""
 
     @classmethod
     def read(cls, folder: Path) -> Kept:
@@ -90,9 +90,10 @@ class Kept:
 
     @property
     def has_its_name(self) -> bool:
-        """Whether the folder has the name that the metadata give. A copy of a run can have another name.
+        """Whether the folder has the name that follows from the metadata. A copy of a run can have another
+        name.
 
-        Older versions stored runs of external algorithms below the digest.
+        Older versions stored runs of external algorithms in the folder of the digest.
         """
         is_place = self.folder.parent.name in (self.meta.place, self.meta.digest)
         return is_place and self.folder.name == f"{self.meta.engine.name}-{self.meta.seed}"
@@ -113,7 +114,7 @@ class Kept:
 
     @property
     def has_checksums(self) -> bool:
-        """Whether changed bytes would be noticed. False for runs of older versions."""
+        """Whether the run has checksums, with which changed bytes are noticed. Older versions wrote none."""
         return bool(self.sums.sha256)
 
     @property
@@ -125,11 +126,11 @@ class Kept:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the checksums of all tables are right. Runs of older versions have none."""
+        """Whether all checksums of tables are right. True for runs of older versions, without checksums."""
         return self._streams() is not None
 
     def small(self, names: Collection[str]) -> Encoded | None:
-        """Return the given tables without large tables. None if any table of the run is damaged, or if the
+        """Return those of the named tables that are small. None if a table of the run is damaged, or if the
         columns of the run differ from the current schema."""
         found = self._streams() if self.sums.columns == columns_today() else None
         if found is None:
@@ -162,16 +163,16 @@ class Kept:
         Tables that were not written are returned empty.
 
         Raises:
-            ResultError: If it cannot be read or is damaged.
+            ResultError: If the table cannot be read or is damaged.
         """
         found = self._read(name, decoded)
         return empty(name) if found is None else as_today(name, found)
 
     def columns(self, name: str) -> Mapping[str, list[Any]]:
-        """Read the values of a table by column: see `table`.
+        """Read the values of a table by column. Columns that the run lacks are None.
 
         Raises:
-            ResultError: If it cannot be read or is damaged.
+            ResultError: If the table cannot be read or is damaged.
         """
         found = self._read(name, columns_of)
         if found is None:
@@ -191,7 +192,7 @@ class Kept:
         """Read the bytes of a table and verify their checksum. None if the table was not written.
 
         Raises:
-            ResultError: If they cannot be read or are damaged.
+            ResultError: If the bytes cannot be read or are damaged.
         """
         known = self.sums.tables.get(name)
         if known is None and (self.has_checksums or not self._file_of(name).exists()):
@@ -227,7 +228,7 @@ def changed_ns(stamp: str) -> int:
 
 
 def is_unchanged(folder: str, stamp: str) -> bool:
-    """Whether a folder has the files of a stamp, all with unchanged sizes and times."""
+    """Whether a folder has all files that the stamp names, with unchanged sizes and times."""
     for part in stamp.split(" "):
         name = part.split(":", 1)[0]
         if "/" in name:  # a store can be untrusted
@@ -255,7 +256,7 @@ def _part(content: bytes, known: Sum) -> bytes:
 
 
 def _content_of(path: str, known: Sum | None) -> bytes:
-    """Read a table's bytes from a file."""
+    """Read the bytes of a table from its own file, or from the file of small tables."""
     if known is None or known.offset is None:
         return files.read_regular(path)
     return files.read_regular(path, known.offset, known.bytes)
@@ -275,7 +276,7 @@ def _look_at(folder: Path, name: str, size: int | None) -> os.stat_result:
 
 
 def _content(path: Path | str) -> bytes:
-    """Read a small file. Path objects would take as long as the reading itself."""
+    """Read a small file. The methods of a Path object would double the time."""
     return files.read_regular(path)
 
 

@@ -1,4 +1,4 @@
-"""Runs found in the index of their store. Their files are read only for data that the index lacks."""
+"""Runs that are found through the index of their store. Files of a run are read only if its data is used."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from fullpipe.runs.store import Address
 
 _BYTES_A_JOB = 1 << 14
-"""Limit of the index's size per job, in bytes. Reading this much takes as long as looking up one run."""
+"""Maximum size of the index in bytes per job. Reading more takes longer than looking up one run."""
 
 
 class Found(NamedTuple):
-    """A row by which the index finds a run: see `entries.FOUND`."""
+    """A row of the index table `found`; see `entries.FOUND` for its columns."""
 
     number: int
     origin: str
@@ -37,14 +37,14 @@ class Found(NamedTuple):
 
 
 class Listing:
-    """Runs of a store that this machine wrote or checked, by folder."""
+    """Runs of a store that are in the index table `found`, by folder."""
 
     def __init__(self, root: Path, found: Mapping[str, Sequence[Found]]) -> None:
         self._root, self._found = str(root), found
 
     @classmethod
     def read(cls, root: Path, jobs: int) -> Listing | None:
-        """Read the index. None if reading the index would take longer than looking up the jobs.
+        """Read the index. None if this would take longer than looking up the run of each job.
 
         Damaged files and files of older versions are ignored.
         """
@@ -73,10 +73,10 @@ class Listing:
 
 
 def _by_folder(segments: Iterable[Segment]) -> dict[str, list[Found]]:
-    """Read rows from files of the index, by folder.
+    """Read the tables `found` from files of the index, as rows by folder of the run.
 
-    polars is not used for two reasons. A store can be untrusted, and its data can grow many times larger when
-    polars reads them. Importing polars also takes as long as looking up hundreds of runs.
+    polars is not used for two reasons. In an untrusted store, a small file can contain data that polars
+    expands to many times its size. Importing polars also takes as long as looking up hundreds of runs.
     """
     rows: dict[str, list[Found]] = {}
     for segment in segments:
@@ -91,15 +91,15 @@ def _by_folder(segments: Iterable[Segment]) -> dict[str, list[Found]]:
 
 
 def _is_of_kind(values: Sequence[Any], kind: str) -> bool:
-    """Whether all values are texts, or non-negative integers of up to 63 bits."""
+    """Whether all values are strings if `kind` is "text", else non-negative integers of up to 63 bits."""
     is_typed = set(map(type, values)) <= {str if kind == "text" else int}
     return is_typed and (kind == "text" or (min(values, default=0) >= 0 and max(values, default=0) < 1 << 63))
 
 
 class ListedRun(Run):
-    """A run whose files are read at their first use.
+    """A run whose files are read only when they are first used.
 
-    Damage that leaves sizes and times of the files unchanged is noticed at the first use.
+    Damaged bytes are then noticed, even if the sizes and times of the files are unchanged.
     """
 
     _path: str
@@ -121,7 +121,7 @@ class ListedRun(Run):
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """The seed of the run."""
         return self._job.seed
 
     @property
@@ -131,7 +131,7 @@ class ListedRun(Run):
 
     @property
     def place(self) -> str:
-        """Folder of its scenario's runs in the store."""
+        """Folder in the store with the runs of the scenario."""
         return self._at.place
 
     @property
@@ -141,7 +141,7 @@ class ListedRun(Run):
 
     @property
     def root(self) -> str | None:
-        """The folder of its store."""
+        """The folder of the run's store."""
         return self._path.rsplit("/", 2)[0]
 
     @property
@@ -151,7 +151,7 @@ class ListedRun(Run):
 
     @property
     def fingerprint(self) -> str:
-        """Equal for runs with equal packets and summaries."""
+        """Digest of packet counts and summaries. Runs with equal packets and summaries have equal digests."""
         return self._found.fingerprint
 
     @property
@@ -164,7 +164,7 @@ class ListedRun(Run):
         return self._open()
 
     def apart(self) -> Run:
-        """Return this run as an object for measuring: see `Run.apart`."""
+        """Return this run as a new object for measuring, as `Run.apart` does."""
         return (self._read if "_read" in vars(self) else self._open()).apart()
 
     def _open(self) -> Run:
@@ -187,7 +187,7 @@ class ListedRun(Run):
 
     @property
     def meta(self) -> Meta:
-        """The origin of the run."""
+        """The metadata of the run."""
         return self._read.meta
 
     @property

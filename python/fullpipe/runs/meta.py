@@ -1,4 +1,4 @@
-"""The metadata of a run: scenario, engine, seed and versions."""
+"""The metadata of a run (meta.json): scenario, engine, seed and versions."""
 
 import os
 import platform
@@ -34,11 +34,11 @@ class EngineId(BaseModel):
     version: str
     model_version: str
     code: str = ""
-    """Fingerprints of external algorithms. Empty: no external algorithm is used."""
+    """Fingerprints of the external algorithms; empty if the run uses no external algorithm."""
 
     @property
     def is_of_a_file(self) -> bool:
-        """Whether the run was imported from a measurement, so that the path in its scenario is unknown."""
+        """Whether the run was imported from a measurement. Its network path is then unknown."""
         return self.model_version in (MEASURED, CAPTURED)
 
 
@@ -64,7 +64,7 @@ class Meta(BaseModel):
     duration_s: _Seconds
     """Simulated time."""
     wall_s: _Seconds
-    """Real time of the simulation, without start of the interpreter, reading and writing."""
+    """Real time of the simulation, without the start of the interpreter and without reading and writing."""
     cpu_s: _Seconds
     """Processor time of the simulation."""
     data_packets: _Count
@@ -82,29 +82,30 @@ class Meta(BaseModel):
     started: str
     """Start of the run, UTC, ISO 8601."""
     host: dict[str, str | int | None]
-    """The machine."""
+    """The machine on which the run was made, from `host`."""
     versions: dict[str, str]
     """Versions of Python and of packages."""
 
     @property
     def place(self) -> str:
-        """Folder of the scenario's runs below the store; see `place_of`."""
+        """Folder in the store with the runs of the scenario; see `place_of`."""
         return place_of(self.digest, self.engine.code, self.files)
 
     @field_validator("scenario")
     @classmethod
     def _has_a_name(cls, scenario: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(scenario.get("name"), str):
-            raise ValueError("a scenario has a name")
+            raise ValueError("the scenario has no name")
         return scenario
 
 
 def place_of(digest: str, code: str, files: Mapping[str, str]) -> str:
-    """Return the folder of runs below their store: the digest of the scenario, which includes recordings.
+    """Return the folder in the store with the runs of a scenario.
 
-    For external algorithms, the folder also depends on their files, so that runs of several versions of a
-    file are stored side by side. Algorithms without a file are not included, as the fingerprint of their code
-    differs in every process.
+    The folder is named after the digest of the scenario, which includes the content of recordings. For
+    external algorithms, the folder also depends on their files, so that runs of several versions of a file
+    are stored side by side. Algorithms without a file do not change the folder, as the fingerprint of their
+    code differs in every process.
 
     Args:
         digest: Digest of the scenario.
@@ -152,6 +153,6 @@ def version(package: str) -> str:
         found = metadata.distribution(package)
     except metadata.PackageNotFoundError:
         return "unknown"
-    # The first line of that name has the version; parsing all lines takes longer than some runs.
+    # Only the line "Version:" is read, as parsing all metadata takes longer than some runs.
     line = re.search(r"^Version: *(.+?)\s*$", found.read_text("METADATA") or "", re.MULTILINE)
     return line[1] if line else found.version

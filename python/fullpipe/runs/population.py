@@ -1,7 +1,7 @@
-"""Selection of runs that can be averaged: those with the newest content of every file and the newest model.
+"""Selection of runs that can be averaged: runs with the newest content of all files and the newest model.
 
-Results depend on files besides the scenario: code of algorithms and recordings. Within a scenario, the
-content of a file that was requested last counts. See docs/explanation/content.md.
+Besides the scenario, results depend on files: the code of algorithms, and recordings. For each file of a
+scenario, the newest content is the content that was requested last. See docs/explanation/content.md.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from fullpipe.algorithms import own
 from fullpipe.runs.meta import Meta
 
 FILE = ".content"
-"""File in a store that notes which content was requested last."""
+"""File in a store with the content of each file that was requested last."""
 ALL = "all"
 NEWEST = "newest"
 CHOICES = (NEWEST, ALL)
-"""Choices of content: only the newest content, or all contents, which makes content a factor."""
+"""Values of `--content`: only runs with the newest content, or all runs, with content as a factor."""
 _MODEL = "model"
 _SHORT = 8
 _POINT = "\0"
@@ -36,15 +36,15 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Metadata that a group of runs shares and that affects results besides the scenario."""
+    """Properties that affect results besides the scenario, for a group of runs that share them."""
 
     scenario: str
     engine: str
     model: str
     files: Mapping[str, str]
-    """Digest of every file; see `by_file`."""
+    """Digest of every file, by the name that `by_file` gives the file."""
     started: str
-    """Start of the newest of these runs, ISO 8601."""
+    """Start time of the newest run of the group, ISO 8601."""
     runs: int = 1
 
     def parts(self) -> Iterable[tuple[Key, str]]:
@@ -55,12 +55,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Population:
-    """Selection of sources, and a sentence about the runs left out."""
+    """The selection of sources whose runs are used, and a sentence about the runs left out."""
 
     counts: Sequence[bool]
-    """Whether the runs of each source count."""
+    """For each source, whether its runs are used."""
     left_out: str
-    """Sentence with the number of runs left out, by file; empty if all count."""
+    """Sentence with the number of runs left out, by file; empty if no run is left out."""
 
 
 def source_of(meta: Meta) -> Source:
@@ -73,8 +73,8 @@ def source_of(meta: Meta) -> Source:
 def by_file(digests: Mapping[str, str], point: Mapping[str, Any]) -> dict[str, str]:
     """Return digests by file name without folders, since the path of a file can be spelt in several ways.
 
-    Files of a sweep keep their whole paths, since two values of a sweep can be files with the same name in
-    different folders.
+    Files that are values of a sweep keep their whole paths, since two values can be files with the same name
+    in different folders.
     """
     swept = json.dumps(dict(point), default=str)
     found: dict[str, list[str]] = {}
@@ -86,9 +86,9 @@ def by_file(digests: Mapping[str, str], point: Mapping[str, Any]) -> dict[str, s
 
 
 def content_of(digests: Mapping[str, str]) -> str:
-    """Return 8 hexadecimal digits of a hash of the content of files, or "" if there are no files.
+    """Return 8 hexadecimal digits of a hash over the digests of files, or "" if there are no files.
 
-    Names and folders of files are not included.
+    Names and folders of the files do not affect the hash.
 
     >>> content_of({})
     ''
@@ -104,9 +104,9 @@ def files_of(meta: Meta) -> Mapping[str, str]:
     """Return the digest of every file of a run by its name.
 
     Older versions of fullpipe did not list files. For runs of these versions, the fingerprint of the
-    algorithms is used instead. Algorithms of an interactive session are ignored, as their fingerprint
-    differed in every run. For recordings, the digest of the scenario is used: the digest changes with any
-    file, but does not show which file changed.
+    algorithms replaces the digests of their files. Algorithms from an interactive session are ignored, as
+    their fingerprint differed in every run. The digest of the scenario replaces the digests of recordings.
+    The digest of the scenario changes with any of its files, but does not show which file changed.
     """
     if meta.files:
         return meta.files
@@ -148,7 +148,7 @@ def newest(sources: Sequence[Source], asked: Mapping[Key, tuple[str, datetime]] 
 
 
 def of_runs(metas: Sequence[Meta], roots: Iterable[Path]) -> Population:
-    """Select the runs that count.
+    """Select the runs that have the newest content and the newest model of their scenario.
 
     Args:
         metas: The metadata of the runs.
@@ -163,8 +163,8 @@ def of_runs(metas: Sequence[Meta], roots: Iterable[Path]) -> Population:
 
 
 def read_asked(root: Path) -> dict[Key, tuple[str, datetime]]:
-    """Return the last requested digest of every file, and the time of the request. Empty if the note is
-    damaged."""
+    """Return the last requested digest of every file, and the time of the request; empty if the file
+    `.content` is missing or damaged."""
     try:
         tree = json.loads(files.read_regular(root / FILE, most=_MOST_BYTES))
         return {
@@ -180,10 +180,10 @@ _MOST_BYTES = 16_000_000
 
 
 def merge_asked(root: Path, place: Path, other: Path) -> None:
-    """Merge the note of another store into the note of this store. The later entry of a file counts.
+    """Merge the file `.content` of another store into that of this store. The later request of a file counts.
 
     Raises:
-        OSError: If the note cannot be written.
+        OSError: If the file cannot be written.
     """
     known = read_asked(root)
     for key, (digest, time) in read_asked(other).items():
@@ -194,10 +194,10 @@ def merge_asked(root: Path, place: Path, other: Path) -> None:
 
 
 def note_asked(root: Path, place: Path, metas: Iterable[Meta]) -> None:
-    """Note the files of requested runs, new or stored. `place` is a hidden folder of the store.
+    """Write the digests of files of requested runs to `.content`. `place` is a hidden folder of the store.
 
     Raises:
-        OSError: If the note cannot be written.
+        OSError: If the file cannot be written.
     """
     now, known = datetime.now(UTC), read_asked(root)
     for meta in metas:
@@ -227,7 +227,7 @@ def _told(sources: Sequence[Source], other: Sequence[Key | None]) -> str:
     total = sum(counts.values())
     return (
         f"{total:,} run{'' if total == 1 else 's'} of other content left out ({', '.join(parts)});"
-        " --content all, where a command has it, includes them as a factor;"
+        " --content all, if the command has this option, includes them as a factor;"
         " `fullpipe runs` lists and deletes them"
     )
 
@@ -247,7 +247,7 @@ def _time(text: str) -> datetime:
 
 
 def recordings_in(tree: Any) -> Iterable[str]:
-    """Yield the files named in a scenario, which is given as plain data."""
+    """Yield the names of the files that a scenario, given as plain data, uses."""
     if isinstance(tree, Mapping):
         if isinstance(tree.get("file"), str):
             yield tree["file"]

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _SCENARIOS = 256
 _CONTENT = tuple(name for name in Meta.model_fields if name not in ("point", "scenario"))
-"""Members of meta.json that a run shares with the stored run of the same content."""
-_UNCHECKED = "an older version stored this run, without checksums: changed bytes would go unnoticed"
+"""Members of meta.json that are equal in runs of the same content at different sweep points."""
+_UNCHECKED = "an older version stored this run without checksums, so changed bytes are not noticed"
 
 
 @lru_cache(_SCENARIOS)
@@ -36,7 +36,7 @@ def _scenario(text: str) -> Scenario:
 
 
 def _is_of_content(one: Meta, other: Meta) -> bool:
-    """Whether metadata differ at most in the point and the name of the scenario."""
+    """Whether metadata differ at most in the sweep point and in the name of the scenario."""
     if one is other:
         return True
     mine, theirs = vars(one), vars(other)
@@ -46,7 +46,7 @@ def _is_of_content(one: Meta, other: Meta) -> bool:
 
 
 class _Tables(Mapping[str, "pl.DataFrame"]):
-    """Tables in a folder, each read at its first use unless it is in memory already."""
+    """Tables in the folder of a run. A table is read at its first use, unless it is already in memory."""
 
     def __init__(self, kept: Kept, at_hand: Mapping[str, pl.DataFrame]) -> None:
         self.kept = kept
@@ -63,7 +63,10 @@ class _Tables(Mapping[str, "pl.DataFrame"]):
         return self._read[name]
 
     def apart(self) -> _Tables:
-        """Return the same tables as an object that owns the frames made from now on, if all are small."""
+        """Return the same tables as a new object.
+
+        The new object owns the frames that it makes. If the tables are large, it shares them instead.
+        """
         at_hand = self._at_hand
         found = _Tables(self.kept, at_hand.apart() if isinstance(at_hand, Encoded) else at_hand)
         if is_large(sum(known.bytes for known in self.kept.sums.tables.values())):
@@ -126,7 +129,7 @@ class Run:
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """The seed of the run."""
         return self.meta.seed
 
     @property
@@ -136,7 +139,7 @@ class Run:
 
     @property
     def place(self) -> str:
-        """Folder of the scenario's runs below a store; see `Meta.place`."""
+        """Folder in a store with the runs of the scenario; see `Meta.place`."""
         return self.meta.place
 
     @property
@@ -151,23 +154,23 @@ class Run:
 
     @property
     def kept(self) -> Kept | None:
-        """The stored run of the same content. None if the run is not stored, or if its metadata differ from
-        the stored metadata in more than the point and the name."""
+        """The stored files of the run. None if the run is not stored, or if its metadata differ from the
+        stored metadata in more than the sweep point and the name of the scenario."""
         kept = self.tables.kept if isinstance(self.tables, _Tables) else None
         return kept if kept and _is_of_content(self.meta, kept.meta) else None
 
     @property
     def number(self) -> int | None:
-        """ID derived from the content; None if the run is not stored, or has no checksums."""
+        """ID of the run in the index, from its content; None if the run is not stored or has no checksums."""
         return self.kept.number if self.kept else None
 
     @property
     def fingerprint(self) -> str:
-        """Fingerprint of the stored run (`Kept.fingerprint`); empty if it is not stored."""
+        """Fingerprint of the stored run (`Kept.fingerprint`); empty if the run is not stored."""
         return self.kept.fingerprint if self.kept else ""
 
     def named(self, scenario: dict[str, Any]) -> Run:
-        """Return this run with an equal scenario, which can have another name."""
+        """Return this run with `scenario`, which may differ from its scenario only in the name."""
         if self.meta.scenario == scenario:
             return self
         return Run(self.meta.model_copy(update={"scenario": scenario}), self.tables, self.folder)
@@ -186,7 +189,7 @@ class Run:
 
         Args:
             point: Swept paths with their values.
-            scenario: A scenario equal to that of the run. If given, it is not parsed again.
+            scenario: The scenario of the run, if it is already parsed.
         """
         found = self
         if self.meta.point != point:
@@ -196,7 +199,7 @@ class Run:
         return found
 
     def is_empty(self, table: str) -> bool:
-        """Whether a table has no rows, without reading it.
+        """Whether a table has no rows. The table is not read to find this out.
 
         Raises:
             KeyError: If no such table exists.
@@ -217,8 +220,8 @@ class Run:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per flow, from the end of the warm-up to the end of the run. The meaning of a column states
-        exceptions."""
+        """One row per flow, with values from the end of the warm-up to the end of the run. Exceptions are
+        stated in the meaning of a column."""
         return self.tables["flows"]
 
     @property
@@ -248,7 +251,7 @@ class Run:
 
     @property
     def links_summary(self) -> pl.DataFrame:
-        """One row per link, from the end of the warm-up to the end of the run."""
+        """One row per link, with values from the end of the warm-up to the end of the run."""
         return self.tables["links_summary"]
 
     @property
@@ -282,7 +285,9 @@ class Run:
             return _scenario(text)
         except (ScenarioError, TypeError) as error:
             first = str(error).partition("\n")[0]
-            raise ResultError(f"{self.folder or self.name}: its scenario is wrong: {first}") from error
+            raise ResultError(
+                f"{self.folder or self.name}: the stored scenario is invalid: {first}"
+            ) from error
 
     @property
     def name(self) -> str:
@@ -294,11 +299,11 @@ class Run:
         return dict(lazy.method("summary")(self))
 
     def plot(self, *quantities: str, only: list[str] | None = None) -> Any:
-        """Draw quantities over time, such as "goodput", "rtt", "cwnd" and "queue". Without names, these four
-        are drawn.
+        """Draw quantities over time.
 
         Args:
-            quantities: Names in `fullpipe.plots.QUANTITIES`.
+            quantities: Names in `fullpipe.plots.QUANTITIES`. Without names, "goodput", "rtt", "cwnd" and
+                "queue" are drawn.
             only: Names of the flows to draw. None: all flows.
 
         Returns:

@@ -16,7 +16,7 @@ from fullpipe.errors import ResultError
 from fullpipe.lazy import pl
 
 DTYPES: Mapping[str, str] = {"text": "String", "count": "Int64", "real": "Float64", "flag": "Boolean"}
-"""Names of polars types by kinds of columns."""
+"""Names of polars types, by the kind of a column."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Column:
     unit: str
     what: str
     span: str = ""
-    """Time span over which the values are measured, if not obvious."""
+    """Time span over which the values are measured; empty if obvious."""
 
     @property
     def dtype(self) -> pl.DataType:
@@ -49,7 +49,7 @@ class Table:
 
     name: str
     row: str
-    """Meaning of one row."""
+    """Object that one row describes, such as "flow"."""
     columns: tuple[Column, ...]
 
     @cached_property
@@ -76,7 +76,7 @@ TABLES: Mapping[str, Table] = {declared["name"]: _table(declared) for declared i
 
 
 def frame(table: Table, columns: Mapping[str, Sequence[Any] | Any]) -> pl.DataFrame:
-    """Return measured columns as a frame with the types and the order of the schema.
+    """Return measured columns as a frame. The order and the types of the columns are those of the schema.
 
     NaN becomes null, and values of count columns are rounded. Missing columns are null.
 

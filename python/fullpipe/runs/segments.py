@@ -1,4 +1,4 @@
-"""Segments of the index, and the order of runs."""
+"""Segments, which are the files of the index of a store, and the order of the scenarios of a store."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-# Files of a store's index. Each file contains a few tables, is written once and never changes.
+# Files of the index of a store. Each file contains a few tables. A file is written once and never changes.
 # A file begins with a line of JSON that has the positions and the checksums of its tables. The name of the
 # file is the checksum of that line, so any change in a file is noticed.
 
 
 FOLDER = ".index"
 TABLES, VALUES = ".tables-1", ".values-1"
-"""Suffixes of files with tables of runs, and of files with values computed from runs. A suffix includes the
-version of the format. Files of other versions are ignored."""
+"""Suffix of files with tables of runs, and suffix of files with values computed from runs. A suffix includes
+the version of the format. Files of other versions are ignored."""
 _LONGEST_LINE = 1 << 16
 
 
 @cache
 def _sums() -> TypeAdapter[dict[str, Sum]]:
-    """Return the type that reads and writes the first line."""
+    """Return the type adapter that reads and writes the first line of a file of the index."""
     return TypeAdapter(dict[str, Sum])
 
 
@@ -61,7 +61,7 @@ class Segment:
 
     @classmethod
     def read(cls, path: Path) -> Segment:
-        """Read the first line of a file.
+        """Read the first line of a file of the index.
 
         Raises:
             DamagedError: If the file cannot be read or is damaged.
@@ -116,7 +116,7 @@ class Segment:
 
 
 def paths(root: Path, suffix: str = TABLES) -> list[Path]:
-    """Return the files of a store's index."""
+    """Return the files of a store's index that have this suffix."""
     return sorted((root / FOLDER).glob(f"*{suffix}"))
 
 
@@ -144,10 +144,11 @@ def _name(line: bytes, suffix: str) -> str:
     return checksum(line)[:32] + suffix
 
 
-# The order of the scenarios of a store: the order in which sweeps and commands ran them.
-# A run contains its point, but not the position of the point in the sweep. So a file in the store lists the
-# digests of the scenarios in order. If two commands ran the same scenarios, the order of the later command
-# counts. Without the file, as in older stores, runs are sorted by the text of their scenarios.
+# The order of the scenarios of a store: the order in which sweeps and commands ran the scenarios.
+# The metadata of a run have its sweep point, but not the position of the point in the sweep. The file
+# `.order` of a store therefore lists the digests of the scenarios in order. If two commands ran the same
+# scenarios, the order of the later command counts. Without this file, as in older stores, runs are sorted by
+# the text of their scenarios.
 
 
 FILE = ".order"
@@ -155,7 +156,7 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 
 
 def read(root: Path) -> list[str]:
-    """Return the digests of a store in order, as far as the order is known."""
+    """Return the digests in the file `.order` of a store; empty if the file is missing or invalid."""
     with suppress(OSError, ValueError), files.open_regular(root / FILE) as file:
         lines = file.readall().decode("ascii").splitlines()
         return [line for line in dict.fromkeys(lines) if re.fullmatch(DIGEST, line)]
@@ -163,7 +164,7 @@ def read(root: Path) -> list[str]:
 
 
 def write(root: Path, place: Path, digests: Iterable[str]) -> None:
-    """Write the order. `place` is a hidden folder of this process in the store.
+    """Write digests in their order to `.order`. `place` is a hidden folder of this process in the store.
 
     Raises:
         OSError: If the file cannot be written.
@@ -198,10 +199,9 @@ def merged(before: Sequence[str], named: Sequence[str]) -> list[str]:
 
 
 def places(root: Path, others: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Return the position of every digest: digests with a known order first, then other digests sorted by
-    text.
+    """Return the position of every digest: first the digests in `.order`, then the `others`, sorted by text.
 
-    Numbers in texts are compared as numbers.
+    `others` has pairs of a digest and a text. Numbers in texts are compared as numbers.
     """
     known = dict.fromkeys(read(root))
     rest = sorted((by_size(text), digest) for digest, text in others if digest not in known)
@@ -209,7 +209,7 @@ def places(root: Path, others: Iterable[tuple[str, str]]) -> dict[str, int]:
 
 
 def told(name: str, point: Any, scenario: Any) -> str:
-    """Return the text by which unlisted runs are sorted: the scenario's name, the point, the scenario."""
+    """Return the text by which runs that `.order` does not list are sorted: name, sweep point, scenario."""
     return f"{name} {json.dumps(point, default=str)} {json.dumps(scenario, default=str)}"
 
 

@@ -1,5 +1,5 @@
-"""Time spans of flows. The rate of several flows together is computed over one common span: rates over
-different spans are never added."""
+"""Time spans of flows. The rate of several flows together is computed over one common span, as rates over
+different spans cannot be added."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _BLOCK = 128
 
 
 def span_of(row: Mapping[str, Any], warmup_s: float) -> Span | None:
-    """Return the time over which a row of the table of flows is measured; None if it is unknown or empty."""
+    """Return the span over which a row of the table `flows` is measured; None if unknown or empty."""
     start_s, end_s = max(row["start_s"] or 0.0, warmup_s), row["end_s"]
     return (start_s, end_s) if end_s is not None and end_s > start_s else None
 
 
 def together_bps(rates_bps: Sequence[float | None], spans: Sequence[Span | None]) -> float | None:
-    """Return the rate of several flows together over one span, from the first start to the last end, bit/s.
+    """Return the rate of several flows together in bit/s, over the span from first start to last end.
 
-    Formula: Σ rate_i · time_i / (last end - first start).
-    Source: RFC 2647, section 3.17, goodput, of all flows.
+    Formula: Σ rate_i · duration_i / (last end - first start), where duration_i is the length of span i.
+    Source: RFC 2647, section 3.17 (goodput), applied to all flows.
 
     Args:
         rates_bps: The mean rate of every flow over its own span.
         spans: The span of every flow.
 
     Returns:
-        None if no rate is known, or if a span is unknown, so that spans may differ.
+        The rate; None if no rate is known, or if spans differ and one of them is unknown.
 
     >>> together_bps([19e6, 19e6], [(0.0, 5.0), (5.0, 10.0)])
     19000000.0
@@ -49,14 +49,14 @@ def together_bps(rates_bps: Sequence[float | None], spans: Sequence[Span | None]
 
 
 def rows_together_bps(rows: Sequence[Mapping[str, Any]], column: str, warmup_s: float) -> float | None:
-    """Return `together_bps` of rows of the table of flows.
+    """Return `together_bps` of rows of the table `flows`.
 
     Pings and probes do not extend the common span, as they often begin before the other flows to measure the
-    idle path. Bytes that pings and probes deliver outside the span do not count.
+    idle path. Bytes that pings and probes deliver outside the common span do not count.
 
     Args:
-        rows: The rows.
-        column: The rates, each a mean over the span of its flow after the warm-up.
+        rows: Rows of the table `flows`.
+        column: Column of rates, each a mean over the span of the flow after the warm-up.
         warmup_s: Duration of the warm-up, which is left out.
     """
     rates_bps, spans = [row[column] for row in rows], [span_of(row, warmup_s) for row in rows]
@@ -75,14 +75,14 @@ def rows_together_bps(rows: Sequence[Mapping[str, Any]], column: str, warmup_s: 
 
 
 def is_echo(row: Mapping[str, Any]) -> bool:
-    """Whether a row of the table of flows is of pings or probes, which are datagrams with round trips."""
+    """Whether a row of the table `flows` describes pings or probes: datagrams with a measured RTT."""
     return row.get("cca") is None and row.get("rtt_min_s") is not None
 
 
 def _added(numbers: Sequence[float]) -> float:
-    """Return a sum in the order in which polars adds a column: in blocks of 128.
+    """Return a sum with the same rounding as the sum of a polars column, which is added in blocks of 128.
 
-    From Python 3.12 on, `sum` compensates for rounding, so its result can differ.
+    From Python 3.12 on, the built-in `sum` compensates for rounding, so its result can differ.
     """
     if len(numbers) < _BLOCK:
         return reduce(add, numbers, 0.0)

@@ -1,4 +1,4 @@
-"""Runs on disk, in `<root>/<digest>/<engine>-<seed>/`. A folder with such a name is always a finished run."""
+"""Stores: runs in folders `<root>/<digest>/<engine>-<seed>/`. A folder with such a name is a finished run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 @dataclass
 class Merged:
-    """Result of merging another store into this one."""
+    """Result of merging another store into this store."""
 
     copied: int = 0
     there: int = 0
@@ -41,14 +41,14 @@ class Merged:
     """Errors of the runs that were not copied, one line each."""
 
     def count(self, is_copied: bool) -> None:
-        """Count a run."""
+        """Count a run as copied, or as already in this store."""
         self.copied += is_copied
         self.there += not is_copied
 
 
 @dataclass(frozen=True)
 class Address:
-    """Properties by which the runs of a scenario by an engine are found in a store."""
+    """Properties with which the stored runs of a scenario and an engine are found."""
 
     scenario: Scenario
     engine: EngineId
@@ -58,18 +58,18 @@ class Address:
 
     @cached_property
     def has_files(self) -> bool:
-        """Whether runs may depend on other files: the code of algorithms, or recordings."""
+        """Whether results may depend on files besides the scenario: the code of algorithms, or recordings."""
         return bool(self.engine.code) or any(population.recordings_in(self.named))
 
     @cached_property
     def origin(self) -> str:
-        """See `entries.origin_of`."""
+        """Hash of scenario, engine and schema, from `entries.origin_of`."""
         return origin_of(self.digest, self.engine, columns_today())
 
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of runs, found by scenario, engine and seed.
+    """A folder of runs, in which a run is found by its scenario, engine and seed.
 
     Runs are written in a hidden folder and renamed when they are complete, so partial runs are never found.
     Files that a killed process leaves in the hidden folder are removed when the next run is stored.
@@ -79,7 +79,7 @@ class Store:
     _writer: Writer | None = field(default=None, repr=False, compare=False)
 
     def folder(self, place: str, engine: str, seed: int) -> Path:
-        """Return the folder of a run, whether it exists or not. `place` is `Meta.place`."""
+        """Return the folder of a run, which need not exist. `place` is `Meta.place` of the run."""
         return Path(f"{self.root}/{place}/{engine}-{seed}")
 
     def find(
@@ -91,19 +91,20 @@ class Store:
         named: dict[str, Any] | None = None,
         place: str | None = None,
     ) -> Run | None:
-        """Find the finished run of a scenario by this version of the engine and of its model.
+        """Find the finished run of a scenario by the version of the engine and model in `engine`.
 
-        The run is returned with the name of `scenario`; names do not affect the simulation. All checksums are
+        The returned run has the name of `scenario`, as names do not affect the simulation. All checksums are
         verified, and damaged runs are not returned.
 
         Args:
             scenario: The scenario.
             engine: The engine and its versions.
             seed: The seed.
-            digest: Digest of the part of the scenario that the engine reads. None: the whole scenario.
+            digest: Digest of the part of the scenario that the engine reads. None: digest of the whole
+                scenario.
             named: The scenario as plain data, if already computed.
-            place: Folder of the runs if it is not the digest: see `meta.place_of`. Runs by older versions are
-                also found below the digest.
+            place: Folder of the runs, from `meta.place_of`; None if it is the digest. Runs of older versions
+                are also found in the folder of the digest.
 
         Returns:
             The run, or None if no such run is stored.
@@ -118,9 +119,9 @@ class Store:
 
     @contextmanager
     def batch(self) -> Iterator[Store]:
-        """Return this store in a context that synchronizes all saved runs with the disk at its end.
+        """Return a context in which saved runs are not synchronized with the disk until its end.
 
-        Outside of a context, every `save` synchronizes its run. A killed process loses no saved runs, but a
+        Outside such a context, every `save` synchronizes its run. A killed process loses no saved runs, but a
         power failure loses saved runs that are not yet synchronized.
         """
         writer = Writer(self.root)
@@ -130,10 +131,10 @@ class Store:
             writer.close()
 
     def prepare(self, place: str) -> None:
-        """Make the store's folder and check that a run can be written, before anything is simulated.
+        """Make the folder of the store, and check that a run can be written. Called before a simulation.
 
         Args:
-            place: See `Meta.place`.
+            place: Folder in the store for the runs: `Meta.place`.
 
         Raises:
             FolderError: If the store cannot be written.
@@ -151,9 +152,9 @@ class Store:
             raise self._full(error) or FolderError(f"{self.root}: cannot be written: {reason}") from error
 
     def save(self, run: Run) -> Run:
-        """Store a run. It replaces a run of the same scenario and seed by another version of the engine.
+        """Store a run. The run replaces a run of the same scenario and seed by another version of the engine.
 
-        If the store already has an equal run, the stored run stays.
+        If the store already has an equal run, the stored run is not replaced.
 
         Returns:
             The stored run, or the given run if another process has just replaced the stored run.
@@ -194,7 +195,7 @@ class Store:
             raise FolderError(f"{self.root}: cannot be written: {error.strerror or error}") from error
 
     def merge(self, other: Store) -> Merged:
-        """Copy the runs of another store into this store, byte for byte. Runs already in this store stay.
+        """Copy the runs of another store into this store, byte for byte. Runs of this store are not replaced.
 
         Raises:
             NoRunError: If the other store is not a folder.
@@ -202,14 +203,14 @@ class Store:
             DiskFullError: If the disk is full.
         """
         if not other.root.is_dir():
-            raise NoRunError(f"{other.root}: no folder of runs")
+            raise NoRunError(f"{other.root}: is not a folder; name a folder of stored runs")
         merged = Merged()
         with self.batch() as batch:
             for folder in other._folders():
                 try:
                     kept = Kept.read(folder)
                     if not kept.has_its_name:
-                        raise NoRunError(f"{folder}: the name of the folder does not fit the run in it")
+                        raise NoRunError(f"{folder}: the name of the folder does not match its run")
                     if not kept.is_whole:
                         raise NoRunError(f"{folder}: damaged")
                     merged.count(batch._bring(kept))
@@ -253,7 +254,7 @@ class Store:
             raise NoRunError(f"{self.root}: no folder of runs: {error.strerror or error}") from error
 
     def listing(self, jobs: int) -> Listing | None:
-        """Return the runs that can be found without reading them. None if looking up the jobs is quicker."""
+        """Return the runs that the index finds. None if looking up the run of each job is quicker."""
         if jobs <= FEW:
             return None
         from fullpipe.runs.listed import Listing  # imported here, as most sweeps are short
@@ -261,14 +262,14 @@ class Store:
         return Listing.read(self.root, jobs)
 
     def enlist(self, run: Run) -> None:
-        """Add a run that `find` has read to the index at the end of the batch. Later, the run is found
-        without reading."""
+        """Add a run that `find` has read to the index, at the end of the batch. Later commands then find the
+        run without reading its files."""
         if self._writer and isinstance(kept := getattr(run.tables, "kept", None), Kept):
             self._writer.enlist(kept, run.tables)
 
     def __iter__(self) -> Iterator[Run]:
-        """Iterate over all finished runs: scenarios in the order in which they were run, and the runs of a
-        scenario by engine and seed. The checksum of a table is verified when the table is read."""
+        """Iterate over all finished runs: scenarios in the order in which commands ran them, and the runs of
+        a scenario by engine and seed. The checksum of a table is verified when the table is read."""
         known = dict.fromkeys(segments.read(self.root))
         folders = self._folders()
         others = {folder.parent.name: folder for folder in folders if folder.parent.name not in known}
@@ -288,18 +289,18 @@ class Store:
                 segments.write(self.root, writer.open(), after)
 
     def note_content(self, metas: Iterable[Meta]) -> None:
-        """Store which content of files was used last, if any run has files and the store can be written."""
+        """Store which content of files was requested last, if a run has files and the store is writable."""
         named = {json.dumps([meta.scenario["name"], meta.files]): meta for meta in metas if meta.files}
         if named:
             with suppress(OSError), self._writing() as writer:
                 population.note_asked(self.root, writer.open(), named.values())
 
     def _check(self, folder: Path) -> None:
-        """Raise FolderError unless a folder is a run's place in this store, not behind a symbolic link."""
+        """Raise FolderError unless a path is the folder of a run in this store, without symbolic links."""
         parent = folder.parent.resolve()
         is_of_digest = parent.parent == self.root.resolve() and re.fullmatch(DIGEST, parent.name)
         if not is_of_digest or folder.name.startswith("."):
-            raise FolderError(f"{folder}: no run of {self.root}")
+            raise FolderError(f"{folder}: is not the folder of a run in {self.root}")
 
     def _folders(self) -> list[Path]:
         paths = sorted(self.root.glob(f"*/*/{META}"))
@@ -315,16 +316,16 @@ class Store:
             yield writer
 
     def _full(self, error: Exception) -> DiskFullError | None:
-        """Return the error if the disk or the user's quota is full."""
+        """Return a DiskFullError if `error` says that the disk or the user's quota is full, else None."""
         if getattr(error, "errno", None) not in _NO_ROOM:
             return None
         kept = len(self._folders())
-        told = f"{self.root}: the disk is full; {kept} runs are kept; the same command continues"
+        told = f"{self.root}: the disk is full; {kept} runs are stored; free space and repeat the command"
         return DiskFullError(told)
 
 
 def _told(folder: Path) -> str:
-    """Return the text by which a run's scenario is sorted."""
+    """Return the text by which the scenario of a run is sorted; empty if the run is damaged."""
     with suppress(NoRunError):
         meta = Kept.read(folder).meta
         return segments.told(meta.scenario["name"], meta.point, meta.scenario)

@@ -54,7 +54,7 @@ _OF_RUN = ("seed", "wall_s", "cpu_s", "data_packets", "packet_hops", "started")
 _SHARED = tuple(name for name in Meta.model_fields if name not in _OF_RUN)
 """Members of meta.json that are equal for all runs of a scenario."""
 _last: list[tuple[object, str]] = [(None, "")]
-"""The last content of the shared members and its JSON, in one tuple, so that threads replace both at once."""
+"""Cache of `_shared`: the last content and its JSON, in one tuple, so that threads replace both at once."""
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",\n", ": ")).encode
 
@@ -96,7 +96,7 @@ def keep(folder: str, meta: Meta, tables: Mapping[str, pl.DataFrame]) -> Sums:
 
 
 def _text(meta: Meta, columns: str, sums: Mapping[str, Sum]) -> bytes:
-    """Return the beginning of meta.json. Separators are line breaks, as indentation would be slow."""
+    """Return meta.json without its checksum. Separators are line breaks, as indentation would be slow."""
     values = vars(meta)
     of_run = {name: values[name] for name in _OF_RUN}
     rest = _json({**of_run, "columns": columns})
@@ -105,15 +105,15 @@ def _text(meta: Meta, columns: str, sums: Mapping[str, Sum]) -> bytes:
 
 
 def _of_table(known: Sum) -> str:
-    """Return the JSON of a table's size, checksum and position, without an encoder."""
+    """Return the JSON of a table's size, checksum and position. An encoder would be slower."""
     offset = "" if known.offset is None else f',\n"offset": {known.offset}'
     return f'{{"bytes": {known.bytes},\n"sha256": "{known.sha256}"{offset}}}'
 
 
 def _shared(values: Mapping[str, object]) -> str:
-    """Return the JSON of the members that runs of a scenario share, without its last brace.
+    """Return the JSON of the members that runs of a scenario share, without the closing brace.
 
-    The JSON is cached for the runs of a point. The cache compares pickled values, as dictionaries are
+    The JSON is cached for the runs of a sweep point. The cache compares pickled values, as dictionaries are
     mutable. Pickling takes a tenth of the time of encoding as JSON.
     """
     shared = {name: values[name] for name in _SHARED}
@@ -130,23 +130,23 @@ def _shared(values: Mapping[str, object]) -> str:
 
 _RACES = 10
 _WRITING = ".writing"
-"""Folder for runs that are being written."""
+"""Hidden folder in a store for runs that are being written."""
 FEW = 8
-"""Up to this many runs are synchronized one by one, since synchronizing the whole disk takes long if other
-programs write much. These runs are added to the index when the index is next read."""
+"""Maximum number of runs that are synchronized one by one. Synchronizing the whole disk takes long if other
+programs write much. Few runs are added to the index only when the index is next read."""
 _MOST = 10_000
 """Maximum number of runs that wait to be added to the index."""
 SUMMARIES = (*PACKED, "transfers")
-"""Tables that are small in most runs, and usually read next."""
+"""Tables that are small in most runs, and that commands usually read first."""
 Tables = Mapping[str, "pl.DataFrame"]
 
 
 class Writer:
     """Writes the runs of a process into a store, and synchronizes them with the disk when closed.
 
-    Runs are written in one hidden folder, and each run is renamed when it is complete. The hidden folder is
-    reused, because removing a folder slows later writes: for a while after a removal, Linux file systems
-    search for new inodes among the removed ones.
+    Runs are written in one hidden folder, and each run is renamed when it is complete. All runs use the same
+    hidden folder, because removing a folder slows later writes: for some time after a removal, Linux file
+    systems search for new inodes among the removed inodes.
     """
 
     def __init__(self, root: Path) -> None:
@@ -161,7 +161,7 @@ class Writer:
         self._numbers = count()
 
     def open(self) -> Path:
-        """Make the hidden folder, if this is the first use, and return it.
+        """Return the hidden folder of this process. At the first call, the folder is made.
 
         Raises:
             OSError: If the store cannot be written.
@@ -204,7 +204,7 @@ class Writer:
             return self._publish(complete, kept, run.tables)
 
     def copy(self, kept: Kept, final: Path) -> Kept | None:
-        """Copy a run of another store; otherwise like `write`.
+        """Copy a run of another store to the folder `final`, unless the store already has an equal run.
 
         Raises:
             OSError: If the run cannot be copied.
@@ -238,7 +238,7 @@ class Writer:
         try:
             try:
                 os.mkdir(complete)
-            except FileNotFoundError:  # after a day without runs, another machine may have removed the folder
+            except FileNotFoundError:  # another machine removes hidden folders unused for a day
                 self._place = None
                 complete = self._new_place()
                 os.mkdir(complete)
@@ -259,7 +259,7 @@ class Writer:
         return kept
 
     def enlist(self, kept: Kept, tables: Tables) -> None:
-        """Add a found run, whose checksums were all verified, to the index."""
+        """Add a stored run to the index. All its checksums must have been verified."""
         summaries = _streams(tables)
         with self._lock:
             self._found += 1
@@ -292,7 +292,7 @@ class Writer:
                 _make_durable(self._root, few)
 
     def _note(self) -> None:
-        """Add the new runs to the index. If this fails, later commands read the runs from their folders."""
+        """Write the rows of new runs to the index. If this fails, later commands read the runs instead."""
         noted, self._made = self._made, Entries()
         with suppress(OSError, ResultError):
             if noted.rows:
@@ -300,8 +300,8 @@ class Writer:
 
 
 def _streams(tables: Tables) -> Mapping[str, Stream | None] | None:
-    """Encode tables for the index. None if a table cannot be encoded; the index then reads the tables from
-    the run."""
+    """Encode tables for the index. None if a table cannot be encoded. The tables are then read from the run
+    when the index is next updated."""
     with suppress(ResultError):
         return {name: stream(tables, name) for name in PACKED}
     return None
@@ -315,9 +315,9 @@ def _make_durable(root: Path, folders: Sequence[Path]) -> None:
 
 
 def finished(folder: Path, digest: str, engine: EngineId, seed: int) -> Run | None:
-    """Load the run in a folder, with its summaries in memory.
+    """Load the run in a folder, with its tables of `SUMMARIES` in memory.
 
-    None if the run is damaged, or if its digest, engine or seed differ from the given ones, as in a copied
+    None if the run is damaged, or if its digest, engine or seed differ from the arguments, as in a copied
     folder.
     """
     try:
@@ -330,8 +330,8 @@ def finished(folder: Path, digest: str, engine: EngineId, seed: int) -> Run | No
 
 
 def publish(complete: str, final: Path, meta: Meta) -> bool:
-    """Rename a complete folder to its final name, unless an equal run has this name. Any other content is
-    replaced.
+    """Rename the folder of a complete run to its final name, unless an equal run has this name. A different
+    run under this name is replaced.
 
     Returns:
         Whether the folder was renamed.

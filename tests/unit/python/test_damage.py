@@ -167,7 +167,7 @@ def test_an_older_run_is_noted_in_one_line(fullpipe: Callable[..., Any], kept: P
     as_an_older_version(kept)
     result = fullpipe("metrics", kept)
     assert result.stderr.startswith(
-        f"fullpipe: note: {kept}: an older version stored this run, without checksums"
+        f"fullpipe: note: {kept}: an older version stored this run without checksums"
     )
     assert result.stderr.count("\n") == 1
 

@@ -66,7 +66,7 @@ def test_a_full_disk_ends_a_sweep(
         sweeps.run(todo, store=store)
     monkeypatch.undo()
     kept = {run.meta.seed for run in store}
-    message = f"{tmp_path}: the disk is full; {len(kept)} runs are kept; the same command continues"
+    message = f"{tmp_path}: the disk is full; {len(kept)} runs are stored; free space and repeat the command"
     assert str(raised.value) == message
     assert kept == {1, 2, 3}
     assert made == [1, 2, 3, 4]
@@ -78,7 +78,7 @@ def test_one_run_raises_what_is_documented(
     small: Scenario, tmp_path: Path, full_after: Callable[[int, int], None]
 ) -> None:
     full_after(1, errno.ENOSPC)
-    with pytest.raises(DiskFullError, match="the disk is full; 0 runs are kept"):
+    with pytest.raises(DiskFullError, match="the disk is full; 0 runs are stored"):
         fullpipe.run(small, out=tmp_path)
 
 
@@ -104,7 +104,7 @@ def test_a_disk_that_is_full_indeed(
     command = ("run", small_file, "--seeds", "30", "--jobs", "1")
     result = fullpipe(*command, "--out", tiny)
     kept = list(Store(tiny))
-    message = f"{tiny}: the disk is full; {len(kept)} runs are kept; the same command continues"
+    message = f"{tiny}: the disk is full; {len(kept)} runs are stored; free space and repeat the command"
     assert (result.exit_code, result.stderr) == (1, f"fullpipe: {message}\n")
     assert 0 < len(kept) < 30
     assert len(made) <= len(kept) + 3
