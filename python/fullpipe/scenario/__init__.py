@@ -1,7 +1,8 @@
 """Scenarios: experiments as frozen typed values, read from and written to TOML.
 
-`model` defines the keys of a scenario, `read` reads files, and `checks` checks consistency between the parts.
-`network` derives nodes, links and routes (`resolve`), and `tc` reads Linux's queue disciplines.
+The subpackage `model` defines the keys of a scenario, `read` reads files, and `checks` checks that the parts
+of a scenario are consistent. `network` derives nodes, links and routes (`resolve`), and `tc` reads Linux's
+queue disciplines.
 """
 
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ __all__ = [
     "scenario_names",
 ]
 
-# Imports are lazy, as the registry (`catalogue`) is often used without the models.
+# Imports are lazy, as many commands use the registry (`catalogue`) without the models of scenarios.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

@@ -1,4 +1,4 @@
-"""The registries of the native engine: algorithms, queues, losses, impairments, media and others."""
+"""The registry of the native engine: algorithms, queues, losses, impairments, media and other families."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,11 +23,11 @@ _WANTED = {
     "choice": "text in quotes",
 }
 FORMER_KEYS = {"ack_filter": "thin", "aggregation": "batch", "reordering": "detour"}
-"""Former keys of impairments, by their present keys. Files may have either key; digests have the former
-key."""
+"""Former keys of impairments, by their present keys. Scenario files may use either key. Digests of scenarios
+use the former key."""
 _SUFFIXES = {"ns": "_ns", "ms": "_ms", "s": "_s", "bit/s": "_bps", "Mbit/s": "_mbps", "bytes": "_bytes"}
-"""Last words of names in the registry, by unit. Scenario files omit the last word and write the unit with the
-value."""
+"""Last words of parameter names in the registry, by unit. Keys in scenario files lack this last word, as
+values there have a unit: `target = "5 ms"` for `target_ms`."""
 
 
 def is_same_parameter(key: str, other: str) -> bool:
@@ -51,7 +51,7 @@ def _like(default: object) -> tuple[type, ...]:
 
 @dataclass(frozen=True)
 class Param:
-    """A parameter of an entry."""
+    """A parameter of an entry of the registry."""
 
     name: str
     default: Any
@@ -60,13 +60,14 @@ class Param:
     min: float | None = None
     max: float | None = None
     kind: str = ""
-    """Type: "whole", "number", "switch", "choice", "list" or "table". Empty: the type of the default."""
+    """Type of the values: "whole", "number", "switch", "choice", "list" or "table". Empty: that of the
+    default."""
     choices: Sequence[str] = ()
     required: bool | None = None
     """Whether the parameter has no default."""
     role: str | None = None
-    """"limit" for a limit of the backlog in the parameter's unit, "rate" for a shaping rate, "off" for no
-    effect at 0, "share" for a number that figures show in percent, or None."""
+    """"limit": the value limits the backlog, in the parameter's unit. "rate": the value is a shaping rate.
+    "off": the parameter has no effect at 0. "share": figures show the value in per cent. None: no role."""
     label: str = ""
     """Short name in figures and tables. Empty: the key."""
     example: Any = None
@@ -79,7 +80,7 @@ class Param:
 
     @property
     def has_quantity(self) -> bool:
-        """Whether scenario files write its value as text with a unit."""
+        """Whether the value is text with a unit in scenario files."""
         return self.unit in _SUFFIXES and self.kind in ("whole", "number")
 
     @property
@@ -111,7 +112,7 @@ class Param:
         return "" if self.has_quantity else self.unit
 
     def problem(self, value: object) -> str | None:
-        """Return why a value is not allowed, or None if it is."""
+        """Return an error message for a value that is not allowed, or None if the value is allowed."""
         if self.choices and isinstance(value, str) and value not in self.choices:
             return f"unknown value {shown(value)}{suggestion(value, self.choices)}"
         bounds = "" if self.min is None or self.max is None else f"from {self.min:.15g} to {self.max:.15g}"
@@ -131,7 +132,7 @@ class Param:
 
 @dataclass(frozen=True)
 class Entry:
-    """An algorithm, a queue, or anything else of the registry."""
+    """An entry of the registry, such as an algorithm, a queue or a loss model."""
 
     name: str
     title: str
@@ -139,7 +140,7 @@ class Entry:
     aliases: tuple[str, ...]
     params: Mapping[str, Param]
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Named sets of parameter values, the default set first. A parameter that is not in a set has its
+    """Named sets of parameter values. A parameter that is not in a set has its default. The first set is the
     default."""
 
     @cached_property
@@ -149,7 +150,7 @@ class Entry:
 
     @property
     def example(self) -> str:
-        """A table of the examples of its parameters, as scenario files write it."""
+        """The examples of all parameters as an inline table of TOML."""
         values = {key: param.example_text for key, param in self.keys.items() if param.example is not None}
         return f"{{ {', '.join(f'{key} = {json.dumps(value)}' for key, value in values.items())} }}"
 
@@ -160,7 +161,7 @@ class Entry:
 
 @cache
 def _registry() -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """Return the native engine's registry, which takes milliseconds to build."""
+    """Return the registry of the native engine. It is cached, as building it takes milliseconds."""
     return _native.registry()
 
 

@@ -1,4 +1,4 @@
-"""Docstrings below fields and constants. Pydantic is not used, as it would read the docstrings on every
+"""Reading of docstrings below fields and constants. Pydantic can read them, too, but does so at every
 import."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def documented(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def meaning(model: type[BaseModel]) -> str:
-    """Return the docstring of a model without examples in Python."""
+    """Return the docstring of a model, without its Python examples."""
     text = inspect.getdoc(model) or ""
     return re.split(r"\n\s*(?:>>>|Quantities are text|Raises:)", text)[0].rstrip() if ">>>" in text else text
 

@@ -56,8 +56,8 @@ class Labels:
         return list(self._given.values())
 
     def names(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the label of every path. If labels are equal, their owners are added, or the full paths are
-        used.
+        """Return the label of every path. To equal labels, the owners of the paths are added, such as a flow;
+        if labels are still equal, the full paths are used.
 
         >>> Labels().names(["flows.0.cca", "flows.1.cca", "topology.bottleneck.delay"])["flows.0.cca"]
         'algorithm of flows.0'
@@ -67,8 +67,8 @@ class Labels:
         return told_apart(found, told_apart(owned))
 
     def owned_names(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the labels of `names`, with the owner of an algorithm if other named flows have an
-        algorithm, too.
+        """Return the labels as `names` does. The label of a flow's algorithm also has the name of the flow,
+        if several flows have an algorithm.
 
         >>> flows = [{"name": "mine", "cca": "bbr3"}, {"name": "beside", "cca": "cubic"}]
         >>> Labels(scenarios=[{"flows": flows}]).owned_names(["flows.0.cca"])
@@ -84,7 +84,8 @@ class Labels:
         return found
 
     def name(self, path: str) -> str:
-        """Return the label of a path without its unit. Linked paths have the label of the first path.
+        """Return the label of a path, without a unit. Several paths joined by commas have the label of the
+        first path.
 
         A number of flows has the name of their entry, which is the same in every part of a sweep. An entry
         without a name has its algorithm.
@@ -167,7 +168,7 @@ class Labels:
         return f"{named} ({unit})" if unit else named
 
     def unknown(self, points: Iterable[Mapping[str, Any]]) -> list[str]:
-        """Return the given labels that match no path and no value of these points."""
+        """Return the keys of given labels that match no path and no value of these points."""
         texts: set[tuple[str, tuple[str, ...]]] = {(path, ()) for point in points for path in point}
         texts |= {(path, tuple(_texts(value))) for point in points for path, value in point.items()}
         used = {key for path, spelt in texts for key in _keys(path, spelt)}
@@ -219,7 +220,7 @@ def told_apart(names: Mapping[str, str], otherwise: Mapping[str, str] | None = N
 
 @cache
 def title_of(path: str) -> str:
-    """Return the title of the field at a path, or the path's last word if the field has no title.
+    """Return the title of the scenario key at a path, or the last word of the path if the key has no title.
 
     >>> title_of("topology.bottleneck.delay"), title_of("topology.bottleneck.queue.size"), title_of("queue")
     ('one-way delay', 'buffer', 'queue')
@@ -275,7 +276,7 @@ def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
 
 
 def _fields(path: str) -> tuple[list[FieldInfo], bool]:
-    """Return the fields at a path, and whether the path continues below the last field."""
+    """Return the fields of models at a path, and whether the path continues below the last known field."""
     found: list[type[BaseModel]] = [ScenarioModel]
     fields: list[FieldInfo] = []
     for word in _first(path).split("."):
@@ -314,7 +315,10 @@ def _notes(field: FieldInfo) -> Iterator[Unit]:
 
 
 def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
-    """Yield the keys that match a path, or its values with these texts: the whole path, then its ends."""
+    """Yield the keys of labels for a path, or for its values with these texts.
+
+    The keys of the whole path are first, followed by those of its ends, such as "count" for "flows.0.count".
+    """
     words = _first(path).split(".")
     any_place = ["*" if word.isdecimal() else word for word in words]
     for start in range(len(words)):
@@ -325,7 +329,7 @@ def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def _texts(value: Any) -> list[str]:
-    """Return the spellings of a value in a key."""
+    """Return the spellings that a value can have in the key of a label."""
     if isinstance(value, Mapping):
         return [" ".join(map(str, value.values()))]
     numbers = [f"{value:g}"] if _is_number(value) else []
@@ -338,6 +342,6 @@ def _kind(flow: Tree) -> str:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number that a float can have."""
+    """Whether a value is a number within the range of floats."""
     is_numeric = isinstance(value, int | float) and not isinstance(value, bool)
     return is_numeric and abs(value) <= float_info.max

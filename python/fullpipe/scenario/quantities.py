@@ -1,4 +1,4 @@
-"""Quantities: text with a unit in files and messages, numbers in base units inside.
+"""Quantities. In files and messages, they are text with a unit; in the code, numbers in base units.
 
 >>> RATE.parse("100 Mbit/s")
 100000000
@@ -33,16 +33,16 @@ class Dimension(NamedTuple):
     noun: str
     example: str
     units: Mapping[str, int]
-    """Sizes of units in base units, largest first. A value is printed in the first unit that divides the
-    value."""
+    """Units and their sizes in base units, largest first. A value is printed in the first unit of which it is
+    a multiple."""
     limit: int
     """Largest accepted value, in base units."""
     zero: str
     only_read: frozenset[str] = frozenset()
     misspellings: Mapping[str, str] = MappingProxyType({})
     in_bytes: Mapping[str, str] = MappingProxyType({})
-    """Byte units that people write instead of bit units, each with the bit unit for eight times the
-    number."""
+    """Units of bytes per second that users write by mistake, each with the corresponding unit of bits per
+    second."""
 
     def parse(self, value: object) -> int:
         """Convert text such as "20 ms" to a whole number of base units, by rounding.
@@ -157,7 +157,7 @@ _OF_UNITS = {
 
 
 def number_in(unit: str, value: object) -> float:
-    """Return the number of units in a text; a whole number if the unit is a base unit.
+    """Return a quantity as a number in `unit`. The number is whole if `unit` is a base unit.
 
     >>> number_in("ms", "1 s")
     1000.0
@@ -171,7 +171,7 @@ def number_in(unit: str, value: object) -> float:
 
 
 def text_of(unit: str, number: float) -> str:
-    """Return a number of units as text, in the unit that suits the number.
+    """Return a number in `unit` as text, in the largest unit of which it is a multiple.
 
     >>> text_of("ms", 0.5)
     '500 us'
@@ -181,8 +181,8 @@ def text_of(unit: str, number: float) -> str:
 
 
 def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
-    """Return values as numbers and their unit. Quantities are converted to the unit of the first. None if
-    this fails.
+    """Return values as numbers, and their unit. Quantities are converted to the unit of the first value.
+    None if a value is neither a number nor a quantity, or if units do not match.
 
     >>> as_numbers(["10 Mbit/s", "1 Gbit/s"])
     ([10.0, 1000.0], 'Mbit/s')
@@ -276,7 +276,7 @@ def _text(write: Any) -> PlainSerializer:
 
 
 class Written(NamedTuple):
-    """Annotation of a type that files write as text with a unit, for the schema that editors read."""
+    """Annotation of a type whose values are text with a unit in files. The JSON Schema is made from it."""
 
     noun: str
     example: str
@@ -291,7 +291,8 @@ def _written(dimension: Dimension, write: Callable[[Any], str]) -> Written:
 
 
 class OrWritten(NamedTuple):
-    """Annotation of a type: a second type that files can write, which is converted to the annotated type."""
+    """Annotation of a type: a second type that files may use. Its values are converted to the annotated
+    type."""
 
     type: Any
 

@@ -1,4 +1,5 @@
-"""A cache of values computed from scenarios: all seeds of a point share one scenario object."""
+"""A cache of values computed from scenarios. It is useful because all seeds of a point share a scenario
+object."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -19,12 +20,12 @@ def _small(_: object) -> int:
 class Remembered(Generic[T]):
     """A function of a scenario that caches its last 64 values.
 
-    Scenarios are compared by identity, as comparing two scenarios by value takes as long as most functions.
+    Scenarios are compared by identity. A comparison by value would take as long as most of the functions.
 
     Args:
         function: The function to cache.
-        size: Returns the size of a value in bytes, for large values. Beyond 100 MB in total, the oldest
-            values are evicted.
+        size: Function that returns the size of a value in bytes, for large values. Above a total of 100 MB,
+            the oldest values are evicted.
     """
 
     def __init__(self, function: Callable[[Scenario], T], size: Callable[[T], int] = _small) -> None:
@@ -48,4 +49,4 @@ class Remembered(Generic[T]):
 
 
 own_algorithms_of = Remembered(lambda scenario: own_algorithms(scenario.flows))
-"""Names of the algorithms outside the registry in a scenario."""
+"""Function of a scenario: names of its algorithms that are not in the registry."""

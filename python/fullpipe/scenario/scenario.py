@@ -1,4 +1,4 @@
-"""The scenario: one frozen value that describes an experiment completely, except for its seed."""
+"""The scenario: a frozen value that describes an experiment completely, except for its seed."""
 
 import hashlib
 import json
@@ -107,7 +107,7 @@ class Scenario(ScenarioModel):
         for path, value in each:
             left, at_paths = dotted.pinned(tree.get("sweep", {}), path, value)
             for swept in dotted.paths(left) if path in at_paths else ():
-                if dotted.replaces(tree, path, swept):  # in another spelling
+                if dotted.replaces(tree, path, swept):  # the same key in another spelling
                     left, _ = dotted.pinned(left, swept, value)
             tree["sweep"] = left
             for where, what in at_paths.items():
@@ -154,7 +154,7 @@ class Scenario(ScenarioModel):
         return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_DIGITS]
 
     def _settled(self, flow: Flow) -> dict[str, Any]:
-        """Return the fields of a flow that have several spellings, in one canonical form."""
+        """Return the fields of a flow that can be written in several ways, in one canonical form."""
         direction = "reverse" if flow.upload else flow.direction
         return {"tcp": self.tcp_of(flow), "direction": direction, "upload": None}
 
@@ -192,7 +192,7 @@ class Scenario(ScenarioModel):
         return self
 
     def _of_sweep(self) -> list[str]:
-        """Return the mistakes in the points of the sweep, up to a readable number of lines."""
+        """Return the mistakes of the sweep, at most `MOST_LINES` lines."""
         if not self.sweep:
             return []
         from fullpipe.scenario.checks import sweep_problems  # imported here, as most scenarios have no sweep

@@ -169,18 +169,19 @@ def _words(cls: type[BaseModel], key: str) -> list[str]:
     return [word for word in get_args(cls.model_fields[key].annotation) if isinstance(word, str)]
 
 
-# Schema definitions of models: tables with keys, and entries of catalogues.
+# Definitions of models in the schema: tables with keys, and entries of the registry.
 
 
 _KINDS = {"whole": "integer", "number": "number", "switch": "boolean", "list": "array", "table": "object"}
 
 
 class Definitions(Types):
-    """Definitions by name, created at the first reference.
+    """Definitions of the schema by name. A definition is made at its first reference.
 
     Args:
-        whole: Definitions of whole tables, given if this object defines tables that override a base and can
-            omit any key. Items of lists use `whole`, as a list replaces the list of the base.
+        whole: None if this object defines whole tables. Otherwise this object defines tables that override a
+            base and can omit any key, and `whole` has the definitions of whole tables. Items of lists use
+            `whole`, as a list replaces the list of the base.
     """
 
     def __init__(self, whole: Definitions | None = None) -> None:
@@ -204,10 +205,11 @@ class Definitions(Types):
         return {"$ref": f"#/definitions/{name}"}
 
     def tagged(self, models: Sequence[type[BaseModel]], key: str) -> Schema:
-        """Return the schema of a table with a kind; the kind is required unless the table overrides a base.
+        """Return the schema of a table whose `key` selects a model. The key is required unless the table
+        overrides a base.
 
-        With if/then, editors mark a mistake at its place; with a list of alternatives they mark the table.
-        Editors complete the keys in `properties`.
+        The schema uses if/then, with which editors mark a mistake at its place. With anyOf, editors would
+        mark the whole table. Editors offer the keys in `properties` for completion.
         """
         references = [self.model(cls) for cls in models]
         tables = [self.made[reference["$ref"].rpartition("/")[2]] for reference in references]
@@ -228,7 +230,8 @@ class Definitions(Types):
         }
 
     def _name(self, cls: type[BaseModel]) -> str:
-        """Return the name of a model. A second model with the same name gets its module's name as prefix."""
+        """Return the name of a model's definition. If two models have the same name, the name of the second
+        begins with the name of its module."""
         name = cls.__name__
         if self._models.setdefault(name, cls) is not cls:
             name = f"{cls.__module__.rpartition('.')[2].title()}{name}"
@@ -286,14 +289,15 @@ class Definitions(Types):
 
 
 def _common(schemas: Sequence[Schema]) -> Schema:
-    """Return the schema of a key of several tables, or the first description if the schemas differ."""
+    """Return the common schema of a key in several tables. If the schemas differ, return a schema with only
+    the description in the first table."""
     if all(schema == schemas[0] for schema in schemas):
         return schemas[0]
     return {"description": schemas[0].get("description", "")}
 
 
 def spellings(name: str, field: FieldInfo) -> Iterator[str]:
-    """Yield the keys of a field in files, the preferred one first."""
+    """Yield the keys that files may use for a field, the preferred key first."""
     wanted = field.validation_alias
     others = wanted.choices if isinstance(wanted, AliasChoices) else [wanted]
     found = [field.serialization_alias or name, *(key for key in others if isinstance(key, str))]
@@ -322,7 +326,7 @@ def _spellings(param: catalogue.Param) -> Iterator[tuple[str, Schema]]:
 
 
 def _param(param: catalogue.Param) -> Schema:
-    """Return the schema of a parameter. A missing kind is derived from the default."""
+    """Return the schema of a parameter. Without a `kind`, the type is that of the default."""
     like = {bool: "boolean", int: "number", float: "number", str: "string"}.get(type(param.default))
     kind = _KINDS.get(param.kind) or like
     made: Schema = {"type": kind} if kind and not param.choices else {}
@@ -336,7 +340,7 @@ def _param(param: catalogue.Param) -> Schema:
 
 
 def _value(example: object) -> object:
-    """Parse an example; tables and lists are written as TOML. Abridged examples give None."""
+    """Return the value of an example. Tables and lists are parsed as TOML; examples with "..." give None."""
     if not isinstance(example, str) or example[:1] not in "[{":
         return example
     return None if "..." in example else tomllib.loads(f"x = {example}")["x"]
@@ -344,9 +348,9 @@ def _value(example: object) -> object:
 
 # The JSON Schema of scenario files (draft 7), for editors. Each key has a type, range, default and meaning.
 #
-# `Scenario` checks rules that a schema cannot express, such as that a link's end exists. So it may refuse
-# files that the schema accepts. A file that the schema refuses is no scenario, except for the case of
-# names.
+# `Scenario` also checks rules that a schema cannot express, such as that the end node of a link exists. It
+# may therefore refuse files that the schema accepts. It accepts no file that the schema refuses, with one
+# exception: the schema is case-sensitive in names of algorithms.
 
 
 TITLE = "Scenario file of fullpipe"
@@ -382,7 +386,7 @@ def file_schema() -> dict[str, Any]:
 
 
 def _with_paths(made: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the definitions with `set` among the keys of a whole scenario."""
+    """Return the definitions, with the key `set` added to that of a whole scenario."""
     root = made[name]
     return {**made, name: {**root, "properties": {**root["properties"], SET: _BASE[SET]}}}
 

@@ -40,18 +40,18 @@ def many(number: int) -> str:
         ),
         (
             'standard = "802.11n"\nstations = [{ node = "laptop", rate = { mcs = 15 } }]',
-            "cells[0].stations[0].rate.mcs: must be at most 11, got 15; an MCS is of one stream here:"
-            " MCS 15 of 802.11n is 7, and streams = 2",
+            "cells[0].stations[0].rate.mcs: must be at most 11, got 15; write MCS 15 of"
+            " 802.11n as mcs = 7 with streams = 2",
         ),
         (
             'standard = "802.11n"\nstations = [{ node = "laptop", rate = { mcs = 8 } }]',
             "cells[0].stations[0].rate.mcs: 802.11n has no MCS 8 at 20 MHz with 2 streams; the highest is 7;"
-            " an MCS is of one stream here: MCS 8 of 802.11n is 0, and streams = 2",
+            " write MCS 8 of 802.11n as mcs = 0 with streams = 2",
         ),
         (
             'stations = [{ node = "laptop", rate = "7.2 Mbit/s" }]',
-            'cells[0].stations[0].rate: "7.2 Mbit/s" is no MCS; write a fixed rate as { mcs = 0 },'
-            " which the channel's width, the guard interval and streams make a bit rate",
+            'cells[0].stations[0].rate: "7.2 Mbit/s" is no MCS; write { mcs = 0 }, from which'
+            " the channel width, the guard interval and the streams give a bit rate",
         ),
         ("stations = []", "cells[0].stations: has 0, must have at least 1"),
         ("", 'cells[0].stations: missing; write for example stations = [{ node = "laptop" }]'),

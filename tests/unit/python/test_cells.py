@@ -187,7 +187,8 @@ def cell(**more: Any) -> dict[str, Any]:
                 "topology": {"kind": "dumbbell", "bottleneck": {"rate": "1 Mbit/s", "delay": "1 ms"}},
                 "flows": [{"cca": "cubic"}],
             },
-            r'^cells: a dumbbell has one in place of its bottleneck, as in bottleneck = { cell = "cable" }',
+            r"^cells: a dumbbell can have one cell, instead of its bottleneck, as in bottleneck = { cell = "
+            r'"cable" }',
         ),
     ],
 )

@@ -158,10 +158,10 @@ PHONE = 'users = [{ node = "phone" }]'
         ("", "cells[0].users: missing; write for example users = ["),
         (
             'users = [{ node = "phone", rate = { mcs = 29 } }]',
-            "cells[0].users[0].rate.mcs: lte has 0 to 28, got 29",
+            "cells[0].users[0].rate.mcs: lte has the MCS 0 to 28, got 29",
         ),
-        (f"layers = 5\n{PHONE}", "cells[0].layers: lte has at most 4, got 5"),
-        (f"uplink = {{ layers = 5 }}\n{PHONE}", "cells[0].uplink.layers: lte has at most 4, got 5"),
+        (f"layers = 5\n{PHONE}", "cells[0].layers: lte has at most 4 layers, got 5"),
+        (f"uplink = {{ layers = 5 }}\n{PHONE}", "cells[0].uplink.layers: lte has at most 4 layers, got 5"),
         (f'preset = "ns4"\n{PHONE}', 'cells[0].preset: unknown value "ns4"; did you mean "ns3"?'),
     ],
 )

@@ -118,7 +118,7 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
     [
         ({"changes": [{"at": "1 s"}]}, r"changes\[0\]: changes nothing; give at least one of rate"),
         ({"shapes": [{"kind": "spline"}]}, r'shapes\[0\].kind: unknown value "spline"; did you mean "spike"'),
-        ({"shapes": [{"at": "1 s"}]}, r"shapes\[0\].kind: missing; there is ramp, spike"),
+        ({"shapes": [{"at": "1 s"}]}, r"shapes\[0\].kind: missing; write one of ramp, spike"),
         (
             {"shapes": [{"kind": "wave", "at": "0 s", "period": "1 s", "low": {"rate": "1 bit/s"},
                          "high": {"rate": "2 bit/s"}}]},
@@ -148,7 +148,7 @@ def test_wandering_is_left_to_the_seed(small: Scenario) -> None:
         ({"ack_filter": 1}, "ack_filter: must be at least 2"),
         ({"duplicate": 1.5}, "duplicate: must be at most 1"),
         ({"loss": {"kind": "replay"}}, "give one of packets"),
-        ({"loss": {"kind": "replay", "packets": [3, 3]}}, "packets: not ascending"),
+        ({"loss": {"kind": "replay", "packets": [3, 3]}}, "packets: must be in ascending order"),
         ({"loss": {"kind": "replay", "packets": [3], "period": 3}}, "period: 3 ends before packet 3"),
         ({"loss": {"kind": "replay", "file": "nowhere"}}, "nowhere: no such file"),
     ],

@@ -53,7 +53,9 @@ def test_a_recording_that_begins_again_too_often(small: Scenario, tmp_path: Path
 
 def test_a_recording_that_is_rounded_to_no_time(small: Scenario, tmp_path: Path) -> None:
     trace = csv(tmp_path, "time_s,rate_bps\n0,1000000\n1e-12,2000000\n")
-    with pytest.raises(ScenarioError, match="lasts no time: its last row is at 1e-12 s; write repeat"):
+    with pytest.raises(
+        ScenarioError, match="cannot be repeated, as its last row is at 1e-12 s; write repeat"
+    ):
         small.with_values({"topology.bottleneck.trace": trace})
 
 

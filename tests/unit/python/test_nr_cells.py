@@ -187,7 +187,7 @@ def test_cells_survive_toml() -> None:
         ),
         ({"spacing": "240 kHz"}, {}, 'cells[0].spacing: unknown value "240 kHz"'),
         ({"layers": 9}, {}, "cells[0].layers: must be at most 8, got 9"),
-        ({}, {"rate": {"mcs": 28}}, "cells[0].users[0].rate.mcs: nr has 0 to 27, got 28"),
+        ({}, {"rate": {"mcs": 28}}, "cells[0].users[0].rate.mcs: nr has the MCS 0 to 27, got 28"),
         ({}, {"snr": "nan dB"}, "cells[0].users[0].snr: expected a ratio such as"),
         (
             {},
@@ -207,7 +207,7 @@ def test_cells_survive_toml() -> None:
                 ]
             },
             {},
-            "cells[0].gaps: the interruptions last all of the time",
+            "cells[0].gaps: the interruptions leave no time to send",
         ),
         ({"background": {"load": 0}}, {}, "cells[0].background.load: must be at least 0.001, got 0"),
     ],

@@ -116,7 +116,7 @@ CASES = [
     (
         "topology.bottleneck.loss",
         {"probability": 0.1},
-        "topology.bottleneck.loss.kind: missing; there is bernoulli, periodic",
+        "topology.bottleneck.loss.kind: missing; write one of bernoulli, periodic",
     ),
     (
         "topology.bottleneck",

@@ -38,7 +38,7 @@ LIGHT = b"".join(b"%d 20 0 5 10 15\n" % at for at in range(0, 1001, 100))
         (b"9 20 0\n5 20 0\n", "t:2: 5 is before the line above it"),
         (b"0 20 0 7 6\n5 20 0\n", "t:1: offset 6 is smaller than the offset to its left"),
         (b"0 20 0\n8 2 1 0\n", "t:2: offset 0 is smaller than"),
-        (b"0 20 0\n", "t:1: lasts no time"),
+        (b"0 20 0\n", "t:1: has no duration"),
         (b"0 20 0\n3600000 20 0\n", "t:2: 3600000 comes an hour or more after"),
         (b"0 20 0\n10 9999999999 0\n", "t:2: a delay of 9999999999 ms is more than an hour"),
         (b"0 20 0\n99999999999 20 0\n", 't:2: "99999999999 20 0" is not'),
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_trains_names_path_and_file(
 def test_a_half_of_what_was_recorded_together_is_refused(folder: Path, name: str) -> None:
     whole = (folder / name).read_bytes()
     (folder / name).write_bytes(whole[: whole.index(b"\n", len(whole) // 2) + 1])
-    with pytest.raises(ScenarioError, match="so the shorter recording is cut off") as error:
+    with pytest.raises(ScenarioError, match="the shorter file is incomplete") as error:
         scenario(folder)
     assert len(error.value.problems) == 1
 
@@ -289,7 +289,7 @@ def test_a_public_recording_is_fetched_with_its_licence_and_checked(published: P
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("made/two.up", None, "with a network, the same command fetches it"),
+        ("made/two.up", None, "check the network, and repeat the command"),
         ("made/two.up", b"1\n3\n", "is not the file with the id"),
         ("made/one.up", b"1\n2", "got 3 bytes instead of the listed 4 bytes"),
         ("made/one.up", b"1\n2\n3\n", "longer than 4 bytes"),
@@ -297,7 +297,7 @@ def test_a_public_recording_is_fetched_with_its_licence_and_checked(published: P
         (
             "other",
             None,
-            "other: has no file to fetch alone; it is at https://other.invalid, licence: none stated",
+            "other: has no single files to fetch; see https://other.invalid, licence: none stated",
         ),
         ("mad", None, 'unknown recording "mad"'),
     ],

@@ -217,7 +217,7 @@ def test_a_policer_may_say_that_it_drops_what_exceeds(action: str) -> None:
 
 
 def test_a_policer_that_marks_what_exceeds_is_refused() -> None:
-    with pytest.raises(ScenarioError, match="conform-exceed is not modelled; what exceeds"):
+    with pytest.raises(ScenarioError, match="conform-exceed is not modelled; packets above"):
         queue_of(f"{POLICED} conform-exceed pipe")
 
 
@@ -252,16 +252,16 @@ def test_where_it_is_attached_does_not_matter(prefix: str) -> None:
         ("dualpi2 max_rtt 100ms", "max_rtt is not modelled; give target"),
         (
             "fq horizon 2s",
-            'horizon is not modelled; sockets are not seen at a router: a flow has tcp.pacing = "fq"',
+            'horizon is not modelled; a queue has no access to sockets; for pacing, write tcp.pacing = "fq"',
         ),
-        ("netem delay 10ms", "a link has delay"),
+        ("netem delay 10ms", "delay, jitter and loss are keys"),
         ("fq drop_batch 32", 'unknown option "drop_batch" of fq'),
         ("fq_codel drop_batch 32", "drop_batch is not modelled; it is always 64"),
-        ("sfq perturb 10", "sfq is not a queue here; write fq with its limit"),
-        ("mq", "mq is not a queue here; it has a queue for each processor"),
-        ("prio", "prio is not a queue here; packets have no bands by filters"),
+        ("sfq perturb 10", "sfq has no counterpart; write fq with the same limit"),
+        ("mq", "mq has no counterpart; it has a queue for each processor"),
+        ("prio", "prio has no counterpart; filters are not modelled, so packets have no bands"),
         ("htb default 10", "give all lines in a file"),
-        ("hfsc default 1", "packets have no classes by filters"),
+        ("hfsc default 1", "so packets have no classes"),
     ],
 )
 def test_what_cannot_be_had_is_refused_by_name(line: str, message: str) -> None:

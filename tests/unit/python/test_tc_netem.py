@@ -100,11 +100,11 @@ def test_a_line_of_netem_becomes_a_link(options: str, link: Table) -> None:
         ("corrupt 0.1%", "corrupt 0.001 counts as loss"),
         ("loss state 1% 10% 5% 50%", "state p32, p23, p14 of loss is left out"),
         ("loss state 1% 10% 0% 100% 1%", "state p32, p23, p14 of loss is left out"),
-        ("delay 9ms reorder 10%", "one packet in 10 arrive 9 ms late; netem sends it early"),
+        ("delay 9ms reorder 10%", "one packet in 10 arrive 9 ms late; netem sends random packets early"),
         ("delay 20ms 2ms distribution normal", "a uniform jitter with the standard deviation 2 ms"),
         ("delay 1ms 2ms", "sends a packet at once if the jitter 2 ms makes its delay negative"),
-        ("delay 1ms", "limit 1000 is left out: no packet waits without a rate"),
-        ("rate 1mbit limit 50", "limit 50 is for packets that wait, without those on the wire"),
+        ("delay 1ms", "limit 1000 is left out: without a rate no packet waits"),
+        ("rate 1mbit limit 50", "limit 50 counts waiting packets, not packets on the wire"),
         ("rate 1mbit 20 48 5", "overhead of rate is left out: links count tcp.link_overhead"),
         ("slot 10ms 20ms packets 5 bytes 64k", "slot is left out: a link has batch and frames"),
         ("slot distribution normal 10ms 2ms", "slot is left out"),
@@ -158,7 +158,7 @@ def test_a_bucket_above_netem_has_the_queue_of_netem() -> None:
         "loss": bernoulli(0.001),
         "queue": {"kind": "tbf", "rate_bps": 10_000_000, "burst_bytes": 4096, "packets": 1000},
     }
-    assert any("have no effect above netem; its limit, 1000" in note for note in found.notes)
+    assert any("have no effect above netem; netem's limit, 1000" in note for note in found.notes)
 
 
 def test_a_bucket_below_netem_keeps_its_own() -> None:
@@ -222,7 +222,7 @@ def test_the_command_prints_the_link_with_its_notes(fullpipe: Cli) -> None:
     done = fullpipe("import-tc", f"tc qdisc add dev eth0 root netem {options}")
     assert done.exit_code == 0, done.output
     assert done.stdout == (
-        "# netem: limit 99 is for packets that wait, without those on the wire\n"
+        "# netem: limit 99 counts waiting packets, not packets on the wire\n"
         '[topology.bottleneck]\nrate = "10 Mbit/s"\ndelay = "18 ms"\n\n'
         '[topology.bottleneck.jitter]\nspread = "4 ms"\n\n'
         '[topology.bottleneck.loss]\nkind = "bernoulli"\nprobability = 0.01\n\n'

@@ -55,7 +55,7 @@ def test_a_trace_round_trips_byte_for_byte(
         (b"-1\n2\n", 't:1: "-1" is not a whole number'),
         (b"1\r\n2\r\n", r't:1: "1\r" is not a whole number'),
         (b"01\n2\n", 't:1: "01" is not a whole number'),
-        (b"0\n0\n", "t:2: lasts no time"),
+        (b"0\n0\n", "t:2: the last line is 0, so the trace has no duration"),
         (b"1\n9999999999\n", "t:2: 9999999999 is too large"),
         (b"1\n99999999999999999999\n", "t:2: "),
         (b"\xff\xfe\n", "t:1: "),
@@ -84,7 +84,7 @@ def test_a_bad_trace_is_one_error_with_its_line(data: bytes, message: str) -> No
         ("time_s,rate_bps\n0,-5\n", "t:2: rate_bps: -5 is out of range"),
         ("time_s,rate_bps\n0,1e99\n", "t:2: rate_bps: 1e99 is out of range"),
         ("time_s,rate_bps\n1,5\n0,5\n", "t:3: 0 s is before 1 s"),
-        ("time_s,rate_bps\n0,5,6\n", "t:2: has 3 cells; there are 2 columns"),
+        ("time_s,rate_bps\n0,5,6\n", "t:2: has 3 cells instead of 2"),
         ("time_s,rate_bps\n0,0\n5,0\n", "t: has no rate above zero"),
     ],
 )
@@ -218,7 +218,7 @@ def test_a_sweep_over_files_finds_them_too(tmp_path: Path) -> None:
         (b"5\n3\n", "", "topology.bottleneck.trace: {}:2: 3 is before 5"),
         (b"1\n", ', kind = "csv"', "topology.bottleneck.trace: {}: is empty"),
         (b"1\n", ', kind = "pcap"', "topology.bottleneck.trace.kind: unknown value"),
-        (b"time_s,rate_bps\n0,5\n", ', kind = "csv"', "topology.bottleneck.trace: {}: lasts no time"),
+        (b"time_s,rate_bps\n0,5\n", ', kind = "csv"', "topology.bottleneck.trace: {}: cannot be repeated"),
         (
             b"time_s,rate_bps\n0,5\n1,0\n",
             ', kind = "csv", repeat = false',

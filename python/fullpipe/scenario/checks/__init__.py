@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 
 def problems_of(scenario: ScenarioModel) -> list[str]:
-    """Return all inconsistencies between the parts of a scenario, without its sweep.
+    """Return all inconsistencies between the parts of a scenario, except in its sweep.
 
-    Each part has already been validated by itself.
+    Each part must already have been validated by itself.
     """
     lines = [
         *time_problems(scenario),
@@ -57,7 +57,8 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
 
         return first_lines(lines, len(lines))
     try:
-        # Flows of an entry differ only in their names, which matter if packets are captured.
+        # One flow per entry is enough, as flows of an entry differ only in their names. The names are needed
+        # if packets are captured, as they are names of capture points.
         network = resolve(scenario, each=None if scenario.record.packets else 1)
     except ProblemsError as problems:
         return list(problems.lines)
@@ -115,7 +116,7 @@ def _of_capture(scenario: ScenarioModel, network: Network) -> Iterator[str]:
             yield f"record.packets[{i}]: unknown point {shown(point)}{suggestion(point, islice(points, 20))}"
 
 
-# Checks of sweeps: every value gives a valid scenario, and no two values give the same one.
+# Checks of sweeps: every value gives a valid scenario, and no two values give the same scenario.
 
 
 MAX_POINTS = 10_000
@@ -123,15 +124,16 @@ COLUMNS = (
     *("seed", "engine", "kind", "entry", "of", "metric", "value", "unit"),
     *("n", "mean", "low", "high", "alike", "began", "unfinished", "modes"),
 )
-"""Columns of tables of values and of means over seeds. The key of an axis of variants is a column, too."""
+"""Columns of tables of values and of means over seeds. Keys of axes with variants become columns of these
+tables, so they cannot have these names."""
 
 
 def sweep_problems(sweep: Sweep, made: Callable[[Mapping[str, Any]], ScenarioModel]) -> Iterator[str]:
     """Yield every value that gives an invalid scenario, or the same scenario as another value.
 
     Args:
-        sweep: The axes.
-        made: Returns the scenario with given values at given paths; raises ScenarioError if it is invalid.
+        sweep: The axes of the sweep.
+        made: Function that returns the scenario with values at paths. Raises ScenarioError if it is invalid.
     """
     points = prod(len(axis) for axis in sweep.values())
     if points > MAX_POINTS:
@@ -176,13 +178,13 @@ def _line(line: str, step: Step) -> str:
 
 
 def _written(step: Step) -> object:
-    """Return a place on an axis as written in the file."""
+    """Return a value of an axis as the scenario file writes it."""
     values = list(step.named.values())
     return values[0] if len(values) == 1 else values
 
 
 def _key_problems(sweep: Sweep) -> Iterator[str]:
-    """Yield keys of variants that are paths or names of columns."""
+    """Yield mistakes of sweep keys: keys of variants that are paths, and keys in `COLUMNS`."""
     for key, axis in sweep.items():
         if isinstance(axis, Mapping) and (not key.isidentifier() or key in ScenarioModel.model_fields):
             yield f"sweep.{shown(key)}: variants need a name that is not a path, such as line"
@@ -191,7 +193,7 @@ def _key_problems(sweep: Sweep) -> Iterator[str]:
 
 
 def _path_problems(swept: Iterable[str]) -> Iterator[str]:
-    """Yield paths that contain another swept path: the later value would hide the earlier one."""
+    """Yield swept paths that contain or repeat another swept path, since one value would hide the other."""
     spelt: dict[str, str] = {}
     for path in swept:
         spelling = dotted.normal(path)

@@ -1,4 +1,4 @@
-"""Checks of flows, and notes on what a scenario does."""
+"""Checks of flows, and notes on settings of a scenario that are valid but probably unintended."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BUCKET = "tbf"
 
 
 def shaping_notes(network: Network) -> Iterator[str]:
-    """Yield shapers left at their default rate or limit, and rate changes that another rate hides."""
+    """Yield notes on shapers with their default rate or limit, and on rate changes without effect."""
     for hop in network.hops:
         if isinstance(hop.queue, Discipline):
             yield from _left_out(hop, hop.queue)
@@ -53,8 +53,8 @@ def _left_out(hop: Hop, queue: Discipline) -> Iterator[str]:
 
 
 def _hidden(link: Link) -> Iterator[str]:
-    """Yield rate changes without effect: changes above the rate of the device below a shaper, or of the
-    shaper above a wire."""
+    """Yield notes on rate changes without effect: to more than the rate of the device below a shaper, or to
+    more than the rate of the shaper in front of a wire."""
     queue = link.queue
     if not isinstance(queue, Discipline):
         return
@@ -140,7 +140,8 @@ def _of_streams(flows: Sequence[Flow]) -> Iterator[str]:
 
 
 def _of_workload(flow: Flow, tcp: Tcp) -> Iterator[str]:
-    """Yield mistakes of a workload: keys that it replaces, and a missing or useless `cca`."""
+    """Yield mistakes of a flow with a workload: keys that the workload replaces, and a missing or useless
+    `cca`."""
     workload = flow.workload
     if flow.datagrams is None and flow.cca is None:
         yield 'cca: missing, as in cca = "cubic"'
@@ -172,8 +173,7 @@ def _of_writer(writer: Writer, tcp: Tcp) -> Iterator[str]:
 
 
 def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Yield entries of `flows` with too many transfers, or with a load but no rate to which the load
-    relates."""
+    """Yield mistakes of `flows`: too many transfers, and a load on a route without a rate."""
     if all(flow.workload is None for flow in scenario.flows):
         return
     # imported here, as most flows have no transfers
@@ -233,11 +233,11 @@ def _in_graph(scenario: ScenarioModel, graph: Graph, flow: Flow, places: Collect
 
 
 def notes_of(scenario: ScenarioModel) -> list[str]:
-    """Return one line for each of these: changes after the end of the run, moves without effect, shapers left
-    at their defaults, queues that starve uploads, and loads above 1."""
+    """Return notes, one line each: changes after the end of the run, moves without effect, shapers with
+    default values, queues that starve uploads, and loads above 1."""
     end_s = scenario.duration_s
     lines: list[str] = []
-    network = resolve(scenario, each=1)  # flows of an entry, and the links at their hosts, are alike
+    network = resolve(scenario, each=1)  # all flows of an entry give the same notes
     for link in network.links:
         lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
     lines += shaping_notes(network)

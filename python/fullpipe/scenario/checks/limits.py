@@ -1,4 +1,4 @@
-"""Checks of links, and limits on what a scenario may ask for."""
+"""Checks of links, and of the size of a scenario: steps, routes, rows and captured packets."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ MAX_STEPS = 1_000_000
 """Maximum number of steps of all links together."""
 MAX_REROUTES = 200_000
 MAX_MOVED = 100_000_000
-"""Largest product of the numbers of moves, hops of the graph and end nodes of flows. Each move needs a
-shortest-path search over all hops from every end node."""
+"""Maximum of (number of moves) x (number of hops of the graph) x (number of end nodes of flows). Each move
+needs a shortest-path search over all hops, from every end node."""
 MAX_ROWS = _native.MAX_ROWS
 """Maximum number of rows of a sampled table."""
 MAX_CAPTURED = 20_000_000
@@ -48,11 +48,11 @@ OWN_VARIABLES = 3
 """Number of variables of an algorithm written in Python besides its traced attributes: window, threshold and
 state."""
 MAX_WORK = 10_000_000
-"""Maximum work for checking all points of a sweep, in units of `work_of`."""
+"""Maximum work for checking all points of a sweep, in the units of `work_of` (about 4 us)."""
 
 
 def links_of(topology: Dumbbell | Graph) -> Iterator[tuple[str, LinkModel]]:
-    """Yield every described link with its place in the scenario."""
+    """Yield every link that the scenario describes, with its path in the scenario."""
     if isinstance(topology, Graph):
         yield from ((f"topology.links[{i}]", link) for i, link in enumerate(topology.links))
     else:
@@ -107,10 +107,11 @@ def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
 
 
 def check_grown(packets: int, variables: int, at_s: float) -> None:
-    """Stop a run that has captured or observed too much. The amounts are known only during the run.
+    """Stop a run with too many captured packets or rows of variables. The numbers are known only during the
+    run.
 
     Raises:
-        ScenarioError: If there are more than `MAX_CAPTURED` packets or `MAX_ROWS` variables.
+        ScenarioError: If there are more than `MAX_CAPTURED` packets, or `MAX_ROWS` rows of variables.
     """
     if variables > MAX_ROWS:
         observed = f"record.variables: {variables:,} rows were recorded by {at_s:g} s"
@@ -130,14 +131,14 @@ def work_of(scenario: ScenarioModel) -> float:
 
 
 def _described_hops(scenario: ScenarioModel) -> int:
-    """Count links, network interfaces, and two hops for every station of a cell."""
+    """Return the number of links, plus network interfaces, plus two hops for every station of a cell."""
     links = 2 if isinstance(scenario.topology, Dumbbell) else len(scenario.topology.links)
     return links + len(scenario.hosts or ()) + 2 * sum(len(cell.stations) for cell in scenario.cells or ())
 
 
 def _reroutes(scenario: ScenarioModel) -> int:
-    """Count changes of routes: the changes of every flow, and, once per flow, the changes of every link and
-    node."""
+    """Return the number of route changes: those of every flow, plus, for each flow, those of all links and
+    all moves of nodes."""
     graph = scenario.topology
     if not isinstance(graph, Graph):
         return 0
@@ -147,7 +148,7 @@ def _reroutes(scenario: ScenarioModel) -> int:
 
 
 def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
-    """Yield the number of steps of each part of a link, with its place."""
+    """Yield the number of steps of each part of a link, with the path of the part in the scenario."""
     changing = [(where, link) for where, link in links_of(scenario.topology) if link.is_changing]
     if not changing:
         return
@@ -158,7 +159,8 @@ def _steps(scenario: ScenarioModel) -> Iterator[tuple[float, str]]:
 
 
 def _over_hops(scenario: ScenarioModel, network: Network, rows: Callable[[Hop], int]) -> int:
-    """Count the rows of all links and ports, including the host links of every flow of an entry."""
+    """Return the rows per sample of all links and ports, including the host links of every flow of an
+    entry."""
     of_hop = [rows(hop) for hop in network.hops]
     if isinstance(scenario.topology, Graph):
         return sum(of_hop)
@@ -195,7 +197,7 @@ def _variables_of(kind: str) -> int:
 
 
 def _probes(scenario: ScenarioModel, flow: Flow) -> float:
-    """Rows of the table `probes`."""
+    """Return the number of rows that a flow adds to the table `probes`."""
     datagrams = flow.datagrams
     if datagrams is None or not datagrams.each:
         return 0.0
@@ -253,7 +255,7 @@ def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
 
 
 def named_states(link: LinkModel | Link) -> Iterator[tuple[str, State]]:
-    """Yield the states of a link's changes and shapes, each with its place."""
+    """Yield the states of a link's changes and shapes, each with its path below the link."""
     yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
     if not link.shapes:
         return

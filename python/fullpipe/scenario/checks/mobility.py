@@ -15,7 +15,7 @@ from fullpipe.scenario.network.parts import Network, Port
 from fullpipe.scenario.network.routes import BACKWARD, steers
 from fullpipe.scenario.quantities import to_nanoseconds
 
-# Notes on AQMs in front of an uplink that mistake the grant delay for a standing queue.
+# Notes on AQMs in front of an uplink whose target is below the grant delay, so that they drop too much.
 
 
 _RTTS_OF_CAKE = 20
@@ -48,7 +48,7 @@ def _too_short(cell: Cellular, port: Port) -> Iterator[str]:
         enough = most_ms / target_of(1.0)
         yield (
             f"{port.where}.queue: {queue.kind} drops packets if the queueing delay stays above {target_ms:g} "
-            f"ms, and a grant takes {least_ms:g} to {most_ms:g} ms: uploads starve; write "
+            f"ms, and a grant takes {least_ms:g} to {most_ms:g} ms, so uploads starve; write "
             f"{name} = {enough:g} or more"
         )
 
@@ -57,7 +57,7 @@ def _too_short(cell: Cellular, port: Port) -> Iterator[str]:
 
 
 def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:
-    """Yield mistakes of moves. A node moves to a cell in which it is a station, or to a link of its own."""
+    """Yield mistakes of moves. A node can move to a cell in which it is a station, or to one of its links."""
     moves, graph = scenario.mobility or (), scenario.topology
     if not moves:
         return
@@ -98,14 +98,14 @@ def idle_mobility_problems(scenario: ScenarioModel, network: Network) -> Iterato
 
 
 def idle_move_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Yield every move that changes no route."""
+    """Yield a note on every move that changes no route."""
     yield from (_told(i, move) for i, move in idle_moves(scenario, network).items())
 
 
 def idle_moves(scenario: ScenarioModel, network: Network) -> dict[int, Move]:
-    """Return the moves at whose time no flow changes its route, by their index.
+    """Return the moves without effect, by their index in `mobility`: no flow changes its route at their time.
 
-    A move at time 0 sets where a node begins. It counts as effective if the node has another medium.
+    A move at time 0 sets the first medium of a node. It has an effect if the node has another medium.
     """
     changed_s = {reroute.at_s for routed in network.flows for reroute in routed.reroutes}
     media = media_of_nodes(scenario)
@@ -121,7 +121,7 @@ def _told(i: int, move: Move) -> str:
 
 
 def _media_of(scenario: ScenarioModel, graph: Graph, node: str) -> Iterator[str]:
-    """Yield the cells in which a node is a station, and the links that begin or end at it."""
+    """Yield the cells in which a node is a station, and the links that begin or end at the node."""
     for cell in scenario.cells or ():
         if any(station.node == node for station in cell.stations):
             yield cell.name

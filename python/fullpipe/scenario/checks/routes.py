@@ -9,7 +9,7 @@ from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.parts import Network, RoutedFlow
 
-# Check of lists that must be in chronological order.
+# Check that entries of a list are in the order of time.
 
 
 def in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:
@@ -19,7 +19,7 @@ def in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:
             yield f"{path}[{n}].at: {at_s:g} s is before {before_s:g} s, the entry above it"
 
 
-# Checks of reroutes and alternations, of flows and of links.
+# Checks of the keys `reroutes` and `alternate` of flows and links.
 
 
 MAX_TURNS = 10_000
@@ -59,7 +59,7 @@ def place_problems(vias: Iterable[tuple[str, Sequence[str]]], places: Collection
                 yield f"{key}: unknown node or link {shown(place)}{suggestion(place, islice(places, 20))}"
 
 
-# Checks of routes: a route has a delay and crosses no link twice, and a rate or a window limits its flow.
+# Checks of routes: a round trip takes time, no route crosses a link twice, and every flow has a limit.
 
 
 def route_problems(network: Network) -> Iterator[str]:
@@ -95,7 +95,8 @@ def _crosses_air(network: Network, routed: RoutedFlow) -> bool:
 def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
     """Whether nothing limits the rate of a flow. The native engine checks plans by the same rule.
 
-    Loss is not a limit, as some algorithms ignore it, nor is a slow route of ACKs.
+    Loss does not count as a limit, as some algorithms ignore loss. A slow route of ACKs does not count,
+    either.
     """
     if routed.flow.datagrams or routed.flow.is_of_transfers:
         return False

@@ -1,1 +1,2 @@
-"""Flent's tests as scenarios. Only the names of series and tests are taken from Flent."""
+"""Tests of Flent as scenarios. Names of tests and of their series are those of Flent; no code is from
+Flent."""

@@ -1,4 +1,4 @@
-"""Scenarios of Flent's tests, declared and on a path."""
+"""Declarations of Flent's tests, and their conversion to scenarios on a given path."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -202,23 +202,23 @@ def with_streams(test: FlentTest, count: int) -> FlentTest:
 
 DEFAULT = "ethernet-100m"
 LINES = ("cable", "dsl", "fibre", "home-lte", "5g", "starlink-like", "home-wifi")
-"""Scenarios with paths of homes. Each scenario gives the sources of its values."""
+"""Scenarios of home lines. The file of each scenario names the sources of its values."""
 PRESETS = (DEFAULT, "wifi-p4-host", *LINES)
-"""Scenarios with paths of homes and testbeds."""
+"""Scenarios whose path a test can use: a testbed, a wireless host, and home lines."""
 _KEPT = ("topology", "hosts", "cells", "tcp")
 _CLIENT = "client"
 
 
 @dataclass(frozen=True)
 class TestPath:
-    """A dumbbell with a link or a cell as bottleneck, and the test host at one end."""
+    """The path of a test: a dumbbell with a link or a cell as bottleneck. The test host is at one end."""
 
     parts: Mapping[str, Any]
     """Keys of the scenario that describe the path."""
     station: str | None
-    """The station of the cell that is the test host, or None."""
+    """The station of the cell that is the test host; None without a cell."""
     access_s: float
-    """Delay of an access link."""
+    """One-way delay of an access link, in s."""
 
     def ends(self, server: str, *, is_upload: bool) -> dict[str, Any]:
         """Return the keys of a flow between the test host and a server."""
@@ -277,7 +277,7 @@ _APART = {
     "VoIP": "20 ms",
     "HTTP": f"{STEP_S * 1e3:g} ms",
 }
-"""Start jitter of programs that Flent starts together."""
+"""Start jitter of the programs of a test, by the first word of the series. Flent starts them together."""
 _LATENCY = {
     "Ping (ms) UDP": {"kind": "probe", "interval": "200 ms"},
     "Ping (ms)::UDP": {"kind": "probe", "interval": "200 ms"},
@@ -291,12 +291,12 @@ _FLOOD = {"kind": "udp", "rate": "100 Mbit/s", "size": "1470 B"}
 
 
 _PROGRAMS = {"torrent": "ledbat"}
-"""Algorithms of the programs after which series are named. BitTorrent uses LEDBAT (RFC 6817)."""
+"""Algorithms of programs whose names are in names of series. BitTorrent uses LEDBAT (RFC 6817)."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Options of a test."""
+    """Options of a test, from the command line."""
 
     ccas: Sequence[Any] = ("cubic",)
     """Algorithms of streams whose algorithm the test does not define, used in turn."""
@@ -304,7 +304,7 @@ class Choices:
     """Algorithm of downloads, which the server sends. None: as for uploads."""
     length_s: float = LENGTH_S
     extra_rtts_ms: Sequence[float] = ()
-    """Additional RTTs of the servers, in order. Empty: Flent's test setup (`extra_rtt_ms`)."""
+    """Additional RTTs of the servers in ms, in order. Empty: those of `extra_rtt_ms`."""
 
 
 def scenario_of(test: FlentTest, path: TestPath, choices: Choices | None = None) -> Scenario:

@@ -1,4 +1,4 @@
-"""Flent's tests by family, and their names."""
+"""Families of Flent's tests, and names of their series and flows."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,10 +14,10 @@ _LONGEST = 100
 COMPUTED = re.compile(r" (avg|sum|fairness)$|^TCP totals$|^VoIP::induced_delay$")
 """Series that Flent computes from other series."""
 _CLASS = re.compile(r"(BK)\d*|\(?(CS[1-7])(_BK)?\)?|(EF)|(PRIO)|(Torrent)(::\d+)?")
-"""Words for classes other than best effort."""
+"""Words in names of series that denote a class other than best effort."""
 _MEANT: Mapping[str, int | str] = {"BK": "cs1", "Torrent": "cs1", "PRIO": 0x10 >> 2}
-"""Code points of words that are not names of code points. BK means background. PRIO is the octet 0x10 (low
-delay, RFC 1349), whose upper 6 bits are the code point."""
+"""Code points of the words that are not names of code points. BK means background. PRIO is the TOS octet 0x10
+(low delay, RFC 1349), whose upper 6 bits are the code point."""
 
 
 def flow_of(series: str) -> str:
@@ -48,23 +48,24 @@ def mark_of(series: str) -> int | str | None:
 
 ICMP = "Ping (ms) ICMP"
 DELAY_S = 5.0
-"""Time for which pings run before and after the streams (`-D` of Flent)."""
+"""Time in s for which pings run before and after the streams (option `-D` of Flent)."""
 LENGTH_S = 60.0
 STEP_S = 0.2
 _FAR_MS = (0.0, 0.0, 160.0, 260.0, 40.0, 80.0)
-"""Additional RTTs of the servers in tests with several servers."""
+"""Additional RTTs in ms of the servers in tests with several servers."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """The start and duration of a stream, in delays (`-D` of Flent) and lengths (`-l`) of a test."""
+    """The start and the duration of a stream, as multiples of a test's delay (`-D` of Flent) and length
+    (`-l`).
+
+    start = begins x delay, and duration = lengths x length + delays x delay.
+    """
 
     begins: int
-    """Number of delays before the start."""
     lengths: int = 1
-    """Number of lengths in the duration."""
     delays: int = 0
-    """Number of delays in the duration."""
 
 
 _MIDDLE = Span(1)
@@ -85,7 +86,7 @@ class FlentTest:
     spans: Mapping[str, Span] = field(default_factory=dict)
     """Spans of streams that differ from `_MIDDLE`."""
     delays: int = 2
-    """Number of delays in the duration of the test, besides one length."""
+    """Duration of the test = one length (`-l`) + this number x the delay (`-D`)."""
     summed: str = ""
     """First word of the names of the streams in Flent's sum. Empty: all streams."""
 

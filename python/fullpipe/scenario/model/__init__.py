@@ -1,1 +1,1 @@
-"""The models of a scenario: a frozen one for every part, with every key documented below it."""
+"""The models of a scenario: a frozen class for every part. The text below a field documents its key."""

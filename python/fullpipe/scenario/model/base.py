@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 
-# Files named in the scenario of a finished run. The digests recorded in the run are used; the files are not
-# read.
+# Files named in the scenario of a finished run. Their digests are taken from the metadata of the run, and the
+# files are not read.
 
 
 _recorded: ContextVar[Mapping[str, str]] = ContextVar("recorded")
@@ -28,10 +28,10 @@ _recorded: ContextVar[Mapping[str, str]] = ContextVar("recorded")
 
 @contextmanager
 def recorded(digests: Mapping[str, str]) -> Iterator[None]:
-    """Within this context, files named in scenarios are neither read nor checked.
+    """Context in which files named in scenarios are neither read nor checked.
 
     Args:
-        digests: SHA-256 of every file by its path in the scenario.
+        digests: SHA-256 of every file, by its path in the scenario.
     """
     token = _recorded.set(digests)
     try:
@@ -46,7 +46,7 @@ def recorded_digest(file: str) -> str | None:
 
 
 def are_recorded() -> bool:
-    """Whether recorded digests are in use."""
+    """Whether the context `recorded` is active."""
     return bool(_recorded.get({}))
 
 
@@ -63,8 +63,8 @@ class Model(BaseModel):
 
     if not TYPE_CHECKING:
         model_fields = _Fields()
-        """The fields, with real types for the placeholders of `later`. Reading this property imports all
-        types."""
+        """The fields, with the types that the placeholders of `later` stand for. Reading this attribute
+        imports all types."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -79,7 +79,7 @@ class Model(BaseModel):
     def __get_pydantic_json_schema__(
         cls, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
     ) -> "JsonSchemaValue":
-        cls.model_rebuild()  # a default value of this type is written by its serializer
+        cls.model_rebuild()  # the serializer of the model writes its default value
         return handler(schema)
 
 
@@ -93,7 +93,7 @@ def fields_by_key(model: type[BaseModel]) -> Mapping[str, str]:
 
 
 def laid_under(values: object, preset: Mapping[str, object], make: ModelWrapValidatorHandler[_Made]) -> _Made:
-    """Return a model whose missing keys are filled from a preset. A null in `values` counts as missing.
+    """Return a model with `values`, and with a preset for missing keys. A null in `values` counts as missing.
 
     Fields filled from the preset count as unset (`model_fields_set`), so that another preset can replace
     them.

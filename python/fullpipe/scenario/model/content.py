@@ -15,7 +15,7 @@ _KEPT = 8
 
 
 class Content(Generic[T]):
-    """Parsed files of one kind. The last eight used files stay in memory."""
+    """Parsed files of one kind. The eight files used last stay in memory."""
 
     def __init__(self, parse: Callable[[bytes, str], T]) -> None:
         self._parse = parse
@@ -56,9 +56,10 @@ class Content(Generic[T]):
 
 
 def written(tree: dict[str, Any], info: SerializationInfo, digest: str) -> dict[str, Any]:
-    """Serialise a model with a file: by its name for TOML (mode "json"), by its SHA-256 for run digests.
+    """Serialise a model that names a file. For TOML (mode "json"), the model has the name of the file. For
+    digests of runs, it has the SHA-256 of the file.
 
-    In mode "json", a context that is a dictionary collects the digest of every file by name.
+    In mode "json", the digest of the file is also added to a context that is a dictionary.
     """
     if not digest:
         return tree

@@ -1,4 +1,4 @@
-"""Flows, the users of a network."""
+"""The keys of an entry of `flows`, and the names and random number streams of its flows."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,7 +81,7 @@ class Cca(Chosen):
 
     @classmethod
     def _spelt(cls, value: object) -> object:
-        """Replace a class by its name."""
+        """Replace a Python class by its name."""
         if isinstance(value, type):
             return _name(value)
         if isinstance(value, dict) and isinstance(value.get("kind"), type):
@@ -124,7 +124,7 @@ def _own_entry(name: str) -> catalogue.Entry | None:
 
 
 def own_algorithms(flows: "Sequence[Flow]") -> list[str]:
-    """Return the names of the algorithms outside the registry, without repeats."""
+    """Return the distinct names of the algorithms of `flows` that are not in the registry."""
     kinds = [flow.cca.kind for flow in flows if flow.cca]
     return [kind for kind in dict.fromkeys(kinds) if own.is_own(kind)]
 
@@ -166,7 +166,7 @@ class Flow(Model):
     """Differentiated services code point of data and ACKs, used by queues with classes. Left out: 0."""
     hosts: tuple[Name, Name] | None = Field(None, examples=['["laptop", "server"]'])
     """The sending and the receiving host, for host options and for queues that are fair among hosts. Left
-    out: `from` and `to` in a graph; hosts of the flow's own in a dumbbell."""
+    out: `from` and `to` in a graph; in a dumbbell, two hosts that no other flow uses."""
     direction: Direction | None = Field(None, examples=["reverse"])
     """Direction of the data in a dumbbell: "forward" (download) or "reverse" (upload). Uploads share the
     reverse direction with the ACKs of downloads. Left out: forward."""

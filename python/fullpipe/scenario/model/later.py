@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Later:
-    """Placeholder for a model or a union of models, with the values, messages and TOML of that type.
+    """Placeholder for a model or a union of models. Values, error messages and TOML are those of that type.
 
-    For a union of kinds, only the validator of the value's kind is built.
+    For a union of kinds, only the validator of the kind that the value names is built.
     """
 
     home: ClassVar[tuple[str, str]]
@@ -50,7 +50,7 @@ class Later:
             try:
                 return _built(model).model_validate(value)
             except ValidationError:
-                pass  # the error of the whole type names the kind
+                pass  # the validator of the whole type gives a better message, which names the kind
         return _adapter(*cls.home).validate_python(value)
 
 
@@ -73,7 +73,7 @@ def _written(value: BaseModel, info: SerializationInfo) -> dict[str, Any]:
 
 
 _building = RLock()
-"""Serialises the building of validators among threads that read scenarios."""
+"""Lock with which one thread at a time builds validators."""
 
 
 def _built(model: type[BaseModel]) -> type[BaseModel]:
@@ -113,18 +113,18 @@ def models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def models_of(field: FieldInfo) -> list[type[BaseModel]]:
-    """Return the models that a field may hold. Only the placeholders of this field are imported."""
+    """Return the models that a field may hold. Only the types of this field are imported."""
     return models_in(_with_types(field.annotation))
 
 
 def declared(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Return the fields of a model with placeholders for types; nothing is imported."""
+    """Return the fields of a model with placeholders as types. Nothing is imported."""
     return model.__pydantic_fields__
 
 
 @cache
 def fields_of(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Return the fields of a model with their real types, all of which are imported."""
+    """Return the fields of a model with their real types. All of these types are imported."""
     return {name: _resolved(field) for name, field in declared(model).items()}
 
 

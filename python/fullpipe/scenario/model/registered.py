@@ -1,4 +1,4 @@
-"""Parameters from the registry: fields of models, and algorithms and queues chosen by name."""
+"""Fields of models made from parameters of the registry, and models of entries that are chosen by name."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
@@ -22,17 +22,18 @@ from fullpipe.scenario.quantities import (
     to_nanoseconds,
 )
 
-# Fields of models that the simulator declares. Each field has a type, unit, range, default and documentation.
+# Fields of models that are made from parameters of the registry, which the simulator declares. Each parameter
+# has a type, unit, range, default and documentation.
 #
-# A parameter with a unit is text with a unit in a file ("200 ms"). A model holds it as a number in base
-# units, in a field with the unit as its last word (`min_rto_s`).
+# In a file, a parameter with a unit is text ("200 ms"). In a model, it is a number in base units, in a field
+# whose last word is the unit (`min_rto_s`).
 
 
 _M = TypeVar("_M", bound=Model)
 _SUFFIX = {"bytes": "bytes", "ns": "s", "bit/s": "bps"}
 """The last word of a field's name, by the unit of its parameter."""
 _SWITCHED: Mapping[str, bool] = {"off": False, "on": True}
-"""Names of choices that scenario files write as false and true."""
+"""Values of choices that are written as false and true in scenario files."""
 _NUMBERS: Mapping[str, Any] = {"whole": int, "number": float}
 _MOST_IN_FILES = 2**63 - 1
 """Largest whole number of TOML."""
@@ -41,7 +42,7 @@ _MOST_IN_FILES = 2**63 - 1
 def registered(entry: catalogue.Entry) -> Callable[[type[_M]], type[_M]]:
     """Add the parameters of an entry of the registry to a model, as fields.
 
-    A field that the model declares itself keeps its type, and takes the documentation of the registry.
+    A field that the model declares itself keeps its type, but has the documentation of the registry.
     """
 
     def added(cls: type[_M]) -> type[_M]:
@@ -108,7 +109,8 @@ def in_plan(model: Model, entry: catalogue.Entry) -> Iterator[tuple[str, Any]]:
 
 
 def field_of(param: catalogue.Param, former: Sequence[str] = ()) -> tuple[Any, Any]:
-    """Return the type and the declaration of a field. The field can also be read from its `former` keys."""
+    """Return the type and the declaration of the field of a parameter. The field also accepts `former`
+    keys."""
     kind = type_of(param)
     alias = param.key if field_name(param) != param.key else None
     field = Field(
@@ -159,9 +161,9 @@ def type_of(param: catalogue.Param) -> Any:
 
 
 def _bounds(param: catalogue.Param, scale: int) -> dict[str, Any]:
-    """Return the range of a parameter in units of `scale`. A minimum of 1 ns becomes "more than 0".
+    """Return the bounds of a parameter, divided by `scale`. A minimum of 1 ns becomes "more than 0".
 
-    A bound that already holds for all texts with this unit is left out.
+    Bounds that hold for every quantity with this unit are left out.
     """
     bounds: dict[str, Any] = {}
     if param.min is not None and (param.min or param.unit not in _SUFFIX):
@@ -177,7 +179,7 @@ def _scaled(bound: float, scale: int) -> float:
 
 
 def _choice(names: tuple[str, ...]) -> Any:
-    """Return the type of a choice of names. Files write the names "on" and "off" as true and false."""
+    """Return the type of a choice of names. In files, the names "on" and "off" are true and false."""
     texts = tuple(name for name in names if name not in _SWITCHED)
     if len(texts) == len(names):
         return Literal[texts]
@@ -191,25 +193,25 @@ def _choice(names: tuple[str, ...]) -> Any:
     return Annotated[bool | Literal[texts], BeforeValidator(check)]
 
 
-# Entries of a registry, chosen by name, with the parameters that differ from the defaults.
+# Models of algorithms and queues: the name of an entry of the registry, and parameters that differ from
+# defaults.
 
 
 class Chosen(Model):
-    """An entry of a catalogue, by name, with parameters. A subclass defines the catalogue and the
-    spelling."""
+    """An entry of the registry by name, with parameters. A subclass defines which entries are known."""
 
     kind: str
-    """Name in the catalogue. An alias is replaced by the name of its entry."""
+    """Name of the entry. An alias is replaced by the name of its entry."""
     params: dict[str, Any] = Field(default_factory=dict)
 
     _example: ClassVar[str]
 
     own_names: ClassVar[str] = ""
-    """Regular expression for names outside the catalogue. Empty: every name must be in the catalogue."""
+    """Regular expression for names outside the registry. Empty: every name must be in the registry."""
 
     @classmethod
     def known(cls) -> Mapping[str, catalogue.Entry]:
-        """Return the entries of the catalogue by name."""
+        """Return the entries that can be chosen, by name."""
         raise NotImplementedError
 
     @classmethod
@@ -219,7 +221,7 @@ class Chosen(Model):
 
     @classmethod
     def _spelt(cls, value: object) -> object:
-        """Return the given value, spelt as in TOML."""
+        """Convert a value given in Python to a value as in TOML."""
         return value
 
     @model_validator(mode="before")
@@ -251,7 +253,7 @@ class Chosen(Model):
 
 
 def _numbers(entry: catalogue.Entry, given: Mapping[str, object]) -> dict[str, object]:
-    """Return parameters by their names in the registry, with numbers for quantities.
+    """Return parameters by their names in the registry. Quantities become numbers.
 
     Raises:
         WithinError: If a parameter is unknown or written twice, or a value is wrong.
@@ -276,8 +278,10 @@ def _numbers(entry: catalogue.Entry, given: Mapping[str, object]) -> dict[str, o
 
 
 def _number(param: catalogue.Param, key: str, value: object) -> tuple[object, str | None]:
-    """Return a value in the unit of the registry, and an error message or None. Text and the bare key have a
-    unit."""
+    """Return a value in the unit of the registry, and an error message or None.
+
+    A key with the unit, such as `target_ms`, takes a number. A key without the unit takes text with a unit.
+    """
     is_number = key == param.name and (param.key != param.name or not isinstance(value, str))
     if not param.has_quantity or is_number:
         problem = param.problem(value)

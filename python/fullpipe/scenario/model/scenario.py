@@ -31,7 +31,7 @@ MAX_CELLS = 1_000
 MAX_MOVES = 1_000
 MAX_CONTROLLERS = 100
 MOST_LETTERS = 100
-"""Longest label, in characters."""
+"""Maximum length of a label, in characters."""
 ENGINE_OPTIONS = frozenset({"ns3"})
 """Keys that only the engine of the same name reads. The run digests of other engines exclude these keys."""
 
@@ -72,7 +72,7 @@ class Record(Model):
 
 
 class ScenarioModel(Model):
-    """The keys of a scenario. `Scenario` reads, checks and writes them."""
+    """The keys of a scenario. The subclass `Scenario` reads, checks and writes scenarios."""
 
     name: Name = Field(examples=["my-experiment"])
     """Name of the experiment."""
@@ -117,8 +117,8 @@ class ScenarioModel(Model):
     "flows.0.cca.bbr3". `*` matches every index in a path. Labels never change results."""
 
     def places(self) -> Collection[str]:
-        """Return the names that a route may contain, in order: nodes and links of a graph, and for each
-        station of a cell the directions to the hub and back."""
+        """Return the names that a route may contain: nodes and links of a graph, and for each station of a
+        cell, "<cell>-<station>" (to the hub) and "<cell>-<station>-reverse" (from the hub)."""
         if not isinstance(self.topology, Graph):
             return ()
         names = [f"{cell.name}-{station.node}" for cell in self.cells or () for station in cell.stations]
@@ -130,11 +130,12 @@ class ScenarioModel(Model):
         return self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
 
     def recordings(self) -> dict[str, str]:
-        """Return the SHA-256 of every file named in the scenario, by its path, as of when it was read."""
+        """Return the SHA-256 of every file named in the scenario, by its path. The digests are those of the
+        files when the scenario was read."""
         found: dict[str, str] = {}
         self.model_dump(mode="json", context=found)
         return found
 
     def tcp_of(self, flow: Flow) -> Tcp:
-        """Return the transport of a flow: the scenario's, overridden by the flow's."""
+        """Return the transport of a flow: that of the scenario, with the overrides of the flow."""
         return self.tcp.overridden_by(flow.tcp)

@@ -1,4 +1,4 @@
-"""Transport options of a host, and named profiles of hosts."""
+"""Transport options of a host (table `tcp`), and named profiles of hosts."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -10,9 +10,8 @@ from fullpipe.scenario.model.base import Model, fields_by_key, laid_under
 from fullpipe.scenario.model.later import declared
 from fullpipe.scenario.model.registered import registered
 
-# Host profiles: the values that `tcp.host` gives to other keys of `tcp`.
-#
-# A key that is set explicitly overrides the profile.
+# Host profiles: `tcp.host` selects a profile, which sets other keys of `tcp`. Explicit keys override the
+# profile.
 
 
 PROFILES: Mapping[str, Mapping[str, object]] = {
@@ -94,7 +93,8 @@ class Tcp(Model):
 
     @property
     def overhead_bytes(self) -> int:
-        """Bytes on the wire around the payload; also the size of a bare ACK. SYNs and SACKs add options."""
+        """Bytes on the wire around the payload, which is also the size of a bare ACK. Options of SYNs and
+        SACK blocks are not included."""
         return self.link_overhead_bytes + IP_AND_TCP_HEADERS_BYTES + TIMESTAMPS_BYTES * self.timestamps
 
     @property

@@ -36,8 +36,8 @@ class Host(Model):
     the host."""
     terminated: Switch | None = Field(None, examples=[True])
     """Whether the host, a node of a graph, terminates TCP like a proxy or a NAT in user space. A flow through
-    the host is split into two connections. The first is the described flow and ends at the host. The second
-    goes from the host to the receiver, and its name contains the names of the flow and the host. Datagrams
+    the host is split into two connections. The first connection has the name of the flow and ends at the
+    host. The second connection goes from the host to the receiver, and is named "<flow>-<host>". Datagrams
     are forwarded."""
     proxy_buffer_bytes: Annotated[Bytes, Field(ge=9_000)] | None = Field(
         None, alias="proxy_buffer", examples=["256 KiB"]
@@ -98,7 +98,7 @@ class Dumbbell(Model):
 
     @property
     def backward(self) -> Bottleneck:
-        """The reverse direction with its defaults filled in."""
+        """The reverse direction. If the scenario does not give it, it is derived from the bottleneck."""
         there = self.bottleneck
         recorded = there.rate_bps is None and (there.trace is not None or there.frames is not None)
         kept = {"rate_bps", "delay_s"} if recorded else {"rate_bps", "delay_s", "queue"}
@@ -125,7 +125,7 @@ class GraphLink(LinkModel):
 
     @property
     def known_as(self) -> str:
-        """The name, given or derived from the ends."""
+        """The name of the link: the given name, or "a-b" for a link from a to b."""
         return self.name or f"{self.source}-{self.target}"
 
 
@@ -149,7 +149,7 @@ class Graph(Model):
 
     @cached_property
     def known_nodes(self) -> frozenset[str]:
-        """The nodes as a set."""
+        """The names of the nodes, as a set."""
         return frozenset(self.nodes)
 
     @model_validator(mode="after")

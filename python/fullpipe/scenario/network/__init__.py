@@ -44,7 +44,7 @@ BOTTLENECK = "bottleneck"
 
 
 def from_dumbbell(scenario: ScenarioModel, topology: Dumbbell, each: int | None) -> Network:
-    """Return two routers, the bottleneck (link 0) and its reverse (link 1) between the routers, and the
+    """Return the network of a dumbbell: two routers, the bottleneck (link 0), its reverse (link 1), and
     hosts.
 
     An access link without rate, delay and queue is omitted. Its host is then attached to the router directly.
@@ -55,7 +55,7 @@ def from_dumbbell(scenario: ScenarioModel, topology: Dumbbell, each: int | None)
 
 
 class _Layout:
-    """The nodes and links created so far."""
+    """The nodes and links of a dumbbell. The method `flows` adds hosts and access links."""
 
     def __init__(self, scenario: ScenarioModel, topology: Dumbbell) -> None:
         self._scenario, self._topology = scenario, topology
@@ -75,7 +75,7 @@ class _Layout:
         self.nodes = {name: Node(name, "router") for name in routers}
 
     def flows(self, entry: Entry) -> Iterator[RoutedFlow]:
-        """Yield every flow of an entry and create the links at its hosts."""
+        """Yield every flow of an entry, and add its hosts and access links."""
         flow, tcp = entry.flow, self._scenario.tcp_of(entry.flow)
         leaving = self._topology.access.overridden_by(flow.access)
         # The queue on the router's side has no limit.
@@ -135,7 +135,8 @@ def resolve(scenario: ScenarioModel, each: int | None = None) -> Network:
 
     Args:
         scenario: The scenario to resolve.
-        each: Largest number of flows per entry, as flows of an entry are alike. None: all flows.
+        each: Maximum number of flows per entry of `flows`, for callers that need only one flow of each entry.
+            None: all flows.
 
     Raises:
         ProblemsError: If a flow has no route, or a size is relative to a link without a rate or without a

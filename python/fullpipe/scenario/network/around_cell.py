@@ -1,4 +1,4 @@
-"""Networks around a cell, and their shared media."""
+"""Cells as media with ports, and networks of dumbbells whose bottleneck is a cell."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -19,7 +19,7 @@ def media_of(cells: Iterable[Cell], behind: Callable[[str], str]) -> list[Medium
 
     Args:
         cells: The cells of the scenario.
-        behind: Returns the node behind a node's network interface, or the node itself if it has no interface.
+        behind: Function that returns the node behind a node's NIC, or the node itself if it has no NIC.
     """
     return [_medium(f"cells[{i}]", cell, behind) for i, cell in enumerate(cells)]
 
@@ -82,7 +82,7 @@ def from_cell(scenario: ScenarioModel, topology: Dumbbell, cell: Cell, each: int
 
 
 class _Layout:
-    """The nodes and links created so far."""
+    """The nodes and links of the network. The method `wired` adds hosts and wires behind the hub."""
 
     def __init__(self, scenario: ScenarioModel, topology: Dumbbell, cell: Cell) -> None:
         self._topology, self._hub = topology, cell.hub
@@ -100,7 +100,7 @@ class _Layout:
         return self.links[self.nics[host][0]].target if host in self.nics else host
 
     def wired(self, entry: Entry, single: Single) -> _Wired:
-        """Create the host of a flow behind the hub, and its wire."""
+        """Add the host of a flow behind the hub, and the links of its wire."""
         flow = entry.flow
         end = "receiver" if flow.is_upload else "sender"
         own = unused(f"{single.name}-{end}", self._named)

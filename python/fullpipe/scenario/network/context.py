@@ -1,4 +1,4 @@
-"""The properties of a flow that its application may need."""
+"""The properties of a flow from which its application computes its plan."""
 
 from collections.abc import Sequence
 

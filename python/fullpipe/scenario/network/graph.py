@@ -41,8 +41,8 @@ from fullpipe.scenario.network.routes import (
 from fullpipe.scenario.quantities import to_nanoseconds
 
 MAX_CROSSED = 5_000_000
-"""Maximum number of hops of all routes of all flows of a graph. The hops are counted again for every change
-of a route."""
+"""Maximum of the sum of hops over all routes of all flows of a graph. Every change of a route adds the hops
+of the route again."""
 
 
 def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Network:
@@ -63,7 +63,7 @@ def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Ne
 
 
 class _Layout:
-    """Links, media, and the edges for routing."""
+    """Links and media of a graph, and the edges over which routes are found."""
 
     def __init__(self, scenario: ScenarioModel, topology: Graph) -> None:
         self.nics = nics_of(scenario.hosts or (), topology.known_nodes)
@@ -95,7 +95,7 @@ class _Layout:
 
 
 class _Finder:
-    """Routing of flows."""
+    """Finds the routes of flows and their changes."""
 
     def __init__(self, scenario: ScenarioModel, topology: Graph, layout: _Layout) -> None:
         self._scenario = scenario

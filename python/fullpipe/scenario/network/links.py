@@ -1,4 +1,4 @@
-"""Links of a network, the queues at their entries, and packet sizes."""
+"""Conversion of links of a scenario to links of a network, with queue limits in packets or bytes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario.network.timeline import Step
 
 
-# The entries of `flows` and the single flows of each entry.
+# Entries of `flows`, and the single flows of each entry.
 
 
 class Single(NamedTuple):
@@ -48,7 +48,7 @@ def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, 
     rate_bps, delay_s = described.rate_bps, described.delay_s
     steps = _steps(described, duration_s, where) if described.is_changing else []
     if described.trace is not None and steps and steps[0][0] == 0:
-        beginning = steps[0][1]  # the recording gives what the link leaves out
+        beginning = steps[0][1]  # the recording gives values that the scenario leaves out
         rate_bps = rate_bps or beginning.get("rate_bps") or None
         delay_s = delay_s or beginning.get("delay_ns", 0) / NANOSECONDS
     if described.trace is not None:
@@ -78,7 +78,7 @@ def _steps(described: LinkModel, duration_s: float, where: str) -> "list[Step]":
 
 
 def _known(described: LinkModel) -> dict[str, Any]:
-    """Return the initial values of a link that the scenario gives, in the format of the plan."""
+    """Return the initial values of a link that are given in the scenario, in the format of the plan."""
     from fullpipe.scenario.model.link.losses import NO_LOSS, plan_of
 
     queue, rate_bps = described.queue, described.rate_bps
@@ -137,7 +137,7 @@ def _with_queue(hop: H, queue: DropTail | Discipline | None) -> H:
 
 
 class _Crossing(NamedTuple):
-    """A flow that crosses a link for at least a part of the run."""
+    """Base RTT and segment size of a flow that crosses a link for at least a part of the run."""
 
     rtt_ns: int
     segment_bytes: int
@@ -153,7 +153,7 @@ def _circles(routed: RoutedFlow) -> Iterator[tuple[int, ...]]:
 
 
 _SEGMENT_BYTES = 1_514
-"""Segment size for a link that no flow crosses."""
+"""Segment size in bytes that is assumed for a link that no flow crosses."""
 
 
 def _absolute(hop: Hop, crossing: Sequence[_Crossing]) -> DropTail | Discipline:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def nics_of(hosts: Iterable[Host], taken: Container[str]) -> dict[str, Link]:
-    """Return the NIC of every host with a NIC. A NIC is a link without delay to a node where the host's other
-    links begin.
+    """Return the NIC of every host that has one, by host. A NIC is a link without delay, from the host to an
+    additional node. All other links of the host begin at this node.
 
     Args:
         hosts: The hosts of the scenario.

@@ -1,4 +1,4 @@
-"""Parts of a network: nodes, links, media and routes. All engines build their networks from them."""
+"""Parts of a network: nodes, links, media and routes. All engines build their networks from these parts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Node(NamedTuple):
 
     name: str
     kind: Literal["host", "router"]
-    """A host sends or receives data of a flow; in a graph it forwards as well. A router only forwards."""
+    """A "host" sends or receives data of a flow. In a graph, it also forwards packets. A "router" only
+    forwards packets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +196,9 @@ class RoutedFlow:
     flow: Flow
     tcp: Tcp
     source: str
-    """The node that sends data. If the route's first link starts at another node, the two nodes are at the
-    same place. The same holds for the end of a link and the start of the next link."""
+    """The node that sends data. If the first link of the route starts at another node, this node is at the
+    same place as the sender, without delay between them. The same is true for the end of a link and the start
+    of the next link."""
     target: str
     """The node that receives data."""
     forward: Route
@@ -205,7 +207,7 @@ class RoutedFlow:
     """Changes of the route, in the order of time."""
     steering: Steering | None = None
     relayed: Relayed | None = None
-    """The terminating host from which this connection forwards the data of the previous one, or None."""
+    """The terminating host that opens this connection, to forward the data of another connection; or None."""
     shares_hosts: bool = False
     """Whether other flows may use the same end nodes even if the scenario does not name `hosts`."""
 
@@ -241,7 +243,7 @@ class Network:
         return (*self.links, *chain.from_iterable(medium.ports for medium in self.media))
 
     def base_rtt_s(self, routed: RoutedFlow) -> float:
-        """Return the propagation delay of the data's route and the ACKs' route, without serialisation."""
+        """Return the sum of propagation delays of the routes of data and of ACKs, without serialisation."""
         return sum(self.hops[i].delay_ns for i in (*routed.forward, *routed.reverse)) / NANOSECONDS
 
 
@@ -254,7 +256,7 @@ def _least(*rates_bps: int | None) -> int | None:
 
 
 def unused(name: str, taken: Container[str]) -> str:
-    """Return a name for a node that is not taken."""
+    """Return `name`, with hyphens appended until it is not in `taken`."""
     while name in taken:
         name += "-"
     return name

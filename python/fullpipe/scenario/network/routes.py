@@ -1,4 +1,4 @@
-"""Routes: shortest paths, reroutes, controllers."""
+"""Routes of flows: shortest paths, reroutes, and routes that controllers can choose."""
 
 import heapq
 from collections import defaultdict
@@ -32,7 +32,7 @@ class Edge:
 
 
 _Step = tuple[str, int]
-"""The previous node, and the index of the edge from it."""
+"""The previous node, and the index of the edge from the previous node."""
 
 
 class NoRouteError(ValueError):
@@ -133,7 +133,7 @@ def _is_before(one: _Step, other: _Step, steps: Mapping[str, _Step]) -> bool:
     return one[1] < other[1]
 
 
-# Changes of the routes of flows: the reroutes of flows, and the reroutes of links that flows cross.
+# Changes of the routes of flows: reroutes of the flows themselves, and reroutes of links that they cross.
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def replacements(
         described: Links of the scenario, each with its index in `links`. The opposite direction of a duplex
             link has the next index.
         links: The links of the network.
-        router: Finds the routes.
+        router: Router that finds the routes.
         duration_s: Duration of the run.
 
     Raises:
@@ -188,7 +188,7 @@ def fixed_reroutes(
     first.
 
     Raises:
-        NoRouteError: If no such route exists.
+        NoRouteError: If the route of a change does not exist.
     """
     planned = dict(zip(("data", "acks"), _both(flow, flow.via, router), strict=True))
     instead: dict[str, dict[int, Route]] = {"data": {}, "acks": {}}
@@ -231,10 +231,10 @@ def steers(controller: RouteController, flow: Flow) -> bool:
 
 
 def steering(controllers: Sequence[RouteController], flow: Flow, router: Router) -> Steering | None:
-    """Return the controller of a flow's route with the possible routes, or None if it has no controller.
+    """Return the controller that chooses the route of a flow and the possible routes, or None.
 
     Raises:
-        NoRouteError: If no such route exists.
+        NoRouteError: If one of the possible routes does not exist.
     """
     for number, controller in enumerate(controllers):
         if steers(controller, flow):

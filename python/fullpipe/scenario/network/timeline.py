@@ -49,9 +49,9 @@ def timeline(link: LinkModel, first: Values, duration_s: float, where: str) -> l
 
     Args:
         link: The link.
-        first: Initial values of the link, as far as they are known.
+        first: Initial values of the link. Unknown values are left out.
         duration_s: Duration of the run.
-        where: The link's place in the scenario, for messages.
+        where: Path of the link in the scenario, for messages.
 
     Raises:
         ProblemsError: If a shape needs a value that is unknown.
@@ -109,7 +109,7 @@ def _between_steps_s(shape: Spike | Cycle | Wave | MarkovChannel) -> float:
 
 
 class _History:
-    """The values of a link at any time, from given steps."""
+    """The values of a link at any time, as they follow from a list of steps."""
 
     def __init__(self, first: Values, steps: Iterable[Step]) -> None:
         self._times: dict[str, list[int]] = {}
@@ -216,7 +216,7 @@ def _until(steps: Iterator[Step], end_ns: int, grace: int = 10_000) -> Iterator[
 
 
 def _between(low: Values, high: Values, share: float, where: str) -> Values:
-    """Interpolate between two states."""
+    """Return the values at `share` (0 to 1) of the way from one state to another."""
     return {key: _mixed(low[key], high[key], share, where) for key in high}
 
 
@@ -228,4 +228,4 @@ def _mixed(low: Any, high: Any, share: float, where: str) -> Any:
     if isinstance(low, int | float) and isinstance(high, int | float):
         value = low + (high - low) * share
         return round(value) if isinstance(high, int) else value
-    raise ProblemsError(f"{where}: there is nothing between {low} and {high}")
+    raise ProblemsError(f"{where}: cannot change gradually from {low} to {high}")

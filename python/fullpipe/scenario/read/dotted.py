@@ -1,4 +1,4 @@
-"""Dotted keys: values set by them, axes of sweeps, overlays."""
+"""Dotted paths of scenario keys: setting values at paths, axes of sweeps, and overlays."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ MAX_PARTS = 50
 EVERY = "*"
 """Part of a path that matches every entry of a list."""
 _SHORT = {"cca": "kind", "queue": "kind", "workload": "kind", "trace": "file"}
-"""Keys whose table can be written as text. Each value is the key in the table that the text sets."""
+"""Keys whose table can be replaced by text, each with the key of the table that the text sets."""
 _DIGITS = 9
-"""Maximum number of digits of an entry's index."""
+"""Maximum number of digits of an index in a path."""
 
 
 def normal(path: str) -> str:
@@ -147,12 +147,13 @@ Sweep = Mapping[str, Axis]
 
 
 class Step(NamedTuple):
-    """A place on one axis, or a point of the sweep, which is a place on all axes."""
+    """One value or variant of an axis; or a point of the sweep, which has one value or variant of every
+    axis."""
 
     named: Mapping[str, Any]
-    """Identification of the place: a path and its value, or the key of variants and a variant's name."""
+    """Names of the step: the path with its value, or the key of the axis with the name of the variant."""
     values: Mapping[str, Any]
-    """The scenario's values at the place, by path."""
+    """Values that the step sets in the scenario, by path."""
 
 
 def paths_of(key: str) -> list[str]:
@@ -165,7 +166,7 @@ def paths_of(key: str) -> list[str]:
 
 
 def steps(key: str, axis: Axis) -> list[Step]:
-    """Return the places on an axis, in order.
+    """Return the values or variants of an axis, in order.
 
     Raises:
         ScenarioError: If a list among the values of linked paths does not have one value per path.
@@ -192,7 +193,8 @@ def each_path(key: str, value: Any) -> dict[str, Any]:
 
 
 def _of_each(key: str, paths: Sequence[str], value: Any) -> dict[str, Any]:
-    """Return the value of each linked path: its item of a list, or a common value."""
+    """Return the value of each linked path. A list has one value per path; any other value is common to
+    all."""
     if not isinstance(value, list | tuple):
         return dict.fromkeys(paths, value)
     if len(value) != len(paths):
@@ -203,7 +205,7 @@ def _of_each(key: str, paths: Sequence[str], value: Any) -> dict[str, Any]:
 
 
 def points(sweep: Sweep) -> Iterator[Step]:
-    """Yield every combination of the places on all axes; the last axis changes fastest."""
+    """Yield every combination of one value or variant per axis. The last axis changes fastest."""
     for combined in product(*(steps(key, axis) for key, axis in sweep.items())):
         yield Step(
             {name: value for step in combined for name, value in step.named.items()},
@@ -212,7 +214,7 @@ def points(sweep: Sweep) -> Iterator[Step]:
 
 
 def paths(sweep: Sweep) -> list[str]:
-    """Return every swept path, once per axis with this path."""
+    """Return every swept path. A path on several axes is repeated."""
     return [path for key, axis in sweep.items() for path in _paths(key, axis)]
 
 
@@ -223,7 +225,9 @@ def _paths(key: str, axis: Axis) -> Iterable[str]:
 
 
 def pinned(sweep: Sweep, path: str, value: Any) -> tuple[dict[str, Axis], Mapping[str, Any]]:
-    """Fix a path, or the key of variants, to one value. Return the remaining sweep and the values by path.
+    """Set a swept path to one value, or an axis of variants to one variant.
+
+    Return the remaining sweep, and the values to set in the scenario by path.
 
     Raises:
         ScenarioError: If the path is inside a swept table, or is set by variants.
@@ -251,8 +255,8 @@ def _check_pinned(path: str, swept: str, variants: str | None) -> None:
 
 
 def _without(key: str, axis: Sequence[Any], path: str) -> "dict[str, Axis] | Sequence[Any]":
-    """Return an axis without a path. The result is empty if the axis has no other paths, and unchanged if the
-    axis lacks the path."""
+    """Return an axis without `path`. The result is empty if the axis has no other path. If the axis does not
+    have the path, it is returned unchanged."""
     linked = paths_of(key)
     kept = [swept for swept in linked if not covers(path, swept)]
     if len(kept) == len(linked):
@@ -267,9 +271,9 @@ def _without(key: str, axis: Sequence[Any], path: str) -> "dict[str, Axis] | Seq
 
 BASE, SET, LABELS = "base", "set", "labels"
 MOST_BASES = 10
-"""Longest chain of files that extend one another."""
+"""Maximum number of files in a chain in which each file extends the next file."""
 _WHOLE = frozenset({"sweep"})
-"""Tables that replace the table of the base as a whole."""
+"""Tables that replace the table of the base completely, instead of being merged with it."""
 
 
 def resolved(tree: dict[str, Any], folder: Path, depth: int = 0) -> dict[str, Any]:
@@ -309,12 +313,12 @@ def _base(name: object, folder: Path, depth: int) -> dict[str, Any]:
 
 
 def _over(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge tables key by key. A table with a `kind`, and any value that is not a table, replaces the value
-    of the base."""
+    """Merge a table with the table of the base, key by key. A table with a `kind`, and any value that is not
+    a table, replaces the value of the base."""
     made = dict(base)
     for key, value in own.items():
         for other in other_spellings(made, key):
-            if other not in own:  # two spellings of a key in one file are refused
+            if other not in own:  # if a file has both spellings of a key, a later check refuses the file
                 made[key] = made.pop(other)
         before = made.get(key)
         is_whole = key in _WHOLE or not isinstance(value, Mapping) or "kind" in value

@@ -1,4 +1,4 @@
-"""Scenario files: TOML, bases, named files of the package."""
+"""Reading of scenario files: TOML text, files by path, and scenarios that ship with fullpipe."""
 
 import re
 import tomllib
@@ -27,7 +27,8 @@ _WORDS = rf'''
     | \#[^\n]*  # a comment
     | (?P<key>{_PART}(?:[ \t]*\.[ \t]*{_PART}){{0,{MAX_DEPTH}}})  # a key, a number, or text of one line
 '''
-"""Every alternative also matches unterminated text, so that each character is scanned once."""
+"""Pattern of words of TOML. Every alternative also matches unterminated text, so each character is scanned
+once."""
 
 
 class TooDeepError(ValueError):
@@ -54,8 +55,8 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def _with_brackets(message: str) -> str:
-    """Return a message of the parser with the name of a table as a file writes it, and a remedy for repeated
-    tables."""
+    """Return a message of the TOML parser about a repeated table, rewritten with TOML's spelling of the table
+    and a remedy. Other messages are returned unchanged."""
     found = re.match(r"Cannot declare (\(.*\)) twice(.*)", message)
     if not found:
         return message
@@ -78,7 +79,7 @@ def value_of(text: str) -> Any:
 def _check_keys(text: str) -> None:
     """Refuse keys with too many parts. Dots in strings and comments do not count."""
     if all(line.count(".") < MAX_DEPTH for line in text.split("\n")):
-        return  # a key is on one line
+        return  # no line, and so no key, has too many dots
     for word in re.finditer(_WORDS, text, re.VERBOSE):
         key = word["key"]
         if key and key.count(".") >= MAX_DEPTH and len(re.findall(_PART, key)) > MAX_DEPTH:
@@ -90,10 +91,10 @@ def _check_keys(text: str) -> None:
 
 MAX_FILE_BYTES = 1_000_000
 MAX_BITS = 1_024
-"""Longest whole number. Python refuses to print much longer numbers."""
+"""Maximum size of a whole number, in bits. Python refuses to print much longer numbers."""
 _SUFFIX = ".toml"
 _HARMLESS = frozenset({bool, float, type(None)})
-"""Types whose values `check_plain` never refuses."""
+"""Types of values that `check_plain` always accepts."""
 _FILES = ("file", "trace", "light")
 """Keys whose values name a file."""
 
@@ -149,7 +150,9 @@ def parse_toml(text: str, source: str | None = None) -> dict[str, Any]:
 
 
 def check_plain(data: object, where: str = "") -> None:
-    """Refuse data that no scenario has, and that could break recursive code. `where` begins the message.
+    """Refuse data that no scenario has, and that could break recursive code.
+
+    `where` is the beginning of the error message.
 
     Raises:
         ScenarioError: If tables and lists are too deeply nested, text is not Unicode, or a number is huge.
@@ -189,9 +192,10 @@ def _check_text(text: str, where: str) -> None:
 
 
 def located(tree: Any, folder: Path) -> Any:
-    """Return scenario data with file names made relative to the scenario's folder.
+    """Return scenario data in which relative file names begin with the scenario's folder.
 
-    A plain name that is not a file in this folder can be a recording that ships with fullpipe.
+    If this folder has no file of a name without folders, the name can be that of a recording that ships with
+    fullpipe.
     """
     if isinstance(tree, list):
         return [located(item, folder) for item in tree]

@@ -1,4 +1,4 @@
-"""Conversion of pydantic's errors to lines with the path, the mistake, and what to write instead."""
+"""Conversion of pydantic's errors to lines with the path of a key, the mistake, and what to write instead."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -39,7 +39,8 @@ _BOUNDS = {
 
 @dataclass(frozen=True)
 class _Place:
-    """The place of a mistake: the path as written, the field if there is one, and the keys of the table."""
+    """The place of a mistake: the path as the file writes it, its field if known, and the keys of its
+    table."""
 
     path: str
     field: FieldInfo | None
@@ -53,8 +54,10 @@ def problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
 
 
 def first_lines(lines: Iterable[str], count: int) -> list[str]:
-    """Return the first of about `count` lines without repetition, and a line with the number of omitted
-    lines."""
+    """Return the first `MOST_LINES` distinct lines, and a line with the number of omitted lines.
+
+    `count` is the approximate number of all lines.
+    """
     first = list(dict.fromkeys(islice(lines, MOST_LINES)))
     return first if count <= MOST_LINES else [*first, f"and {count - MOST_LINES} more"]
 
@@ -109,7 +112,7 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
 
 
 def _bound(bound: float, value: object) -> str:
-    """Return a bound in the unit of the given quantity, or as a plain number."""
+    """Return a bound as text: with a unit if the value is a quantity, else as a plain number."""
     for quantity, scale in ((DURATION, NANOSECONDS), (RATE, 1), (SIZE, 1)):
         if bound and isinstance(value, str) and value.split()[-1] in quantity.units:
             return quantity.format(round(bound * scale))
@@ -121,7 +124,7 @@ def _tag(context: Mapping[str, Any], place: _Place) -> str:
     if "tag" in context:
         wrong = shown(context["tag"])
         return f"unknown value {wrong}{suggestion(str(context['tag']), _quoted(context['expected_tags']))}"
-    return f"missing; there is {', '.join(_kinds(place.field))}"
+    return f"missing; write one of {', '.join(_kinds(place.field))}"
 
 
 def _kinds(field: FieldInfo | None) -> list[str]:
@@ -140,12 +143,12 @@ def _example(place: _Place) -> str:
 
 
 def _quoted(expected: str) -> list[str]:
-    """Return the options in pydantic's text "'auto' or 'always'"."""
+    """Return the quoted words in a text of pydantic, such as "'auto' or 'always'"."""
     return expected.split("'")[1::2]
 
 
 def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
-    """Follow pydantic's location through the models. Tags of unions are not part of the path."""
+    """Return the place of a location that pydantic reports. Tags of unions are not part of the path."""
     path, models = "", [model]
     field: FieldInfo | None = None
     siblings: tuple[str, ...] = ()
@@ -174,7 +177,7 @@ def _keys(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def _spellings(name: str, field: FieldInfo) -> list[str]:
-    """Return the spellings of a field's key in files. Fullpipe writes the first."""
+    """Return the keys that files may use for a field. Fullpipe writes the first key."""
     if isinstance(field.validation_alias, AliasChoices):
         return [str(choice) for choice in field.validation_alias.choices]
     return [field.alias or name]

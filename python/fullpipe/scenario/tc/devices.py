@@ -1,4 +1,4 @@
-"""Devices of a router, with the queues that `tc` sets up."""
+"""Devices of a router, and the conversion of their qdiscs to a queue, a rate and a wire."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,10 +21,10 @@ Table = dict[str, Any]
 
 @dataclass(frozen=True)
 class Shaper:
-    """A queue, its rate and the wire behind it, for one direction of a router."""
+    """One direction of a router: a queue, the rate at which it is served, and the wire behind it."""
 
     queue: Mapping[str, Any] = field(default_factory=dict)
-    """Table of the queue. Empty: no packet ever waits."""
+    """Table `queue` of a link. Empty: packets never wait."""
     rate_bps: int | None = None
     """Rate at which the queue is served. None: the queue itself shapes, or the rate is unlimited."""
     wire: Mapping[str, Any] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Shaper:
 
 @dataclass
 class Router:
-    """The shapers of a configuration. None: the direction has no shaper."""
+    """The two directions of a router. A direction without a shaper is None."""
 
     up: Shaper | None = None
     down: Shaper | None = None
@@ -52,21 +52,21 @@ class Router:
 
 # Devices with the queue disciplines that lines of `tc` set up.
 #
-# Options are parsed after all lines have been collected, as the lines of a device can come in any order.
+# Options are parsed only after all lines have been collected, as lines of a device can be in any order.
 
 
 _SHAPERS = ("htb", "hfsc", "tbf", "netem")
 _WITHOUT_ETHERNET = ("ppp", "pptp", "l2tp", "tun", "wg", "wwan", "ifb4ppp")
 """Prefixes of names of devices whose packets have no Ethernet header."""
 _MOST_DEEP = 8
-"""Deepest nesting of queues, as of HTB in Linux (`TC_HTB_MAXDEPTH`)."""
+"""Maximum nesting of queues: that of HTB in Linux (`TC_HTB_MAXDEPTH`)."""
 Id = tuple[int, int]
 """A handle or class: major and minor number."""
 
 
 @contextmanager
 def at_line(number: int) -> Iterator[None]:
-    """Within this context, prefix errors with a line number. 0: no prefix."""
+    """Context in which errors get the prefix "line N: ". A number of 0 means no prefix."""
     try:
         yield
     except FullpipeError as error:
@@ -77,7 +77,7 @@ def at_line(number: int) -> Iterator[None]:
 
 
 def link_of(line: Line) -> Router:
-    """Return the link that a single line sets up, as `up` of a router.
+    """Return the link that a single line configures, as the direction `up` of a router.
 
     Raises:
         ScenarioError: If an option is unknown, malformed or not modelled.
@@ -100,7 +100,7 @@ class Class:
 
 @dataclass
 class Device:
-    """A device with the lines that configure it."""
+    """A network device, with the lines of `tc` that configure it."""
 
     name: str
     qdiscs: dict[Id | None, tuple[int, Line]] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Device:
         return line.kind in _SHAPERS or ("bandwidth" in line.options and "unlimited" not in line.options)
 
     def able_bps(self, at: Id) -> int | None:
-        """Return the rate that a class reaches by borrowing up to its ceiling, or None without a rate."""
+        """Return the rate of a class when it borrows up to its ceiling; None if the class has no line."""
         chain: list[Class] = []
         above: Id | None = at
         while above is not None and (one := self.classes.get(above)) is not None and one not in chain:
@@ -136,9 +136,8 @@ class Device:
         """Return the shaper of the device, or None if no line sets up a queue.
 
         Args:
-            notes: Receives notes on options without a counterpart.
-            origin: The device that packets come from or go to. The name of the device shows whether frames
-                are Ethernet.
+            notes: List to which notes on options without a counterpart are added.
+            origin: The device that packets come from or go to. Its name shows whether it has Ethernet frames.
 
         Raises:
             ScenarioError: If a line is not understood or not modelled.
@@ -203,7 +202,7 @@ class _Tree:
         return table
 
     def _htb(self, line: Line, below: list[tuple[int, Line]]) -> Shaper:
-        """Return a rate with a queue, if all packets pass the same class."""
+        """Return the queue and the rate of the class that all packets pass."""
         classes, name = self._device.classes, self._device.name
         if not classes:
             return Shaper(self._queue(line))
@@ -228,12 +227,13 @@ class _Tree:
         return Shaper({"kind": "drop_tail", "packets": TX_QUEUE_PACKETS}, able_bps)
 
     def _mq(self, line: Line, below: list[tuple[int, Line]]) -> Shaper:
-        """Return one of the queues of mq. mq has one queue per transmit queue of the device."""
+        """Return one of the queues of mq, which must be equal. mq has a queue per transmit queue of a
+        device."""
         if not below:
             return Shaper(self._queue(line))
         if len({(child.kind, child.options) for _, child in below}) > 1:
             raise ScenarioError([f"tc: {self._device.name} has different queues below mq; keep one"])
-        self._notes.append(f"mq: of its {len(below)} queues, which are alike, one is taken")
+        self._notes.append(f"mq: one of its {len(below)} equal queues is used")
         return self.shaper(*below[0])
 
     def _netem(self, line: Line, below: list[tuple[int, Line]], above_bps: int | None) -> Shaper:
@@ -247,21 +247,21 @@ class _Tree:
                 raise ScenarioError([_not_below(below[0][1])])
             shapes = child.rate_bps is not None or bool(child.queue.keys() & {"rate_bps", "bandwidth_bps"})
             if shapes or netem.rate_bps is None:
-                self._notes.append(f"netem: limit {netem.limit} is left out: the queue below it decides")
+                self._notes.append(f"netem: limit {netem.limit} is left out: the queue below has the limit")
                 return Shaper(child.queue, _least(rate_bps, child.rate_bps), wire)
             kind = below[0][1].kind
             self._notes.append(f"{kind} below netem is left out: packets wait for the rate in netem")
         if rate_bps is None:
             self._notes.append(
-                f"netem: limit {netem.limit} is left out: no packet waits without a rate, and those on"
-                " the wire do not count here"
+                f"netem: limit {netem.limit} is left out: without a rate no packet waits, and packets on the"
+                " wire do not count towards a queue's limit"
             )
             return Shaper(wire=wire)
-        self._notes.append(f"netem: limit {netem.limit} is for packets that wait, without those on the wire")
+        self._notes.append(f"netem: limit {netem.limit} counts waiting packets, not packets on the wire")
         return Shaper({"kind": "drop_tail", "packets": netem.limit}, rate_bps, wire)
 
     def _tbf_above_netem(self, line: Line, below: tuple[int, Line], above_bps: int | None) -> Shaper:
-        """Return a tbf with netem below it, which replaces the queue and the limit of tbf (Linux
+        """Return a tbf with netem below it. netem replaces the queue and the limit of tbf (Linux
         `tbf_change`, `tbf_graft`)."""
         table = self._queue(line)
         number, child = below
@@ -272,7 +272,7 @@ class _Tree:
         del table["limit_bytes"]
         self._notes.append(
             "tbf: limit and latency have no effect above netem;"
-            f" its limit, {netem.limit}, is for packets that wait"
+            f" netem's limit, {netem.limit}, counts waiting packets"
         )
         return Shaper({**table, "packets": netem.limit}, _least(netem.rate_bps, above_bps), netem.wire)
 
@@ -315,4 +315,4 @@ def _checked(found: Shaper) -> Shaper:
 
 
 def _not_below(line: Line) -> str:
-    return f"tc: a queue below {brief(line.parent)} is not modelled, unless that is the only class of htb"
+    return f"tc: a queue below {brief(line.parent)} is modelled only if this is the only class of htb"

@@ -20,7 +20,8 @@ _OPTIONS = (
     *("limit", "latency", "delay", "loss", "drop", "seed", "ecn", "reorder", "corrupt", "gap"),
     *("duplicate", "distribution", "rate", "slot", "packetoverhead", "cellsize", "celloverhead"),
 )
-"""Options in the order of `netem_parse_opt`. Its function `matches` also accepts the beginning of a word."""
+"""Options in the order in which iproute2's `netem_parse_opt` compares them. It accepts the beginning of a
+word for the first option that matches."""
 _PRINTED = ("p13", "p31", "p32", "p23", "p14", "p", "r", "1-h", "1-k")
 """Names that `netem_print_opt` prints before the probabilities of a loss model."""
 _MOST_U32 = 2**32 - 1
@@ -33,7 +34,7 @@ class Netem:
     """The options of a netem line."""
 
     limit: int = DEFAULT_LIMIT
-    """Limit in packets, including those on the wire."""
+    """Limit in packets, including packets that are on the wire (delayed)."""
     rate_bps: int | None = None
     delay_ns: int = 0
     jitter_ns: int = 0
@@ -61,15 +62,15 @@ class Netem:
 
     @property
     def half_ns(self) -> int:
-        """Half the range of the jitter, rounded to whole us. A uniform jitter ranges over +- sqrt(3) standard
-        deviations."""
+        """Half the range of the jitter in ns. A uniform distribution with standard deviation s has the range
+        +-sqrt(3) s, which is rounded to whole us."""
         if self.distribution == "uniform":
             return self.jitter_ns
         return round(math.sqrt(3) * self.jitter_ns / _MICROSECOND) * _MICROSECOND
 
     def _delays(self) -> tuple[int, Table | None]:
-        """Return the smallest delay and the spread above this delay. `tabledist` draws from delay +-
-        jitter."""
+        """Return the smallest delay in ns, and the jitter as the spread above this delay. Linux's `tabledist`
+        draws from delay +- jitter."""
         half_ns = self.half_ns
         least_ns = max(0, self.delay_ns - half_ns)
         if not half_ns:
@@ -93,10 +94,10 @@ class Netem:
 
     @property
     def reordered_every(self) -> int:
-        """Mean number of packets from one packet that skips the delay to the next such packet.
+        """Mean number of packets from one packet that skips the delay to the next packet that skips it.
 
-        After a packet that skips the delay, gap - 1 packets never skip the delay. Each later packet skips the
-        delay with probability `reorder` (`netem_enqueue`).
+        After a packet that skips the delay, the next gap - 1 packets never skip it. Each later packet skips
+        it with probability `reorder` (`netem_enqueue`).
         """
         return round(max(1, self.gap) - 1 + 1 / self.reorder)
 
@@ -105,7 +106,7 @@ class Netem:
 
 
 def netem_of(words: Iterable[str]) -> Netem:
-    """Return the options in the words after `netem`.
+    """Parse the words after `netem`.
 
     Raises:
         ValueError: If an option is unknown or malformed, or options do not fit together.
@@ -134,13 +135,13 @@ def _approximations(found: Netem) -> list[str]:
         )
     if found.half_ns > found.delay_ns:
         notes.append(
-            f"netem sends a packet at once if the jitter {jitter} makes its delay negative; here delays are"
-            " uniform from 0 on"
+            f"netem sends a packet at once if the jitter {jitter} makes its delay negative; the link's delays"
+            " are uniform from 0 on"
         )
     if found.reorder:
         notes.append(
             f"netem: reorder makes one packet in {found.reordered_every} arrive"
-            f" {DURATION.format(found.delay_ns)} late; netem sends it early by that, and at random"
+            f" {DURATION.format(found.delay_ns)} late; netem sends random packets early by this time instead"
         )
     if found.corrupt:
         notes.append(f"netem: corrupt {found.corrupt:.6g} counts as loss: receivers drop damaged packets")
@@ -148,7 +149,7 @@ def _approximations(found: Netem) -> list[str]:
 
 
 def _share(text: str) -> float:
-    """Parse a probability. A value that the 32 bits of `set_percent` round to 0 is 0."""
+    """Parse a probability. A value that rounds to 0 in the 32 bits of iproute2's `set_percent` becomes 0."""
     value = probability(text)
     return value if round(value * _MOST_U32) else 0.0
 
@@ -205,7 +206,8 @@ class _Reader:
             self._correlation(option)
 
     def _time(self, option: str) -> int:
-        """Parse a time into ns. A bare number was in us before iproute2 6.9 (commit 9a6b231ea1b0)."""
+        """Parse a time into ns. A number without a unit is in ns, and was in us before iproute2 6.9 (commit
+        9a6b231ea1b0)."""
         text = self._words[0] if self._words else ""
         if is_bare(text):
             self.netem.notes.append(
@@ -260,13 +262,13 @@ class _Reader:
         self.netem.notes += [note] if note not in self.netem.notes else []
 
     def _is_number(self, skipping: tuple[str, ...] = ()) -> bool:
-        """Whether a number follows (`NEXT_IS_SIGNED_NUMBER`) after skipped words."""
+        """Whether the next word is a number (`NEXT_IS_SIGNED_NUMBER`), after the words in `skipping`."""
         while self._words and self._words[0] in skipping:
             self._words.popleft()
         return bool(self._words) and self._words[0].lstrip("-")[:1].isdigit()
 
     def _numbers(self) -> list[str]:
-        """Consume the numbers that follow."""
+        """Remove the numbers at the front of the words, and return them."""
         found = []
         while self._is_number():
             found.append(self._words.popleft())

@@ -39,30 +39,29 @@ class Qdisc:
     """The mapping from words of `tc` to parameters of a queue."""
 
     queue: str
-    """Name in the catalogue."""
+    """Name of the queue in a scenario."""
     options: Mapping[str, tuple[str, Callable[[str], Any]]] = field(default_factory=dict)
     """Words with a value: the parameter and the parser of the value."""
     flags: Mapping[str, Table] = field(default_factory=dict)
-    """Words without a value: the parameters that they set. Empty: the behaviour is built in."""
+    """Words without a value: the parameters that they set. Empty: the queue always behaves in this way."""
     not_modelled: Mapping[str, str] = field(default_factory=dict)
     """Words without a counterpart, each with advice on what to do instead."""
     usual: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Words and values without effect in the scenario's queue, such as defaults that `tc qdisc show`
-    prints."""
+    """Words and values that are ignored, as they say what the queue does anyway, such as defaults that
+    `tc qdisc show` prints."""
     needed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Options that `tc` requires, each with a set of parameters. At least one parameter of each set must be
-    set."""
+    """Options that `tc` requires, each with parameters of which at least one must be set."""
     defaults: Table = field(default_factory=dict)
     finish: Callable[[Table], Table] = _as_it_is
-    """Computes parameters that depend on several options."""
+    """Function that computes parameters that depend on several options."""
     note: str = ""
     """Note on a feature without a counterpart. Empty: none."""
 
 
 _LEAVE_OUT = "leave it out"
-_PACING = 'sockets are not seen at a router: a flow has tcp.pacing = "fq"'
+_PACING = 'a queue has no access to sockets; for pacing, write tcp.pacing = "fq"'
 _BANDS = {"bands": ("3",), "priomap": ("1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1",)}
-"""Bands of pfifo_fast and fq (Linux `prio2band`, `fq_prio2band`)."""
+"""Default bands of pfifo_fast and fq (Linux `prio2band`, `fq_prio2band`)."""
 _ECN: dict[str, Table] = {"ecn": {"ecn": True}, "noecn": {"ecn": False}}
 _BYTEMODE: dict[str, Table] = {"bytemode": {"bytemode": True}, "nobytemode": {"bytemode": False}}
 _ADAPTIVE: dict[str, Table] = {word: {"adaptive": True} for word in ("adaptive", "adaptative")}
@@ -97,7 +96,7 @@ _BUCKET_NEEDS = {"rate": ("rate_bps",), "burst": ("burst_bytes",)}
 
 
 def _tbf(found: Table) -> Table:
-    """Convert a latency to a limit: the burst, plus the bytes that can be sent in the latency."""
+    """Convert a latency to a limit: limit = burst + (bytes that the rate sends in the latency)."""
     if "peak_bps" in found and "mtu_bytes" not in found:
         raise ValueError("peakrate needs mtu (minburst), too")
     latency_us = found.pop("latency_us", None)
@@ -175,15 +174,15 @@ _CAKE_FLAGS: dict[str, Table] = {
 }
 
 ELSEWHERE = {
-    "netem": "a link has delay, jitter and loss of its own in a scenario",
+    "netem": "in a scenario, delay, jitter and loss are keys of the link",
     "htb": "its rate is in lines of classes, as tc class show prints; give all lines in a file",
-    "mq": "it has a queue for each processor; write the one below it",
-    "noqueue": "a link without a queue leaves it out",
-    "sfq": "write fq with its limit: it drops what arrives, where sfq drops from the longest flow",
-    "prio": "packets have no bands by filters; write the queue of the band that counts",
+    "mq": "it has a queue for each processor; write one of the queues below mq",
+    "noqueue": "for a link without a queue, leave out the queue",
+    "sfq": "write fq with the same limit; when full, fq drops arrivals, sfq packets of the longest flow",
+    "prio": "filters are not modelled, so packets have no bands; write the queue of one band",
     **dict.fromkeys(
         ("hfsc", "drr", "qfq", "ets", "cbq"),
-        "packets have no classes by filters; write the queue of the class that counts",
+        "filters are not modelled, so packets have no classes; write the queue of one class",
     ),
 }
 """Queue disciplines of Linux without a counterpart, each with advice on what to write instead."""
@@ -196,7 +195,7 @@ QDISCS: dict[str, Qdisc] = {
         "drop_tail",
         defaults={"packets": TX_QUEUE_PACKETS},
         usual=_BANDS,
-        note="pfifo_fast: the band of unmarked packets is taken for all three",
+        note="pfifo_fast: one queue, like the band of unmarked packets, replaces its three bands",
     ),
     "bfifo": Qdisc(
         "drop_tail",
@@ -228,7 +227,7 @@ QDISCS: dict[str, Qdisc] = {
             **dict.fromkeys(("mtu", "peakrate", "avrate"), _LEAVE_OUT),
             **dict.fromkeys(
                 ("pass", "ok", "pipe", "continue", "reclassify", "conform-exceed"),
-                "what exceeds the rate is dropped",
+                "packets above the rate are always dropped",
             ),
         },
         usual={"conform-exceed": ("drop", *(f"drop/{word}" for word in ("ok", "pass", "pipe", "continue")))},
@@ -264,7 +263,7 @@ QDISCS: dict[str, Qdisc] = {
         not_modelled={
             "nopacing": "leave maxrate out",
             **dict.fromkeys(("horizon", "horizon_cap", "horizon_drop", "offload_horizon"), _PACING),
-            **dict.fromkeys(("bands", "priomap", "weights"), "they are always the kernel's own"),
+            **dict.fromkeys(("bands", "priomap", "weights"), "the defaults of the kernel are used"),
             **dict.fromkeys(("buckets", "timer_slack", "defrate"), _LEAVE_OUT),
         },
         usual={
@@ -333,11 +332,11 @@ QDISCS: dict[str, Qdisc] = {
         not_modelled={
             **dict.fromkeys(("autorate-ingress", "autorate_ingress"), "give a bandwidth"),
             "no-split-gso": "packets are always single",
-            "fwmark": "classes go by the dscp of flows",
+            "fwmark": "classes follow the dscp of flows",
         },
         finish=_cake,
     ),
 }
 QDISCS["cake_mq"] = replace(
-    QDISCS["cake"], note="cake_mq: the queues of all processors, which share the rate, are one here"
+    QDISCS["cake"], note="cake_mq: one queue replaces the queues of all processors, which share the rate"
 )

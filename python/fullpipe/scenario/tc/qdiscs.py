@@ -3,7 +3,7 @@
 >>> queue_of("tc qdisc add dev eth0 root tbf rate 20mbit burst 1600 limit 100k")
 {'kind': 'tbf', 'rate_bps': 20000000, 'burst_bytes': 1600, 'limit_bytes': 102400}
 
-Options left out have the kernel's defaults. The queues of fullpipe have the same defaults.
+Options that a line leaves out have the kernel's defaults, as the queues of fullpipe have the same defaults.
 """
 
 import re
@@ -47,7 +47,7 @@ class Line:
 
     @property
     def stab_left_out(self) -> str:
-        """Note for a queue discipline whose counterpart has no size table."""
+        """Note for a queue discipline whose counterpart in fullpipe has no size table."""
         return f"stab {' '.join(self.stab)} is left out: links count tcp.link_overhead"
 
 
@@ -72,12 +72,12 @@ def printed(words: Sequence[str]) -> Line:
 
 
 def is_printed(words: Sequence[str]) -> bool:
-    """Whether words are a line of `tc qdisc show`."""
+    """Whether words are a qdisc line in the output of `tc qdisc show`."""
     return len(words) > 2 and words[0] == "qdisc" and re.fullmatch("[0-9a-f]*:", words[2]) is not None
 
 
 def _head(rest: deque[str]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Consume the words before the kind, and return them and the words of `stab`."""
+    """Remove the words before the kind from `rest`. Return their values, and the words of `stab`."""
     said: dict[str, str] = {}
     stab: list[str] = []
     while rest and rest[0] in (*_WITH_VALUE, *_ALONE, "stab"):
@@ -92,7 +92,7 @@ def _head(rest: deque[str]) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def queue_of(line: str) -> Table:
-    """Return the queue of a scenario that a line of `tc` sets up.
+    """Return the queue of a scenario that corresponds to a line of `tc`.
 
     Args:
         line: `tc qdisc add dev eth0 root ...`, or `tc filter ... police ...` for a policer.
@@ -108,7 +108,7 @@ def queue_of(line: str) -> Table:
 
 
 def read(line: str) -> Line:
-    """Parse a line of `tc`. Options are not parsed.
+    """Parse a line of `tc` into kind, device, parent and options. The options are not parsed.
 
     Raises:
         ScenarioError: If the line has another form.
@@ -128,7 +128,7 @@ def read(line: str) -> Line:
 
 
 def policer(words: Iterable[str]) -> Line:
-    """Return the policer that the words after `police` set up."""
+    """Return the policer that the words after `police` describe."""
     return Line("police", tuple(takewhile(lambda word: word != "flowid", words)))
 
 
@@ -145,7 +145,7 @@ def queue(line: Line, has_ethernet: bool = True) -> tuple[Table, list[str]]:
     """
     kind = line.kind
     if kind in ELSEWHERE:
-        raise ScenarioError([f"tc: {kind} is not a queue here; {ELSEWHERE[kind]}"])
+        raise ScenarioError([f"tc: {kind} has no counterpart; {ELSEWHERE[kind]}"])
     if kind not in QDISCS:
         raise UnknownNameError("qdisc", kind, QDISCS)
     qdisc = QDISCS[kind]
@@ -197,8 +197,10 @@ def _parameters(kind: str, qdisc: Qdisc, options: Sequence[str]) -> Table:
 
 
 def _takes(words: deque[str], usual: str) -> bool:
-    """Consume the values of an option if these are the usual values. Older versions of tc print "10s" as
-    "10.0s"."""
+    """Remove the values of an option from `words` if they are the ignored values. Return whether they are.
+
+    Older versions of tc print "10s" as "10.0s".
+    """
     values = usual.split()
     there = [re.sub(r"\.0(?=[a-z])", "", word) for word in islice(words, len(values))]
     if there != values:
@@ -209,7 +211,8 @@ def _takes(words: deque[str], usual: str) -> bool:
 
 
 def _set(found: Table, key: str, value: Any) -> None:
-    """Set a parameter. None removes it; overheads are added, as in `ethernet ether-vlan`."""
+    """Set a parameter. A value of None removes the parameter. Overheads add up, as in `ethernet
+    ether-vlan`."""
     if value is None:
         found.pop(key, None)
     elif key == "overhead":
@@ -219,10 +222,11 @@ def _set(found: Table, key: str, value: Any) -> None:
 
 
 def _counted(cake: Table, stab: Sequence[str], has_ethernet: bool) -> Table:
-    """Return the parameters that a size table (`stab`) gives to a CAKE.
+    """Return the parameters of CAKE that correspond to a size table (`stab`).
 
     CAKE takes the size of packets from the table (Linux `cake_overhead`, `qdisc_calculate_pkt_len`). A size
-    from the table includes the header of the device, while CAKE's own overhead counts from the IP header.
+    in the table includes the header of the device. CAKE's own overhead is added to the size from the IP
+    header on.
     """
     if cake.keys() & {"overhead", "mpu", "framing"}:
         raise ValueError("stab together with an overhead of CAKE is not modelled; give one of them")

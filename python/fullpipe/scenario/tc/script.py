@@ -15,7 +15,8 @@ from fullpipe.scenario.tc.qdiscs import ADDED, MAX_LINE, line_of
 #     qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 18Mbit diffserv3 triple-isolate nonat nowash noatm
 #      Sent 12054 bytes 117 pkt (dropped 0, overlimits 0 requeues 0)
 #
-# Lines that begin with none of "qdisc", "class" and "filter" are statistics or shell prompts and are skipped.
+# Lines that begin with neither "qdisc", "class" nor "filter" are statistics or shell prompts. They are
+# skipped.
 
 
 _UNNAMED = "this device"
@@ -43,8 +44,8 @@ def read(lines: Iterable[str], assembly: Assembly) -> None:
 
 
 def _read(number: int, words: Sequence[str], name: str, assembly: Assembly) -> str:
-    """Add a line and return the name of its device. Lines lack the name if `tc` was called for a single
-    device."""
+    """Add a line, and return the name of its device. If `tc` was called for a single device, lines do not
+    have the name; it is then `name`."""
     first, text = words[0] if words else "", " ".join(words)
     if qdiscs.is_printed(words):
         found = qdiscs.printed(words)
@@ -63,7 +64,7 @@ def _read(number: int, words: Sequence[str], name: str, assembly: Assembly) -> s
     return name
 
 
-# Parsing of a script that sets up a router: the queues of its devices and redirections.
+# Parsing of a shell script that configures a router: queues of its devices, and redirections between devices.
 #
 #     IF=eth0
 #     tc qdisc replace dev $IF root cake bandwidth 9mbit
@@ -80,7 +81,7 @@ _OTHER_ACTIONS = ("del", "delete", "show", "list", "ls", "get")
 _IGNORED = frozenset(
     ("modprobe", "insmod", "rmmod", "set", "echo", "printf", "true", "false", ":", "logger", "sleep", "exit")
 )
-"""Commands without an effect on queues; "exit" ends the script."""
+"""Commands without an effect on queues. The command "exit" ends the script."""
 _LEFT_OUT = frozenset(("ethtool", "sysctl"))
 _WITH_EFFECT = frozenset(("mtu", "txqueuelen", "txqlen", "qlen"))
 """Words of `ip` and `ifconfig` that change a queue or the size of packets."""
@@ -98,13 +99,13 @@ _VARIABLE = re.compile(rf"\$(?:\{{({_NAME})\}}|({_NAME})|)")
 _COMPUTED = re.compile(r"\$\(|`")
 _COMPUTED_VARIABLE = re.compile(rf"\s*(?:(?:{'|'.join(sorted(_DECLARES))})\s+)?({_NAME})=")
 _PLAIN = re.compile(r"[\w./:,%+@=\- ]*")
-"""Values that a shell would not change."""
+"""Pattern of values that a shell does not expand or split."""
 _REDIRECTION = re.compile(r"(?:(?<!\S)\d+|&)?>{1,2}\s*(?:&\s*\d|[^\s;&|]+)")
 _OPERATORS = ";&|"
 
 
 def router_of(text: str) -> Router:
-    """Return the router that a script sets up, or that output of `tc qdisc show` describes.
+    """Return the router that a script configures, or that output of `tc qdisc show` describes.
 
     Raises:
         ScenarioError: If a line is not understood, or the device towards the line is ambiguous.
@@ -124,12 +125,12 @@ def router_of(text: str) -> Router:
 
 
 class _Script:
-    """A reader of shell lines that tracks variables."""
+    """Reads the lines of a shell script, and keeps the values of its variables."""
 
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
         self._variables: dict[str, str | None] = {}
-        """Values of variables. None: the value is not plain."""
+        """Values of variables. None: only a shell could compute the value."""
         self._has_ended = False
 
     def read(self, number: int, line: str) -> None:
@@ -150,9 +151,7 @@ class _Script:
         if found := _COMPUTED_VARIABLE.match(line):
             self._variables[found[1]] = None
         elif line.split(maxsplit=1)[0] not in _IGNORED:
-            raise ScenarioError(
-                ["tc: the output of a command, and arithmetic, are not computed; write the value"]
-            )
+            raise ScenarioError(["tc: command substitution and arithmetic are not computed; write the value"])
 
     def _command(self, number: int, operator: str, words: Sequence[str]) -> None:
         assigned = [found for word in words if (found := _ASSIGNMENT.fullmatch(word))]
@@ -168,7 +167,7 @@ class _Script:
             return
         if first in _DECIDES or "(" in first:
             raise ScenarioError(
-                [f"tc: {shown(first)} decides what is run; write out the lines of tc that it runs"]
+                [f"tc: control flow ({shown(first)}) is not supported; write the lines of tc that are run"]
             )
         words = [part for word in words for part in self._expanded(word)]
         if sum(map(len, words)) > MAX_LINE:
@@ -185,13 +184,13 @@ class _Script:
         return value if _PLAIN.fullmatch(value) and len(value) <= MAX_LINE else None
 
     def _expanded(self, word: str) -> list[str]:
-        """Expand the variables of a word, which can give several words."""
+        """Return the words that a word becomes when its variables are expanded."""
         return _VARIABLE.sub(self._value, word).split() if "$" in word else [word]
 
     def _value(self, found: re.Match[str]) -> str:
         name = found[1] or found[2]
         if name is None:
-            raise ScenarioError([f"tc: {shown(found.string)} is no plain variable; write its value"])
+            raise ScenarioError([f"tc: {shown(found.string)} is not a plain variable; write its value"])
         value = self._variables.get(name)
         if value is None:
             raise ScenarioError(
@@ -213,18 +212,18 @@ class _Script:
         elif command == "tc" or (command in _KINDS and len(words) > 1 and words[1] in ADDED):
             if operator in ("|", "||"):
                 raise ScenarioError(
-                    [f'tc: "{operator}" decides what is run; write the lines of tc that are run']
+                    [f'tc: "{operator}" is not supported; write the lines of tc that are run']
                 )
             self._tc(number, words[1:] if command == "tc" else words, space)
         elif command in _LEFT_OUT or (command in ("ip", "ifconfig") and _WITH_EFFECT.intersection(words)):
             self._assembly.notes.append(f"line {number} is left out: {' '.join(words)[:100]}")
         elif command not in (*_IGNORED, "ip", "ifconfig") and operator != "|":
-            raise ScenarioError([f"{shown(' '.join(words)[:80])} is no line of tc"])
+            raise ScenarioError([f"{shown(' '.join(words)[:80])} is not a command of tc; leave it out"])
 
     def _tc(self, number: int, words: Sequence[str], space: str) -> None:
         while words and words[0].startswith("-"):
             if words[0].startswith(("-b", "-force")):
-                raise ScenarioError(["tc: a batch is not read from elsewhere; write its lines"])
+                raise ScenarioError(["tc: batch files are not read; write the lines of the batch"])
             if words[0] in ("-n", "-net", "-netns"):
                 space, words = f"{''.join(words[1:2])}/", words[1:]
             words = words[1:]
@@ -247,10 +246,9 @@ class _Script:
 
 
 def _commands(line: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the commands of a line. Each command has the operator before it, unless the operator is ";" or
-    "&"."""
+    """Yield the commands of a line, each after the operator before it: "|", "||", "&&", or "" for others."""
     if "<<" in line:
-        raise ScenarioError(["tc: a text within the script is not read; write its lines as lines of tc"])
+        raise ScenarioError(["tc: here-documents (<<) are not read; write their lines as lines of tc"])
     lexer = shlex.shlex(_REDIRECTION.sub(" ", line), posix=True, punctuation_chars=_OPERATORS)
     lexer.whitespace_split = True
     operator, words = "", list[str]()

@@ -1,4 +1,4 @@
-"""Conversion of a section of OpenWrt's `/etc/config/sqm` to the queues that sqm-scripts set up.
+"""Conversion of a section of OpenWrt's `/etc/config/sqm` to the queues that sqm-scripts configure.
 
 Sources: openwrt.org, "SQM configuration /etc/config/sqm", and the source of sqm-scripts. Comments name the
 files and functions of sqm-scripts.
@@ -37,12 +37,13 @@ _DEFAULTS: Mapping[str, str] = {
     "squash_ingress": "1",
     "autorate": "0",
 }
-"""Values of missing or empty options (defaults.sh, which has no default of `script`)."""
+"""Values of missing or empty options (defaults.sh of sqm-scripts; it has no default for `script`)."""
 _NO_EFFECT = (
     *("debug_logging", "verbosity", "tcMTU", "tcTSIZE"),
     *("qdisc_advanced", "qdisc_really_really_advanced", "linklayer_advanced"),
 )
-"""Options for logs, for the router's web page and for the size of `tc` size tables."""
+"""Options without effect on queues: for logs, for the router's web page, and for dimensions of size
+tables."""
 _LEFT_OUT: Mapping[str, str] = {
     "use_mq": "the queues of one processor each",
     "shaper_burst": "the burst of HTB",
@@ -63,9 +64,9 @@ _AUTORATE = (
 _CAKE = ("piece_of_cake.qos", "layer_cake.qos")
 _SHAPERS = ("simplest.qos", "simplest_tbf.qos", "simple.qos")
 _SLOP_KBIT = 16
-"""Difference between the rate and the ceiling of best effort (BE_CEIL of simple.qos)."""
+"""Rate minus the ceiling of the best-effort class, in kbit/s (BE_CEIL of simple.qos)."""
 _LONGEST_PACKET_BITS = 33 * 53 * 8
-"""Size of a packet in 33 cells of ATM (MAX_DELAY of `adapt_target_to_slow_link`)."""
+"""Size of a packet in 33 ATM cells of 53 bytes, in bits (MAX_DELAY of `adapt_target_to_slow_link`)."""
 _LEAST_TARGET_US = 5_000
 _INTERVAL_ABOVE_TARGET_US = (100 - 5) * 1_000
 _TIMES = ("s", "sec", "secs", "ms", "msec", "msecs", "us", "usec", "usecs")
@@ -89,8 +90,8 @@ class _Direction:
     """First letter of the direction's options."""
     ecn: str
     quantum: str
-    """Quantum of the class of unmarked packets in bytes, if simple.qos has three classes (egress(), ingress()
-    there)."""
+    """Quantum of the class of unmarked packets in bytes, if simple.qos makes three classes (functions
+    egress() and ingress() of simple.qos)."""
 
 
 _UP = _Direction("upload", "e", "egress_ecn", "300")
@@ -103,7 +104,7 @@ def is_sqm(text: str) -> bool:
 
 
 def router_of(text: str) -> Router:
-    """Return the router that the enabled section of a file sets up.
+    """Return the router that the enabled section of a file describes.
 
     Raises:
         ScenarioError: If not exactly one section is enabled, or an option is unknown, malformed or not
@@ -126,7 +127,8 @@ def router_of(text: str) -> Router:
 
 
 def _enabled(sections: Sequence[_Section]) -> _Section:
-    """Return the only section that is not disabled. sqm-scripts require enabled '1' (`start_sqm_section`)."""
+    """Return the only section that is not disabled. A section without the option `enabled` counts as enabled,
+    although sqm-scripts require enabled '1' (`start_sqm_section`)."""
     enabled = [one for one in sections if one["enabled"] not in ("0", "off", "false", "no", "disabled")]
     if len(enabled) == 1:
         return enabled[0]
@@ -190,7 +192,7 @@ def _made(line: Line, notes: list[str]) -> Shaper:
 
 
 def _is_cake(section: _Section) -> bool:
-    """Whether CAKE shapes, according to the name of the script or cake_egress() of simplest.qos."""
+    """Whether CAKE shapes: in the scripts for CAKE, and in simplest.qos with qdisc cake (cake_egress())."""
     script = section["script"]
     return script in _CAKE or (section["qdisc"] == "cake" and script == "simplest.qos")
 
@@ -203,8 +205,8 @@ def _has_classes(section: _Section, direction: _Direction) -> bool:
 
 
 def _cake_words(section: _Section, direction: _Direction) -> list[str]:
-    """Return the words for CAKE's classes and other options (egress, ingress of scripts). If two words
-    conflict, the later word counts."""
+    """Return the words for CAKE's classes and other options (functions egress and ingress of the scripts). If
+    two words conflict, the later word counts."""
     ignores = direction is _DOWN and section["squash_ingress"] == "1"
     words = ["diffserv3" if section["script"] == "layer_cake.qos" and not ignores else "besteffort"]
     if direction is _DOWN and section["squash_dscp"] == "1" and section["script"] in _CAKE:
@@ -251,8 +253,8 @@ def _leaf(section: _Section) -> str:
 
 
 def _leaf_words(section: _Section, direction: _Direction, qdisc: str) -> tuple[str, ...]:
-    """Return options of the queue below a shaper in the scripts' order (`get_limit` to `get_quantum` of
-    functions.sh)."""
+    """Return the options of the queue below a shaper, in the order of sqm-scripts (`get_limit` to
+    `get_quantum` of functions.sh)."""
     i = direction.letter
     has_quantum = qdisc == "fq_codel" and _has_classes(section, direction)
     return (
@@ -265,8 +267,8 @@ def _leaf_words(section: _Section, direction: _Direction, qdisc: str) -> tuple[s
 
 
 def _target(text: str, qdisc: str, kbit: int) -> list[str]:
-    """Return target and interval like `get_target` of functions.sh, which reads leading digits and trailing
-    letters."""
+    """Return the words for target and interval, as `get_target` of functions.sh does. It reads the leading
+    digits and the trailing letters of the option."""
     number, unit = re.match("[0-9]+", text), re.search("[A-Za-z]+$", text)
     if number and unit and unit[0] in _TIMES:
         return ["target", f"{number[0]}{unit[0]}"]
@@ -280,7 +282,8 @@ def _target(text: str, qdisc: str, kbit: int) -> list[str]:
 
 
 def _adapted_us(kbit: int) -> tuple[int, int]:
-    """Return target and interval for a rate (`adapt_target_to_slow_link`, `adapt_interval_to_slow_link`)."""
+    """Return target and interval in us for a rate (`adapt_target_to_slow_link`,
+    `adapt_interval_to_slow_link`)."""
     target_us = max(_LEAST_TARGET_US, _LONGEST_PACKET_BITS * 1_000 // kbit)
     return target_us, _INTERVAL_ABOVE_TARGET_US + target_us
 
@@ -303,9 +306,9 @@ def _notes(section: _Section) -> list[str]:
     shaped = [one for one in (_UP, _DOWN) if int(section[one.rate])]
     if classed := [one.rate for one in shaped if _has_classes(section, one)]:
         notes.append(
-            f"simple.qos, {' and '.join(classed)}: of its three classes that of unmarked packets is taken for"
-            f" all, {_SLOP_KBIT} kbit/s below the rate; left out are those of EF, CS6, AF42 and of CS1, ICMP;"
-            " to try classes, take layer_cake.qos with cake"
+            f"simple.qos, {' and '.join(classed)}: the class of unmarked packets, {_SLOP_KBIT} kbit/s below"
+            " the rate, has all packets; the classes of EF, CS6, AF42 and of CS1, ICMP are left out; for"
+            " classes, use layer_cake.qos with cake"
         )
     return [*notes, *(note for one in shaped if (note := _of_target(section, one)))]
 
@@ -313,14 +316,14 @@ def _notes(section: _Section) -> list[str]:
 def _of_defaults(section: _Section) -> list[str]:
     """Return notes on missing options."""
     notes = [
-        f"{key} is not set: sqm-scripts take {_DEFAULTS[key]} kbit/s"
+        f"{key} is not set: sqm-scripts use {_DEFAULTS[key]} kbit/s"
         for key in ("upload", "download")
         if not section.options.get(key)
     ]
     if section["enabled"] != "1":
-        notes.append("the section is read as enabled; sqm-scripts start it with option enabled '1' only")
+        notes.append("the section is read as enabled; sqm-scripts start it only with option enabled '1'")
     if not section.options.get("script"):
-        notes.append("script is not set: simple.qos is taken, while sqm-scripts start nothing")
+        notes.append("script is not set: simple.qos is used, while sqm-scripts would start nothing")
     return notes
 
 
@@ -330,7 +333,7 @@ def _of_layer(layer: str, how: str) -> list[str]:
     if how not in ("default", "cake", "tc_stab"):
         return [f"linklayer and overhead have no effect: sqm-scripts ignore {shown(how)} with cake"]
     if layer == "adsl" and how != "tc_stab":
-        return ["linklayer adsl adds no cells with cake: sqm-scripts do that for atm only"]
+        return ["linklayer adsl adds no cells with cake: sqm-scripts add ATM cells only for linklayer atm"]
     return []
 
 
@@ -343,5 +346,5 @@ def _of_target(section: _Section, direction: _Direction) -> str:
         interval = "" if qdisc == "pie" else f", interval {interval_us / 1e3:g} ms"
         return f"{key} is automatic: {target_us / 1e3:g} ms{interval} for {kbit} kbit/s, as in sqm-scripts"
     if not _target(text, qdisc, int(kbit)) and text.lower() != "default":
-        return f"{key} {shown(text)} is no time such as 5ms: {qdisc} has its own target, as in sqm-scripts"
+        return f"{key} {shown(text)} is not a time such as 5ms: {qdisc} has its default target"
     return ""

@@ -1,7 +1,8 @@
-"""The units of Linux's `tc`, which differ from ours: "10k" is 10,240 bytes, "mbit" is 10^6 bit/s.
+"""The units of Linux's `tc`, which differ from those of scenarios: "10k" is 10,240 bytes, "mbit" is 10^6
+bit/s.
 
-A bare time is in microseconds (`get_time`), or in nanoseconds if `tc` stores 64 bits (`get_time64`).
-Sources: tc(8), PARAMETERS; iproute2 lib/utils.c and lib/utils_math.c.
+A time without a unit is in microseconds (`get_time`), or in nanoseconds if `tc` stores 64 bits
+(`get_time64`). Sources: tc(8), PARAMETERS; iproute2 lib/utils.c and lib/utils_math.c.
 
 >>> rate("20mbit"), size("100k"), milliseconds("5ms"), nanoseconds("5ms")
 (20000000, 102400, 5.0, 5000000)
@@ -19,7 +20,7 @@ _Number = TypeVar("_Number", int, float)
 _TEXT = re.compile(f"({_NUMBER})([A-Za-z]*)")
 _WHOLE = re.compile("[+-]?(?:(0[xX][0-9a-fA-F]{1,15})|(0[0-7]{1,18})|0|[1-9][0-9]{0,17})")
 _MOST = 2**63 - 1
-"""Largest number of any unit, as in `get_time64`."""
+"""Largest value of any option in its base unit, as in `get_time64`."""
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 _RATES = {"": 1}
@@ -54,22 +55,22 @@ def size(text: str) -> int:
 
 
 def burst(text: str) -> int:
-    """Parse a burst into bytes. The part after a slash, a granularity of obsolete tables, is ignored."""
+    """Parse a burst into bytes. The part after a slash, the cell size of obsolete rate tables, is ignored."""
     return size(text.partition("/")[0])
 
 
 def nanoseconds(text: str) -> int:
-    """Parse a time into nanoseconds. A bare number is in nanoseconds, too (`get_time64`)."""
+    """Parse a time into nanoseconds. A number without a unit is in nanoseconds (`get_time64`)."""
     return _read(text, "time", _NANOSECONDS)
 
 
 def microseconds(text: str) -> int:
-    """Parse a time into whole microseconds. A bare number is in microseconds, too (`get_time`)."""
+    """Parse a time into whole microseconds. A number without a unit is in microseconds (`get_time`)."""
     return _read(text, "time", _MICROSECONDS)
 
 
 def milliseconds(text: str) -> float:
-    """Parse a time that `tc` stores in whole microseconds into milliseconds."""
+    """Parse a time into milliseconds. It is truncated to whole microseconds, as `tc` stores it."""
     return microseconds(text) / 1000
 
 
@@ -121,8 +122,8 @@ def probability(text: str) -> float:
 
 
 def or_default(read: Callable[[str], _Number]) -> Callable[[str], _Number | None]:
-    """Return a parser that gives None for 0. `tc` does not send a 0 to the kernel, so the kernel's default
-    holds."""
+    """Return a parser that gives None for 0. `tc` does not send a 0 to the kernel, so the default of the
+    kernel applies."""
     return lambda text: read(text) or None
 
 

@@ -1,4 +1,4 @@
-"""Packet-delivery traces of Mahimahi, and public collections of them."""
+"""Packet-delivery traces of Mahimahi, and public recordings that can be downloaded."""
 
 import hashlib
 import http.client
@@ -28,9 +28,9 @@ from fullpipe.scenario.traces.files import (
 
 # Packet-delivery traces of Mahimahi (Netravali et al., USENIX ATC 2015).
 #
-# A file has one line per delivery opportunity: the time in milliseconds from the beginning, at which one
-# packet of the largest size, 1504 bytes, can leave. Lines do not decrease; two equal lines are two
-# opportunities. The last line is also the length of the trace, after which the trace repeats.
+# A file has one line per delivery opportunity: the time in ms from the beginning at which 1504 bytes (one
+# packet of the largest size) can leave. Times do not decrease; two equal lines are two opportunities. The
+# last line is also the duration of the trace, after which the trace repeats.
 
 
 _DIGITS = 10
@@ -43,7 +43,7 @@ class Mahimahi:
     """A packet-delivery trace."""
 
     times_ms: NDArray[np.int64]
-    """Times of the opportunities, in order."""
+    """Times of the delivery opportunities in ms, in ascending order."""
     final_newline: bool = True
     """Whether the last line of the file ends with a newline."""
 
@@ -55,12 +55,12 @@ class Mahimahi:
 
     @property
     def period_s(self) -> float:
-        """Length of the trace in seconds, given by its last line."""
+        """Duration of the trace in s: the time in its last line."""
         return float(self.times_ms[-1]) / 1e3
 
     @property
     def mean_bps(self) -> float:
-        """Mean rate of the trace."""
+        """Mean rate of the trace: 1504 B per opportunity."""
         return len(self.times_ms) * OPPORTUNITY_BYTES * 8 / self.period_s
 
 
@@ -82,7 +82,7 @@ def parse_mahimahi(data: bytes, where: str = "trace") -> Mahimahi:
     ([0, 3, 3, 10], 0.01, 4.8128)
 
     Raises:
-        TraceError: As `read_mahimahi`.
+        TraceError: If the content is not a trace; see `read_mahimahi`.
     """
     if not data.strip():
         raise TraceError(where, "is empty; a trace has a line per delivery opportunity")
@@ -111,8 +111,9 @@ def write_mahimahi(path: str | Path, trace: Mahimahi | ArrayLike) -> None:
 def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mahimahi:
     """Return the packet-delivery trace of a rate that changes in steps.
 
-    An opportunity comes in the millisecond in which the integral of the rate completes another 1504 bytes.
-    So the trace never delivers more than the rate, and lags behind the rate by less than one opportunity.
+    Each time the integral of the rate completes another 1504 bytes, an opportunity follows at the end of the
+    millisecond. At any time, the trace has delivered at most as much as the rate, and less than one
+    opportunity less, apart from this rounding.
 
     Args:
         time_s: Start times of the rates, in order; the first is 0.
@@ -125,11 +126,11 @@ def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mah
     times, rates = np.asarray(time_s, dtype=float), np.asarray(rate_bps, dtype=float)
     edges = np.append(times, duration_s)
     if times.ndim != 1 or times.shape != rates.shape or len(times) == 0 or times[0] != 0:
-        raise TraceError("rates", "give as many times as rates, the first time 0")
+        raise TraceError("rates", "expected as many times as rates, and 0 as the first time")
     if not (np.isfinite(edges).all() and np.isfinite(rates).all() and (rates >= 0).all()):
-        raise TraceError("rates", "times and rates are finite, and rates are not negative")
+        raise TraceError("rates", "times and rates must be finite, and rates must not be negative")
     if (np.diff(edges) < 0).any() or duration_s > LONGEST_S:
-        raise TraceError("rates", f"times do not decrease, and end by {LONGEST_S} s")
+        raise TraceError("rates", f"times must not decrease, and must be at most {LONGEST_S} s")
     carried = np.concatenate([[0.0], np.cumsum(rates * np.diff(edges))]) / (8 * OPPORTUNITY_BYTES)
     count = int(carried[-1] + 1e-9)
     if not 0 < count <= _MOST_OPPORTUNITIES:
@@ -145,7 +146,8 @@ def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mah
 def from_deliveries(time_s: ArrayLike, size_bytes: ArrayLike) -> Mahimahi:
     """Return the packet-delivery trace of packets that arrived.
 
-    An opportunity comes with the packet that completes another 1504 bytes, at the end of its millisecond.
+    Each packet that completes another 1504 bytes makes an opportunity, at the end of the millisecond of its
+    arrival.
 
     Args:
         time_s: Arrival times, in order, from the beginning of the trace.
@@ -156,7 +158,7 @@ def from_deliveries(time_s: ArrayLike, size_bytes: ArrayLike) -> Mahimahi:
     """
     times, carried = np.asarray(time_s, dtype=float), np.cumsum(np.asarray(size_bytes, dtype=np.int64))
     if times.ndim != 1 or times.shape != carried.shape or not np.isfinite(times).all():
-        raise TraceError("deliveries", "give as many finite times as sizes")
+        raise TraceError("deliveries", "expected as many finite times as sizes")
     count = int(carried[-1]) // OPPORTUNITY_BYTES if len(carried) else 0
     if not 0 < count <= _MOST_OPPORTUNITIES:
         raise TraceError("deliveries", f"fill {count:,} opportunities, not 1 to {_MOST_OPPORTUNITIES:,}")
@@ -174,15 +176,15 @@ def to_rates(trace: Mahimahi, interval_s: float = 0.1) -> tuple[NDArray[np.float
         interval_s: Interval over which the rate is averaged, in whole milliseconds.
 
     Returns:
-        The start of each interval in seconds, and the trace's rate in it in bits per second. An opportunity
-        at the end of an interval belongs to that interval; an opportunity at 0 belongs to the first interval.
+        The start of each interval in s, and the mean rate in each interval in bit/s. An opportunity at the
+        end of an interval belongs to this interval; an opportunity at 0 belongs to the first interval.
 
     Raises:
         TraceError: If the interval is shorter than a millisecond.
     """
     width_ms = round(interval_s * 1e3)
     if width_ms < 1:
-        raise TraceError("interval", "at least a millisecond, the resolution of the trace")
+        raise TraceError("interval", "must be at least a millisecond, the resolution of the trace")
     last = int(trace.times_ms[-1])
     edges = np.arange(0, last + width_ms, width_ms)
     upto = np.searchsorted(trace.times_ms, edges, side="right")
@@ -201,7 +203,7 @@ def _check(times: NDArray[np.int64], where: str) -> None:
         n = int(falls[0]) + 1
         raise TraceError(where, f"{times[n]} is before {times[n - 1]}, the line above it", n + 1)
     if times[-1] == 0:
-        raise TraceError(where, "lasts no time: its last line is 0", len(times))
+        raise TraceError(where, "the last line is 0, so the trace has no duration", len(times))
     if times[-1] > LONGEST_S * 1000:
         raise TraceError(where, f"{times[-1]} is too large; a trace lasts at most {LONGEST_S} s", len(times))
     gaps = np.diff(times, prepend=0)
@@ -234,13 +236,13 @@ def _bad_line(data: bytes, where: str) -> TraceError:
     return TraceError(where, f"{what}{tail}", n + 1)
 
 
-# Public recordings with their licences and addresses. No public recording ships with fullpipe.
+# Public recordings with their licences and addresses. They do not ship with fullpipe.
 
 
 RAW = "https://raw.githubusercontent.com"
-"""Address of files in repositories."""
+"""Beginning of the address of files in GitHub repositories."""
 _MOST_BYTES = 256_000_000
-"""Largest file of unknown size."""
+"""Maximum download in bytes, for files whose size is not listed."""
 _TIMEOUT_S = 60
 
 
@@ -268,7 +270,8 @@ class PublicSet:
     page: str
     """Web page about the set."""
     files: tuple[Fetchable, ...]
-    """Files that can be fetched one by one. Empty for sets in another form."""
+    """Files that can be downloaded one by one; empty for sets that are published only as archives or
+    pages."""
 
 
 @cache
@@ -300,7 +303,7 @@ def choose(name: str) -> tuple[PublicSet, Fetchable]:
         if one.name == name and len(one.files) == 1:
             return one, one.files[0]
         if one.name == name and not one.files:
-            raise TraceError(name, f"has no file to fetch alone; it is at {one.page}, licence: {one.licence}")
+            raise TraceError(name, f"has no single files to fetch; see {one.page}, licence: {one.licence}")
         if one.name == name:
             raise TraceError(name, f"has {len(one.files)} files; name a file, such as {one.files[0].name}")
         for file in one.files:
@@ -314,7 +317,7 @@ def fetch(file: Fetchable) -> bytes:
     """Download a file.
 
     Raises:
-        TraceError: If the file cannot be read, or its size or id is not the listed one.
+        TraceError: If the file cannot be read, or its size or ID differs from the listed size or ID.
     """
     url = f"{RAW}/{file.path}"
     limit = file.size_bytes or _MOST_BYTES
@@ -338,6 +341,6 @@ def _chunks(url: str, limit: int) -> Iterator[bytes]:
                 yield chunk
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = " ".join(str(getattr(error, "reason", None) or error).split())
-        raise TraceError(url, f"{reason}; with a network, the same command fetches it") from error
+        raise TraceError(url, f"{reason}; check the network, and repeat the command") from error
     if come > limit:
         raise TraceError(url, f"longer than {limit:,} bytes; nothing is stored")

@@ -29,9 +29,9 @@ class Trains:
     """Recorded packet trains."""
 
     numbers: NDArray[np.int64]
-    """All numbers of the file, in milliseconds."""
+    """All numbers of the file in order, in ms."""
     ends: NDArray[np.int64]
-    """Index after the last number of each line."""
+    """For each line, the index in `numbers` after its last number."""
 
     @property
     def times_ms(self) -> NDArray[np.int64]:
@@ -45,17 +45,18 @@ class Trains:
 
     @property
     def period_s(self) -> float:
-        """Length of the recording in seconds: the send time of the last train."""
+        """Duration of the recording in s: the send time of the last train."""
         return float(self.times_ms[-1]) / 1e3
 
     def lines(self) -> list[list[int]]:
-        """Return, for each train, its send time, its delay, and the offset of at least one packet."""
+        """Return for each train its send time, its delay, and the offsets of its packets (at least one,
+        0)."""
         found = (self.numbers[a:b].tolist() for a, b in zip(self.begins, self.ends, strict=True))
         return [line if len(line) > 2 else [*line, 0] for line in found]
 
     @property
     def begins(self) -> NDArray[np.int64]:
-        """Index of the first number of each line."""
+        """For each line, the index in `numbers` of its first number."""
         return np.concatenate([[0], self.ends[:-1]])
 
 
@@ -70,10 +71,10 @@ def read_trains(path: str | Path) -> Trains:
 
 
 def parse_trains(data: bytes, where: str = "trains") -> Trains:
-    """Parse the content of a file of packet trains; `where` names the file in errors. Raises TraceError as
-    `read_trains` does."""
+    """Parse the content of a file of packet trains. `where` is the name of the file for errors. Raises
+    TraceError if the content is not valid, as `read_trains`."""
     if not data.strip():
-        raise TraceError(where, "is empty; packet trains have a line each")
+        raise TraceError(where, "is empty; write one line per packet train")
     count = data.count(b" ") + data.count(b"\n")
     if count > _MOST_NUMBERS:
         raise TraceError(where, f"{count:,} numbers are more than {_MOST_NUMBERS:,}; split the file")
@@ -102,7 +103,9 @@ def _check_lines(data: bytes, where: str) -> None:
 def _check_numbers(trains: Trains, where: str) -> None:
     times, delays = trains.times_ms, trains.delays_ms
     if len(times) < 2 or times[-1] == 0:
-        raise TraceError(where, "lasts no time: the last of two trains or more comes after 0", len(times))
+        raise TraceError(
+            where, "has no duration; write at least two trains, the last at a time above 0", len(times)
+        )
     steps = np.diff(times)
     for wrong, what in (
         (steps < 0, "is before the line above it"),
@@ -119,7 +122,7 @@ def _check_numbers(trains: Trains, where: str) -> None:
     falls = np.flatnonzero(np.diff(trains.numbers) < 0) + 1
     heads = trains.begins[:, np.newaxis] + np.arange(
         3
-    )  # a time, a delay and the first offset may be anything
+    )  # time, delay and first offset of a line may be smaller than the number before them
     inside = falls[~np.isin(falls, heads)]
     if len(inside):
         n = int(inside[0])

@@ -1,5 +1,4 @@
-"""Cells: media shared by several nodes. Each kind of cell has a file and a model; `Cell` is the union of all
-kinds."""
+"""Cells: media shared by several nodes. Each kind of cell has a model; `Cell` is the union of all kinds."""
 
 from typing import Annotated
 

@@ -22,7 +22,7 @@ class ChosenRate(Model):
     """A rate control law, and the MCS if the law is "fixed"."""
 
     law: str
-    """Rate control."""
+    """Rate control law."""
     mcs: int | None
     """MCS of a fixed rate."""
 
@@ -81,7 +81,7 @@ class ChangingSnr(Model):
 
 
 def _table(value: object) -> object:
-    """Accept a single value as a constant ratio."""
+    """Convert a single ratio in dB to a table with a constant ratio."""
     if value is None or isinstance(value, dict | ChangingSnr):
         return value
     return {"mean": _text(_decibels(value))}
@@ -163,7 +163,7 @@ class CellModel(Model, ABC):
     @field_validator("stations", mode="before")
     @classmethod
     def _not_too_many(cls, value: object) -> object:
-        """Check the number before every station is validated, which is slow."""
+        """Check the number of stations first, as the validation of every station is slow."""
         if isinstance(value, list | tuple) and len(value) > cls.most_stations:
             raise ValueError(f"has {len(value)}, must have at most {cls.most_stations}")
         return value

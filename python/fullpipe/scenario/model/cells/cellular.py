@@ -29,7 +29,7 @@ Pattern = Annotated[str, Field(max_length=100), AfterValidator(_pattern)]
 
 
 class Limits(NamedTuple):
-    """Largest values of a generation."""
+    """Largest values of a generation of cellular networks, LTE or NR."""
 
     resource_blocks: int
     numerology: int
@@ -74,12 +74,14 @@ class Gap(Model):
 
     @property
     def numbers(self) -> list[int]:
-        """Start, duration and period in nanoseconds, as in the plan. A period of 0 means once."""
+        """Start, duration and period in nanoseconds, as in the plan. A period of 0 means a single
+        interruption."""
         return [to_nanoseconds(time_s) for time_s in (self.at_s, self.gap_s, self.every_s or 0.0)]
 
 
 class Blockage(Model):
-    """Random blockage of the radio path, as by a body at millimetre waves. Times are exponential."""
+    """Random blockage of the radio path, such as by a body at millimetre waves. Durations of blockages and of
+    the times between them are exponentially distributed."""
 
     depth_db: Annotated[Decibels, Field(ge=0)] = Field(alias="depth", examples=["25 dB"])
     """Attenuation: decrease of the signal-to-noise ratio."""
@@ -139,7 +141,7 @@ class Uplink(Model):
     first_grant_bytes: Annotated[Bytes, Field(ge=40, le=10**6)] = Field(
         150, alias="first_grant", examples=["150 B"]
     )
-    """Grant for a scheduling request, which does not report how much data waits."""
+    """Size of the grant for a scheduling request. The request does not report how much data waits."""
     layers: Annotated[int, Field(strict=True, ge=1, le=8)] = 1
     """Spatial layers of the uplink."""
 
@@ -270,7 +272,7 @@ class Cellular(CellModel):
     """Spatial layers of the downlink."""
     scheduler: Literal["round_robin", "proportional_fair"] = "proportional_fair"
     """Order in which users get resource blocks. "round_robin": in turn. "proportional_fair": by the ratio of
-    the user's possible rate to its average rate."""
+    the rate that a user could get to its average rate."""
     fairness_slots: Annotated[int, Field(strict=True, ge=1, le=10**6)] = 100
     """Slots over which proportional fairness averages the rate of a user."""
     processing_s: Annotated[Seconds, Field(le=1)] | None = Field(None, alias="processing", examples=["1 ms"])
@@ -307,7 +309,7 @@ class Cellular(CellModel):
     @property
     @abstractmethod
     def times_s(self) -> tuple[float, float]:
-        """Defaults of the HARQ round trip and the processing time."""
+        """Default HARQ round trip, and default processing time, in s."""
 
     @property
     def mean_delay_s(self) -> float:
@@ -326,7 +328,7 @@ class Cellular(CellModel):
         return there, back
 
     def mcs_of(self, user: User) -> int:
-        """Return the fixed MCS of a user, or the highest if the MCS is adaptive."""
+        """Return the fixed MCS of a user, or the highest MCS if the rate is adaptive."""
         return limits(self.kind).mcs if user.rate.mcs is None else user.rate.mcs
 
     def ports(self) -> Iterator[CellPort]:
@@ -399,11 +401,11 @@ class Cellular(CellModel):
         most = limits(self.kind)
         for key, layers in (("layers", self.layers), ("uplink.layers", self.uplink.layers)):
             if layers > most.layers:
-                raise WithinError((key, f"{self.kind} has at most {most.layers}, got {layers}"))
+                raise WithinError((key, f"{self.kind} has at most {most.layers} layers, got {layers}"))
         for i, user in enumerate(self.stations):
             if user.rate.mcs is not None and user.rate.mcs > most.mcs:
                 where = f"users[{i}].rate.mcs"
-                raise WithinError((where, f"{self.kind} has 0 to {most.mcs}, got {user.rate.mcs}"))
+                raise WithinError((where, f"{self.kind} has the MCS 0 to {most.mcs}, got {user.rate.mcs}"))
         return self
 
     @model_validator(mode="after")
@@ -412,7 +414,7 @@ class Cellular(CellModel):
             gaps = (*self.gaps, *user.handovers)
             if sum(gap.gap_s / gap.every_s for gap in gaps if gap.every_s) >= 1:
                 where = f"users[{i}].handovers" if user.handovers else "gaps"
-                told = "the interruptions last all of the time; shorten gap, or lengthen every"
+                told = "the interruptions leave no time to send; shorten gap, or lengthen every"
                 raise WithinError((where, told))
         return self
 

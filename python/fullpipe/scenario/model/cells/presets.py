@@ -53,7 +53,8 @@ class Lte(Cellular):
 
     @property
     def times_s(self) -> tuple[float, float]:
-        """Eight HARQ processes of 1 ms (TS 36.213, section 7), and 1 ms of processing (our choice)."""
+        """HARQ round trip of 8 ms: eight processes of 1 ms (TS 36.213, section 7). Processing time of 1 ms,
+        an assumption."""
         return 0.008, 0.001
 
 
@@ -92,7 +93,7 @@ class Nr(Cellular):
         "nr-100mhz": {"width": "100 MHz", "spacing": "30 kHz", "pattern": "DDDSU", "layers": 4},
         # A part of the bands above 24 GHz.
         "nr-mmwave": {"width": "400 MHz", "spacing": "120 kHz", "pattern": "DDDSU", "layers": 2},
-        # A satellite in low orbit; another satellite takes over every 15 s. The carrier is our choice.
+        # Satellites in low orbit; the satellite changes every 15 s. The carrier is an assumption.
         "starlink-like": {
             "width": "50 MHz",
             "spacing": "15 kHz",
@@ -124,7 +125,8 @@ class Nr(Cellular):
 
     @property
     def times_s(self) -> tuple[float, float]:
-        """A HARQ round trip of eight slots (4 to 10 are possible), and the processing time of 5G-LENA."""
+        """HARQ round trip of eight slots (4 to 10 are possible), and the processing time of 5G-LENA, 0.1
+        ms."""
         return 0.008 / 2 ** list(NR_RESOURCE_BLOCKS).index(self.spacing), 0.0001
 
     @model_validator(mode="after")

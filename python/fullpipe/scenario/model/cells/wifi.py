@@ -18,7 +18,7 @@ from fullpipe.scenario.quantities import BitsPerSecond, Bytes, to_nanoseconds
 
 @dataclass(frozen=True)
 class Standard:
-    """Limits of a standard."""
+    """Limits of a Wi-Fi standard."""
 
     bands_mhz: tuple[int, ...]
     widths_mhz: tuple[int, ...]
@@ -30,7 +30,7 @@ class Standard:
     ampdu_bytes: int
     """Largest aggregate."""
     window: int
-    """Data frames covered by a block ACK."""
+    """Maximum number of data frames that a block ACK covers."""
 
 
 @cache
@@ -152,8 +152,8 @@ class Rate(ChosenRate):
     def _is_no_bit_rate_and_of_one_stream(cls, said: Any) -> Any:
         law, mcs = (said.get("law"), said.get("mcs")) if isinstance(said, dict) else (None, None)
         if isinstance(law, str) and "bit/s" in law:
-            text = f"{shown(law)} is no MCS; write a fixed rate as {{ mcs = 0 }}, which the channel's width"
-            raise WithinError(("", f"{text}, the guard interval and streams make a bit rate"))
+            text = f"{shown(law)} is no MCS; write {{ mcs = 0 }}, from which the channel width"
+            raise WithinError(("", f"{text}, the guard interval and the streams give a bit rate"))
         if type(mcs) is int and _HIGHEST_MCS < mcs < _HT_MCS * _HT_STREAMS:
             raise WithinError(("mcs", f"must be at most {_HIGHEST_MCS}, got {mcs}; {_of_one_stream(mcs)}"))
         return said
@@ -263,7 +263,7 @@ class Wifi(CellModel):
         return station.streams or self.streams
 
     def mcs_of(self, station: WifiStation) -> int:
-        """Return the fixed MCS of a station, or the highest if the MCS is adaptive."""
+        """Return the fixed MCS of a station, or the highest MCS if the rate is adaptive."""
         if station.rate.mcs is not None:
             return station.rate.mcs
         return highest(self.standard, self.width_mhz, self.streams_of(station))
@@ -348,9 +348,9 @@ class Wifi(CellModel):
 
 
 def _of_one_stream(mcs: int) -> str:
-    """Return the advice for an MCS of 802.11n that includes the number of streams."""
+    """Return advice on an MCS of 802.11n from 8 on, which includes the number of streams."""
     streams = mcs // _HT_MCS + 1
-    return f"an MCS is of one stream here: MCS {mcs} of 802.11n is {mcs % _HT_MCS}, and streams = {streams}"
+    return f"write MCS {mcs} of 802.11n as mcs = {mcs % _HT_MCS} with streams = {streams}"
 
 
 def _streams(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Links as described in a scenario. Queue sizes relative to the path are not resolved here."""
+"""Links as a scenario describes them. Queue sizes may still be relative to the path, such as "1 bdp"."""
 
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -23,7 +23,7 @@ Rate = Annotated[BitsPerSecond, Field(gt=0)]
 
 
 class Access(Model):
-    """The link between a host and the next router. Both directions are equal, apart from `queue`."""
+    """The link between a host and the next router. Rate and delay are equal in both directions."""
 
     rate_bps: Rate | None = Field(None, alias="rate", examples=["10 Gbit/s"])
     """Link rate. Left out: unlimited."""
@@ -95,7 +95,7 @@ class LinkModel(Impairments, _Wire):
         if len(given) > 1:
             raise ValueError(f"{given[0]}: replaces the rate; leave out {given[1]}")
         if self.device_queue and self.rate_bps is None:
-            raise ValueError("device_queue: a device has a rate; add rate, or leave out device_queue")
+            raise ValueError("device_queue: a device needs a rate; add rate, or leave out device_queue")
         if sum(shape.kind == "wander" for shape in self.shapes or ()) > 1:
-            raise ValueError("shapes: a link has one Markov channel (wander) at most")
+            raise ValueError("shapes: a link can have at most one Markov channel (wander)")
         return self

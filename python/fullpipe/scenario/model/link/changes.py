@@ -18,7 +18,8 @@ class _At(Model):
 
 
 class State(Model):
-    """Values of a link. Keys left out keep their value. For no loss, write a probability of 0."""
+    """Values of a link. The value of a key that is left out does not change. To end losses, write
+    { kind = "bernoulli", probability = 0 }."""
 
     rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["10 Mbit/s"])
     """Link rate. The new rate also applies to the rest of the packet in transmission. "0 bit/s" is an outage,
@@ -46,11 +47,13 @@ class State(Model):
 
 
 class Change(State, _At):
-    """New values of a link from a time on. Keys left out keep their value. No loss is a probability of 0."""
+    """New values of a link from a time on. The value of a key that is left out does not change. To end
+    losses, write { kind = "bernoulli", probability = 0 }."""
 
 
 class Ramp(_At):
-    """A change in equal steps from one state to another: rate, delay, limit, and Bernoulli probability."""
+    """A change in equal steps from one state to another. Rate, delay, queue limit, and the probability of
+    Bernoulli loss can change in this way."""
 
     kind: Literal["ramp"]
     over_s: _Positive = Field(alias="over", examples=["10 s"])
@@ -140,7 +143,7 @@ Shape = Annotated[Ramp | Spike | Cycle | Wave | MarkovChannel, Field(discriminat
 
 
 def states_of(shape: Shape) -> Iterator[tuple[str, State]]:
-    """Yield every state of a shape with its place in the shape."""
+    """Yield every state of a shape, with its key in the shape."""
     for name, field in type(shape).model_fields.items():
         value, place = getattr(shape, name), field.alias or name
         if isinstance(value, State):

@@ -1,4 +1,4 @@
-"""Impairments of a link other than loss: one key for every impairment of the registry.
+"""Impairments of a link other than loss. Every impairment of the registry is a key of a link.
 
 The simulator declares the impairments (`crates/network/src/impairments`). The value of a key is a table of
 parameters, or the bare value if the impairment has only one parameter.
@@ -42,11 +42,11 @@ class _Key:
         self.former = [old for name, old in catalogue.FORMER_KEYS.items() if name == entry.name]
         first, *others = entry.params.values()
         self.table = model_name(entry) if others else ""
-        """Name of the model of its table of parameters; empty for a bare value."""
+        """Name of the model of the parameters; empty if the impairment has a bare value."""
         self._param = replace(
             first, name=entry.name, required=False, default=None, doc=f"{first.doc} {_ABSENT}"
         )
-        """The only parameter of an impairment with a bare value, under the impairment's key."""
+        """The parameter of an impairment with a bare value, with the name of the impairment."""
         self.field = entry.name if self.table else field_name(self._param)
 
     def declaration(self) -> tuple[Any, Any]:
@@ -112,13 +112,13 @@ def given(impairments: Impairments) -> Iterator[Given]:
 
 
 _DIGEST_NAMES = {key.field: key.field.replace(key.entry.name, old) for key in _KEYS for old in key.former}
-"""Former names of fields. Digests use the former names."""
+"""Former names of fields, by their present names. Digests of scenarios use the former names."""
 
 
 def with_digest_names(tree: Any) -> Any:
-    """Return values of a scenario with fields under the names in digests, so that stored runs are found.
+    """Return data of a scenario with the former names of fields, so that digests are those of stored runs.
 
-    Copying takes a quarter of the time of a digest: `has_renamed_fields` says whether it is needed.
+    Copying the data takes a quarter of the time of a digest. `has_renamed_fields` tells if it is needed.
     """
     if isinstance(tree, list | tuple):
         return [with_digest_names(part) for part in tree]
@@ -129,5 +129,5 @@ def with_digest_names(tree: Any) -> Any:
 
 
 def has_renamed_fields(text: str) -> bool:
-    """Whether the JSON of a scenario may have fields with other names in digests."""
+    """Whether the JSON of a scenario may have fields that have a former name in digests."""
     return any(f'"{name}":' in text for name in _DIGEST_NAMES)

@@ -65,12 +65,14 @@ class Replay(LossModel):
         if (self.packets is None) == (self.file is None):
             raise ValueError('give one of packets = [100, 101] and file = "losses.txt"')
         if self.file is not None and self.period is not None:
-            raise ValueError("period: with packets only; a file begins again at its end with repeat = true")
+            raise ValueError("period: only with packets; to repeat a file, write repeat = true")
         if self.packets is not None and self.repeat:
-            raise ValueError("repeat: with a file only; packets begin again after a period = 100")
+            raise ValueError(
+                "repeat: only with a file; to repeat packets, write a period, as in period = 100"
+            )
         numbers = self.packets or ()
         if any(b <= a for a, b in pairwise(numbers)):
-            raise ValueError("packets: not ascending")
+            raise ValueError("packets: must be in ascending order")
         if numbers and self.period is not None and self.period <= numbers[-1]:
             raise ValueError(f"period: {self.period} ends before packet {numbers[-1]}")
         if self.file is not None:
@@ -101,7 +103,7 @@ def losses(data: bytes, where: str) -> tuple[list[int], int]:
 _CONTENT = Content(losses)
 
 _OWN: Mapping[str, type[LossModel]] = {"replay": Replay}
-"""Models of losses whose parameters are spelt differently in scenario files than in the registry."""
+"""Models of losses whose keys in scenario files differ from the parameters in the registry."""
 MODELS = {
     name: _OWN.get(name) or model_of(entry, LossModel, kind=(Literal[name], name))
     for name, entry in _REGISTRY.items()
@@ -116,7 +118,7 @@ else:
 
 
 NO_LOSS: Mapping[str, Any] = {"kind": "bernoulli", "probability": 0.0}
-"""A link that loses nothing, in the format of the plan."""
+"""The loss of a link without loss, in the format of the plan."""
 
 
 def plan_of(loss: LossModel) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Queues in front of links: drop-tail, or any other discipline of the catalogue."""
+"""Queues in front of links: drop-tail, or another queue discipline of the registry."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
@@ -44,7 +44,8 @@ class DropTail(Model):
         serialization_alias="size",
         examples=["50 ms"],
     )
-    """Limit as a time: the bytes on the wire that the link sends in this time, at least a full segment."""
+    """Limit as a time: the number of bytes on the wire that the link sends in this time, but at least one
+    full segment."""
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
@@ -58,7 +59,7 @@ class DropTail(Model):
 
     @property
     def is_relative(self) -> bool:
-        """Whether the limit depends on the rate or the path."""
+        """Whether the limit depends on the rate of the link or on the path."""
         return self.size_bdp is not None or self.size_s is not None
 
     @property
@@ -68,17 +69,18 @@ class DropTail(Model):
 
 
 class DeviceQueue(Model):
-    """The queue of a network device. When full, it stops the queue above it, and resumes that queue when it
-    has room."""
+    """The queue of a network device. When the device queue is full, it stops the queue above it, as a driver
+    stops a qdisc. When the device queue has space again, the queue above resumes."""
 
     packets: Annotated[Packets, Field(le=1_000_000)] = Field(title="device queue", examples=[100])
     """Limit in packets, without the packet in transmission. First in, first out."""
 
 
 class Discipline(Chosen):
-    """Any other queue discipline of the catalogue, with the parameters that differ from its defaults.
+    """A queue discipline of the registry other than drop_tail, with the parameters that differ from its
+    defaults.
 
-    Write { kind = "codel", parameter = value }. `size` sets its limit in packets, as for drop_tail.
+    Write { kind = "codel", parameter = value }. `size` sets the limit in packets, as for drop_tail.
     """
 
     size_bdp: Bdps = Field(None, alias="size", title="buffer", examples=["1 bdp"])

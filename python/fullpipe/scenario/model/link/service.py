@@ -28,9 +28,10 @@ def _trains(data: bytes, where: str) -> "Trains":
 
 _MAHIMAHI, _CSV, _TRAINS = Content(_mahimahi), Content(parse_steps), Content(_trains)
 _PACKET = "1400 B"
-"""Packet size of CellReplay's recorder, and so the bytes per delivery opportunity in its traces."""
+"""Packet size of CellReplay's recorder. It is also the size of a delivery opportunity in CellReplay's
+traces."""
 _LEAST_SHARE = 0.75
-"""Smallest ratio of the durations of two simultaneous recordings, shorter to longer."""
+"""Minimum of (duration of the shorter recording) / (duration of the longer) for simultaneous recordings."""
 
 
 class Light(Model):
@@ -124,7 +125,7 @@ class Trace(Model):
     @model_validator(mode="before")
     @classmethod
     def _of_a_file(cls, value: object) -> object:
-        """Accept a file name in place of a table; its ending gives the kind."""
+        """Accept the name of a file instead of a table. The ending of the name selects the kind."""
         if isinstance(value, Mapping) and value.get("light") is not None:
             return {"opportunity": _PACKET, **value}
         if not isinstance(value, str):
@@ -145,7 +146,8 @@ class Trace(Model):
             raise ValueError("opportunity: only with a packet-delivery trace")
         if self.repeat and to_nanoseconds(steps.time_s[-1]) == 0:
             raise ValueError(
-                f"{self.file}: lasts no time: its last row is at {steps.time_s[-1]:g} s; write repeat = false"
+                f"{self.file}: cannot be repeated, as its last row is at {steps.time_s[-1]:g} s; write"
+                " repeat = false"
             )
         rates = [rate for rate in steps.rate_bps or () if rate is not None]
         if not self.repeat and rates and rates[-1] == 0:
@@ -159,8 +161,8 @@ class Trace(Model):
             (short, least), (long, most) = sorted(lasts.items(), key=lambda entry: entry[1])
             if least < _LEAST_SHARE * most:
                 raise ValueError(
-                    f"light: {short} lasts {least:g} s and {long} {most:g} s; the two are recorded at the "
-                    "same time, so the shorter recording is cut off"
+                    f"light: {short} lasts {least:g} s and {long} {most:g} s; the two files must be "
+                    "recordings of the same time, and the shorter file is incomplete"
                 )
         return self
 

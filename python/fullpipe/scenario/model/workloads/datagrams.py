@@ -32,7 +32,7 @@ class _Datagrams(Application):
 
     @property
     def interval_ns(self) -> int:
-        """Time between two datagrams, or its mean."""
+        """Time between two datagrams in ns; the mean time if it varies."""
         raise NotImplementedError
 
     @property
@@ -86,7 +86,7 @@ class Udp(_Datagrams):
 
     @property
     def interval_ns(self) -> int:
-        """Time between two datagrams, or its mean."""
+        """Time between two datagrams in ns; the mean time if it varies."""
         return max(1, 8 * self.size_bytes * NANOSECONDS // self.rate_bps)
 
     @property

@@ -124,7 +124,7 @@ class _Points(Model):
     """A cumulative distribution, linear between given points."""
 
     def table(self) -> Sequence[tuple[int, float]]:
-        """Return sizes in bytes, each with the share of sizes that do not exceed it."""
+        """Return pairs: a size in bytes, and the share of sizes up to this size."""
         raise NotImplementedError
 
     @property
@@ -196,7 +196,7 @@ _NAMES = ("web_search", "data_mining")
 
 
 def _sizes(value: object) -> object:
-    """Accept a size for a constant distribution, and the name of a published distribution."""
+    """Convert a size to a constant distribution, and a name to a published distribution."""
     if isinstance(value, str):
         if value not in _NAMES and get_close_matches(value, _NAMES, n=1):
             raise ValueError(f"unknown distribution {shown(value)}{suggestion(value, _NAMES)}")

@@ -13,7 +13,7 @@ from fullpipe.scenario.quantities import NANOSECONDS, RATE, BitsPerSecond, OrWri
 
 Parallel = Annotated[int, Field(strict=True, ge=1, le=1_000)]
 MAX_ARRIVALS = 10_000_000
-"""Largest number of transfers of one flow."""
+"""Maximum number of transfers of one flow."""
 Rung = Annotated[BitsPerSecond, Field(gt=0, le=10**12)]
 
 
@@ -168,7 +168,7 @@ class Web(Application):
     def plan(self, flow: FlowContext) -> dict[str, Any]:
         """Return the workload in the format of the plan."""
         low, high = self.objects
-        # Uniform over whole numbers: each number has an interval of the same width before rounding.
+        # The draw is rounded to a whole number; with these bounds, all whole numbers are equally likely.
         objects = {"kind": "uniform", "low": low - 0.4999, "high": high + 0.4999}
         return {
             "kind": self.kind,
@@ -181,19 +181,20 @@ class Web(Application):
 
 
 class RateRule(Model):
-    """The highest bit rate below `safety` times the throughput of the last five chunks (harmonic mean)."""
+    """The highest bit rate below `safety` x (harmonic mean of the throughputs of the last five chunks)."""
 
     kind: Literal["rate"] = "rate"
     safety: Annotated[float, Field(strict=True, ge=0.01, le=10)] = 0.9
-    """Share of the throughput that the bit rate can take."""
+    """Factor: the bit rate is at most this share of the throughput."""
 
 
 class BufferRule(Model):
     """A bit rate that grows with the buffer level at each request.
 
-    The bit rate is the lowest up to 37.5 % of the largest buffer level at a request, the highest from 90 %,
-    and follows a line in between. The bit rate changes only when the line reaches the next step of the ladder
-    (BBA-0: T. Huang et al., "A Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014).
+    At a buffer level up to 37.5 % of the largest level that a request can find, the bit rate is the lowest of
+    the ladder. From 90 % on, it is the highest. In between, it follows a straight line. The bit rate changes
+    only when the line reaches the next step of the ladder (BBA-0: T. Huang et al., "A Buffer-Based Approach
+    to Rate Adaptation", SIGCOMM 2014).
     """
 
     kind: Literal["buffer"] = "buffer"

@@ -15,7 +15,7 @@ from fullpipe.scenario.quantities import BitsPerSecond, Bytes, Seconds, to_nanos
 
 @dataclass(frozen=True)
 class FlowContext:
-    """Properties of a flow that its application may need."""
+    """Properties of a flow from which its application computes the plan."""
 
     tcp: Tcp
     count: int
@@ -28,7 +28,7 @@ class Application(Model, ABC):
     """The application of a flow. Each kind of workload is a subclass."""
 
     def mean_interval_s(self, flow: FlowContext) -> float | None:
-        """Return the mean time between two transfers of one flow, or None if each transfer waits for another.
+        """Return the mean time between two transfers of one flow in s, or None if the times are not fixed.
 
         Raises:
             ProblemsError: If a needed property of the flow is missing.
@@ -45,7 +45,7 @@ class Application(Model, ABC):
 
 
 def periods_plan(on_s: float, off_s: float, lengths: Literal["constant", "exponential"]) -> dict[str, Any]:
-    """Return periods of activity and silence in the format of the plan."""
+    """Return active periods and silences in the format of the plan."""
     return {
         "on_ns": to_nanoseconds(on_s),
         "off_ns": to_nanoseconds(off_s),
@@ -62,7 +62,7 @@ WhenFull = Literal["block", "drop"]
 
 
 class _Writer(Application):
-    """Base class of both kinds of writers."""
+    """Base class of the workloads `cbr` and `on_off`."""
 
     kind: Literal["cbr", "on_off"]
     rate_bps: Rate | None
