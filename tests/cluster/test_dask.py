@@ -89,7 +89,7 @@ def test_runs_that_workers_keep_elsewhere_are_missed(
     client: Any, small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fullpipe.cluster.folder._PAUSES_S", (0.0,))
-    with pytest.raises(sweeps.SweepError, match="workers must see the same folder"):
+    with pytest.raises(sweeps.SweepError, match="all workers need access to this folder"):
         sweep(small, out=tmp_path / "here", on=on(client, tmp_path / "elsewhere"))
 
 
@@ -158,7 +158,9 @@ def test_a_scheduler_that_is_gone_is_said(small: Scenario, tmp_path: Path) -> No
     gone = Deadly(0)
     gone.submit = lambda *_, **__: lost  # type: ignore[method-assign]
     gone.cancel = lambda _: None  # type: ignore[method-assign]
-    with pytest.raises(ClusterError, match="the Dask scheduler is gone; the same command continues"):
+    with pytest.raises(
+        ClusterError, match="the Dask scheduler has ended; repeat the command to continue the sweep"
+    ):
         sweep(small, out=tmp_path, on=on(gone, tmp_path))
 
 
@@ -166,7 +168,7 @@ def test_a_worker_without_fullpipe_is_said(small: Scenario, tmp_path: Path) -> N
     lacking = Deadly(0)
     lacking.submit = lambda *_, **__: Future(ModuleNotFoundError("No module"))  # type: ignore[method-assign]
     lacking.cancel = lambda _: None  # type: ignore[method-assign]
-    with pytest.raises(ClusterError, match="is the same fullpipe installed there"):
+    with pytest.raises(ClusterError, match="install the same fullpipe on the worker"):
         sweep(small, out=tmp_path, on=on(lacking, tmp_path))
 
 
@@ -277,7 +279,10 @@ def test_without_dask_the_command_says_what_to_install(
     monkeypatch.setattr(connect, "import_module", missing)
     result = fullpipe("run", small_file, "--on", "dask")
     assert result.exit_code == 2
-    assert result.stderr == "fullpipe: distributed is not installed; pip install 'fullpipe[dask]' brings it\n"
+    assert (
+        result.stderr
+        == "fullpipe: distributed is not installed; install it with: pip install 'fullpipe[dask]'\n"
+    )
 
 
 def test_errors_of_other_processes_keep_their_kind() -> None:

@@ -1,4 +1,5 @@
-"""Your own algorithms in Python: subclass `Controller`, and use the class as the `cca` of a flow."""
+"""Algorithms of users, written in Python: subclass `Controller`, and pass the class as the `cca` of a
+flow."""
 
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ __all__ = [
     "round_trips",
 ]
 
-# Lazy: a scenario without own algorithms needs neither their base class nor the kit.
+# Imports are lazy, as a scenario without algorithms of users needs none of these modules.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

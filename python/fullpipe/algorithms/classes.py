@@ -1,8 +1,8 @@
-"""Classes by names such as "python:mine:Reno".
+"""Registry of algorithms of users in Python, by names such as "python:mine:Reno".
 
-A scenario holds only the name. A class becomes known when it is passed to a scenario, or when `import_class`
-imports its module. `import_class` needs the user's permission, so that a scenario file from elsewhere runs no
-code.
+A scenario contains only the name of a class. A class becomes known when it is passed to a scenario, or when
+`import_class` imports its module. Commands call `import_class` only with the user's permission, so that a
+scenario file from another user runs no code.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 PREFIX = "python:"
 _NAME = re.compile(r"python:[^\W\d]\w*(\.[^\W\d]\w*)*:[\w.<>]+")
 DIGITS = 16
-"""Hexadecimal digits of a fingerprint."""
+"""Number of hexadecimal digits of a fingerprint."""
 
 _known: dict[str, type[Controller]] = {}
 _brought: dict[str, list[str]] = {}
-"""For each imported module of algorithms, the modules that its import imported."""
+"""For each module that `import_class` has imported, the modules that this import also imported."""
 _sources: WeakKeyDictionary[type, Source] = WeakKeyDictionary()
 
 
@@ -52,7 +52,7 @@ def is_name(text: str) -> bool:
 def name(cls: type[Controller]) -> str:
     """Register a class, and return its name for scenarios, files and sweeps.
 
-    A class that is defined again replaces the earlier class.
+    A class that is defined again under the same name replaces the earlier class.
 
     Raises:
         ScenarioError: If the class is not a subclass of `Controller`.
@@ -60,7 +60,7 @@ def name(cls: type[Controller]) -> str:
     from fullpipe.algorithms.controller import Controller  # imported here, as most scenarios name no class
 
     if not (isinstance(cls, type) and issubclass(cls, Controller) and cls is not Controller):
-        raise ScenarioError([f"{cls!r} is no subclass of fullpipe.algorithms.Controller"])
+        raise ScenarioError([f"{cls!r} is not a subclass of fullpipe.algorithms.Controller"])
     text = f"{PREFIX}{cls.__module__}:{cls.__qualname__}"
     _known[text] = cls
     fingerprint(text)  # computed now, before the source may be edited
@@ -68,12 +68,13 @@ def name(cls: type[Controller]) -> str:
 
 
 def find(kind: str) -> type[Controller] | None:
-    """Return the class of a name if the class is known. Imports nothing."""
+    """Return the class with a name, or None if the class is not known. No module is imported."""
     return _known.get(kind)
 
 
 def import_class(kind: str) -> None:
-    """Import the module of "python:module:Class" unless the class is known: this runs the code of the module.
+    """Import the module of "python:module:Class" unless the class is known. The import runs the module's
+    code.
 
     Raises:
         ScenarioError: If the module cannot be imported, or has no such class.
@@ -92,7 +93,7 @@ def import_class(kind: str) -> None:
     except Exception as error:
         raise ScenarioError([f"{kind}: cannot be imported: {type(error).__name__}: {error}"]) from error
     if not (isinstance(found, type) and issubclass(found, Controller)):
-        raise ScenarioError([f"{kind}: is no subclass of fullpipe.algorithms.Controller"])
+        raise ScenarioError([f"{kind}: is not a subclass of fullpipe.algorithms.Controller"])
     _brought.setdefault(module, [each for each in sys.modules if each not in before])
     name(found)
     _known[kind] = found  # the class may be known under a name in another module as well
@@ -108,11 +109,11 @@ def factory(kind: str) -> Factory:
 
 
 def fingerprint(kind: str) -> str:
-    """Digest of the code of a class. Results depend on the code.
+    """Digest of the code of a class, since results depend on the code.
 
     The digest covers the source files of the class and its bases, as they were when the class became known.
     It also covers imported modules in the same folders. A class without a file, such as a class of an
-    interactive session, has a new digest every time, so that no stored run is taken for its result.
+    interactive session, has a new digest at every call, so that stored runs are never reused for it.
     """
     from uuid import uuid4  # imported here, as most scenarios name no class
 
@@ -146,12 +147,12 @@ _looked_in: dict[Path, None] = {}
 
 
 def looked_in() -> list[Path]:
-    """Return the folders that `look_in` was given."""
+    """Return all folders that were passed to `look_in`."""
     return list(_looked_in)
 
 
 def look_in(*folders: Path) -> None:
-    """Search these folders for modules first, in their order."""
+    """Add folders in which modules are searched first, in the given order."""
     _looked_in.update(dict.fromkeys(folder.resolve() for folder in folders))
     for folder in reversed([str(folder.resolve()) for folder in folders]):
         if folder not in sys.path:

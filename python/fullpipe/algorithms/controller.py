@@ -1,4 +1,4 @@
-"""The base class of algorithms written in Python."""
+"""The base class of algorithms written in Python, and checks of such algorithms."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,20 +14,20 @@ from fullpipe._native import round_trips as _round_trips
 from fullpipe.errors import ControllerError, suggestion
 
 _ALIKE = 0.8
-"""Similarity (0 to 1) from which a method's name counts as a mistyped hook."""
+"""Similarity (0 to 1) from which the name of a method counts as a mistyped name of a hook."""
 
 
 class Controller:
-    """Computes the window and the rate of a flow, like the Rust trait `CongestionControl`.
+    """Computes the congestion window and the pacing rate of a flow, like the Rust trait `CongestionControl`.
 
-    Define the methods that you need and set the attributes `cwnd`, `ssthresh`, `pacing_bps` and so on. The
-    attributes are read after every call. Before a call, `cwnd` and `ssthresh` are updated if the transport or
-    the law has changed them. Windows and counts are in packets, times in seconds, rates in bits of payload
-    per second.
+    A subclass defines the methods that it needs. These methods set attributes such as `cwnd`, `ssthresh` and
+    `pacing_bps`, which the transport reads after every call. Before a call, `cwnd` and `ssthresh` are updated
+    if the transport or the growth law has changed them. Windows and counts are in packets, times in seconds,
+    rates in bits of payload per second.
 
-    By default, `on_ack` is called once per round trip with the sum of the ACKs in the round trip. Between two
-    calls, the window follows the law that the class declares with `slow_start` and `increase`. With `per_ack
-    = True`, `on_ack` is called for every ACK, which costs about a microsecond per ACK.
+    By default, `on_ack` is called once per round trip, with the sum of the ACKs in the round trip. Between
+    two calls, the window follows the growth law that the class declares with `slow_start` and `increase`.
+    With `per_ack = True`, `on_ack` is called for every ACK, which takes about 1 us per ACK.
 
     Annotated attributes of a subclass are its parameters, with their defaults:
 
@@ -44,47 +44,49 @@ class Controller:
     per_ack: ClassVar[bool] = False
     """Call `on_ack` for every ACK."""
     owns_recovery: ClassVar[bool] = False
-    """Let the algorithm set the window during loss recovery, too, like BBR; otherwise the transport reduces
-    it to `ssthresh` by proportional rate reduction."""
+    """If true, the algorithm also sets the window during loss recovery, as BBR does. If false, the transport
+    reduces the window to `ssthresh` by proportional rate reduction (PRR)."""
     needs_pacing: ClassVar[bool] = False
-    """Pace the flow, at `pacing_bps` or at the transport's rate."""
+    """Pace the flow at `pacing_bps` or, if this is None, at the transport's rate."""
     watches_sends: ClassVar[bool] = False
-    """Call `on_send` for every burst, not only for bursts that end an idle time."""
+    """Call `on_send` for every burst; by default, only for bursts that end an idle period."""
     ecn: ClassVar[Literal["classic", "every_mark", "l4s"]] = "classic"
-    """ECN mode. "classic": a mark is like a loss, once per round. "every_mark": every mark is echoed, as for
-    DCTCP. "l4s": marks are counted and packets sent as ECT(1), as for Prague."""
+    """ECN mode. "classic": a mark has the effect of a loss, at most once per round trip. "every_mark": the
+    receiver echoes every mark, as for DCTCP. "l4s": the receiver counts marks, and packets are sent as
+    ECT(1), as for Prague."""
     traced: ClassVar[Mapping[str, str]] = {}
-    """Attributes to record as variables, and their units."""
+    """Attributes that are recorded as variables (`record.variables`), each with its unit."""
 
     cwnd: float = 10
     """Congestion window in packets, at least 1; the transport rounds the window down."""
     ssthresh: float = math.inf
-    """Slow-start threshold in packets. The transport reduces the window to this threshold. Values below 2
-    count as 2."""
+    """Slow-start threshold in packets. In an episode of congestion, the transport reduces the window to this
+    threshold. Values below 2 count as 2."""
     slow_start: float = 0.0
-    """Growth of the window per acknowledged packet while it is below `ssthresh`, in packets."""
+    """Growth of the window per acknowledged packet while the window is below `ssthresh`, in packets."""
     increase: float = 0.0
-    """Growth of the window per window of acknowledged packets from `ssthresh` on, in packets."""
+    """Growth of the window per acknowledged window while the window is at least `ssthresh`, in packets."""
     pacing_bps: float | None = None
-    """Pacing rate; None: the transport chooses the rate."""
+    """Pacing rate in bits of payload per second. None: the transport chooses the rate."""
     wakeup_s: float | None = None
-    """Time at which to call `on_wakeup`. The call resets this attribute to None."""
+    """Time in s at which `on_wakeup` is called. The call resets this attribute to None."""
     hide_samples: bool = False
-    """Mark packets sent from now on as application-limited, as BBR does in ProbeRTT."""
+    """If true, rate samples of packets sent from now on are marked application-limited, as in BBR's
+    ProbeRTT."""
     reduce: bool = False
-    """Ask the transport to begin an episode ("delay") and to reduce the window; reset to False in
-    `on_congestion`."""
+    """If set to true, the transport begins an episode of congestion of the kind "delay", and reduces the
+    window. The transport resets the attribute to False when it calls `on_congestion`."""
     state: str | None = None
-    """Name of the state for traces; None: slow start or congestion avoidance, by the window."""
+    """Name of the state to record. None: slow start or congestion avoidance, depending on the window."""
     rng: Random
-    """Random number generator of this flow, seeded by the run. Use no other random generator."""
+    """Random number generator of the flow, seeded by the run. Algorithms must use no other generator."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse methods whose names resemble a hook or begin with `on_`, since such methods would never be
+        """Refuse methods whose names resemble the name of a hook or begin with `on_`. They would never be
         called.
 
         Raises:
-            TypeError: If there is such a method.
+            TypeError: If the class has such a method.
         """
         super().__init_subclass__(**kwargs)
         hooks = _hooks()
@@ -112,33 +114,35 @@ class Controller:
             setattr(self, key, value)
 
     def on_established(self, path: Path) -> None:
-        """The handshake is over; `path` has the first RTT sample."""
+        """Called when the handshake is over. `path` has the first RTT sample."""
 
     def on_ack(self, ack: Ack, path: Path) -> None:
-        """A round trip is over, or with `per_ack` an ACK arrived. The law has already been applied."""
+        """Called once per round trip or, with `per_ack`, for every ACK. The growth law has already been
+        applied."""
 
     def on_lost(self, lost: LostPacket, path: Path) -> None:
-        """A packet was marked lost. Calls of `on_congestion`, if an episode begins, and of `on_ack`
-        follow."""
+        """Called when a packet is marked lost. Afterwards `on_congestion` is called if an episode begins, and
+        then `on_ack`."""
 
     def on_congestion(self, episode: Episode, path: Path) -> None:
-        """An episode begins: set `ssthresh`. The transport then reduces the window to `ssthresh`, or to 1 on
-        a timeout."""
+        """Called when an episode of congestion begins. The method should set `ssthresh`. The transport then
+        reduces the window to `ssthresh`, or to 1 packet after a timeout."""
 
     def on_undo(self, undo: Undo, path: Path) -> None:
-        """The episode was spurious. Unless this method is overridden, window and threshold are restored."""
+        """Called when the last episode turns out to be spurious, as no packet was lost. Unless a class
+        defines this method, `cwnd` and `ssthresh` are restored."""
 
     def on_recovery_exit(self, path: Path) -> None:
-        """All data that was in flight when the episode began has been delivered."""
+        """Called when all data that was in flight at the beginning of the episode has been delivered."""
 
     def on_send(self, sent: Sent, path: Path) -> None:
-        """A burst that ends an idle time is about to be sent, or any burst with `watches_sends`."""
+        """Called before a burst is sent after an idle period or, with `watches_sends`, before every burst."""
 
     def on_wakeup(self, path: Path) -> None:
-        """The time `wakeup_s` has come."""
+        """Called at the time `wakeup_s`."""
 
     def _events(self) -> list[str]:
-        """Return the methods that the subclass defines. Other methods are never called."""
+        """Return the names of the hooks that the subclass defines. The transport calls only these hooks."""
         return [name for name in _hooks() if getattr(type(self), name) is not getattr(Controller, name)]
 
 
@@ -148,7 +152,7 @@ def _hooks() -> list[str]:
 
 
 def parameters(cls: type[Controller]) -> dict[str, Any]:
-    """Return the parameters of a class with their defaults: annotated attributes below `Controller`."""
+    """Return the parameters of a class with their defaults: annotated attributes that `Controller` lacks."""
     own = [base for base in reversed(cls.__mro__) if issubclass(base, Controller) and base is not Controller]
     names = [name for base in own for name in get_annotations(base)]
     return {
@@ -181,7 +185,8 @@ _REMEDIES = {
 
 
 def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: Any) -> list[str]:
-    """Check the invariants of every algorithm on a class with sequences of random events.
+    """Check with sequences of random events whether a class keeps the invariants that every algorithm must
+    keep.
 
     Args:
         cls: The algorithm.
@@ -231,7 +236,8 @@ def _finding(factory: Callable[[], Controller], script: bytes) -> str | None:
 
 
 def _raised(error: BaseException | None) -> str:
-    """Return an exception on one line, with its line and file if the class's code raised it."""
+    """Return an exception as one line of text, with the line and the file if the code of the class raised
+    it."""
     text = " ".join(str(error).split())
     if error is None or error.__traceback__ is None:
         return text
@@ -240,5 +246,6 @@ def _raised(error: BaseException | None) -> str:
 
 
 def round_trips(cls: type[Controller], count: int = 40, **params: Any) -> str:
-    """Return the first round trips of a class on an ideal path of 50 packets and 40 ms, as a text table."""
+    """Return the first round trips of a class as a text table. The path has a BDP of 50 packets, an RTT of 40
+    ms, and no loss."""
     return _round_trips(lambda: cls(Random(1), **params), count)

@@ -1,4 +1,4 @@
-"""Users' own algorithms: Python classes and shared objects."""
+"""Algorithms of users, outside the registry: Python classes, and shared objects with a C interface."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 # Algorithms in shared objects, by names such as "library:build/libmine.so:mine".
-# A scenario holds only the name. A file is loaded only with the user's permission, so that a scenario from
-# elsewhere runs no code. The header `fullpipe_congestion.h` declares the functions that a library exports.
+# A scenario contains only the name. A file is loaded only with the user's permission, so that a scenario file
+# from another user runs no code. The header `fullpipe_congestion.h` declares the functions that a library
+# exports.
 
 
 PREFIX = "library:"
@@ -25,7 +26,7 @@ _DIGITS = 16
 _folders: list[Path] = [Path()]
 _allowed: dict[str, Path] = {}
 _seen: dict[Path, str] = {}
-"""Digests of libraries at the time when they were first read."""
+"""Digest of each library file when this process first read the file."""
 
 
 def is_library(text: str) -> bool:
@@ -58,17 +59,17 @@ def allow_library(kind: str) -> None:
 
 
 def library_fingerprint(kind: str) -> str:
-    """Return a digest of the library file. Results depend on the file.
+    """Return a digest of the library file, since results depend on the file.
 
     Raises:
-        ScenarioError: If the file has changed since this process first read it, as a loaded library is not
-            replaced.
+        ScenarioError: If the file has changed since this process first read it. The process could not load
+            the new file.
     """
     return library_digest(kind)[:_DIGITS]
 
 
 def library_digest(kind: str) -> str:
-    """Return the SHA-256 of the library file; raises ScenarioError like `library_fingerprint`."""
+    """Return the SHA-256 of the library file. Raises ScenarioError if the file has changed."""
     import hashlib  # imported here, as most scenarios name no library
 
     path = _allowed[kind]
@@ -80,7 +81,7 @@ def library_digest(kind: str) -> str:
 
 
 def look_for_libraries_in(*folders: Path) -> None:
-    """Search these folders for library files first, in the given order."""
+    """Add folders in which library files are searched first, in the given order."""
     _folders[:0] = [folder.resolve() for folder in folders if folder.resolve() not in _folders]
 
 
@@ -88,7 +89,7 @@ def look_for_libraries_in(*folders: Path) -> None:
 
 
 def is_own(kind: str) -> bool:
-    """Whether a name has the prefix of an algorithm outside the registry."""
+    """Whether a name has the prefix "python:" or "library:" of an algorithm outside the registry."""
     return kind.startswith((classes.PREFIX, PREFIX))
 
 
@@ -99,22 +100,22 @@ def check_name(kind: str) -> None:
     what, example = "a class", "python:my_module:MyClass"
     if kind.startswith(PREFIX):
         what, example = "an algorithm in a library", "library:libmine.so:mine"
-    raise ValueError(f'"{brief(kind)}" is no name of {what}; write it as in "{example}"')
+    raise ValueError(f'"{brief(kind)}" is not the name of {what}; write it as in "{example}"')
 
 
 def title(kind: str) -> str:
-    """Return the short name of an algorithm, from which flows are named. Names in the registry are
-    unchanged."""
+    """Return the short name of an algorithm, which is used in names of flows. Names in the registry are
+    returned unchanged."""
     return kind.rpartition(":")[2].rpartition(".")[2] if is_own(kind) else kind
 
 
 def is_known(kind: str) -> bool:
-    """Whether the code may run: the class was passed or imported, or the file was allowed."""
+    """Whether the code of an algorithm may run: its class was passed or imported, or its file was allowed."""
     return classes.find(kind) is not None or find_library(kind) is not None
 
 
 def permit(kind: str) -> None:
-    """Import the class, or allow the file. This runs the code of the algorithm.
+    """Import the class of an algorithm, or allow its file to be loaded. The code of the algorithm then runs.
 
     Raises:
         ScenarioError: If the class cannot be imported, or the file does not exist.
@@ -126,14 +127,13 @@ def permit(kind: str) -> None:
 
 
 def maker(kind: str) -> Factory | str:
-    """Return what the simulator creates the algorithm from: a factory (Python class), or the path of a shared
-    object."""
+    """Return a function that makes the algorithm, for a Python class; or the path of a shared object."""
     path = find_library(kind)
     return classes.factory(kind) if path is None else str(path)
 
 
 def fingerprint(kind: str) -> str:
-    """Return a digest of the algorithm's code. Results depend on the code."""
+    """Return a digest of the code of an algorithm, since results depend on the code."""
     return classes.fingerprint(kind) if find_library(kind) is None else library_fingerprint(kind)
 
 
@@ -160,6 +160,6 @@ def paths(kind: str) -> dict[str, Path]:
 
 
 def look_in(*folders: Path) -> None:
-    """Search these folders for modules and library files first, in the given order."""
+    """Add folders in which modules and library files are searched first, in the given order."""
     classes.look_in(*folders)
     look_for_libraries_in(*folders)

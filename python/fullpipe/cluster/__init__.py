@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fullpipe.cluster.connect import Files
 
 PLACES = ("local", "files", "dask", "dask://HOST:PORT", "slurm")
-"""Values of `--on`."""
+"""Values of the option `--on`."""
 
 
 def executor(
@@ -45,7 +45,7 @@ def executor(
     if on != "files" and not on.startswith(("dask", "slurm")):
         raise UnknownNameError("place to run on", on, PLACES)
     if root is None:
-        raise FolderError(f"{on}: runs of other processes are found in a store; name its folder")
+        raise FolderError(f"--on {on}: processes share runs through a store; name its folder with --out")
     if on == "files":
         from fullpipe.cluster.connect import Files  # imported here, as threads need no connections
 

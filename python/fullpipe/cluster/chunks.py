@@ -1,4 +1,4 @@
-"""Chunks of a sweep: their size, leases on them, their owners, failures."""
+"""Chunks of a sweep, which are ranges of jobs: their sizes, owners and leases, and errors of their runs."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from fullpipe import files
 from fullpipe.errors import EngineError, FullpipeError, ScenarioError
 
-# Errors of runs as plain data with kind and message, for transfer between processes.
+# Errors of runs as plain data (kind and message), for transfer between processes.
 
 
 Told = dict[str, str]
@@ -30,7 +30,7 @@ def told(error: Exception) -> Told:
 
 
 def error_told(data: Any) -> FullpipeError:
-    """Convert plain data to an error: a ScenarioError, or else an EngineError."""
+    """Convert plain data from `told` to an error: a ScenarioError if it was one, else an EngineError."""
     try:
         kind, message = str(data["kind"]), str(data["message"])
     except (KeyError, TypeError):
@@ -43,13 +43,14 @@ def error_told(data: Any) -> FullpipeError:
 
 
 SHORTEST_S = 1.0
-"""Minimum duration of a chunk of several runs."""
+"""Minimum duration of a chunk of several runs, in s."""
 LONGEST_S = 10.0
-"""Maximum duration of a chunk of several runs."""
+"""Maximum duration of a chunk of several runs, in s."""
 SHARE_S = 0.01
-"""Minimum duration of a chunk per worker of the sweep, as one scheduler or file server serves all workers."""
+"""Minimum duration of a chunk divided by the number of workers, in s. With many workers, chunks must be
+longer, as one scheduler or file server serves all workers."""
 FIRST_CHUNKS = 128
-"""Number of chunks at the start of a sweep, so that many processes can claim a chunk at the same time."""
+"""Number of chunks at the start of a sweep. It is high so that many processes can claim a chunk at once."""
 
 
 def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
@@ -75,7 +76,7 @@ def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
     return min(max(left // (2 * max(1, workers)), least), most)
 
 
-# Identifies the process that holds a chunk by host name, kernel and PID namespace, and process ID.
+# The process that holds a chunk, identified by host name, kernel, PID namespace and process ID.
 
 
 _WRITTEN = re.compile(r"([\w.-]{1,64})-([0-9a-f]{8})-(\d{1,10})", re.ASCII)
@@ -87,7 +88,8 @@ class Owner:
 
     host: str
     kernel: str
-    """Hash of the running kernel and the PID namespace. Processes with the same hash see each other."""
+    """Hash of the running kernel and the PID namespace. Processes with the same hash can check each other's
+    PIDs."""
     pid: int
 
     @classmethod
@@ -129,41 +131,42 @@ def _namespace() -> str:
 
 
 # Leases of chunks, timed by the clock of the file system.
-# The clocks of machines differ, so no machine's clock is read. A claim is renewed by setting the time of its
-# file to the file system's current time. To measure the age of a claim, a second file is touched in the same
-# way, and the times of the two files are compared. A file is opened before its time is read, since otherwise
-# NFS would return a cached time instead of asking its server.
+# The clocks of machines differ, so only the clock of the file system is used. A claim is renewed by setting
+# the time of its file to the current time of the file system. To measure the age of a claim, a second file is
+# touched in the same way, and the times of the two files are compared. A file is opened before its time is
+# read, since NFS would otherwise return a cached time.
 
 
 LEASE_S = 30.0
-"""Time since the last renewal after which a claim may be taken over."""
+"""Time in s since the last renewal after which another process may take over a claim."""
 RENEW_S = 5.0
-"""Interval of renewals. Five may be missed before a claim is lost."""
+"""Interval of renewals, in s. Five renewals may fail before a claim is lost."""
 
 
 class Clock(Protocol):
-    """Times for leases."""
+    """A clock for leases of chunks."""
 
     def touch(self, path: Path) -> None:
         """Set the time of a file to now.
 
         Raises:
-            FileNotFoundError: If it no longer exists.
+            FileNotFoundError: If the file no longer exists.
         """
 
     def age_s(self, path: Path) -> float:
         """Return the time since a file was touched.
 
         Raises:
-            FileNotFoundError: If it no longer exists.
+            FileNotFoundError: If the file no longer exists.
         """
 
     def passed_s(self) -> float:
-        """Return a monotonic time of this process, by which checks are scheduled."""
+        """Return a monotonic time of this process in s, with which checks are scheduled."""
 
 
 class FileSystemClock:
-    """The clock of the file system of a folder. `name` is this process's file in the folder."""
+    """The clock of the file system of a folder. `name` is the file that this process touches in the
+    folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._ours = folder / name
@@ -179,7 +182,7 @@ class FileSystemClock:
         return _changed_s(self._ours) - touched_s
 
     def passed_s(self) -> float:
-        """Return a monotonic time."""
+        """Return the monotonic time of this machine in s."""
         return time.monotonic()
 
 
@@ -198,11 +201,11 @@ def _changed_s(path: Path) -> float:
 #     open/0000100-0000200                         can be claimed
 #     claimed/0000100-0000150@node7-1a2b3c4d-812   held by a process until the lease runs out
 #
-# The file is removed when each job of the chunk is in the store or has failed. So jobs that are in no chunk
-# are finished. A process that needs only a part of a chunk first adds the remaining jobs as a new chunk, and
-# then shortens its claim. If the process is killed between the two steps, its claim overlaps the new chunk.
-# The next owner then takes only the jobs before the new chunk. So no job is lost, and no job is held by two
-# processes.
+# The file is removed when the runs of all its jobs are stored or have failed. A job that is in no chunk is
+# therefore finished. A process that needs only a part of a chunk first adds the remaining jobs as a new
+# chunk, and then shortens its claim. If the process is killed between these two steps, its claim overlaps the
+# new chunk. The next owner of the claim then takes only the jobs before the new chunk. In this way, no job is
+# lost, and no job is held by two processes.
 
 
 _NAME = re.compile(r"(\d{7,9})-(\d{7,9})(?:@(.+))?", re.ASCII)
@@ -248,8 +251,8 @@ class Chunks:
         self._lock = RLock()
         self._held = set[Claim]()
         self._ask_at_s: dict[str, float] | None = None
-        """Times at which to check the age of other processes' claims, by name. None before the first
-        check."""
+        """Times at which to check the age of claims of other processes, by name of the claim. None before the
+        first check."""
 
     def open(self) -> list[Range]:
         """Return the free chunks in order."""
@@ -261,8 +264,8 @@ class Chunks:
         return [Claim(found, owner) for found, owner in sorted(owners, key=lambda o: o[0]) if owner]
 
     def pending(self) -> list[Range]:
-        """Return all free and claimed chunks. Claims are listed twice, so that no chunk is missed while it is
-        moved."""
+        """Return all free and claimed chunks. Claims are listed twice, so that a chunk that another process
+        moves in the meantime is not missed."""
         held = [claim.range for claim in self.claimed()]
         return sorted({*held, *self.open(), *(claim.range for claim in self.claimed())})
 
@@ -272,8 +275,8 @@ class Chunks:
             os.close(os.open(self.folder / "open" / str(chunk), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
     def claim(self) -> Claim | None:
-        """Claim one of the first free chunks, chosen at random to avoid conflicts. None if no chunk is
-        free."""
+        """Claim a random one of the first free chunks, so that processes rarely choose the same. None if no
+        chunk is free."""
         free = self.open()
         near = free[: 1 + 2 * len(self.claimed())] if free else []
         random.shuffle(near)
@@ -356,15 +359,15 @@ class Chunks:
             return False
 
     def _take(self, path: Path, chunk: Range) -> Claim | None:
-        """Rename a file to a claim of this process. The time of the file is set before, so that the claim is
-        not expired."""
+        """Rename the file of a chunk to a claim of this process. The file is touched first, so that the claim
+        does not begin as expired."""
         mine = Claim(chunk, self.owner)
         final = self.folder / "claimed" / mine.name
         with self._lock:
             try:
                 self._clock.touch(path)
                 path.rename(final)
-            except FileNotFoundError:  # another process was quicker, unless NFS lost the answer
+            except FileNotFoundError:  # another process has claimed the chunk, or NFS lost its reply
                 return None
             self._held.add(mine)
             return mine
@@ -382,12 +385,12 @@ class Chunks:
         return False
 
     def _not_given_back(self, chunk: Range) -> Range:
-        """Return the part of a dead process's claim before the jobs that the process had released."""
+        """Return the part of a dead process's claim before the first job that the process had released."""
         given_back = [r.start for r in self.pending() if chunk.start < r.start < chunk.stop]
         return Range(chunk.start, min(given_back, default=chunk.stop))
 
     def _listed(self, state: str) -> list[tuple[Range, str]]:
-        """List the ranges in a state, with the owners' names. Empty if the sweep was finished and removed."""
+        """Return the ranges in a state with the names of their owners. Empty if the sweep was removed."""
         try:
             names = os.listdir(self.folder / state)
         except FileNotFoundError:

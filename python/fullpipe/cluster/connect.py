@@ -1,4 +1,4 @@
-"""Connections to a cluster, or to a shared folder."""
+"""Execution of sweeps by processes that share a folder, and clients of Dask clusters."""
 
 import logging
 import re
@@ -21,12 +21,12 @@ from fullpipe.cluster.plan import Plan
 from fullpipe.errors import ClusterError, MissingExtraError
 from fullpipe.runs.executor import Job, Outcome, Progress, RunSource, Update
 
-# Runs a sweep with any number of processes that share the store's folder, without a scheduler.
+# Execution of a sweep by processes that share the folder of the store. There is no scheduler.
 
 
 _PULSE_S = 0.05
 _LOOK_S = 0.5
-"""Interval at which jobs finished by other processes are looked up."""
+"""Interval in s at which jobs that other processes have finished are looked up."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class Files:
     def stream(
         self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
     ) -> Iterator[Outcome]:
-        """Run jobs, and yield the outcome of each in their order: see `fullpipe.sweeps.Executor`.
+        """Run jobs, and yield the outcome of each job in the order of the jobs: see
+        `fullpipe.sweeps.Executor`.
 
         Raises:
             FolderError: If the store cannot be written.
@@ -74,7 +75,7 @@ class Files:
 
 
 class _Watch:
-    """Waits for jobs that this process or another one finishes."""
+    """Waits for the outcomes of jobs, which this process or another process runs."""
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class _Watch:
             if time.monotonic() >= self._look_at_s:
                 self._look(index)
             else:
-                time.sleep(_PULSE_S)  # short, since signals do not end a wait after polars was used
+                time.sleep(_PULSE_S)  # short, since with polars signals do not end a sleep
         return self._known.pop(index)
 
     def _look(self, first: int) -> None:
@@ -122,8 +123,8 @@ class _Watch:
         self._look_at_s = time.monotonic() + _LOOK_S
 
     def _read(self, index: int) -> Outcome | None:
-        """Return the outcome of a job by another process. None if another command has put the job into a
-        chunk again."""
+        """Return the outcome of a job that another process has run. None if another command has put the job
+        into a chunk again."""
         job = self._todo[index]
         failure = self._folder.failure(index)
         if failure:
@@ -136,22 +137,24 @@ class _Watch:
 
 # Clients of Dask clusters. A cluster is started on this machine, already running, or started as SLURM jobs.
 #
-# Other settings of a cluster, such as the account and the queue of SLURM jobs, are in Dask's configuration.
+# All other settings of a cluster, such as account and queue of SLURM jobs, are read from Dask's
+# configuration.
 
 
 _ADDRESS = re.compile(r"dask://([\w.-]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})", re.ASCII)
 _UNDISTURBED = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 """Code that local workers run to ignore Ctrl-C, which terminals send to all processes."""
 _ANSWERS = "10s"
-"""Maximum time for a scheduler to answer."""
+"""Maximum time within which a Dask scheduler must answer."""
 _DEATHS = 10
-"""Number of workers that may die while running a chunk before the runs of the chunk are tried one by one.
-Workers can also die at the end of their walltime."""
+"""Number of workers that may die while running a chunk. After that, the runs of the chunk are tried one by
+one. The number is high, as workers also die at the end of their walltime."""
 _FILL_S = 5.0
-"""Interval at which missing workers are requested."""
+"""Interval in s at which replacements of dead workers are requested."""
 _LIFETIME, _STAGGER = 55 / 60, 4 / 60
-"""Fraction of a SLURM job's walltime after which its worker ends by itself, and the fraction by which workers
-differ. Workers finish their current runs and are replaced (dask-jobqueue, "Handling walltime")."""
+"""Fraction of the walltime of a SLURM job after which its worker ends by itself, and the fraction by which
+this time varies between workers. Workers first finish their current runs, and are then replaced
+(dask-jobqueue, "Handling walltime")."""
 
 
 def connection(on: str, workers: int) -> Connect | None:
@@ -159,7 +162,7 @@ def connection(on: str, workers: int) -> Connect | None:
 
     Args:
         on: "dask", "dask://HOST:PORT" or "slurm".
-        workers: Maximum number of simultaneous runs on clusters that are started here.
+        workers: Maximum number of simultaneous runs, for clusters that this process starts.
 
     Raises:
         MissingExtraError: If Dask is not installed.
@@ -186,7 +189,7 @@ def _at(address: str) -> Iterator[Any]:
 
 @contextmanager
 def _of(made: Callable[[], tuple[Any, Callable[[], None]]]) -> Iterator[Any]:
-    """Start a cluster, keep its number of workers, and stop it at the end of the context."""
+    """Start a cluster, replace its dead workers, and stop the cluster at the end of the context."""
     library("dask").config.set({"distributed.scheduler.allowed-failures": _DEATHS})
     cluster, fill = made()
     with cluster, _every(_FILL_S, fill), library("distributed").Client(cluster) as client:
@@ -195,7 +198,8 @@ def _of(made: Callable[[], tuple[Any, Callable[[], None]]]) -> Iterator[Any]:
 
 @contextmanager
 def _every(pause_s: float, call: Callable[[], None]) -> Iterator[None]:
-    """Call a function at intervals. Dask replaces dead workers only when workers are requested."""
+    """Context in which a thread calls `call` every `pause_s`, since Dask replaces dead workers only on
+    request."""
     over = Event()
 
     def repeat() -> None:
@@ -288,16 +292,18 @@ def walltime(text: str) -> int:
             hours, minutes, seconds = parts
         return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
     except ValueError:
-        raise ClusterError(f'jobqueue.slurm.walltime: "{text}" is no time; write it as 01:00:00') from None
+        raise ClusterError(f'jobqueue.slurm.walltime: "{text}" is not a time; write it as 01:00:00') from None
 
 
 def library(name: str) -> Any:
     """Import a package of the extra `dask`.
 
     Raises:
-        MissingExtraError: If it is not installed.
+        MissingExtraError: If the package is not installed.
     """
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtraError(f"{name} is not installed; pip install 'fullpipe[dask]' brings it") from None
+        raise MissingExtraError(
+            f"{name} is not installed; install it with: pip install 'fullpipe[dask]'"
+        ) from None

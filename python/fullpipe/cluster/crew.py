@@ -1,4 +1,4 @@
-"""Workers that share a folder: they claim chunks, run jobs and write runs."""
+"""Workers of a sweep in a shared folder: threads that claim chunks, run jobs and store runs."""
 
 import shutil
 import time
@@ -16,7 +16,7 @@ from fullpipe.runs import Run, Store
 from fullpipe.runs.executor import Attempt, Interruptible, Job, Outcome, Progress, RunSource
 from fullpipe.sweeps import KeptRuns
 
-# Runs made in a local folder and copied into the shared store when complete.
+# Runs that are made in a local folder, and copied into the shared store when complete.
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class ScratchRuns:
     local: KeptRuns
 
     def find(self, job: Job) -> Run | None:
-        """Find the run of a job in the shared store, or in the local store if the run was not copied yet."""
+        """Find the run of a job in the shared store. A run that is only in the local store is copied
+        first."""
         found = self.shared.find(job)
         if found:
             return found
@@ -52,11 +53,11 @@ class ScratchRuns:
 
 
 _IDLE_S = 0.5
-"""Interval at which idle threads look for work."""
+"""Interval in s at which idle threads look for work."""
 _SURE_S = 1.0
-"""Minimum time between two renewals of a claim. A renewed claim cannot be lost within this time."""
+"""Minimum time in s between two renewals of a claim. A renewed claim cannot expire within this time."""
 _TOO_LONG = 2.0
-"""If a chunk takes longer than planned by this factor, the remaining jobs of the chunk are released."""
+"""Factor: if a chunk takes longer than this x its planned duration, its remaining jobs are released."""
 
 
 class _StoppedError(Exception):
@@ -67,12 +68,12 @@ class Crew:
     """Threads that work on a sweep until it is finished or they are stopped.
 
     Args:
-        folder: The sweep.
-        job: Returns a job by its index. A VersionError stops the crew.
-        source: Finds, makes and stores runs.
+        folder: The folder of the sweep.
+        job: Function that returns a job by its index. If it raises a VersionError, the crew stops.
+        source: Source that finds, makes and stores runs.
         workers: Number of threads.
-        progress: Called at every step of a run.
-        heard: Called with the outcome of every job that this process tried.
+        progress: Function that is called with every update of a run.
+        heard: Function that is called with the outcome of every job that this process tried.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Crew:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop, and release unfinished jobs."""
+        """Stop the threads, and release unfinished jobs."""
         self._stop.set()
         self._own.interrupt()
         for thread in (*self._threads, self._renewing):
@@ -111,7 +112,7 @@ class Crew:
 
     @property
     def is_idle(self) -> bool:
-        """Whether all threads are without work, or the crew has stopped."""
+        """Whether no thread has a job, or the crew has stopped."""
         return len(self._idle) == len(self._threads) or self._stop.is_set()
 
     def _renew(self) -> None:
@@ -140,7 +141,8 @@ class Crew:
             self._stop.set()
 
     def _next(self, run_s: float | None) -> Claim | None:
-        """Claim or take over a chunk of the right size. None if there is no chunk."""
+        """Claim or take over a chunk, and shorten it to the size of `chunk_runs`. None if there is no
+        chunk."""
         left = sum(chunk.runs for chunk in self._chunks.open())
         claim = self._chunks.claim() if left else self._chunks.take_over()
         if claim is None:
@@ -149,14 +151,15 @@ class Crew:
         return self._chunks.shorten(claim, claim.range.start + runs)
 
     def _work(self, claim: Claim, run_s: float | None) -> float | None:
-        """Run the jobs of a chunk and return the time per job. If this fails, the chunk is released."""
+        """Run the jobs of a chunk, and return the time per job in s. After an exception, the chunk is
+        released."""
         began_s = renewed_s = time.monotonic()
         index = first = claim.range.start
         try:
             while index < claim.range.stop:
                 if time.monotonic() - renewed_s > _SURE_S:
                     if not self._chunks.renew(claim):
-                        break  # the lease expired while this process was suspended; another has the chunk
+                        break  # the lease expired while this process was suspended
                     renewed_s = time.monotonic()
                 self._try(index)
                 index += 1
@@ -180,7 +183,7 @@ class Crew:
         self._heard(index, outcome)
 
 
-# The worker of `fullpipe work`: runs jobs of all sweeps of a store until no jobs are left.
+# The worker of `fullpipe work`, which runs jobs of all sweeps of a store until no job is left.
 
 
 _PULSE_S = 0.1
@@ -194,13 +197,13 @@ class Counts:
     finished: int = 0
     failed: int = 0
     refused: list[str] = field(default_factory=list)
-    """Reasons for refusing whole sweeps, one line each."""
+    """Errors of sweeps that this process cannot run, one line each."""
 
     def __post_init__(self) -> None:
         self._lock = Lock()
 
     def count(self, outcome: Outcome) -> None:
-        """Count a job. Can be called from any thread."""
+        """Count a job as finished or failed. This method can be called from any thread."""
         with self._lock:
             self.failed += outcome.error is not None
             self.finished += outcome.error is None
@@ -215,8 +218,8 @@ class Worker:
         workers: Maximum number of simultaneous runs.
         scratch: Local folder in which runs are made before they are copied to the store.
         allow_python: Import the classes of `python:module:Class`.
-        wait_s: Maximum time to wait for new work.
-        say: Called with one line for every sweep that is begun.
+        wait_s: Time in s to wait for new jobs when no job is left.
+        say: Function that is called with one line for every sweep on which the worker begins to work.
     """
 
     root: Path
@@ -227,7 +230,7 @@ class Worker:
     say: Callable[[str], None] = print
 
     def work(self, counts: Counts) -> None:
-        """Work until no jobs have been left for `wait_s`.
+        """Run jobs until there has been no job for `wait_s`.
 
         Raises:
             FolderError: If the store or the scratch folder cannot be written.

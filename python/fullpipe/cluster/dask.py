@@ -1,4 +1,4 @@
-"""Sweeps on a Dask cluster."""
+"""Execution of sweeps on a Dask cluster."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -18,15 +18,16 @@ from fullpipe.runs import Store
 from fullpipe.runs.executor import Job, Outcome, Progress, RunSource, State, Update
 from fullpipe.sweeps import KeptRuns
 
-# Runs a chunk on a worker of a cluster.
+# Execution of a chunk, on a worker of the cluster.
 
 
 FATAL = (VersionError, FolderError, DiskFullError)
-"""Errors that would affect all other runs as well."""
+"""Errors that would also occur in all other runs."""
 
 
 def make_chunk(plan: bytes, ranges: list[tuple[int, int]], root: str, allow_python: bool) -> dict[str, Any]:
-    """Find or make the runs of a chunk. Returns the errors of failed runs and the time per run."""
+    """Find or make the runs of a chunk. Return the errors of failed runs by index, and the time per run in
+    s."""
     jobs, began_s, failed = _read(plan, allow_python), monotonic(), dict[int, Told]()
     indices = [index for start, stop in ranges for index in range(start, stop)]
     with Store(Path(root)).batch() as store:
@@ -50,19 +51,19 @@ def _read(plan: bytes, allow_python: bool) -> Plan:
     return read
 
 
-# Runs a sweep on a Dask cluster. The cluster is local, already running, or started as SLURM jobs.
-# Workers receive the plan once, and then ranges of jobs. Workers return the errors of failed jobs. The runs
-# are in the store, a folder with the same path on all machines. If a worker dies, its chunk is given to
-# another worker, which finds the finished runs in the store.
+# Execution of a sweep on a Dask cluster, which is local, already running, or started as SLURM jobs.
+# Workers receive the plan once, and then ranges of jobs. They return the errors of failed jobs. Workers write
+# the runs to the store, a folder with the same path on all machines. If a worker dies, another worker gets
+# its chunk, and finds the runs that are already stored.
 
 
 Connect = Callable[[], AbstractContextManager[Any]]
-"""Makes the client of a cluster, a `distributed.Client`."""
+"""Type of a function that makes the client of a cluster, a `distributed.Client`."""
 _PULSE_S = 0.2
 _AHEAD = 2
-"""Number of chunks given out per thread of a worker: a running chunk and a waiting chunk."""
+"""Number of chunks submitted per thread of a worker: one that runs, and one that waits."""
 _COMPUTED_AGAIN = ("lost", "pending")
-"""States of a task whose worker ended before the result was read. The scheduler runs the task again."""
+"""States of a task whose worker ended before the result was read. The Dask scheduler runs the task again."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Dask:
     """Runs jobs on a Dask cluster.
 
     Args:
-        client: Makes a client of the cluster. The client is closed at the end.
+        client: Function that makes a client of the cluster. The client is closed after the sweep.
         root: The folder of the store, which every worker must be able to access.
         cca_timeout_s: Maximum duration of one call into an algorithm written in Python.
         allow_python: Let workers import the classes of `python:module:Class`.
@@ -84,11 +85,12 @@ class Dask:
     def stream(
         self, jobs: Iterable[Job], source: RunSource, progress: Progress | None = None
     ) -> Iterator[Outcome]:
-        """Run jobs, and yield the outcome of each in their order: see `fullpipe.sweeps.Executor`.
+        """Run jobs, and yield the outcome of each job in the order of the jobs: see
+        `fullpipe.sweeps.Executor`.
 
         Raises:
             ClusterError: If the cluster cannot be used.
-            VersionError: If a worker has another version.
+            VersionError: If a worker has another version of fullpipe.
             FolderError: If a worker cannot write to the store.
             DiskFullError: If a run cannot be stored because the disk is full.
         """
@@ -109,7 +111,7 @@ class Dask:
 
 
 class _Sweep:
-    """The chunks of a sweep that were given out to a cluster, and the remaining jobs."""
+    """The chunks of a sweep that were submitted to the cluster, and the remaining jobs."""
 
     def __init__(self, how: Dask, root: Path, todo: list[Job], missing: list[int]) -> None:
         self._how, self._root, self._left = how, root, deque(missing)
@@ -117,7 +119,7 @@ class _Sweep:
         self._done: SimpleQueue[Any] = SimpleQueue()
         self._out = dict[Any, list[int]]()
         self._again = deque[list[int]]()
-        """Runs to try one by one, because workers died while running the chunk of these runs."""
+        """Jobs to try one by one, because too many workers died while running their chunk."""
         self._run_s: float | None = None
         self._stack = ExitStack()
 
@@ -131,7 +133,7 @@ class _Sweep:
         self._stack.close()
 
     def advance(self) -> list[tuple[int, FullpipeError | None]]:
-        """Give out chunks, wait briefly, and return the finished jobs with their errors."""
+        """Submit chunks, wait briefly, and return the indices of finished jobs with their errors."""
         self._hand_out()
         try:
             future = self._done.get(timeout=_PULSE_S)
@@ -169,6 +171,6 @@ def _lost(error: Exception | None) -> Exception:
     if isinstance(error, FATAL):
         return error
     if error is None:
-        return ClusterError("the Dask scheduler is gone; the same command continues")
+        return ClusterError("the Dask scheduler has ended; repeat the command to continue the sweep")
     told = f"{type(error).__name__}: {error}"
-    return ClusterError(f"a Dask worker cannot run this: {told}; is the same fullpipe installed there?")
+    return ClusterError(f"a Dask worker cannot run the jobs: {told}; install the same fullpipe on the worker")

@@ -1,4 +1,4 @@
-"""The folder that machines share, and the progress of the sweeps in the folder."""
+"""The folder of a sweep, which machines share, and the progress of the sweeps of a store."""
 
 import errno
 import json
@@ -34,7 +34,7 @@ from fullpipe.runs.executor import Job, Outcome, Progress, RunSource, Update
 #                       chunks/       ranges of unfinished jobs: open, claimed
 #                       planning/     the chunk that a process holds while it makes the chunks of the sweep
 #                       failed/       a file per failed run
-#                       clock/        a file per process, by which the file system's clock is read
+#                       clock/        a file per process, for reading the clock of the file system
 
 
 WORK = ".work"
@@ -63,14 +63,14 @@ class SweepFolder:
 
     @property
     def is_there(self) -> bool:
-        """Whether the folder still exists. The command that began the sweep removes the folder at the end."""
+        """Whether the folder still exists. A command removes the folder when all its runs are stored."""
         return (self.path / _PLAN).exists()
 
     def plan(self) -> Plan:
-        """Read the plan.
+        """Read the plan of the sweep.
 
         Raises:
-            VersionError: If this version cannot read it.
+            VersionError: If this version of fullpipe cannot read the plan.
             FileNotFoundError: If the sweep was finished and removed.
         """
         path = self.path / _PLAN
@@ -83,7 +83,7 @@ class SweepFolder:
             (place / "failure").replace(self._failure(index))
 
     def forget(self, index: int) -> None:
-        """Remove the error of a run."""
+        """Remove the stored error of a run."""
         self._failure(index).unlink(missing_ok=True)
 
     def failure(self, index: int) -> Failure | None:
@@ -103,11 +103,11 @@ class SweepFolder:
 
     @classmethod
     def of_plan(cls, root: Path, plan: Plan) -> "SweepFolder":
-        """Return the folder of a plan in a store."""
+        """Return the folder that the sweep of a plan has in a store. The folder need not exist."""
         return cls(root / WORK / plan.id)
 
     def open_again(self, missing: Sequence[int], runs: int) -> None:
-        """Make chunks of missing jobs that are in no chunk, such as jobs that failed before."""
+        """Add chunks for missing jobs that are in no chunk, such as jobs that failed before."""
         with self._planning():
             free = pieces(missing, _first_runs(runs), self.chunks.pending())
             for index in self._failed():
@@ -117,7 +117,7 @@ class SweepFolder:
                 self.chunks.add(chunk)
 
     def remove(self) -> None:
-        """Remove the folder atomically, after all runs are in the store."""
+        """Remove the folder atomically. Called when all runs are in the store."""
         work = self.path.parent
         if self.is_there:
             with suppress(OSError), files.hidden(work) as place:
@@ -126,14 +126,14 @@ class SweepFolder:
             work.rmdir()
 
     def leave(self) -> None:
-        """Remove the file by which this process reads the file system's clock."""
+        """Remove the file with which this process reads the clock of the file system."""
         with suppress(OSError):
             (self.path / "clock" / str(self._owner)).unlink()
 
     @contextmanager
     def _planning(self) -> Iterator[None]:
-        """Wait until no other process makes chunks. If a process is killed while making chunks, another
-        process takes over like for a chunk."""
+        """Context in which no other process makes chunks. A single chunk in the folder `planning` is the
+        lock, so another process takes it over if its owner is killed."""
         turn = self._chunks("planning")
         held: Claim | None = None
         while held is None and self.is_there:
@@ -158,7 +158,8 @@ class SweepFolder:
 
 
 def begin(root: Path, plan: Plan, missing: Sequence[int]) -> SweepFolder:
-    """Make the folder of a plan in a store, unless the folder exists, with every missing job in a chunk.
+    """Return the folder of a plan in a store, with every missing job in a chunk. The folder is made if
+    needed.
 
     Raises:
         FolderError: If the folder cannot be written.
@@ -230,14 +231,14 @@ def _make(path: Path, plan: Plan, missing: Sequence[int]) -> None:
         (path / "chunks" / "open" / str(chunk)).touch()
 
 
-# Finds runs in the store before a sweep begins, and after another process has made them.
+# Search for runs in the store, before a sweep begins, and after another process has made them.
 
 
 _PAUSES_S = (0.0, 0.5, 1.0, 2.0)
 
 
 def stored(todo: Sequence[Job], source: RunSource, progress: Progress | None) -> dict[int, Outcome]:
-    """Find jobs whose runs are already stored, by index."""
+    """Return the outcomes of jobs whose runs are already stored, by index of the job."""
     known = {}
     for index, job in enumerate(todo):
         run = source.find(job)
@@ -258,16 +259,16 @@ def made_elsewhere(job: Job, source: RunSource, root: Path) -> Outcome:
         for folder in (root, root / engines.place_of(engines.engine(job.engine), job.scenario)):
             with suppress(OSError):
                 os.listdir(folder)
-    told = f"made, but not in {root}: workers must see the same folder; the same command makes the run again"
+    told = f"finished, but not found in {root}: all workers need access to this folder; repeat the command"
     return Outcome(job, ResultError(told))
 
 
-# Progress of the sweeps of a store, as read from the store's folder.
+# Progress of the sweeps of a store, read from their folders.
 
 
 @dataclass(frozen=True)
 class Held:
-    """A chunk that a process holds, and the time since the claim was renewed."""
+    """A chunk that a process holds, and the time in s since the process renewed its claim."""
 
     claim: Claim
     age_s: float
@@ -275,7 +276,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Status:
-    """Progress of a sweep."""
+    """Progress of a sweep: numbers of its open, claimed, failed and finished runs."""
 
     id: str
     name: str
@@ -296,7 +297,7 @@ class Status:
         return max(0, self.runs - self.open_runs - self.held_runs - len(self.failed))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the content for JSON."""
+        """Return the progress as plain data for JSON."""
         claims = [
             {
                 "host": held.claim.owner.host,

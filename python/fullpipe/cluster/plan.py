@@ -1,4 +1,4 @@
-"""The plan of a sweep for several machines."""
+"""The plan of a sweep: its jobs in a form that other machines can read, with the versions to use."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ from fullpipe.sweeps import Job
 
 
 def patch(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """Return the patch that turns `before` into `after`. Lists are replaced as a whole. No value may be None.
+    """Return the patch that turns `before` into `after`. Lists are replaced completely. No value may be None.
 
     >>> patch({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"b": 5, "c": 2}, "e": [1]})
     {'d': None, 'a': {'b': 5}, 'e': [1]}
@@ -57,12 +57,12 @@ def patched(tree: Any, changed: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-# Plans of sweeps for other machines: one scenario, the differences of every point, digests and seeds.
+# The plan: the scenario of the first point, and for every point its differences, digest, engine and seeds.
 
 
 _DIGITS = 16
 _KEPT = 64
-"""Maximum number of scenarios in memory. A point's jobs are consecutive, so few scenarios are needed."""
+"""Maximum number of scenarios in memory. The jobs of a point are consecutive, so few scenarios are needed."""
 
 
 class _Frozen(BaseModel):
@@ -77,9 +77,9 @@ class Point(_Frozen):
     differs: dict[str, Any]
     """Merge patch (RFC 7396) from the plan's scenario to the scenario of this point."""
     digest: str
-    """Digest of the scenario. Workers compute the digest as well and compare the two digests."""
+    """Digest of the scenario. Workers refuse the plan if they compute another digest."""
     engine: Annotated[int, Field(strict=True, ge=0)]
-    """Index of the engine in the plan's engines."""
+    """Index of the engine in `Plan.engines`."""
     seeds: tuple[Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)], ...]
 
 
@@ -96,12 +96,12 @@ class Plan(_Frozen):
     @model_validator(mode="after")
     def _has_the_engines(self) -> Self:
         if any(point.engine >= len(self.engines) for point in self.points):
-            raise ValueError("the engine index of a point is not in the plan")
+            raise ValueError("the engine index of a point is larger than the list of engines")
         return self
 
     @classmethod
     def for_jobs(cls, jobs: Iterable[Job], cca_timeout_s: float | None = None) -> "Plan":
-        """Make the plan of jobs. Paths of files that scenarios use become absolute."""
+        """Make a plan for jobs. Paths of files in scenarios become absolute."""
         here = Path(os.getcwd())
         base: dict[str, Any] | None = None
         used, points = dict[EngineId, int](), list[tuple[Job, Point, list[int]]]()
@@ -147,14 +147,14 @@ class Plan(_Frozen):
 
     @property
     def id(self) -> str:
-        """ID of the jobs and versions, 16 hexadecimal digits. Equal commands have equal IDs and share a
-        sweep."""
+        """Hash of the jobs and versions, 16 hexadecimal digits. Equal commands have equal IDs, and work on
+        the same sweep."""
         content = self.model_copy(update={"cca_timeout_s": None}).to_json()
         return hashlib.sha256(content).hexdigest()[:_DIGITS]
 
     @cached_property
     def _ends(self) -> Sequence[int]:
-        """Number of jobs up to and including the last job of every point."""
+        """For each point, the number of jobs up to and including its last job."""
         return list(accumulate(len(point.seeds) for point in self.points))
 
     @property
@@ -189,7 +189,7 @@ class Plan(_Frozen):
         """
         here = version("fullpipe")
         if self.fullpipe != here:
-            told = f"planned by fullpipe {self.fullpipe}, and this is {here}"
+            told = f"planned by fullpipe {self.fullpipe}, but this machine has {here}"
             raise VersionError(f"sweep {self.id}: {told}; use the same version")
         firsts = {point.engine: place for place, point in reversed(list(enumerate(self.points)))}
         for number, place in firsts.items():
@@ -225,7 +225,9 @@ class Plan(_Frozen):
                 )
         if scenario.digest != point.digest:
             told = f"the scenario {point.digest} has the digest {scenario.digest} on this machine"
-            raise VersionError(f"sweep {self.id}: {told}; its files or versions differ")
+            raise VersionError(
+                f"sweep {self.id}: {told}; files of the scenario or versions of fullpipe differ"
+            )
         found, planned = _identity(Job(scenario, 0, engine)), self.engines[point.engine]
         if found != planned:
             raise VersionError(

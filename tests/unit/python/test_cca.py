@@ -320,7 +320,7 @@ class TestTrust:
 
     @pytest.mark.parametrize("name", ["python:", "python:os", "python:os:system()", "python:a b:C"])
     def test_names_that_are_none_are_refused(self, small: Scenario, name: str) -> None:
-        with pytest.raises(ScenarioError, match="no name of a class"):
+        with pytest.raises(ScenarioError, match="not the name of a class"):
             small.with_values({"flows.0.cca": name})
 
     def test_a_failure_says_so_on_the_command_line(self, theirs: Path, fullpipe: Cli) -> None:

@@ -107,7 +107,7 @@ class TestFailures:
         type("Fine", (Reno,), dict.fromkeys(mine, lambda self: 1))
 
     def test_a_class_that_is_no_controller_is_refused(self, ten: Scenario) -> None:
-        with pytest.raises(ScenarioError, match="no subclass"):
+        with pytest.raises(ScenarioError, match="not a subclass"):
             ten.with_values({"flows.0.cca": int})
 
     def test_the_engine_cannot_be_entered_again(self, ten: Scenario) -> None:

@@ -88,7 +88,7 @@ def test_a_file_that_is_not_there_is_named() -> None:
 
 @pytest.mark.parametrize("kind", ["library:mine.so", "library::reno", "library:a.so:", "library:a\x1b.so:b"])
 def test_a_name_that_is_none_is_refused(kind: str) -> None:
-    with pytest.raises(ScenarioError, match="is no name of an algorithm in a library"):
+    with pytest.raises(ScenarioError, match="is not the name of an algorithm in a library"):
         BASE.with_values({"flows.0.cca": kind})
 
 
