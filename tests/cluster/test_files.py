@@ -194,7 +194,7 @@ def test_an_executor_of_ones_own(small: Scenario, tmp_path: Path) -> None:
 
 
 def test_only_threads_work_without_a_store(small: Scenario) -> None:
-    with pytest.raises(FolderError, match="files: runs of other processes are found in a store"):
+    with pytest.raises(FolderError, match="--on files: processes share runs through a store"):
         sweep(small, on="files")
 
 
@@ -273,7 +273,7 @@ def test_status_says_what_is_open_claimed_and_failed(
 
 
 def test_status_of_a_store_without_sweeps(fullpipe: Callable[..., Any]) -> None:
-    assert fullpipe("sweep", "status", "nothing").output == "no sweep is under way in nothing\n"
+    assert fullpipe("sweep", "status", "nothing").output == "no unfinished sweep in nothing\n"
 
 
 def test_a_worker_refuses_the_sweep_of_another_version_and_works_on_the_others(
@@ -296,7 +296,10 @@ def test_a_worker_without_work_ends(fullpipe: Callable[..., Any]) -> None:
 def test_no_store_is_for_threads_only(fullpipe: Callable[..., Any], small_file: Path) -> None:
     result = fullpipe("run", small_file, "--no-store", "--on", "files")
     assert result.exit_code == 2
-    assert result.stderr == "fullpipe: files: runs of other processes are found in a store; name its folder\n"
+    assert (
+        result.stderr
+        == "fullpipe: --on files: processes share runs through a store; name its folder with --out\n"
+    )
 
 
 def test_a_folder_that_cannot_be_used_any_more_ends_the_command_in_one_line(

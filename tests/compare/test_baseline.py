@@ -58,8 +58,8 @@ def test_what_has_become_worse_is_exit_1(command: Any) -> None:
         (("--seeds", "4"), "has 3 seeds"),
         (("--set", "duration=5 s"), "duration: 5 s"),
         (("--set", 'sweep={"flows.0.cca" = ["cubic", "reno"]}'), "has other sweep points"),
-        (("--over", "flows.0.cca=cubic,reno"), "one of --over and --baseline"),
-        (("--reference", "linux"), "goes with --engines"),
+        (("--over", "flows.0.cca=cubic,reno"), "either --over or --baseline"),
+        (("--reference", "linux"), "needs --engines"),
         (("--metric", "fct_p50"), "no run has fct_p50"),
     ],
 )

@@ -66,7 +66,7 @@ def test_the_command_line_runs_on_threads(scenario: Path) -> None:
 def test_threads_are_refused_where_there_are_none(scenario: Path, more: list[str]) -> None:
     done = CliRunner().invoke(app, ["run", str(scenario), "--threads", "2", *more])
     assert done.exit_code == 2
-    assert "only the native engine" in done.output
+    assert "needs --engine native and --on local" in done.output
 
 
 @pytest.mark.parametrize(("count", "clock"), [(1, "thread_time"), (2, "process_time")])

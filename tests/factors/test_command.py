@@ -91,7 +91,7 @@ def test_a_group_is_chosen_by_either_option(home: Callable[..., Any], option: st
 def test_all_rows_are_printed_if_they_are_asked_for(home: Callable[..., Any]) -> None:
     made = home("test", "home.toml", *TEST, "--seeds", 3, "--all")
     assert "paired difference" in made.output
-    assert "no test was declared beforehand" in made.output
+    assert "no test was planned before the runs" in made.output
 
 
 def test_a_file_for_reports_says_how_to_make_it_again(home: Callable[..., Any]) -> None:
@@ -226,7 +226,7 @@ def test_a_folder_of_one_run_is_no_sample(home: Callable[..., Any]) -> None:
     (folder,) = Path("runs").glob("*/native-1")
     made = home("test", folder, *TEST)
     assert made.exit_code == 2
-    assert "is a single run, without variance between seeds" in made.output
+    assert "is a single run, and a test needs several seeds" in made.output
 
 
 def test_runs_of_several_versions_are_noted(home: Callable[..., Any]) -> None:

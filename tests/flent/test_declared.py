@@ -203,7 +203,7 @@ def test_tests_are_listed(fullpipe: Cli) -> None:
     ("arguments", "message"),
     [
         (("tcp_1upp",), 'unknown test "tcp_1upp"; did you mean'),
-        (("rrul", "--streams", "3"), "goes with tcp_nup and tcp_ndown"),
+        (("rrul", "--streams", "3"), "applies only to tcp_nup, tcp_ndown"),
         (("rrul", "--cca", ","), "name at least one algorithm"),
         (("rrul", "--cca", "cubicc"), "cubicc"),
         (("rrul", "--path", "parking-lot"), "is a graph; name a scenario with a dumbbell"),

@@ -53,7 +53,7 @@ def plotted(folder: Path, out: Path, *words: str) -> Result:
         ("--kind heatmap --log none", "not with --kind heatmap"),
         ("--kind pauses --where size=1", "not with --kind pauses"),
         ("--kind phase --metric goodput", "not with --kind phase"),
-        ("--quantity rtt --var cwnd", "--quantity goes without --var"),
+        ("--quantity rtt --var cwnd", "--quantity excludes --var"),
     ],
 )
 def test_what_would_say_nothing_is_refused_in_a_line(
@@ -70,7 +70,7 @@ def test_what_would_say_nothing_is_refused_in_a_line(
 def test_a_file_has_no_second_name(store: Path, tmp_path: Path) -> None:
     found = plotted(store, tmp_path / "it.svg", "--name", "other")
     assert found.exit_code == 2
-    assert found.output == "fullpipe: --name goes with a folder, but --out names a file; leave out --name\n"
+    assert found.output == "fullpipe: --name needs a folder as --out, but --out is a file; leave out --name\n"
 
 
 def test_names_have_no_logarithmic_axis(store: Path, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_more_seeds_are_taken_where_runs_vary(until: Callable[..., Any]) -> None
 def test_as_many_as_are_allowed(until: Callable[..., Any]) -> None:
     made = until(normal(0.3), "--until", "goodput ci<2%", "--max-seeds", "25")
     assert made.exit_code == 0
-    assert "stopped at 25 seeds, as many as were allowed (--max-seeds)" in made.output
+    assert "stopped at 25 seeds, the maximum (--max-seeds)" in made.output
     assert "goodput of cubic-1: ±" in made.output
 
 
@@ -118,7 +118,7 @@ def test_a_width_has_the_decimals_of_its_metric_and_more_where_it_would_be_nothi
 
 def test_equal_runs_end_after_the_pilot(until: Callable[..., Any]) -> None:
     made = until(lambda seed: 5e6, "--until", "goodput ci<2%")
-    assert "stopped at 20 seeds, which gave the same run" in made.output
+    assert "stopped at 20 seeds, as all seeds gave the same run" in made.output
 
 
 def test_two_modes_are_shown_instead_of_a_mean(until: Callable[..., Any]) -> None:
@@ -145,7 +145,7 @@ def test_two_modes_are_noted_under_any_table(until: Callable[..., Any]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--max-seeds", "50"), "goes with --until"),
+        (("--max-seeds", "50"), "needs --until"),
         (("--until", "ci<2%", "--seeds", "5"), "--seed, --seeds and --until exclude each other"),
         (("--until", "ci<2%", "--max-seeds", "5"), "20"),
         (("--until", "nonsense"), "write METRIC ci<X%"),

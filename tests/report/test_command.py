@@ -325,7 +325,7 @@ def test_a_figure_is_of_one_scenario_or_of_those_that_are_alike(
     assert fullpipe("run", "alone.toml", "--seeds", 2, "--out", "kept").exit_code == 0
     done = fullpipe("plot", "kept", "--metric", "goodput", "--kind", "box")
     assert done.exit_code == 2
-    assert "2 scenarios with other flows or topologies" in " ".join(done.stderr.replace("│", "").split())
+    assert "2 scenarios with different flows or topologies" in " ".join(done.stderr.replace("│", "").split())
     chosen = ("--where", "scenario=alone")
     assert fullpipe("plot", "kept", "--metric", "goodput", "--kind", "box", *chosen).exit_code == 0
     assert fullpipe("plot", "kept", "--metric", "goodput", "--where", "scenario=x").exit_code == 2

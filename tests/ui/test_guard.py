@@ -128,13 +128,13 @@ def test_clients_may_leave_out_the_port_of_http(tmp_path: Path) -> None:
 def test_every_address_is_none(fullpipe: Cli, host: str) -> None:
     told = fullpipe("ui", "--no-browser", "--expose", "--host", host)
     assert told.exit_code == 2
-    assert "every address" in " ".join(told.output.split())
+    assert "means all addresses" in " ".join(told.output.split())
 
 
 def test_a_store_is_a_folder(fullpipe: Cli, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     told = fullpipe("ui", "--no-browser", "file")
-    assert (told.exit_code, "is no folder" in told.output) == (2, True)
+    assert (told.exit_code, "is a file; name the folder of stored runs" in told.output) == (2, True)
 
 
 def test_a_process_prints_one_address_that_works_once(served: Served) -> None:
@@ -165,5 +165,5 @@ def test_ctrl_c_says_that_the_server_was_stopped(tmp_path: Path, again: bool) ->
             assert httpx.get(url).status_code == 303
         process.send_signal(signal.SIGINT)
         _, told = process.communicate(timeout=60)
-        assert told == "fullpipe: stopped; the page is not served any more\n"
+        assert told == "fullpipe: stopped; the page is no longer served\n"
         assert process.returncode == 1

@@ -116,7 +116,7 @@ def test_two_scenarios_get_verdicts_over_the_seeds_that_both_have(client: TestCl
 
 ONE_SCENARIO = (
     "both runs are of one scenario, so there is no difference to judge; choose runs of two scenarios, or "
-    "measure how much its seeds differ: fullpipe run FILE --seeds 20"
+    "measure how much the seeds of the scenario differ: fullpipe run FILE --seeds 20"
 )
 
 
@@ -134,7 +134,7 @@ def test_one_seed_of_each_scenario_is_too_few_for_verdicts(client: TestClient, t
     sweep(scenario, (1,), out=tmp_path / "runs")
     (problem,) = client.post("/api/runs/compare", json={"runs": ids(client)}).json()["problems"]
     assert problem == (
-        "a verdict takes two seeds or more that both scenarios have; run more seeds of both: "
+        "a verdict needs at least two seeds that both scenarios have; run more seeds of both scenarios: "
         "fullpipe run FILE --seeds 20"
     )
 

@@ -69,7 +69,7 @@ def test_where_no_run_has_a_score_there_is_no_column(client: TestClient) -> None
     assert len(rows) == 2
     assert set(SCORES).isdisjoint(rows[0])
     refused = client.get("/api/runs", params={"name": "plain", "sort": "page_p50"})
-    assert "no run has page_p50" in refused.json()["problems"][0]
+    assert "no run has the column page_p50" in refused.json()["problems"][0]
 
 
 def test_a_page_that_never_came_makes_no_column(client: TestClient, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_to_sort_no_more_runs_are_read_than_may_be(
     monkeypatch.setattr(scores, "_MOST_READ", 1)
     refused = client.get("/api/runs", params={"sort": "page_p50"})
     assert refused.status_code == 400
-    assert "choose fewer by the filters" in refused.json()["problems"][0]
+    assert "select fewer runs with the filters" in refused.json()["problems"][0]
     assert len(listed(client, sort="call_score")) == 4  # the index has what it takes
 
 

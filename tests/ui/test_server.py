@@ -174,7 +174,7 @@ def test_no_code_is_run_for_a_client(client: TestClient, cca: str) -> None:
         ({"duration": "3600 s"}, "at most 600 s"),
         ({"duration": "500 s", "flows": [{"cca": "cubic", "count": 500}]}, "samples"),
         ({"record": {"interval": "off"}}, "record.interval"),
-        ({"sweep": {"duration": ["5 s", "6 s"]}}, "one point at a time"),
+        ({"sweep": {"duration": ["5 s", "6 s"]}}, "a single point"),
     ],
 )
 def test_runs_are_bounded(client: TestClient, more: dict[str, Any], said: str) -> None:
@@ -245,7 +245,7 @@ def test_no_run_begins_while_the_page_has_all_its_memory(
 ) -> None:
     full = TestClient(Server(tmp_path / "runs", limits=Limits()).application())
     monkeypatch.setattr(inputs, "resident_bytes", lambda: 41 * 10**8)
-    told = "the page has all its 4 GB of memory; wait for other runs, or start it again"
+    told = "the page uses its 4 GB of memory; wait for other runs, or restart fullpipe ui"
     assert told in full.post(f"/api/{path}", json=more).text
 
 

@@ -1,6 +1,7 @@
 """The command line: thin commands over the library.
 
-Every module here holds a few commands that belong together; `commands` names them and imports what is used.
+Each module of this package defines a few related commands. The module `commands` lists all commands, and
+imports the module of a command when the command is used.
 """
 
 import atexit
@@ -32,7 +33,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Run the command. If the output cannot be written, end as other programs do."""
+    """Run the command. End by SIGPIPE if the output pipe is closed, with exit code 1 if the disk is full."""
     lazy.pause_collection()
     try:
         try:
@@ -69,11 +70,11 @@ def _ending_on_request() -> "Iterator[None]":
         raise KeyboardInterrupt
 
     for request in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(request) == signal.SIG_DFL:  # nohup ignores SIGHUP
+        if signal.getsignal(request) == signal.SIG_DFL:  # under nohup, SIGHUP stays ignored
             with suppress(ValueError):  # only the main thread has signals
                 signal.signal(request, stop)
                 handled.append(request)
-    atexit.register(_end_by, asked)  # the handler registered first runs last
+    atexit.register(_end_by, asked)  # atexit runs handlers in reverse order, so this one runs last
     try:
         yield
     finally:
@@ -87,14 +88,14 @@ def _end_by(asked: list[int]) -> None:
 
 
 def _open_closed_streams() -> None:
-    """Replace standard streams that were closed when the process began, as some daemons start programs."""
+    """Open /dev/null for each standard stream that is closed. Some daemons start programs without streams."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
 
 
 def _obey(arguments: list[str]) -> None:
-    """Run the command. Plain arguments need no parser, so typer is then not imported."""
+    """Run the command. Simple `list`, `show` and `run` commands skip typer, whose import is slow."""
     if arguments == ["--version"]:
         from fullpipe.commit import with_commit  # imported here, as few commands need it
 
@@ -129,7 +130,7 @@ def _obey(arguments: list[str]) -> None:
                 sys.exit(run(**asked))
     from fullpipe.cli.commands import app
 
-    app(prog_name="fullpipe")  # also for `python -m fullpipe`
+    app(prog_name="fullpipe")  # help then shows `fullpipe`, even under `python -m fullpipe`
 
 
 def _end_by_pipe() -> None:
@@ -142,5 +143,5 @@ def _end_by_pipe() -> None:
 
 
 def _say_no_more() -> None:
-    """Discard the output that is still buffered when the interpreter ends."""
+    """Send standard output to /dev/null, so that flushing its buffer at exit cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

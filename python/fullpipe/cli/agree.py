@@ -30,7 +30,7 @@ from fullpipe.validation import agree as agreement
 from fullpipe.validation.agree import SUITES, Case, Found, Suite, seeds_of
 from fullpipe.validation.agree.page import conclusion, figure
 
-# Errors on a terminal and as JSON. An error is a deviation of an engine from the reference engine.
+# Output of errors, as text and as JSON. An error is the deviation of an engine from the reference engine.
 
 
 _CHANCE = {True: "more than chance", False: "may be chance", None: "one pair of runs"}
@@ -53,7 +53,7 @@ def show(found: Found) -> None:
 
 
 def json_lines(found: Found) -> str:
-    """A line of JSON per error; each line also has the conclusion of the whole suite."""
+    """One line of JSON per deviation from the reference, each with the conclusion of the whole suite."""
     told = pl.lit(pl.Series([conclusion(found)], dtype=pl.List(pl.String))).first()
     return found.errors.with_columns(conclusion=told).write_ndjson()
 
@@ -63,7 +63,7 @@ def _size(row: Mapping[str, Any]) -> float:
 
 
 def _row(row: Mapping[str, Any], *, several: bool) -> Row:
-    """A row below its engine, case and group of flows."""
+    """A row for one deviation. The line above the row names the engine, the case and the group of flows."""
     measure = BY_NAME.get(row["quantity"])
     unit = measure.unit if measure else "1"
     name = f" {row['quantity']} {unit_shown(unit) if unit not in ('1', 'packets') else ''}".rstrip()
@@ -73,7 +73,7 @@ def _row(row: Mapping[str, Any], *, several: bool) -> Row:
 
 
 def _refused(found: Found) -> Iterator[str]:
-    """The number of cases that an engine did not run, by reason."""
+    """Notes on cases that were not run: one note per engine and reason, with the number of cases."""
     counts = Counter((one.engine, one.why) for one in found.refused)
     for (engine, why), count in counts.most_common():
         yield f"{engine} did not run {counted(count, 'case')}: {why}"
@@ -87,32 +87,39 @@ def agree(
         str,
         typer.Option(
             metavar="NAME",
-            help=f"Catalogue of cases: {', '.join(SUITES)}. All but linux need a kernel with their"
-            " algorithm.",
+            help=f"Catalogue of cases: {', '.join(SUITES)}. All catalogues except linux need a Linux kernel"
+            " with the algorithm of the catalogue.",
         ),
     ] = "linux",
     case: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this case, or cases like bbr1-*; may be repeated."),
+        typer.Option(
+            metavar="NAME",
+            help="Run only this case, or cases that match a pattern such as bbr1-*; may be repeated.",
+        ),
     ] = None,
     family: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this family of cases; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Run only this family of cases; may be repeated.")
     ] = None,
     held_out: Annotated[
-        bool, typer.Option("--held-out/--catalogue-only", help="Include the held-out cases.")
+        bool,
+        typer.Option(
+            "--held-out/--catalogue-only",
+            help="Include the held-out cases, on which no parameter was tuned.",
+        ),
     ] = True,
     limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only the first N of the chosen cases.")
+        int | None, typer.Option(min=1, metavar="N", help="Run only the first N of the selected cases.")
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="At most N seeds per case, for a quick look."),
+        typer.Option(min=1, metavar="N", help="Run at most N seeds per case, for a quick look."),
     ] = None,
     confirm: Annotated[
         bool,
         typer.Option(
             "--confirm",
-            help="Rerun cases whose deviation is above the target, with 20 seeds.",
+            help="Rerun with 20 seeds each case whose deviation exceeds the suite's target.",
         ),
     ] = False,
     workers: Jobs = None,
@@ -124,30 +131,35 @@ def agree(
             "--page",
             parser=target,
             metavar="FILE",
-            help="Write a page with all deviations from the reference engine to this file.",
+            help="Write a Markdown page with all deviations from the reference engine to this file.",
         ),
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", parser=target, metavar="FILE", help="Also draw the deviations, for the page."),
+        typer.Option(
+            "--plot",
+            parser=target,
+            metavar="FILE",
+            help="Also draw the deviations in this file, shown by the page.",
+        ),
     ] = None,
-    all_rows: Annotated[bool, typer.Option("--all", help="Print a page with all deviations.")] = False,
+    all_rows: Annotated[bool, typer.Option("--all", help="Print the page with all deviations.")] = False,
     as_json: Annotated[
         bool,
         typer.Option(
             "--json",
-            help="Print one JSON object per line: one per deviation from the reference engine, or with --list"
+            help="Print one JSON object per line: one per deviation from the reference engine. With --list,"
             " one per case.",
         ),
     ] = False,
     list_cases: Annotated[bool, typer.Option("--list", help="List the cases and run none.")] = False,
 ) -> None:
     """A catalogue of cases runs on Linux and on other engines. The output begins with the median
-    deviations from the reference engine; the twelve largest deviations follow. A page lists all deviations,
-    and the cases that an engine cannot run.
+    deviations from the reference engine; the twelve largest deviations follow. The page of `--page` or
+    `--all` lists all deviations, and the cases that an engine cannot run.
 
-    Finished runs are stored, so the same command continues an interrupted suite. The exit code is 1 if
-    nothing could be compared.
+    Finished runs are stored, so the same command continues an interrupted suite. The exit code is 1 if no
+    case could be compared.
     """
     if plot:
         _check_format(plot)
@@ -183,7 +195,7 @@ def _run(cases: Sequence[Case], engines: Sequence[str], suite: Suite, store: Sto
 
 
 def _list(cases: Sequence[Case], engines: Sequence[str], as_json: bool) -> None:
-    """List the cases with their seeds and, except as JSON, the number of runs per engine."""
+    """List the cases, each with its number of seeds. The last line of text has the runs per engine."""
     for one in cases:
         if as_json:
             echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))
@@ -195,7 +207,7 @@ def _list(cases: Sequence[Case], engines: Sequence[str], as_json: bool) -> None:
 
 
 def _check_format(figure: Path) -> None:
-    """Check the format of the figure before hours of runs."""
+    """Refuse an unknown format of the figure before the runs begin, since they can take hours."""
     try:
         check_format(figure)
     except ValueError as error:
@@ -237,7 +249,7 @@ def _chosen(suite: Suite, names: Sequence[str], families: Sequence[str], held_ou
 
 
 def _exit(found: Found) -> None:
-    """Print the reasons and end with status 1 if nothing could be compared."""
+    """If no case could be compared, print the reasons and end with exit code 1."""
     if not found.errors.is_empty():
         return
     for why in dict.fromkeys(f"{refused.engine}: {refused.why}" for refused in found.refused):

@@ -1,4 +1,4 @@
-"""An answer on a terminal: a conclusion, one table and notes, of sixty lines at most."""
+"""The text output of a command: a conclusion, one table and notes, at most 60 lines in total."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ __all__ = [
 ]
 
 
-# Headings of tables for a terminal, and the numbers in them.
+# Headings of tables, and texts in their cells.
 
 
 LONGEST = 20
-"""Most characters of a line of a heading."""
+"""Maximum length of a line of a heading, in characters."""
 
 
 def label(job: Job) -> str:
-    """Point and seed of a job."""
+    """Sweep point and seed of a job, such as "buffer 2 bdp, seed 3"."""
     return ", ".join([*point_shown(job.point), f"seed {job.seed}"])
 
 
@@ -71,15 +71,15 @@ def heading(name: str, longest: int = LONGEST) -> str:
 
 
 MOST_LINES = 60
-"""Lines of an answer unless all rows are asked for."""
+"""Maximum number of lines of an answer; `--all` removes the limit."""
 MOST_ROWS = 12
-"""Most rows of the table of an answer."""
+"""Maximum number of rows of the table of an answer."""
 _MOST_NOTES = 6
-"""Most notes, and most warnings."""
+"""Maximum number of notes, and also of warnings."""
 _RESERVED = 8
-"""Lines that a table leaves free for the text below."""
+"""Lines that a table leaves free for the notes below the table."""
 _NARROWEST = 11
-"""Least width of the last column, in characters."""
+"""Minimum width of the last column of a table, in characters."""
 
 
 T = TypeVar("T")
@@ -87,12 +87,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table, below a heading line that neighbouring rows with the same `place` share."""
+    """A row of a table. A line above the row shows `place`, once for consecutive rows with equal places."""
 
     place: str
     cells: Sequence[str]
     style: str = ""
-    """Style of the last cell."""
+    """Style of the last cell, such as "green"."""
     below: Sequence[str] = ()
     """Cells of an extra line below the row."""
 
@@ -100,7 +100,7 @@ class Row:
 class Answer:
     """Conclusion, table and notes of a command, printed in the order of calls.
 
-    With `all_rows` nothing is left out.
+    With `all_rows`, all rows and notes are printed.
     """
 
     def __init__(self, *, all_rows: bool = False) -> None:
@@ -139,13 +139,14 @@ class Answer:
 
         Args:
             headings: Headings. The first and the last column have words, all other columns numbers.
-            found: The contents of the rows, in the order of the table.
-            row: Function that makes a row.
-            first: Sorting key that selects the shown rows; if None, the first rows are shown.
-            total: Number of rows including rows that are not in `found`.
+            found: One item per row, in the order of the table.
+            row: Function that makes the row of an item.
+            first: Sort key. If not all rows fit, the items with the lowest keys are shown; if None, the first
+                items.
+            total: Number of rows from which the rows left out are counted; if None, the length of `found`.
 
         Returns:
-            The contents of the shown rows.
+            The items whose rows are shown.
         """
         ranked = sorted(found, key=first) if first else list(found)
         most = len(ranked) if self._all else MOST_ROWS
@@ -161,11 +162,11 @@ class Answer:
         return chosen
 
     def first_of(self, ranked: Sequence[T]) -> Sequence[T]:
-        """The first `MOST_ROWS` rows, or all rows with `all_rows`."""
+        """The first `MOST_ROWS` items of `ranked`, or all items if the answer shows all rows."""
         return ranked if self._all else ranked[:MOST_ROWS]
 
     def grid(self, found: Grid) -> None:
-        """Print a grid; only the first rows that fit, in several tables if the grid is too wide for one."""
+        """Print the first rows of a grid that fit. A grid wider than the terminal becomes several tables."""
         most = len(found.rows) if self._all else MOST_ROWS
         while True:
             parts = list(drawn(replace(found, rows=found.rows[:most]), self.width))
@@ -183,7 +184,9 @@ class Answer:
         return [styled(told, "dim")] if left > 0 and not self._all else []
 
     def notes(self, notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
-        """Print notes, and warnings on standard error; a line counts the notes and warnings that do not fit.
+        """Print notes on standard output and warnings on standard error, as many as fit.
+
+        A last line has the number of notes and warnings left out.
 
         Equal lines are printed once. If space is short, warnings take precedence.
         """
@@ -199,7 +202,10 @@ class Answer:
             complain(line)
 
     def _fitting(self, notes: Sequence[Sequence[str]], keep: bool) -> int:
-        """Reserve lines for the notes that fit and return their number; `keep` leaves one more line free."""
+        """Reserve lines for the notes that fit, and return the number of these notes.
+
+        If `keep` is true, one more line stays free.
+        """
         if self._all:
             return len(notes)
         count = 0
@@ -230,19 +236,19 @@ def _cells(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
 
 
 def _longest(rows: Sequence[Sequence[str]]) -> list[int]:
-    """The longest line of every column."""
+    """The length of the longest line of every column, in characters."""
     of_columns = zip_longest(*rows, fillvalue="")
     return [max(len(line) for cell in cells for line in plain(cell).split("\n")) for cells in of_columns]
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Widths of columns such that only the words of the last column are wrapped."""
+    """Column widths at which only cells of the last column wrap."""
     *widths, last = _longest(rows)
     return [*widths, min(last, _NARROWEST)]
 
 
 def _laid_out(headings: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Text]:
-    """The lines of a table: the headings once, and each `place` as a line over the whole width."""
+    """The lines of a table: the headings, and the rows below a line with their `place`."""
     every = [headings, *_cells(rows)]
     widths = _widths(every)
     room = width - sum(widths) - len(widths) + 1

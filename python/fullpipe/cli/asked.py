@@ -1,4 +1,4 @@
-"""Scenarios, values and processes that a command line names, and notes on derived scenarios."""
+"""Scenarios and values that a command line names, and notes on derived scenarios."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from fullpipe.scenario import Scenario
 
 
-# Guesses and gaps of a derived scenario, as comments above it.
+# Comments above a derived scenario: which values are guesses, and which are not known.
 
 
 def notes_of(guessed: Sequence[str], unknown: Sequence[str]) -> str:
-    """A comment line per guess and gap; control characters in names of files are escaped."""
+    """One comment line per guessed value and per unknown value. Control characters are escaped."""
     told = [("guessed", line) for line in guessed] + [("not known", line) for line in unknown]
     return "".join(f"# {word}: {visible(line)}\n" for word, line in told)
 
 
-# Scenarios, and values at their paths, from the words of a command line.
+# Scenarios, and values of scenario keys, from the words of a command line.
 
 
 def read_scenario(text: str) -> Scenario:
-    """A scenario by name, or from a file if `text` looks like a path or is one.
+    """A scenario by name, or from a file if `text` looks like a path or is the path of a file.
 
     Raises:
         UnknownNameError: If there is no scenario of this name.
@@ -41,18 +41,18 @@ def read_scenario(text: str) -> Scenario:
 
 
 def processors() -> int:
-    """Processors that this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def values_of(assignments: Sequence[str], interval: str | None) -> dict[str, Any]:
-    """Values by their paths: the assignments, and the time between samples if given."""
+    """Values by key path, such as tcp.mss: those of `assignments`, and `interval` as `record.interval`."""
     values = dict(assignment(text) for text in assignments)
     return values | ({} if interval is None else {"record.interval": interval})
 
 
 def assignment(text: str, option: str = "--set") -> tuple[str, Any]:
-    """Split `path=value`. The value is TOML; other values are text, so that quotes are rarely needed."""
+    """Split `path=value`. A value that is not valid TOML is text, so that text rarely needs quotes."""
     path, equals, value = text.partition("=")
     if not equals:
         raise ScenarioError([f'{option} "{text}": write it as PATH=VALUE, as in tcp.mss=1420 B'])

@@ -64,7 +64,8 @@ def check(
         list[str] | None,
         typer.Option(
             metavar="BASE",
-            help="Base: a file of --keep, a folder with its code, another fullpipe program, or PATH=VALUE.",
+            help="Base to compare with: a file written by --keep, a folder with the code of the base, another"
+            " fullpipe program, or PATH=VALUE for the same code with another value.",
         ),
     ] = None,
     keep: Annotated[
@@ -78,10 +79,11 @@ def check(
     assignments: Assignments = None,
     code: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder of your own algorithms; the suite's folder unless given."),
+        typer.Option(metavar="DIR", help="Folder of your own algorithms (default: the folder of SUITE)."),
     ] = None,
     case: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this case; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Run only this case of the suite; may be repeated."),
     ] = None,
     seeds: Annotated[
         int | None,
@@ -118,9 +120,9 @@ def check(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Both sides run the scenarios of a suite with the same seeds. Seeds are added while a metric is
-    undecided. The exit code is 0 if the change is not worse, 1 if it regressed, and 2 if it is undecided or
-    the input is bad.
+    """The base and the change run the scenarios of a suite with the same seeds. Seeds are added while a
+    metric is undecided. The exit code is 0 if the change is not worse, 1 if it regressed, and 2 if it is
+    undecided or the input is bad.
     """
     chosen = suites.read(suite).with_values(values_of(assignments or [], None))
     chosen = chosen.only(case) if case else chosen
@@ -201,7 +203,7 @@ def _base(
 
 
 def _options(allow_python: bool, engine: str, assignments: list[str] | None, out: Path) -> list[str]:
-    """Options for the other process."""
+    """Options for the process that measures the base."""
     of_values = [part for text in assignments or [] for part in ("--set", text)]
     store = out / "base"
     return [

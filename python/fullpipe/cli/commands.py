@@ -24,7 +24,10 @@ from fullpipe.errors import brief
 
 @dataclass(frozen=True)
 class Entry:
-    """Module and function of a command, and the first sentence of its help; the rest is the docstring."""
+    """Module and function of a command, and the first sentence of its help.
+
+    The docstring of the function is the rest of the help.
+    """
 
     module: str
     function: str
@@ -33,14 +36,14 @@ class Entry:
 
 GROUPS: Mapping[str, Mapping[str, Entry]] = {
     "Begin": {
-        "demo": Entry("init", "demo", "Draw how an upload delays a ping, with two queues."),
+        "demo": Entry("init", "demo", "Draw how an upload delays a ping, for two queues."),
         "init": Entry("init", "init", "Write a scenario to start from."),
         "list": Entry("list_", "list_names", "List scenarios, algorithms, metrics and more."),
         "show": Entry("show", "show", "Show a scenario or describe any registered name."),
     },
     "Run": {
         "run": Entry("run", "run", "Run a scenario: every sweep point with every seed."),
-        "work": Entry("runs", "work", "Run what sweeps of `run --on files` have left."),
+        "work": Entry("runs", "work", "Run remaining jobs of `run --on files` sweeps."),
         "sweep": Entry("runs", "app", "Show progress of sweeps."),
     },
     "Ask": {
@@ -87,7 +90,7 @@ COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.it
 
 
 def load(name: str) -> Any:
-    """The command, or group of commands, of a name. Its help is the summary followed by the docstring."""
+    """The command or group of commands called `name`. A command's help is its summary and its docstring."""
     entry = COMMANDS[name]
     found = getattr(import_module(f"fullpipe.cli.{entry.module}"), entry.function)
     if isinstance(found, typer.Typer):
@@ -100,7 +103,7 @@ def load(name: str) -> Any:
 
 
 class LazyCommand(TyperCommand):
-    """Placeholder of a command, which imports the command when used."""
+    """Placeholder that imports its command when the command is used."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, help=COMMANDS[name].summary)

@@ -34,8 +34,8 @@ def compare(
         typer.Option(
             metavar="PATH=VALUES",
             help=(
-                "Variants to compare, as in flows.0.cca=cubic,bbr3; the first is the reference. Also"
-                " scenario=a.toml,b.toml and engine=native,linux. May be repeated."
+                "Variants to compare, as in flows.0.cca=cubic,bbr3; the first value is the reference."
+                " Also scenario=a.toml,b.toml and engine=native,linux. May be repeated."
             ),
         ),
     ] = None,
@@ -44,11 +44,11 @@ def compare(
         typer.Option(
             parser=target,
             metavar="FILE",
-            help="Write the measured values to this file or, if it exists, compare with it.",
+            help="Compare with the values in this file. If there is no such file, measure and write it.",
         ),
     ] = None,
     engines: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Engines to compare; native,linux unless given.")
+        str | None, typer.Option(metavar="NAMES", help="Engines to compare (default: native,linux).")
     ] = None,
     seeds: Annotated[
         int | None,
@@ -56,14 +56,15 @@ def compare(
             min=1,
             max=MAX_SEEDS,
             metavar="N",
-            help="Run the seeds 1 to N; 5, or 20 with --over, unless given.",
+            help="Run the seeds 1 to N (default: 5, or 20 with --over or --baseline).",
         ),
     ] = None,
     reference: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Engine that the others are compared with; linux if it is one of them, or else the first.",
+            help="Engine that the other engines are compared with (default: linux if compared, else the"
+            " first engine).",
         ),
     ] = None,
     margin: Annotated[
@@ -115,12 +116,13 @@ def compare(
     ] = False,
 ) -> None:
     """Variants of `--over` are compared with the first, paired by seed. The verdict is better, worse,
-    equivalent or undecided. An undecided verdict has the number of seeds that would decide. The exit
-    code is 1 if a metric is worse.
+    equivalent or undecided. An undecided verdict is followed by the number of seeds that would decide. The
+    exit code is 1 if a metric is worse.
 
     With `--engines`, a metric is equivalent if the 90 % confidence interval of the difference is within its
     margin, and different if the interval is outside. Welch's intervals are used, since engines are not
-    paired by seed. If seeds differ by more than the margin, ranges are compared.
+    paired by seed. The verdict is "overlapping ranges" if neither holds, the values of one engine span more
+    than the margin, and the ranges of both engines overlap.
 
     A folder of stored runs is compared by engine, such as imported measurements with simulated runs.
     Finished runs are stored and re-used.

@@ -41,7 +41,7 @@ from fullpipe.validation.compare.sentence import (
 
 
 _LONGEST_HEADING = 10
-"""Most characters of a heading; a longer name is replaced by "reference" or "other"."""
+"""Maximum length of a heading, in characters; "reference" or "other" replaces a longer name."""
 _COLOURS = {
     "better": "green",
     "worse": "red",
@@ -67,11 +67,12 @@ def show_findings(
     Margins are in a line below the table if the terminal is too narrow for their column.
 
     Args:
-        answer: Answer that the table belongs to.
+        answer: Answer to which the table is added.
         findings: Findings in the order of the table.
         names: Names of sides and points.
-        first: Sorting key that selects the shown rows; if None, the first rows are shown.
-        level: Level of the intervals.
+        first: Sort key. If not all rows fit, the findings with the lowest keys are shown; if None, the first
+            findings.
+        level: Confidence level of the intervals, for the heading.
     """
     headings = ["", *_headings(findings, names), f"difference [{level}]", "margin", "verdict"]
     several = len({each.sides for each in findings}) > 1
@@ -92,7 +93,7 @@ def show_findings(
 
 
 def _headings(findings: Sequence[Finding], names: Names) -> list[str]:
-    """The names of both sides if short and equal in all rows; otherwise "reference" and "other"."""
+    """The names of the two sides if they are short and equal in all rows; else "reference" and "other"."""
     reference, other = ({names.value(each.sides[n]) for each in findings} for n in (0, 1))
     single = [name for of_side in (reference, other) if len(of_side) == 1 for name in of_side]
     if max(map(len, single), default=0) > _LONGEST_HEADING:
@@ -137,18 +138,18 @@ def tell_variants(
     labels: Mapping[str, str] | None = None,
     short: Sequence[str] = (),
 ) -> None:
-    """Print comparisons of variants, write them to a file for reports, and exit with 1 if anything is worse.
+    """Print comparisons of variants, write them to a file for reports, and exit with 1 if a metric is worse.
 
     Args:
         made: The comparisons, one per variant and point.
         as_json: Print one JSON object per comparison.
         all_rows: Print all rows and notes.
-        file: File to write.
-        command: Command that the file names.
-        runs: Runs that the file names.
+        file: File to write for `fullpipe report`; None to write none.
+        command: Command line to store in the file.
+        runs: Runs to list in the file.
         asked: Metrics that the user names. A metric without a comparison gets a line on standard error.
-        labels: Words for paths and values, before those of the scenarios.
-        short: Warnings about runs that are too short.
+        labels: Labels of paths and values. They replace the labels in the scenarios.
+        short: Warnings about runs that are too short for their means.
     """
     findings = [finding for one in made for finding in one.findings]
     names = names_of(made, labels)
@@ -188,7 +189,7 @@ def tell_engines(
         asked: Metrics that the user names.
         as_json: Print every metric as JSON.
         all_rows: Print all rows and notes.
-        labels: Words for paths and values, before those of the scenarios.
+        labels: Labels of paths and values. They replace the labels in the scenarios.
     """
     names = names_of(made, labels)
     known = {finding.metric for one in made for finding in one.findings}
@@ -226,7 +227,7 @@ def _json(
 
 
 def _corrected(findings: Sequence[Finding]) -> list[str]:
-    """A line on the correction for several tests, and on a metric that the correction leaves undecided."""
+    """A line on Holm's correction, with a metric that would be decided if it were tested alone."""
     tests = family_size(findings)
     if tests < 2:
         return []
@@ -240,7 +241,7 @@ def _corrected(findings: Sequence[Finding]) -> list[str]:
 
 
 def _title(answer: Answer, made: Sequence[VariantComparison], names: Names) -> None:
-    """Print variants, scenario, point or number of points, and seeds."""
+    """Print the title: the variants, the scenario, the point or number of points, and the number of seeds."""
     first, others = made[0], dict.fromkeys(one.other for one in made)
     told = (
         names.against(first.other, first.reference)
@@ -252,7 +253,7 @@ def _title(answer: Answer, made: Sequence[VariantComparison], names: Names) -> N
 
 
 def _points(made: Sequence[Comparison], names: Names) -> list[str]:
-    """The point in words, or the number of points."""
+    """The sweep point in words if there is one point, else the number of points."""
     points = {repr(one.point) for one in made}
     if len(points) > 1:
         return [counted(len(points), "point")]

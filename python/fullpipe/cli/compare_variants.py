@@ -42,7 +42,7 @@ def axes_of(over: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def _scenarios(names: Sequence[object]) -> list[Scenario]:
-    """Scenarios by file or name; if names are equal, the file names replace them."""
+    """Scenarios by file or name. If two scenarios have the same name, each is named after its file."""
     read = [read_scenario(str(name)) for name in names]
     if len({each.name for each in read}) == len(read):
         return read
@@ -52,7 +52,7 @@ def _scenarios(names: Sequence[object]) -> list[Scenario]:
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
-    """Split `path=value,value`. Values are TOML; other values are text up to the next comma."""
+    """Split `path=value,value`. Values that are not valid TOML are text up to the next comma."""
     path, equals, values = text.partition("=")
     if not equals or not path.strip():
         raise ScenarioError([f'--over "{text}": write it as PATH=VALUE,VALUE, as in flows.0.cca=cubic,bbr3'])
@@ -77,7 +77,7 @@ def write(
     asked: Sequence[str] = (),
     labels: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the findings for `fullpipe report`, with scenarios and the places of runs: see `stored`.
+    """Write the findings, the scenarios and the folders of the runs as JSON, for `fullpipe report`.
 
     Raises:
         ResultError: If the file cannot be written.
@@ -93,7 +93,7 @@ def write(
 
 
 def _headed(one: VariantComparison, names: Names, *, is_single: bool) -> dict[str, Any]:
-    """Scenario and names of a comparison, for the title of the file."""
+    """Scenario, reference and variant of a comparison, from which the title of the file is made."""
     reference = names.apart(one.reference, one.other) if is_single else names.side(one.reference)
     sides = {"reference": reference, "variant": names.side(one.other)}
     return {"scenario": one.scenario, **sides, "rows": []}
@@ -107,8 +107,8 @@ def draw_forest(
     Args:
         folder: Folder of the files.
         found: The comparisons.
-        labels: Words for paths and values, before those of the scenarios.
-        quiet: Print to standard error.
+        labels: Labels of paths and values. They replace the labels in the scenarios.
+        quiet: Print the names on standard error.
     """
     names, several = names_of(found, labels), len({each.other for each in found}) > 1
     every = [row for each in found for row in each.rows]
@@ -142,7 +142,7 @@ def _in_percent(rows: Sequence[Finding]) -> dict[str, bool]:
 def _in_unit(row: Finding, *, is_share: bool) -> dict[str, float | None]:
     """The difference, its interval truncated at the bounds of the metric, and the margin.
 
-    All are in per cent of the reference, or in the unit shown.
+    All four values are in per cent of the reference if `is_share`, else in the unit of the figure's axis.
     """
     said, scale = row.assessment, axis_shown(row.metric, in_percent=False)[0]
     factor = 100 / abs(row.reference) if is_share else scale

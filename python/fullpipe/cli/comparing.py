@@ -45,7 +45,7 @@ Points = list[tuple[Mapping[str, Any], list[Run]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Comparing:
-    """The arguments of `fullpipe compare`, checked together."""
+    """The arguments of `fullpipe compare`. Contradictory arguments are refused when the object is made."""
 
     scenario: str
     command: str
@@ -81,18 +81,18 @@ class Comparing:
                 raise typer.BadParameter(told_how, param_hint="SCENARIO")
             return
         if self.content != NEWEST:
-            raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
+            raise typer.BadParameter("needs a folder of stored runs as SCENARIO", param_hint="--content")
         if self.over and self.baseline:
-            raise typer.BadParameter("give one of --over and --baseline")
+            raise typer.BadParameter("give either --over or --baseline, not both")
         if self.file and not is_of_variants:
-            raise typer.BadParameter("goes with --over or --baseline", param_hint="--file")
+            raise typer.BadParameter("needs --over or --baseline", param_hint="--file")
         if self.reference is not None and is_of_variants:
-            told_how = "goes with --engines; with --over, the first value is the reference"
+            told_how = "needs --engines; with --over, the first value is the reference"
             raise typer.BadParameter(told_how, param_hint="--reference")
 
     @property
     def is_stored(self) -> bool:
-        """Whether stored runs are compared."""
+        """Whether SCENARIO is a folder, whose stored runs are compared."""
         return Path(self.scenario).is_dir()
 
     @property
@@ -155,7 +155,7 @@ class Comparing:
         points = by_point((outcome.job, outcome.run) for outcome in outcomes)
         if not file.exists():
             baselines.write(file, baselines.baseline_of(points))
-            say(f"stored in {file}: the same command compares with it from now on")
+            say(f"baseline stored in {file}; the same command now compares with this file")
             return
         metrics = list(self.metric) or headlines(HEADLINES, [chosen])
         made = against(file, points, metrics, self.margins, self.of)
@@ -180,7 +180,7 @@ class Comparing:
         self._tell_engines(made, [sides for _, sides in at_points], metrics)
 
     def _finished(self, todo: Sequence[Job]) -> list[Outcome]:
-        """Run jobs that are not stored yet. A run that fails ends the command."""
+        """Run the jobs whose results are not stored yet. A run that fails ends the command."""
         if self.allow_python:
             bring_all(list(todo), self.scenario)
         check_all(list(todo))
@@ -223,7 +223,7 @@ class Comparing:
 
 
 def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
-    """The runs in a folder by engine; see `fullpipe.cli.jobs.runs_in` for `content`.
+    """The runs in a folder by engine. `content` selects runs as in `fullpipe.cli.jobs.runs_in`.
 
     Raises:
         NoRunError: If the folder has no run.
@@ -241,7 +241,7 @@ def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
 
 
 def _seeds_of(file: Path, asked: int | None) -> list[int]:
-    """The seeds to run: the seeds of the baseline if the file exists.
+    """The seeds to run: those of the baseline if its file exists, else 1 to `asked` (default: 20).
 
     Raises:
         ScenarioError: If the user asks for other seeds than the baseline has.
@@ -263,7 +263,7 @@ def against(
     margins: Mapping[str, comparison.Margin],
     of: Sequence[str] = (),
 ) -> list[VariantComparison]:
-    """Compare runs with a baseline, point by point, as one family.
+    """Compare runs with a baseline at every sweep point. All tests are corrected as one family.
 
     Raises:
         ScenarioError: If the points of the sweep or the measured metrics differ from the baseline, or if no
@@ -303,7 +303,7 @@ def _by_engine(outcomes: Sequence[Outcome]) -> list[tuple[Mapping[str, Any], dic
 def _draw(
     folder: Path, runs: Mapping[str, Sequence[Run]], name: str, point: Mapping[str, Any], *, quiet: bool
 ) -> None:
-    """Write the series of engines on one time axis, and print the names of the files."""
+    """Draw the time series of all engines in one figure, and print the names of its files."""
     series = overlay(runs)
     if series.is_empty():
         raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")

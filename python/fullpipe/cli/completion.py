@@ -93,7 +93,7 @@ end
 
 
 def bash(commands: Commands) -> str:
-    """A function for `complete`; bash completes files if the function has no words."""
+    """The script for bash: a function for `complete`. If it offers no words, bash completes file names."""
     return _BASH.format(
         commands=_words(_first(commands)),
         groups="\n".join(
@@ -115,7 +115,7 @@ def _of_bash(command: Command) -> Iterator[str]:
 
 
 def zsh(commands: Commands) -> str:
-    """A function for compsys, with descriptions of commands and options."""
+    """The script for zsh: a compsys function, with descriptions of commands and options."""
     summaries = _first(commands)
     return _ZSH.format(
         commands=_described(summaries.items()),
@@ -139,7 +139,7 @@ def zsh(commands: Commands) -> str:
 
 
 def fish(commands: Commands) -> str:
-    """Lines for `complete`, with descriptions of commands and options."""
+    """The script for fish: `complete` lines, with descriptions of commands and options."""
     lines = [_FISH.rstrip()]
     for name, summary in _first(commands).items():
         lines.append(_of_fish("__fullpipe_after", f"-f -a {name}", summary))
@@ -167,7 +167,7 @@ def _option_of_fish(option: Parameter) -> str:
 
 
 def _first(commands: Commands) -> dict[str, str]:
-    """The words after "fullpipe", with their descriptions."""
+    """The words that may follow "fullpipe", with their descriptions."""
     from fullpipe.cli.commands import COMMANDS
 
     names = dict.fromkeys(command.name.partition(" ")[0] for command in commands)
@@ -185,7 +185,7 @@ def _groups(commands: Commands) -> list[tuple[str, dict[str, str]]]:
 
 
 def _with_values(commands: Commands) -> Iterator[tuple[Command, Parameter]]:
-    """Options whose values are known."""
+    """Options with a fixed list of values, each with its command."""
     yield from ((command, option) for command in commands for option in command.options if option.names)
 
 
@@ -210,7 +210,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 def _described(pairs: Iterable[tuple[str, str]]) -> str:
-    """Arguments of `_describe`: a word, a colon, and its description."""
+    """Arguments of zsh's `_describe`, each written "word:description"."""
     return _listed(f"{word}:{said}" if said else word for word, said in pairs)
 
 
@@ -220,7 +220,7 @@ def _quoted(text: str) -> str:
 
 
 SCRIPTS: Mapping[str, Callable[[Commands], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
-"""Writers of scripts, by shell."""
+"""The function that writes the completion script, by shell."""
 
 
 # `fullpipe completion`: scripts that complete commands, options and names in a shell.
@@ -235,8 +235,8 @@ class Shell(StrEnum):
 
 
 def completion(shell: Annotated[Shell, typer.Argument(help="Shell to complete in.")]) -> None:
-    """The script completes commands, options, and names of scenarios, algorithms and others. It never calls
-    fullpipe, so completion is immediate. Print it again after an update.
+    """The script completes commands, options, and names such as those of scenarios and algorithms. The
+    script never calls fullpipe, so completion is immediate. Print it again after an update of fullpipe.
     """
     echo(SCRIPTS[shell](list(every_command())), nl=False)
 
@@ -253,12 +253,12 @@ _STATUS = (("0", "Done."), ("1", "A failure."), ("2", "Bad input: one line says 
 
 
 def man() -> None:
-    """The page has every command with its options, in the words of `--help`."""
+    """The page has the help text of every command and option."""
     echo(page(), nl=False)
 
 
 def page() -> str:
-    """The page, in the macros of man(7)."""
+    """The manual page, in the macros of man(7)."""
     commands = list(every_command())
     parts = [
         f'.TH FULLPIPE 1 "" "fullpipe {fullpipe.__version__}" "User Commands"',
@@ -283,7 +283,7 @@ def _command(command: Command) -> Iterator[str]:
 
 
 def _parameter(given: Parameter) -> str:
-    title = _escaped(given.title).replace("|", "|\\:")  # a line may end after each of the words
+    title = _escaped(given.title).replace("|", "|\\:")  # allow a line break after each "|"
     return f".TP\n.B {title}\n{_escaped(given.meaning)}"
 
 

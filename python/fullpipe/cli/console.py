@@ -15,18 +15,18 @@ from rich.text import Text
 from fullpipe.cli.output import has_colours, in_lines, plain, prose_width, width
 
 _SHORTEST = 11
-"""Least width of a column of words."""
+"""Minimum width of a column of words, in characters."""
 _INDENT = "  "
 """Indent of continuation lines."""
 _SPACE = re.compile(r"\s")
 _LONGEST_WORD = 40
-"""Most characters of a word; longer words, such as paths, may be broken."""
+"""Maximum length of a word, in characters; longer words, such as paths, may be broken."""
 
 
 def terminal(*, stderr: bool = False) -> Console:
     """A terminal that prints text literally, without markup, with control characters escaped."""
     colours: Any = "auto" if has_colours(sys.stderr if stderr else sys.stdout) else None
-    columns = None if stderr else width()  # None on standard error: follow the width of the terminal
+    columns = None if stderr else width()  # if None, rich uses the current width of the terminal
     return _Plain(
         stderr=stderr, width=columns, color_system=colours, highlight=False, markup=False, emoji=False
     )
@@ -38,7 +38,7 @@ def styled(text: str, style: str) -> Text:
 
 
 def led(text: str, style: str, rest: str) -> Text:
-    """Text whose beginning has a style."""
+    """`text` in a style, followed by `rest` in plain style."""
     return Text.assemble((text, style), rest)
 
 
@@ -71,7 +71,7 @@ def _bare(*, show_header: bool = True) -> Table:
 
 
 class _Whole(Table):
-    """A table that never breaks words or numbers, even if it is wider than the terminal."""
+    """A table that never breaks words or numbers, even if the table is then wider than the terminal."""
 
     def add_row(self, *cells: Any, **more: Any) -> None:
         """Add a row; each column is at least as wide as its longest unbreakable part."""
@@ -82,7 +82,7 @@ class _Whole(Table):
         super().add_row(*(cell if column.no_wrap else _Words(cell) for column, cell in pairs), **more)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Its lines."""
+        """The lines of the table."""
         least = sum((column.min_width or 0) + 1 for column in self.columns)
         yield from super().__rich_console__(console, options.update_width(max(least, options.max_width)))
 
@@ -104,12 +104,12 @@ class _Words:
         return re.split(r"\s+|(?<=\w-)(?=\w)", self.text)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Least and largest width of the text."""
+        """Minimum and maximum width of the text, in characters."""
         lines = self.text.split("\n")
         return Measurement(max(map(len, self.parts())), max(map(len, lines)))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Its lines."""
+        """The lines of the text."""
         lines = (wrap(line, options.max_width) or [""] for line in self.text.split("\n"))
         yield Text("\n".join(part for of_line in lines for part in of_line), style=self.style)
 
@@ -132,7 +132,7 @@ class _Plain(Console):
 
 
 def _in_lines(text: Any, columns: int) -> Any:
-    """Sentences wrapped as by `in_lines`, with their styles."""
+    """`text` wrapped between words into lines of at most `columns` characters. Styles are preserved."""
     if not isinstance(text, str | Text) or len(text) <= columns:
         return text
     whole = Text(text) if isinstance(text, str) else text.copy()

@@ -1,4 +1,4 @@
-"""Descriptions and lists of named things."""
+"""Descriptions and lists of registered names, such as algorithms, metrics and tables."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from fullpipe.runs import Table
 
 
-# Registered names: in a line, as JSON and in full.
+# Descriptions of a registered name: one line, JSON, and full text.
 
 
 _OF_PARAMS = ("parameter", "default", "range", "meaning")
 
 
 def line(one: Any) -> str:
-    """One line on an entry, a metric or a table; a text is returned unchanged."""
+    """One line that describes an entry, a metric or a table. A string is returned unchanged."""
     match one:
         case str():
             return one
@@ -32,12 +32,12 @@ def line(one: Any) -> str:
 
 
 def in_short(one: Any) -> Any:
-    """Content of `list --json`: the whole entry, workload or metric; for other kinds, one line."""
+    """Value of a name in `list --json`: an object for an entry or a metric, one line for other kinds."""
     return line(one) if isinstance(one, str) or hasattr(one, "row") else description(one)
 
 
 def description(one: Any) -> dict[str, Any]:
-    """Content of `show --json`."""
+    """The JSON object that `show --json` prints for a name."""
     match one:
         case str():
             return {"about": one}
@@ -70,7 +70,10 @@ def _table(described: "Table") -> dict[str, Any]:
 
 
 def describe(name: str, one: Any, family: str) -> None:
-    """Print a full description on a terminal; `family` is named if several families have the name."""
+    """Print a full description on a terminal.
+
+    `family` is printed after the name unless empty, for names that several families have.
+    """
     from fullpipe.cli.console import led, terminal
 
     of = f" ({family})" if family else ""
@@ -135,7 +138,7 @@ def _row(param: Param) -> list[str]:
 
 
 def _default(value: Any) -> str:
-    """A value as text; a table or a list has a line per part."""
+    """A default as text: one line per key of a table and per part of a list."""
     match value:
         case None:
             return ""
@@ -166,7 +169,7 @@ def _show_table(described: "Table", of: str) -> None:
 
 
 def print_all(found: Mapping[str, Any]) -> None:
-    """Print a line per name; entries of the catalogue also have their source and parameters."""
+    """Print a line per name. Entries of the catalogue also show their source and parameters."""
     from fullpipe.cli.console import listing, styled, terminal  # imported here, as --json needs none
 
     table = listing("", "")

@@ -1,4 +1,4 @@
-"""Errors of commands: a line on standard error and an exit code."""
+"""Turns errors of commands into one line on standard error and an exit code."""
 
 from __future__ import annotations
 

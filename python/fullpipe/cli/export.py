@@ -22,7 +22,7 @@ from fullpipe.scenario.quantities import DURATION, NANOSECONDS, RATE
 from fullpipe.scenario.traces import files as trace_files
 from fullpipe.scenario.traces import mahimahi
 
-# `fullpipe export`: a finished run for other tools.
+# `fullpipe export`: writes a finished run in a format of another tool.
 
 
 class Format(StrEnum):
@@ -35,7 +35,7 @@ class Format(StrEnum):
 
 
 _WHOLE: dict[Format, Callable[[Run], bytes]] = {Format.qlog: qlog, Format.flent: flent}
-"""Formats that contain the whole run."""
+"""Functions that write formats of the whole run. pcapng and mahimahi depend on the capture points."""
 
 
 def export(
@@ -43,21 +43,22 @@ def export(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", parser=target, metavar="FILE", help="File to write; its ending chooses the format."
+            "--out", "-o", parser=target, metavar="FILE", help="File to write; its ending selects the format."
         ),
     ],
     format: Annotated[
-        Format | None, typer.Option(help="Format; chosen by the ending of the file unless given.")
+        Format | None, typer.Option(help="Format (default: the format of the ending of the file's name).")
     ] = None,
     point: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Only packets captured at this point; for pcapng it may be repeated."
+            metavar="NAME",
+            help="Export only packets captured at this point: a link or a port. May be repeated for pcapng.",
         ),
     ] = None,
 ) -> None:
     """Wireshark opens .pcapng, Flent opens .flent.gz, and qlog viewers open .qlog. Mahimahi replays .up,
-    .down and .trace: deliveries of one link or cell, after the warm-up.
+    .down and .trace, which contain the packet deliveries of one link or port after the warm-up.
     """
     endings = {".pcapng": Format.pcapng, ".qlog": Format.qlog, ".sqlog": Format.qlog}
     endings |= dict.fromkeys((".up", ".down", ".trace"), Format.mahimahi)
@@ -65,7 +66,7 @@ def export(
     chosen = format or (Format.flent if is_of_flent else endings.get(out.suffix))
     if chosen is None:
         raise typer.BadParameter(
-            f"{out.name} does not say which format; add --format qlog, pcapng, flent or mahimahi"
+            f"the ending of {out.name} is no known format; add --format qlog, pcapng, flent or mahimahi"
         )
     (run,) = read_runs([folder])
     files.write(out, _content(run, chosen, point or []))
@@ -162,7 +163,7 @@ def convert(
     file: _In,
     to: Annotated[
         Path,
-        typer.Argument(metavar="TO", help="File to write: rates if the name ends in .csv, or else a trace."),
+        typer.Argument(metavar="TO", help="File to write: rates if its name ends in .csv, else a trace."),
     ],
     interval: Annotated[
         str, typer.Option(metavar="TIME", help="Averaging time of the rates of a CSV.")
@@ -173,7 +174,7 @@ def convert(
     A CSV has the columns time_s and rate_bps. Its last row is the end of the trace.
     """
     if (file.suffix == _CSV) == (to.suffix == _CSV):
-        raise ScenarioError([f"{file} and {to} are of the same kind; only one name may end in .csv"])
+        raise ScenarioError([f"{file} and {to}: exactly one of the two names must end in .csv"])
     if file.suffix != _CSV:
         try:
             interval_s = DURATION.parse(interval) / NANOSECONDS
@@ -201,9 +202,9 @@ def convert(
 def list_public(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, in base units.")] = False,
 ) -> None:
-    """List public recordings, with licence and address.
+    """List public recordings of paths, with licence and address.
 
-    fullpipe includes none of them.
+    The recordings are not part of fullpipe; `fullpipe trace fetch` downloads one.
     """
     if as_json:
         return echo(json.dumps([asdict(one) for one in mahimahi.public_sets()]))
@@ -226,7 +227,7 @@ def fetch_public(
             "-o",
             parser=target,
             metavar="FILE",
-            help="File to write; the recording's own name unless given.",
+            help="File to write (default: the file name of the recording).",
         ),
     ] = None,
 ) -> None:

@@ -22,7 +22,7 @@ from fullpipe.validation.fit import Fitted
 from fullpipe.validation.fit import fit as fitted_to
 from fullpipe.validation.fit.read import read
 
-# `fullpipe twin`: the scenario that would reproduce what Flent measured.
+# `fullpipe twin`: derives a scenario from a measurement by Flent or from a capture.
 
 
 def twin(
@@ -41,15 +41,15 @@ def twin(
         typer.Option(
             metavar="NAME=ALGORITHM",
             help=(
-                "Algorithm behind a kernel's name for it, as in bbr=bbr3. For a capture, the"
-                " algorithm of a flow, or all=cubic. May be repeated."
+                "Algorithm for a kernel's name of it: bbr=bbr3 reads the kernel's bbr as bbr3. For a"
+                " capture, NAME is a flow, or all for every flow. May be repeated."
             ),
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """The scenario has the rate, RTT, buffer, algorithms and queue that would reproduce the measurement.
-    Comments say which values are guesses, and what the file cannot tell.
+    Comments in the scenario say which values are guesses, and which the file does not show.
     """
     found = _found(file, cca or [])
     notes = notes_of(found.guessed, found.unknown)
@@ -70,7 +70,7 @@ def _found(file: Path, cca: list[str]) -> Twin:
     return twin_of(read_test(file, names), file)
 
 
-# `fullpipe fit`: derives a line from logs of pings and throughput.
+# `fullpipe fit`: derives the scenario of a line from logs of pings and throughput.
 
 
 class Direction(StrEnum):
@@ -86,9 +86,9 @@ def fit(
         typer.Argument(
             metavar="FILE...",
             help=(
-                "A log of ping or fping, and throughput per direction: CSV of t,bit/s, or iperf3"
-                " --json or --json-stream. Or one file: Flent's data, or a capture (pcap or pcapng,"
-                " also as .gz)."
+                "A log of ping or fping, and a throughput file per direction: a CSV with the columns time in"
+                " s and rate in bit/s, or output of iperf3 --json or --json-stream. Or one file: Flent's"
+                " data, or a capture (pcap or pcapng, also as .gz)."
             ),
         ),
     ],
@@ -99,12 +99,12 @@ def fit(
         ),
     ] = None,
     direction: Annotated[
-        Direction, typer.Option(help="Direction of a CSV whose first line names none.")
+        Direction, typer.Option(help="Direction of a throughput CSV whose first line names no direction.")
     ] = Direction.down,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """The scenario has the rate, RTT and buffer of each direction, so that changes can be tried. Comments say
-    which values are guesses, and what the files cannot tell.
+    """The scenario has the rate, RTT and buffer of each direction of the line. Comments in the scenario say
+    which values are guesses, and which the files do not show.
     """
     measured = read(list(dict.fromkeys(paths)), direction.value)
     with of_file(paths[0]):

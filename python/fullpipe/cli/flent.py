@@ -32,11 +32,11 @@ from fullpipe.sweeps import Outcome, jobs
 
 MOST_STREAMS = 1_000
 _KERNEL = {"bbr1": "bbr", "bbr2": "bbr2", "bbr3": "bbr"}
-"""Kernel names of algorithms, where they differ."""
+"""Names of algorithms in Linux, if Linux has another name for the algorithm."""
 
 
 class Qdisc(StrEnum):
-    """Queues of the test host."""
+    """Queue disciplines for the network card of the test host."""
 
     fq = "fq"
     fq_codel = "fq_codel"
@@ -58,12 +58,12 @@ def flent(
     server_cca: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Algorithm of the server, which sends downloads; as --cca unless given."
+            metavar="NAME", help="Algorithm of the server, for downloads (default: as given by --cca)."
         ),
     ] = None,
     qdisc: Annotated[
         Qdisc | None,
-        typer.Option(help="Queue at the test host's network card; as in the path unless given."),
+        typer.Option(help="Queue at the test host's network card (default: as in the scenario of --path)."),
     ] = None,
     streams: Annotated[
         int | None,
@@ -71,7 +71,8 @@ def flent(
             min=1,
             max=MOST_STREAMS,
             metavar="N",
-            help="Streams of tcp_nup and tcp_ndown, pairs of rrul_var, or servers of rtt_fair_var.",
+            help="Number of streams of tcp_nup and tcp_ndown, of stream pairs of rrul_var, or of servers of"
+            " rtt_fair_var.",
         ),
     ] = None,
     length: Annotated[
@@ -82,7 +83,7 @@ def flent(
         list[str] | None,
         typer.Option(
             metavar="TIME",
-            help="Extra RTT of a server of rtt_fair; once for every server, in order.",
+            help="Extra RTT of a server of rtt_fair. Give the option once per server, in their order.",
         ),
     ] = None,
     assignments: Assignments = None,
@@ -96,11 +97,13 @@ def flent(
     title: Annotated[str, typer.Option(metavar="TEXT", help="Title of the .flent.gz.")] = "",
     print_command: Annotated[
         bool,
-        typer.Option("--print-command", help="Print the command for Flent on real hosts, and run nothing."),
+        typer.Option(
+            "--print-command", help="Print the command for Flent on real hosts without running a test."
+        ),
     ] = False,
-    show: Annotated[bool, typer.Option("--show", help="Print the scenario, and run nothing.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Print the scenario without running it.")] = False,
 ) -> None:
-    """Timings, packet markings and names of series are as in Flent."""
+    """Start and end times, packet markings and names of series are those of Flent's own tests."""
     chosen = _with_streams(declared(test), streams)
     algorithms = [name.strip() for name in cca.split(",") if name.strip()]
     if not algorithms:
@@ -137,7 +140,7 @@ def _with_streams(test: FlentTest, streams: int | None) -> FlentTest:
     found = with_streams(test, streams)
     if found is test:
         raise typer.BadParameter(
-            f"goes with tcp_nup and tcp_ndown, {', '.join(COUNTED[2:])}; leave it out for other tests",
+            f"applies only to tcp_nup, tcp_ndown, {', '.join(COUNTED[2:])}; leave it out for other tests",
             param_hint="--streams",
         )
     return found
@@ -150,7 +153,7 @@ def _ms(text: str) -> float:
 
 
 def _command(test: FlentTest, ccas: list[str], qdisc: Qdisc | None, length_s: float, title: str) -> str:
-    """Command that runs the test on real hosts; the user fills in words in capitals."""
+    """Command that runs the test on real hosts. The user replaces the words in capitals, such as SERVER."""
     known = list(dict.fromkeys(_KERNEL.get(name, name) for name in ccas))
     words: list[Any] = ["flent", test.name, "-l", f"{length_s:g}", "-D", f"{DELAY_S:g}"]
     words += [

@@ -13,9 +13,9 @@ from fullpipe import markdown
 from fullpipe.cli.output import plain
 
 NOTHING = "-"
-"""A cell without a number."""
+"""Text of a cell that has no number."""
 _MOST_ROWS = 60
-"""Most rows on a terminal; a pipe gets all rows."""
+"""Maximum number of rows on a terminal. If standard output is no terminal, all rows are printed."""
 
 
 class Form(StrEnum):
@@ -29,10 +29,10 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Grid:
-    """A table as text."""
+    """A table whose cells are text."""
 
     names: Sequence[str]
-    """Headings of columns of words, at the left."""
+    """Headings of the columns of words, which are left of the columns of numbers."""
     numbers: Sequence[str]
     """Headings of columns of numbers."""
     rows: Sequence[Sequence[str]]
@@ -50,7 +50,7 @@ def text_of(grid: Grid, form: Form) -> str:
 
 
 def drawn(grid: Grid, width: int) -> Iterator[Any]:
-    """A grid for a terminal: as many tables as its width needs, each with the columns of words."""
+    """Tables for a terminal of `width` characters. A wide grid is split; each part has the word columns."""
     left = len(grid.names)
     widths = [_width(grid, n) for n in range(len(grid.headings))]
     room = max(width - sum(widths[:left]), 0)
@@ -81,13 +81,13 @@ def _drawn(grid: Grid, chosen: Sequence[int]) -> Any:
 
 
 def _is_shown(row: Sequence[str], left: int, chosen: Sequence[int]) -> bool:
-    """Whether a row has a value in these columns, or no value in any column."""
+    """Whether a row has a value in the `chosen` columns, or has no value in any column."""
     is_elsewhere = any(cell != NOTHING for cell in row[left:])
     return any(row[n] != NOTHING for n in chosen) or not is_elsewhere
 
 
 def show(grid: Grid, form: Form) -> None:
-    """Print a grid; a table on a terminal has `_MOST_ROWS` rows, and a line counts the rows left out."""
+    """Print a grid in a format. On a terminal, a line replaces all rows after the first `_MOST_ROWS`."""
     if form == Form.TABLE:
         from fullpipe.cli.console import terminal
         from fullpipe.report.text import counted

@@ -22,9 +22,9 @@ EXAMPLES = (
     ("fullpipe show kato2025 > my.toml", "start from a named scenario"),
     ("fullpipe show bbr3", "the parameters of an algorithm"),
     ("fullpipe run single-bbr1", "a named scenario"),
-    ("fullpipe run my.toml --seeds 10 --jobs 2", "your own, ten seeds, two runs at a time"),
+    ("fullpipe run my.toml --seeds 10 --jobs 2", "your own scenario, ten seeds, two runs at a time"),
     ("fullpipe run kato2025 --set tcp.mss='1448 B' --json", "one JSON object per run"),
-    ("fullpipe work runs --jobs 4", "four runs at a time, until nothing is left"),
+    ("fullpipe work runs --jobs 4", "four runs at a time, until all jobs are done"),
     ("fullpipe sweep status runs", "every unfinished sweep of the folder runs"),
     ("fullpipe metrics runs/*/native-1", "the runs of seed 1"),
     ("fullpipe compare my.toml --over flows.0.cca=cubic,bbr3", "is bbr3 better, and by how much?"),
@@ -34,19 +34,19 @@ EXAMPLES = (
         "fullpipe plan my.toml --detect 5% --over flows.0.cca=cubic,bbr3",
         "seeds to detect a difference of 5 %",
     ),
-    ("fullpipe check suite.toml --keep base.json", "measure the base"),
-    ("fullpipe check suite.toml --against base.json", "compare the change with it"),
+    ("fullpipe check suite.toml --keep base.json", "measure the base, before the change"),
+    ("fullpipe check suite.toml --against base.json", "compare the change with the base"),
     ("fullpipe runs --where seed=1", "the stored runs of seed 1"),
     ("fullpipe query 'select cca, avg(goodput_bps) from flows group by 1'", "mean goodput by algorithm"),
-    ("fullpipe plot runs/*/native-1", "runs over time, in the same axes"),
+    ("fullpipe plot runs/*/native-1", "runs of seed 1 over time, in the same axes"),
     ("fullpipe plot RUN --var cwnd,bw,state", "internal variables of an algorithm"),
     ("fullpipe plot runs --metric goodput --x size", "means over a sweep, with intervals"),
     (
         "fullpipe table runs --metric goodput --columns cca --format latex",
         "a table for a paper",
     ),
-    ("fullpipe report runs -o report.html", "a page that can be sent"),
-    ("fullpipe ui", "serve the page to this machine"),
+    ("fullpipe report runs -o report.html", "one file with all figures, to send to others"),
+    ("fullpipe ui", "serve the page on this machine"),
     ("fullpipe pack runs -o study.zip", "the runs, their scenarios and their code"),
     ("fullpipe rerun study.zip --compare", "are all tables equal, byte for byte?"),
     ("fullpipe export RUN -o run.pcapng", "captured packets, for Wireshark"),
@@ -56,17 +56,17 @@ EXAMPLES = (
     ('fullpipe import-tc "tc qdisc add dev eth0 root pie"', "the queue as TOML"),
     ("fullpipe flent rrul --path dsl --cca bbr3", "four uploads, four downloads and pings"),
     ("fullpipe trace info cell.down", "duration and mean rate of a trace"),
-    ("fullpipe agree --list", "the cases, without running them"),
+    ("fullpipe agree --list", "list the cases without running them"),
     ("fullpipe paper kato2025 --quick", "a short version of a study"),
     ("fullpipe conformance bbr3 preset=draft", "the tests with the draft's parameters"),
-    ("fullpipe doctor", "every engine, with what to do"),
+    ("fullpipe doctor", "what each engine needs, and how to install it"),
     ("fullpipe engines install ns3", "download or build the engine ns3"),
-    ("fullpipe schema -o fullpipe.schema.json", "write it for an editor"),
+    ("fullpipe schema -o fullpipe.schema.json", "write the schema for an editor"),
     ("fullpipe completion bash > ~/.local/share/bash-completion/completions/fullpipe", "for bash"),
     ("fullpipe completion zsh > ~/.zsh/completions/_fullpipe", "for zsh, if that folder is in $fpath"),
     ("fullpipe completion fish > ~/.config/fish/completions/fullpipe.fish", "for fish"),
-    ("fullpipe man | man -l -", "read it"),
-    ("fullpipe man > ~/.local/share/man/man1/fullpipe.1", "install it for `man fullpipe`"),
+    ("fullpipe man | man -l -", "read the manual page"),
+    ("fullpipe man > ~/.local/share/man/man1/fullpipe.1", "install the page for `man fullpipe`"),
 )
 """Example commands with their purposes, in the order of the help."""
 
@@ -80,11 +80,11 @@ def examples_of(command: str) -> list[tuple[str, str]]:
     return [(line, what) for line, what in EXAMPLES if f"{line} ".startswith(f"fullpipe {command} ")]
 
 
-# Help of commands: plain text, as wide as the terminal, with colours on one.
+# Help of commands: plain text as wide as the terminal, with colours if standard output is a terminal.
 
 
 _LEAST, _TITLES = 40, 26
-"""Least width of help, and greatest width of titles with their meaning on the same line."""
+"""Minimum width of help, and maximum width of a title with its meaning on the same line, in characters."""
 _HEADING, _NAME, _PLAIN = "\x1b[1m", "\x1b[1;36m", "\x1b[0m"
 
 
@@ -124,7 +124,7 @@ class Group(TyperGroup):
 
 
 def overview(ctx: Any, title: str, groups: Mapping[str, Mapping[str, Any]], *last: str) -> str:
-    """The help of the program: its commands in groups, on a screen."""
+    """The help of `fullpipe --help`: all commands, in groups."""
     page = _Page(ctx)
     page.lines.append(title)
     page.usage("[--version] COMMAND [OPTIONS]")
@@ -170,7 +170,7 @@ class _Page:
         self.lines.append("")
 
     def groups(self, groups: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add commands by group, one line each if the terminal is wide enough."""
+        """Add the commands of each group; every command has one line if the terminal is wide enough."""
         of_group = 2 + max(map(len, groups))
         of_name = 2 + max(len(name) for commands in groups.values() for name in commands)
         for group, commands in groups.items():

@@ -22,7 +22,7 @@ from fullpipe.scenario.tc import qdiscs, script, sqm
 from fullpipe.scenario.tc.assembly import has_rate, scenario_of
 from fullpipe.scenario.tc.devices import Router, Shaper, link_of
 
-# `fullpipe import`: measurements of other programs as runs.
+# `fullpipe import`: stores measurements of other programs as runs.
 
 
 def import_files(
@@ -38,8 +38,8 @@ def import_files(
         typer.Option(
             metavar="NAME=ALGORITHM",
             help=(
-                "Algorithm behind a kernel's name for it, as in bbr=bbr3. For a capture, the"
-                " algorithm of a flow, or all=cubic. May be repeated."
+                "Algorithm for a kernel's name of it: bbr=bbr3 reads the kernel's bbr as bbr3. For a"
+                " capture, NAME is a flow, or all for every flow. May be repeated."
             ),
         ),
     ] = None,
@@ -47,8 +47,9 @@ def import_files(
         bool, typer.Option("--json", help="Print one JSON object per file, one per line.")
     ] = False,
 ) -> None:
-    """Remarks describe the data. Runs of one test are stored as its seeds, in order of their times. A
-    file that cannot be read is reported, and the others are imported.
+    """Each file becomes a stored run. Runs of the same test are numbered as seeds 1, 2, ... in the order of
+    their start times. The output has remarks on the data of each file. A file that cannot be read is
+    reported, and the other files are imported.
     """
     names, store = given_names(cca or []), Store(out)
     found, failed = [], False
@@ -85,12 +86,12 @@ def _lines(path: Path, run: Run) -> str:
     return "\n".join([head, *(f"  {remark}" for remark in run.meta.remarks)])
 
 
-# `fullpipe import-tc`: a link from a line of Linux's tc, or a router from its configuration file.
+# `fullpipe import-tc`: converts a tc command into a link, or a router's configuration file into a scenario.
 
 
 _MOST_BYTES = 1_000_000
 _FLOWS = {"download": "comes", "upload": "leaves"}
-"""Flows of a router, with the verb for errors. A direction gets a flow if the router limits its rate."""
+"""Flows of a router by direction, with the verb for notes. Only a direction with a rate limit gets a flow."""
 
 
 def import_tc(
@@ -98,8 +99,8 @@ def import_tc(
         list[str],
         typer.Argument(
             metavar="LINE|FILE",
-            help='A line such as "tc qdisc add dev eth0 root codel limit 1000". Or a file: such lines, output'
-            " of `tc -s qdisc show`, or OpenWrt's /etc/config/sqm.",
+            help='A command such as "tc qdisc add dev eth0 root codel limit 1000". Or a file with such'
+            " commands, with output of `tc -s qdisc show`, or OpenWrt's /etc/config/sqm.",
         ),
     ],
     behind: Annotated[
@@ -107,7 +108,7 @@ def import_tc(
         typer.Option(
             "--line",
             metavar="LINE|SCENARIO",
-            help="For a file, the line behind the router: a name such as cable or dsl, or a TOML file.",
+            help="For a file: the access line behind the router, as a name (cable, dsl) or a TOML file.",
         ),
     ] = None,
     out: Annotated[
@@ -117,15 +118,16 @@ def import_tc(
         ),
     ] = None,
 ) -> None:
-    """A line gives a queue, or a link for netem. A file gives the scenario of a router, with a flow in each
-    direction that the router limits. Comments name what is left out. Unknown options are errors.
+    """A command gives a queue, or a link for netem. A file gives the scenario of a router, with a flow in
+    each direction whose rate the router limits. Comments list the settings that are left out. Unknown
+    options are errors.
     """
     file = Path(line[0])
     if len(line) == 1 and " " not in line[0]:
         text = _router(_text(file), behind)
     else:
         if behind is not None:
-            raise typer.BadParameter("goes with a file", param_hint="--line")
+            raise typer.BadParameter("needs a file as LINE|FILE", param_hint="--line")
         text = _link(link_of(qdiscs.read(" ".join(line))))
     if out is not None:
         files.write(out, text.encode())
@@ -147,12 +149,12 @@ def _router(text: str, behind: str | None) -> str:
     found = sqm.router_of(text) if sqm.is_sqm(text) else script.router_of(text)
     shapers = _shapers(found)
     if behind is None and len(shapers) == 1 and not has_rate(shapers[0].link):
-        found.notes.append("a link without a rate is no scenario; name the line behind it, as in --line dsl")
+        found.notes.append("a scenario needs a rate; name the line behind the router, as in --line dsl")
         return _link(found)
     scenario = scenario_of(found, None if behind is None else read_scenario(behind))
     there = {flow.name for flow in scenario.flows}
     missing = [
-        f"no {flow}, as nothing limits what {verb}; name the line behind the router, as in --line dsl"
+        f"no {flow} flow, as no rate limits what {verb}; name the line behind the router, as in --line dsl"
         for flow, verb in _FLOWS.items()
         if flow not in there
     ]

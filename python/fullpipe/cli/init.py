@@ -19,11 +19,11 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.flent.build import LINES
 
-# `fullpipe schema`: JSON Schemas of scenario files, and of files of findings and of tests.
+# `fullpipe schema`: JSON Schemas of scenario files, of files of findings, and of files of tests.
 
 
 NAME = "fullpipe.schema.json"
-"""Name of the file beside a scenario."""
+"""Name of the schema file that `init` writes to the folder of a scenario."""
 
 
 class Of(StrEnum):
@@ -39,7 +39,8 @@ def schema(
         Of,
         typer.Argument(
             metavar="KIND",
-            help="scenario, findings (files of compare -o and check -o), or tests (files of test -o).",
+            help="scenario, findings (files written by compare -o and check -o), or tests (files written by"
+            " test -o).",
         ),
     ] = Of.SCENARIO,
     out: Annotated[
@@ -100,11 +101,11 @@ def init(
         str | None,
         typer.Option(
             metavar="LINE",
-            help=f"Start from a home line, with its usual load: {', '.join(LINES)}.",
+            help=f"Start from the scenario of a home line and its usual load: {', '.join(LINES)}.",
         ),
     ] = None,
 ) -> None:
-    """The file has two flows and a ping, and comments with other keys. An existing scenario is never
+    """The scenario has two flows and a ping. Its comments show other keys. An existing scenario is never
     overwritten. An existing schema is replaced.
     """
     if file.suffix != ".toml":
@@ -123,7 +124,7 @@ def init(
 
 
 def first_text(name: str, *, with_schema: bool = True, line: str | None = None) -> str:
-    """The text of the first scenario, or of the scenario of a line, with the name of its file.
+    """The text of the first scenario, or of the scenario of a home line. Its name is that of the file.
 
     Characters that a name may not have are replaced by "-".
     """
@@ -140,7 +141,7 @@ def first_text(name: str, *, with_schema: bool = True, line: str | None = None) 
     return text if with_schema else text.partition(LF)[2]
 
 
-# `fullpipe demo`: a first figure.
+# `fullpipe demo`: draws a first figure.
 
 
 _PATH = "topology.reverse.queue"
@@ -175,7 +176,7 @@ def demo(
 
 
 def _with_queue(scenario: Scenario, kind: str) -> Scenario:
-    """The scenario with this kind of queue in the modem; the default is a drop-tail queue."""
+    """The scenario with this kind of queue in the modem, which has a drop-tail queue by default."""
     return scenario if kind == "drop_tail" else scenario.with_values({_PATH: kind})
 
 

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 _LONGEST_CAUSE = 200
 """Most characters of an exception of a user's class."""
 EVERY_S = 10.0
-"""Seconds between two lines of progress; shorter work prints no line."""
+"""Seconds between two lines of progress. Work shorter than this prints no line."""
 
 
 class Reached:
-    """Progress of all jobs."""
+    """Progress of all jobs of a command: simulated seconds, and the number of finished runs."""
 
     def __init__(self, todo: Sequence[Job]) -> None:
         self.runs = len(todo)
@@ -59,9 +59,9 @@ class Reached:
         return self.finished == self.runs
 
     def left(self, passed_s: float) -> str:
-        """Estimate of the remaining time, such as "about 3 min left", from the speed of the new runs.
+        """Estimate of the remaining time, such as "about 3 min left"; empty if the speed is not known yet.
 
-        Stored runs count as taking no time. Empty if the speed is not known yet.
+        The speed is that of the runs that were not stored before. Stored runs count as taking no time.
         """
         made_s = self.simulated_s - self.stored_s
         if made_s <= 0 or self.is_over:
@@ -203,7 +203,7 @@ def lines(reached: Reached, now_s: Callable[[], float], say: Callable[[str], Non
 
 
 def _shown(seconds: float) -> str:
-    """A waiting time, rounded.
+    """A remaining time, rounded.
 
     >>> _shown(200)
     '3 min'
@@ -214,7 +214,7 @@ def _shown(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-# Functions of several commands for engines, jobs and finished runs.
+# Functions that several commands share, for jobs and finished runs.
 
 
 @contextmanager
@@ -230,20 +230,23 @@ def noted() -> Iterator[None]:
 def runs_in(
     folders: Iterable[Path], content: str = population.NEWEST, tell: Callable[[str], object] = lambda _: None
 ) -> list[Path]:
-    """The folders of runs: folders of single runs as given, and all runs in folders of finished runs.
+    """The folders of runs that `folders` name: a folder of a single run, or all runs in a store.
 
-    In a folder of finished runs, runs of other content are left out unless `content` is "all". A note on
-    standard error then says so, and `tell` is called with the note.
+    Results depend on the content of files, such as algorithms, and on the version of the model. Runs in a
+    store with older content are left out unless `content` is "all". A note on standard error then says so,
+    and `tell` is called with the note.
     """
     found: list[Path] = []
     for folder in folders:
         if not folder.exists():
-            raise NoRunError(f"{folder}: no such folder; name the folder of a run, or the --out of a command")
+            raise NoRunError(
+                f"{folder}: no such folder; name the folder of a run, or the --out folder of `run`"
+            )
         is_run = (folder / "meta.json").exists()
         own = [folder] if is_run else [run.folder for run in stored_runs(folder, content, tell)]
         if not own:
             raise NoRunError(
-                f"{folder}: has no finished run; name the folder of a run, or the --out of a command"
+                f"{folder}: has no finished run; name the folder of a run, or the --out folder of `run`"
             )
         found += [each for each in own if each]
     return found
@@ -252,7 +255,7 @@ def runs_in(
 def stored_runs(
     folder: Path, content: str = population.NEWEST, tell: Callable[[str], object] = lambda _: None
 ) -> list[Run]:
-    """The runs of a store, without runs of other content: see `runs_in`."""
+    """The runs of a store. `content`, "newest" or "all", and `tell` are as in `runs_in`."""
     runs = list(Store(folder))
     if content == population.ALL:
         return runs
@@ -274,7 +277,7 @@ def read_runs(folders: Iterable[Path]) -> list[Run]:
 
 
 def each_once(runs: Sequence[Run]) -> list[Run]:
-    """Runs without duplicates in other folders; a note on standard error has the number of duplicates."""
+    """Runs without duplicates from other folders. A note on standard error gives the number left out."""
     found: dict[tuple[str, ...], Run] = {}
     for run in runs:
         engine = run.meta.engine
@@ -287,13 +290,13 @@ def each_once(runs: Sequence[Run]) -> list[Run]:
 
 
 def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> None:
-    """Name on standard error the points whose runs are too short for their means, if there are any."""
+    """Print on standard error which sweep points have runs that are too short for their means."""
     for line in warnings_of_short(points, runs):
         complain(line)
 
 
 def warnings_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
-    """A warning that names the points whose runs are too short for their means, if there are any."""
+    """A warning that names the sweep points whose runs are too short for means; empty if there are none."""
     from fullpipe.analysis.length import shortfall  # imported here, as JSON output has no such warning
 
     told = shortfall(points, runs) if runs else None
@@ -301,16 +304,16 @@ def warnings_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) 
 
 
 def bring_all(todo: list[Job], scenario: str) -> None:
-    """Import the user's algorithms, from the folder of the scenario file or the current folder."""
+    """Import the user's own algorithms, from the folder of the scenario file or from the current folder."""
     look_in(Path(scenario).parent, Path())
     for job in points_of(todo):
         import_algorithms(job.scenario)
 
 
 def check_all(todo: list[Job]) -> None:
-    """Refuse all jobs, before the first run, if an engine cannot run one of its jobs.
+    """Refuse all jobs before the first run if an engine cannot run one of its jobs.
 
-    With several engines, every line begins with the name of the engine that refuses.
+    With several engines, every line of the error begins with the name of the engine that cannot run a job.
     """
     points = points_of(todo)
     used = {name: engines.engine(name) for name in dict.fromkeys(job.engine for job in points)}

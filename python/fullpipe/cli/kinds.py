@@ -1,4 +1,4 @@
-"""All registered names by kind, which `list` lists and `show` explains."""
+"""All registered names by kind. `fullpipe list` lists the names, and `fullpipe show` explains one name."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Preset:
 
 
 def workloads() -> dict[str, catalogue.Entry]:
-    """The workloads, with the keys of a scenario as parameters."""
+    """The workloads. The parameters of a workload are its keys in a scenario file."""
     from fullpipe.scenario.model.workloads import workload_models  # imported here, as it is slow
 
     return {kind: _workload(kind) for kind in workload_models()}
@@ -90,7 +90,7 @@ def presets() -> dict[str, Preset]:
 
 @cache
 def scenarios() -> Mapping[str, str]:
-    """The bundled scenarios, each with one line."""
+    """The bundled scenarios by name, each with a line such as "2 x cubic, 30 s"."""
     from fullpipe.scenario.read import dotted, files  # imported here, as other kinds need no scenarios
 
     def tree(name: str) -> dict[str, Any]:
@@ -100,21 +100,21 @@ def scenarios() -> Mapping[str, str]:
 
 
 def papers() -> dict[str, str]:
-    """The studies, by their titles."""
+    """The titles of the studies, by name."""
     from fullpipe import studies  # imported here, as it doubles the import time
 
     return {name: studies.title(name) for name in studies.names()}
 
 
 def flent_tests() -> dict[str, str]:
-    """Flent's tests, by their titles."""
+    """The titles of Flent's tests, by name."""
     from fullpipe.scenario.flent.build import TESTS  # imported here, as other kinds need no tests
 
     return {name: test.title for name, test in TESTS.items()}
 
 
 def engines() -> dict[str, str]:
-    """The engines, each in a line."""
+    """The engines by name, each with one line."""
     from fullpipe.engines import engine, names  # imported here, as it is slow to import
 
     return {name: (type(engine(name)).__doc__ or "").strip().partition("\n")[0] for name in names()}
@@ -132,15 +132,15 @@ KINDS: Mapping[Kind, Callable[[], Mapping[str, Any]]] = {
     Kind.engines: engines,
     Kind.tables: tables,
 }
-"""Entries of every kind, by name."""
+"""Functions that return the entries of a kind by name, by kind."""
 
 
 def called(name: str) -> dict[str, Any]:
-    """All entries of this name except scenarios, by family."""
+    """All registered things called `name`, except scenarios, by family."""
     from fullpipe import studies
     from fullpipe.scenario.model.workloads import workload_models
 
-    # Only the named workload and study are read, as reading all of them takes far longer.
+    # Only the named workload and study are read, as reading all workloads and studies takes far longer.
     families: dict[str, Mapping[str, Any]] = {
         "workloads": {name: _workload(name)} if name in workload_models() else {},
         **{family: {name: entry} for family, entry in catalogue.entries(name).items()},
@@ -151,7 +151,7 @@ def called(name: str) -> dict[str, Any]:
         "engines": engines(),
     }
     found = {family: known[name] for family, known in families.items() if name in known}
-    # Our own names, such as `voip`, take precedence over tests of Flent with the same name.
+    # Names of fullpipe, such as `voip`, take precedence over tests of Flent with the same name.
     tests = {} if found else flent_tests()
     return {"flent-tests": tests[name]} if name in tests else found
 
@@ -164,7 +164,7 @@ def known_names() -> list[str]:
 
 
 def _in_short(tree: Mapping[str, Any]) -> str:
-    """One line on a bundled scenario, from its TOML; building the scenario with its traces takes longer."""
+    """One line on a bundled scenario, read from its TOML. Building the scenario would take longer."""
     from fullpipe.scenario.quantities import DURATION, NANOSECONDS
     from fullpipe.scenario.read import dotted
 
@@ -174,7 +174,7 @@ def _in_short(tree: Mapping[str, Any]) -> str:
 
 
 def _described(flow: Mapping[str, Any]) -> str:
-    """The name of a flow's algorithm or, without one, of its workload."""
+    """The name of a flow's algorithm, or of its workload if the flow has no algorithm."""
     kind = flow.get("cca") or flow.get("workload", "")
     name = kind if isinstance(kind, str) else kind["kind"]
     return catalogue.controller(name).name if "cca" in flow else name

@@ -24,7 +24,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
 
 _NAMES, _NUMBER = 30, 9
-"""Widths in characters: of metrics with their units, and the least width of numbers."""
+"""Width of the metric and unit columns together, and minimum width of a number column, in characters."""
 _MOST_DOUBTS = 3
 
 
@@ -38,7 +38,7 @@ def metrics(
         typer.Option(
             parser=target,
             metavar="DIR",
-            help="Measure every run of this store. Without RUN, the default is the folder runs.",
+            help="Measure every run of this store (default without RUN: the folder runs).",
         ),
     ] = None,
     content: ContentOption = Content.NEWEST,
@@ -46,8 +46,8 @@ def metrics(
         bool, typer.Option("--json", help="Print one JSON object per run, one per line.")
     ] = False,
 ) -> None:
-    """Values are per flow group and per link, without the warm-up. `--json` has times in seconds and rates in
-    bit/s. The metrics reference has the formula and the source of each metric.
+    """Values are per flow group and per link, without the warm-up. With `--json`, times are in seconds and
+    rates in bit/s. The metrics reference has the formula and the source of each metric.
     """
     console = terminal()
     stores = [out or Path("runs")] if out or not folders else []
@@ -111,26 +111,26 @@ def _table(parts: Sequence[pl.DataFrame]) -> Any:
 
 
 def _cell(row: Mapping[str, Any]) -> str:
-    """The value of a row; a completion time also has the number of unfinished transfers."""
+    """The value as text. A completion time has a second line with the number of unfinished transfers."""
     shown = number_shown(row.get("value"), row.get("unit", ""), row.get("metric", ""))
     return "\n".join(filter(None, [shown, unfinished_shown(row).strip()]))
 
 
 def _leaves_out(run: Run, values: pl.DataFrame) -> Iterator[Any]:
-    """Lines on metrics of several flows that count only connections."""
+    """Notes on totals over all flows that cover only connections, or only datagrams."""
     known = values.drop_nulls("value").select("metric", "of")
     yield from (styled(line, "dim") for line in of_parts([run.scenario], known.iter_rows()))
 
 
 def _otherwise(run: Run) -> Iterator[Any]:
-    """Lines on metrics of connections whose source differs from the definition of the metric."""
+    """Notes on metrics that the engine of the run measures in another way than the metric is defined."""
     for why in dict.fromkeys(run.meta.otherwise.values()):
         names = [measure.name for measure in MEASURES if run.meta.otherwise.get(measure.column) == why]
         yield styled(f"{', '.join(names)} of {run.meta.engine.name}: {why}", "dim")
 
 
 def _unknown(run: Run) -> Iterator[Any]:
-    """A line on pings without a latency increase, with the reason."""
+    """A note on pings whose latency increase is unknown, with the reason."""
     if names := without_idle_rtt(run):
         why = "other flows were active beside every ping, and the RTT of the idle path is not known"
         told = f"latency_increase of {', '.join(names)} is unknown: {why}; start pings before other flows"

@@ -1,4 +1,4 @@
-"""Output on the terminal, plain or at its width."""
+"""Printing on a terminal or in a pipe, and a fast parser of simple arguments."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     import typer
 
 
-# A parser for plain arguments of `run`, as importing typer takes longer than a short run.
+# A parser for simple arguments of `run`, because importing typer takes longer than a short run.
 #
-# Typer parses all other arguments and reports errors.
+# All other arguments are parsed by typer, which also reports errors.
 
 
 KINDS = (
     *("ccas", "queues", "losses", "impairments", "media", "workloads", "metrics", "scenarios", "papers"),
     *("flent-tests", "tables"),
 )
-"""Kinds that `list` prints the same way; engines have a printer of their own."""
+"""Kinds that `fullpipe list` prints in the same way. The kind engines has a printer of its own."""
 _MOST_DIGITS = 9
 
 
 def of_run(words: Sequence[str]) -> dict[str, Any] | None:
-    """The arguments of `running.run` from the words after `run`; None unless all are plain.
+    """The arguments of `running.run` from the words after `run`; None if a word needs typer.
 
-    Plain are a scenario, --json, --no-store, --seed N and --out DIR, each at most once, and --set PATH=VALUE
-    any number of times.
+    The parser accepts a scenario, --json, --no-store, --seed N and --out DIR, each at most once, and
+    --set PATH=VALUE any number of times.
 
     >>> of_run(["my.toml", "--json", "--seed", "3"])
     {'scenario': 'my.toml', 'as_json': True, 'seeds': (3,)}
@@ -65,12 +65,12 @@ def of_run(words: Sequence[str]) -> dict[str, Any] | None:
 
 
 def is_plain(word: str) -> bool:
-    """Whether a word is not an option."""
+    """Whether a word is printable ASCII and not an option."""
     return word.isascii() and word.isprintable() and not word.startswith("-") and bool(word)
 
 
 def _read(word: str, left: Iterator[str]) -> tuple[str, Any]:
-    """The name and the value of an argument; None if the argument is not plain."""
+    """The name and the value of an argument. The value is None if the argument needs typer."""
     match word:
         case "--json":
             return "as_json", True
@@ -90,31 +90,31 @@ def _read(word: str, left: Iterator[str]) -> tuple[str, Any]:
 
 
 def _value(left: Iterator[str]) -> str | None:
-    """The word after an option."""
+    """The word after an option; None if there is none, or if the word is an option."""
     word = next(left, "-")
     return None if word.startswith("-") else word
 
 
-# All output of commands to a terminal: control characters in files and arguments are printed as text.
+# All output of commands to a terminal. Control characters from files and arguments are escaped.
 
 
 ARGUMENTS = "fullpipe.arguments"
-"""Key under which a context has the words after `fullpipe`."""
+"""Key of typer's context for the words of the command line after `fullpipe`."""
 _WIDTH = 80
 _REMARKS = ("note: ", "warning: ")
 """Prefixes of lines that are not errors."""
 _NO_BREAK = "\u00a0"
 _GLUED = r"(?<=\d) (?=%|ms\b|Mbit/s|\[)|(?<=%) (?=\[)|(?<=\d,) (?=[-+\d.,]+\])|(?<=²) (?=\d)"
-"""Spaces without a line break: between a number, its unit and its interval."""
+"""Spaces at which lines do not break: those between a number, its unit and its interval."""
 _COMMAND = r"`[^`]+`"
 
 
 def command_line(context: typer.Context, names: Mapping[Path, str] | None = None) -> str:
-    """The command line for reruns in a folder with its files; paths to other folders are shortened.
+    """The command line, for a rerun in a folder that has its files. Paths to other folders become names.
 
     Args:
         context: Context of the command.
-        names: Names that take the place of its arguments that are these paths; values of options stay.
+        names: Replacements of arguments by path. Values of options are not replaced.
     """
     import shlex  # imported here, as most commands never print themselves
 
@@ -128,7 +128,7 @@ def command_line(context: typer.Context, names: Mapping[Path, str] | None = None
 
 
 def _portable(word: str) -> str:
-    """A word in which absolute paths, and paths that leave the folder, are replaced by their last names.
+    """A word in which each path to another folder is replaced by the last name of the path.
 
     >>> _portable("/usr/bin"), _portable("scenario=/usr/a.toml,b.toml"), _portable("dask://host:1")
     ('bin', 'scenario=a.toml,b.toml', 'dask://host:1')
@@ -138,7 +138,7 @@ def _portable(word: str) -> str:
 
 
 def _name_elsewhere(path: str) -> str:
-    """The last name of a path in another existing folder; any other text unchanged."""
+    """The last name of a path in another existing folder; other text is returned unchanged."""
     folder, _, name = path.rstrip("/").rpartition("/")
     is_elsewhere = os.path.isabs(path) or path.startswith("../") or "/../" in path
     is_path = is_elsewhere and not path.startswith("//") and os.path.isdir(folder or "/")
@@ -146,18 +146,18 @@ def _name_elsewhere(path: str) -> str:
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
-    """Print lines of text with control characters escaped."""
+    """Print text with control characters escaped, except line breaks and tabs."""
     said = plain(str(text))
     if said.isascii():
         print(said, end="\n" if nl else "", file=sys.stderr if err else sys.stdout, flush=True)
         return
-    import typer  # imported here, as it is slow; it handles encodings of terminals
+    import typer  # imported here, as this import is slow; typer.echo handles encodings of terminals
 
     typer.echo(said, err=err, nl=nl)
 
 
 def plain(text: str) -> str:
-    """Lines of text with control characters escaped."""
+    """Text with control characters escaped, except line breaks and tabs."""
     return re.sub(r"[^\n\t]+", lambda line: visible(line[0]), text)
 
 
@@ -169,7 +169,8 @@ def say(sentences: str, *, err: bool = False, indent: str = "  ") -> None:
 def complain(problem: object) -> None:
     """Print a problem on standard error, with "fullpipe:" before each line.
 
-    In a pipe, an error is one line; notes and warnings are wrapped to COLUMNS.
+    On a terminal, lines are wrapped. In a pipe, an error is one line; notes and warnings are wrapped only if
+    COLUMNS is set.
     """
     for line in str(problem).split("\n"):
         told = f"fullpipe: {line}"
@@ -191,12 +192,12 @@ def in_lines(text: str, columns: int | None, indent: str = "") -> list[str]:
 
 
 def prose_width(stream: IO[str]) -> int | None:
-    """Width of sentences on a stream: `width()`, or None in a pipe if COLUMNS is not set."""
+    """Width to which sentences are wrapped: `width()`, or None (no wrapping) in a pipe without COLUMNS."""
     return width() if stream.isatty() or _columns() else None
 
 
 def width() -> int:
-    """Width of a line: COLUMNS if set, or else the width of the terminal; 80 without a terminal."""
+    """Width of a line in characters: COLUMNS if set, else the width of the terminal, else 80."""
     if said := _columns():
         return said
     for stream in (sys.__stdout__, sys.__stderr__, sys.__stdin__):  # standard output may be a pager
@@ -208,7 +209,7 @@ def width() -> int:
 
 
 def _columns() -> int:
-    """The number in COLUMNS; 0 if COLUMNS is not a number."""
+    """The number in the environment variable COLUMNS; 0 if its value is not a number."""
     said = os.environ.get("COLUMNS", "")
     return int(said) if said.isdecimal() else 0
 

@@ -22,7 +22,7 @@ from fullpipe.scenario.read.files import value_of
 from fullpipe.validation import conformance as report
 from fullpipe.validation.conformance import Result, cases, judge
 
-# `fullpipe paper`: a published study, with printed and simulated values side by side.
+# `fullpipe paper`: reruns a published study, and compares its printed values with simulated values.
 
 
 def paper(
@@ -33,7 +33,7 @@ def paper(
     workers: Jobs = None,
     out: Out = Path("runs"),
     quick: Annotated[bool, typer.Option("--quick", help="Run a short version, as a test.")] = False,
-    engine: Annotated[str, typer.Option(help="Engine for our numbers.", metavar="NAME")] = "native",
+    engine: Annotated[str, typer.Option(help="Engine for the simulated values.", metavar="NAME")] = "native",
     data: Annotated[
         Path | None,
         typer.Option(
@@ -45,16 +45,17 @@ def paper(
         str | None,
         typer.Option(
             metavar="CLAIM",
-            help="Run only this claim, and find the setting that changes its verdict; list: all claims.",
+            help="Run only this claim, and find the setting that changes its verdict. The value list prints"
+            " all claims.",
         ),
     ] = None,
 ) -> None:
-    """All experiments run, tables show the printed values beside the simulated values, and figures are
-    drawn. Experiments that the engine cannot run are left out, with the reason. The exit code is 1 if the
-    engine can run nothing.
+    """All experiments of the study run. Tables show the printed values beside the simulated values, and
+    figures are drawn. Experiments that the engine cannot run are left out, with the reason. The exit code
+    is 1 if the engine can run none of the experiments.
     """
     if explain is not None and data is not None:
-        raise typer.BadParameter("--explain reruns one claim, --data is for the whole study; leave one out")
+        raise typer.BadParameter("--data needs the whole study, --explain reruns one claim; leave one out")
     if explain == "list":
         for claim in studies.printed(name):
             say(f"{claim.id}: {claim.says}")
@@ -95,7 +96,7 @@ def paper(
         say(line, indent="")
 
 
-# `fullpipe conformance`: an algorithm under the example tests of the BBR draft.
+# `fullpipe conformance`: runs the example tests of the BBR draft on an algorithm.
 
 
 def conformance(
@@ -112,15 +113,17 @@ def conformance(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEST", help="Only this test, by section (A.5) or name; may be repeated."),
+        typer.Option(metavar="TEST", help="Run only this test, by section (A.5) or name; may be repeated."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="Seed of random waits and random loss.")] = 1,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Seed of the random numbers of the runs.")
+    ] = 1,
     engine_name: Annotated[
         str,
         typer.Option(
             "--engine",
             metavar="NAME",
-            help="Engine whose algorithm is tested; tests that it cannot run are left out.",
+            help="Engine whose algorithm is tested. Tests that the engine cannot run are left out.",
         ),
     ] = "native",
     workers: Jobs = None,
@@ -135,9 +138,9 @@ def conformance(
     ] = None,
     list_tests: Annotated[bool, typer.Option("--list", help="List the tests and run none.")] = False,
 ) -> None:
-    """The tests are the examples of draft-ietf-ccwg-bbr, appendix A. A test does not apply if it needs state
-    that the algorithm never publishes. The exit code is 1 if a test failed, and 2 if the algorithm or an
-    option is wrong.
+    """The tests are the examples of draft-ietf-ccwg-bbr, appendix A. A test does not apply if it needs a
+    variable that the algorithm never publishes. The exit code is 1 if a test failed, and 2 if the algorithm
+    or an option is wrong.
     """
     console = terminal()
     if list_tests:
@@ -164,14 +167,14 @@ def conformance(
 
 
 def _check(subject: Mapping[str, Any], engine_name: str) -> None:
-    """Refuse an invalid algorithm before the first run, as `fullpipe run` does."""
+    """Refuse an invalid algorithm before the first run."""
     lines = refusals(engine(engine_name), Scenario.named("single-reno").with_values({"flows.0.cca": subject}))
     if lines:
         raise ScenarioError(lines)
 
 
 def _parameter(text: str) -> tuple[str, Any]:
-    """Split `name=value`; the value is TOML, or else text."""
+    """Split `name=value`. A value that is not valid TOML is text."""
     name, equals, value = text.partition("=")
     if not equals:
         raise typer.BadParameter(f'"{text}" is not a parameter; write it as NAME=VALUE, as in preset=draft')

@@ -44,14 +44,20 @@ def plan(
     ] = 0.9,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Metric to plan for; goodput unless given. May be repeated."),
+        typer.Option(metavar="NAME", help="Metric to plan for (default: goodput). May be repeated."),
     ] = None,
     over: Annotated[
         list[str] | None,
         typer.Option(metavar="PATH=VALUES", help="Variants to compare, as in flows.0.cca=cubic,bbr3."),
     ] = None,
     pilot: Annotated[
-        int, typer.Option(min=5, max=_MOST_PILOT, metavar="N", help="Number of seeds of the pilot.")
+        int,
+        typer.Option(
+            min=5,
+            max=_MOST_PILOT,
+            metavar="N",
+            help="Number of seeds of the pilot, the runs that measure the variance.",
+        ),
     ] = _PILOT,
     assignments: Assignments = None,
     workers: Jobs = None,
@@ -60,9 +66,10 @@ def plan(
     all_rows: Annotated[bool, typer.Option("--all", help="Print every row of the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """A pilot measures the variance between seeds. With `--over`, the pilot runs the variants with the same
-    seeds and measures paired differences. Without `--over`, the two sides are independent. If runs have two
-    modes, the pilot is resampled instead of using a formula. The pilot's runs are stored.
+    """Pilot runs measure the variance between seeds. With `--over`, the pilot runs all variants with the same
+    seeds and measures paired differences. Without `--over`, the seeds are those of a comparison of two
+    independent samples. If the values have two modes, the number of seeds is found by resampling the pilot
+    instead of by a formula. The pilot's runs are stored.
     """
     share = _share(detect)
     metrics = metric or ["goodput"]
@@ -107,7 +114,7 @@ def _share(text: str) -> float:
 
 
 def _todo(scenario: Scenario, over: list[str], pilot: int) -> list[tuple[str, Job]]:
-    """The jobs of every variant, with its name."""
+    """The jobs of all variants, each with the name of its variant."""
     seeds = range(1, pilot + 1)
     if not over:
         return [("", job) for job in jobs(scenario, seeds)]
@@ -128,14 +135,14 @@ def _show(answer: Answer, of: Scenario, rows: list[Planned], share: float, power
 
 
 def _row(planned: Planned, labels: Labels) -> Row:
-    """A row of the table, below the heading of its variant and point."""
+    """A row for one metric and group, below a line with its variant and sweep point."""
     place = _place(planned, labels)
     name = f"{' ' if place else ''}{planned.subject.metric} of {planned.name}"
     return Row(place, [name, *_numbers(planned)])
 
 
 def _place(planned: Planned, labels: Labels) -> str:
-    """Variant and point."""
+    """Variant and sweep point, in words."""
     return ", ".join(filter(None, [planned.other, *point_shown(planned.subject.point, labels)]))
 
 
@@ -144,7 +151,7 @@ def _remarks(rows: list[Planned]) -> Iterator[str]:
     if any(row.is_simulated for row in rows):
         yield "runs have two modes, so the numbers of seeds come from resampling the pilot"
     if not any(row.other for row in rows):
-        yield "for two independent sides; with --over PATH=VALUES, variants are paired by seed"
+        yield "seeds are for two independent samples; with --over PATH=VALUES, variants are paired by seed"
 
 
 def _numbers(row: Planned) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`fullpipe plot`: finished runs over time."""
+"""`fullpipe plot`: draws finished runs over time, or metrics over many runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fullpipe.cli.shared import Content, ContentOption, LabelOption, seconds_of,
 from fullpipe.errors import ResultError
 from fullpipe.plots.style import WIDTHS, as_wide_as, check_formulas
 
-# Options of `fullpipe plot` by kind of figure. Options that do not apply to a kind are errors.
+# Options of `fullpipe plot` by kind of figure. An option that does not apply to a kind is an error.
 
 
 ALWAYS = ("--kind", "--out", "--name", "--width", "--json")
@@ -49,30 +49,30 @@ OPTIONS: Mapping[Kind | None, tuple[str, ...]] = {
     None: ("--quantity", "--flow", "--var", "--label"),
     **{kind: tuple(_OF_KIND.get(kind, "").split()) for kind in Kind},
 }
-"""Options of each kind, in addition to `ALWAYS`; None: runs over time."""
+"""Options of each kind, in addition to `ALWAYS`. The key None is for figures of runs over time."""
 _INSTEAD = {
     "--flow": "--of chooses a group of flows",
     "--x": "--colour and --panel tell runs apart",
     "--colour": "--panel tells runs apart",
 }
-"""Replacements of an option in figures over many runs."""
+"""For an option that does not apply to figures over many runs, the option to use instead."""
 
 
 def check_options(context: typer.Context, kind: Kind | None) -> None:
-    """Print an error and end with exit code 2 if an option does not apply to a kind; None: runs over time."""
+    """Print an error and end with exit code 2 if an option does not apply to `kind`; None: over time."""
     needless = [option for option in _given(context) if option not in (*ALWAYS, *OPTIONS[kind])]
     if needless:
         raise refused(_told(needless[0], kind))
 
 
 def refused(why: str) -> typer.Exit:
-    """Print the reason, and return the exception that ends the command with status 2."""
+    """Print the error `why`, and return the exception that ends the command with exit code 2."""
     complain(why)
     return typer.Exit(2)
 
 
 def _given(context: typer.Context) -> Iterator[str]:
-    """The options in the command line; `--log` once for each of its axes."""
+    """The options in the command line. `--log` is yielded once per axis, as `--log=x`."""
     for param in context.command.params:
         source = context.get_parameter_source(str(param.name))
         if param.param_type_name != "option" or source is None or source.name != "COMMANDLINE":
@@ -84,7 +84,7 @@ def _given(context: typer.Context) -> Iterator[str]:
 
 
 def _told(option: str, kind: Kind | None) -> str:
-    """The error for an option that does not apply, with the kinds that have the option, and a replacement."""
+    """The error for an option that does not apply: kinds that have the option, and what to use instead."""
     kinds = [each.value for each in OPTIONS if each is not None and option in OPTIONS[each]]
     named = " or ".join(filter(None, [", ".join(kinds[:-1]), *kinds[-1:]]))
     goes_with = [*([f"--kind {named}"] if kinds else []), *([_OVER_TIME] if option in OPTIONS[None] else [])]
@@ -101,7 +101,7 @@ ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     **plots.SAMPLE_FIGURES,
     Kind.ALL_SCALED: plots.all_scaled,
 }
-"""Kinds that draw a single run."""
+"""Kinds that draw a single run, each with the function that draws it."""
 
 
 def plot(
@@ -118,24 +118,24 @@ def plot(
         ),
     ] = None,
     flow: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this flow; may be repeated.")
+        list[str] | None, typer.Option(metavar="NAME", help="Draw only this flow; may be repeated.")
     ] = None,
     var: Annotated[
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Variables and quantities over time, such as cwnd,bw,state.",
+            help="Internal variables or quantities over time, such as cwnd,bw,state.",
         ),
     ] = None,
     out: Annotated[
         Path,
-        typer.Option(parser=target, metavar="DIR", help="Folder, or one .png, .svg or .pdf file."),
+        typer.Option(
+            parser=target, metavar="DIR", help="Folder for the figure, or a .png, .svg or .pdf file to write."
+        ),
     ] = Path("figures"),
     kind: Annotated[
         Kind | None,
-        typer.Option(
-            help="Kind of figure. Kinds up to means draw many runs; kinds from all_scaled on draw one run."
-        ),
+        typer.Option(help="Kind of figure: lines to means draw many runs, all_scaled to rates draw one run."),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -148,23 +148,22 @@ def plot(
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path on the horizontal axis, or flows for flow groups. With --kind delay: a metric, "
-            "rtt_mean unless given.",
+            help="Swept path on the horizontal axis, or flows for the flow groups. With --kind delay: the"
+            " metric on this axis (default: rtt_mean).",
         ),
     ] = None,
     y: Annotated[
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path on the vertical axis of a heat map. With --kind delay: the metric on the "
-            "vertical axis.",
+            help="Swept path on the vertical axis of a heat map. With --kind delay: the metric on this axis.",
         ),
     ] = None,
     colour: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Swept path with a colour per value.")
+        str | None, typer.Option(metavar="PATH", help="Swept path of which each value has its own colour.")
     ] = None,
     panel: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Swept path with a panel per value.")
+        str | None, typer.Option(metavar="PATH", help="Swept path of which each value has its own panel.")
     ] = None,
     of: Annotated[
         str | None,
@@ -175,19 +174,25 @@ def plot(
     ] = None,
     x_of: Annotated[
         str | None,
-        typer.Option("--x-of", metavar="NAME", help="Flow group whose delay --kind delay draws."),
+        typer.Option(
+            "--x-of", metavar="NAME", help="With --kind delay: flow group or link whose delay is drawn."
+        ),
     ] = None,
     x_label: Annotated[
         str | None,
-        typer.Option("--xlabel", metavar="TEXT", help="Label of the horizontal axis, over many runs."),
+        typer.Option(
+            "--xlabel", metavar="TEXT", help="Label of the horizontal axis of figures over many runs."
+        ),
     ] = None,
     y_label: Annotated[
         str | None,
-        typer.Option("--ylabel", metavar="TEXT", help="Label of the vertical axis, over many runs."),
+        typer.Option(
+            "--ylabel", metavar="TEXT", help="Label of the vertical axis of figures over many runs."
+        ),
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
+        typer.Option(metavar="PATH=VALUE", help="Draw only runs with this value; may be repeated."),
     ] = None,
     content: ContentOption = Content.NEWEST,
     width: Annotated[
@@ -197,39 +202,38 @@ def plot(
     label: LabelOption = None,
     log: Annotated[
         list[Log] | None,
-        typer.Option(help="Logarithmic axis; none: both are linear. May be repeated."),
+        typer.Option(help="Logarithmic axis; none makes both axes linear. May be repeated."),
     ] = None,
     at: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help='Time such as "4 s", for --kind handover and sequence.',
+            help='With --kind handover or sequence: time to draw, such as "4 s".',
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Name of the figure; the scenario's name unless given.")
+        str | None, typer.Option(metavar="NAME", help="Name of the figure (default: the scenario's name).")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the names of the files as one JSON object.")
     ] = False,
 ) -> None:
-    """A figure is a PNG and an SVG, with its numbers as CSV. Without other options, runs are drawn over time
+    """The figure is written as PNG and SVG, and its values as CSV. By default, all runs are drawn over time
     in the same axes.
 
-    With `--kind`, `--metric` or `--x`, a figure is over many runs: lines with bands, heat maps, throughput
-    against delay, or distributions. `--kind delay --x queueing_p95` is the figure of Sprout and Copa:
-    throughput over the p95 queueing delay.
+    With `--metric`, `--x` or a kind up to means, a figure shows metrics of many runs. `--kind delay --x
+    queueing_p95` draws throughput over the p95 queueing delay, as in the papers on Sprout and Copa.
 
-    The other kinds draw one run. They need a cell and record.variables (airtime, aggregates, channel,
-    waits), packets at both ends (one-way, clumps, pauses, handover), packets of the sender (sequence) or
-    samples (phase, rates). all_scaled draws downloads, uploads and pings as Flent does.
+    The other kinds draw one run. airtime, aggregates, channel and waits need a cell and record.variables.
+    one-way, clumps, pauses and handover need packets captured at both ends, and sequence at the sender.
+    phase and rates need samples. all_scaled is the plot of this name in Flent.
     """
     kind = kind or (Kind.LINES if metric or x else None)
     check_options(context, kind)
     if quantity and var is not None:
-        raise refused("--quantity goes without --var; --var also takes names of quantities")
+        raise refused("--quantity excludes --var; give all names to --var, which also takes quantities")
     if name is not None and _is_file(out):
-        raise refused("--name goes with a folder, but --out names a file; leave out --name")
+        raise refused("--name needs a folder as --out, but --out is a file; leave out --name")
     if width is not None and width not in WIDTHS:
         raise typer.BadParameter(f"must be one of {', '.join(WIDTHS)}", param_hint="--width")
     given = read_labels(label or ())
@@ -262,7 +266,9 @@ def _of_one(
     """A figure of one run, its table, and its name."""
     runs = read_runs(runs_in(folders))
     if len(runs) > 1:
-        raise typer.BadParameter(f"{kind} draws one run, not {len(runs)}; name one", param_hint="--kind")
+        raise typer.BadParameter(
+            f"{kind} draws one run, not {len(runs)}; name the folder of one run", param_hint="--kind"
+        )
     (run,) = runs
     chosen: dict[str, Any] = {} if at_s is None else {"at_s": at_s}
     if only := labelled_flows(runs, flows):
@@ -275,7 +281,7 @@ def _of_one(
 
 
 def _chosen_flows(kind: Kind, flows: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:
-    """Argument for the chosen flows: figures of packets take names, figures of samples take labels."""
+    """Argument for the flows to draw: figures of packets take a flow name, figures of samples labels."""
     if kind in plots.SAMPLE_FIGURES:
         return {"only": labels}
     if len(flows) > 1:

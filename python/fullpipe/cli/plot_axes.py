@@ -16,32 +16,32 @@ from fullpipe.scenario.quantities import as_numbers
 
 _NOTHING: Mapping[str, str] = {}
 _FEW = 3
-"""Wanted number of ticks on a logarithmic axis; finer steps within a decade are used to reach the number."""
+"""Minimum number of ticks on a logarithmic axis. If decades give fewer, ticks within decades are added."""
 _STEPS: tuple[tuple[int, ...], ...] = ((1,), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9))
 _MOST_TICKS = 9
 _EVEN = 1.1
-"""Largest ratio of the widest to the narrowest step of evenly spaced values."""
+"""Maximum ratio of the widest to the narrowest step at which values count as evenly spaced."""
 Axis = Literal["x", "y"]
 
 
 class Factor(NamedTuple):
-    """A path whose values are on an axis, or have a colour or a panel each."""
+    """A path whose values are on an axis, or have one colour or one panel each."""
 
     name: str = ""
     words: Mapping[str, str] = _NOTHING
-    """Words of values, by the text of the value."""
+    """Labels of values, by the text of the value."""
     given: Mapping[str, str] = _NOTHING
-    """Words that a user gives, by the text of the value."""
+    """Labels of values that the user gives, by the text of the value."""
     unit: Unit = Unit()
-    """Unit of plain numbers."""
+    """Unit of values that are numbers without a unit."""
 
     @property
     def label(self) -> str:
-        """The label of the axis: name and unit."""
+        """The label of the axis: name, and unit in brackets."""
         return f"{self.name} ({self.unit.name})" if self.unit.name else self.name
 
     def titled(self, value: str) -> str:
-        """A value with the name of the factor, or the words that the user gives for the value."""
+        """A title for a value: the user's label, or the name of the factor and the value."""
         return self.given.get(value) or f"{self.name} {self.words.get(value, value)}".strip()
 
 
@@ -58,7 +58,7 @@ NO_FACTORS = Factors()
 
 
 def as_axis(rows: pl.DataFrame, column: Axis, factor: Factor) -> tuple[pl.DataFrame, Factor]:
-    """Rows sorted along an axis, with quantities as numbers in one unit; names are unchanged."""
+    """Rows sorted along an axis. Values with units become numbers in one unit; names are unchanged."""
     distinct = rows[column].unique(maintain_order=True).to_list()
     found = as_numbers(distinct)
     if found is None:
@@ -77,7 +77,7 @@ def as_axis(rows: pl.DataFrame, column: Axis, factor: Factor) -> tuple[pl.DataFr
 
 
 def rank(names: pl.Series) -> pl.Series:
-    """The rank of every name: by size if all names are quantities, else in the order of the enumeration."""
+    """The rank of every name: by size if all names are quantities, else in the order of the enum."""
     distinct = names.unique().sort().to_list()
     found = as_numbers(distinct)
     places = found[0] if found else list(map(float, range(len(distinct))))
@@ -86,7 +86,7 @@ def rank(names: pl.Series) -> pl.Series:
 
 
 def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
-    """Whether an axis is logarithmic: as in `log`, or by default if its values span much.
+    """Whether an axis is logarithmic: as in `log`, or if `log` is None, whether `spans_much` of its values.
 
     Raises:
         BadParameter: If `log` names the axis, but the values are names, or are not all positive.
@@ -104,9 +104,9 @@ def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
 
 
 def make_log(place: Any, axis: Axis, values: pl.Series) -> None:
-    """Make an axis logarithmic, fitted to the data, with ticks within decades if decades are too few."""
+    """Make an axis logarithmic, and fit it to the data. Ticks within decades are added if needed."""
     ends = [(end, end) for end in (values.min(), values.max())]
-    place.update_datalim(ends, updatex=axis == "x", updatey=axis == "y")  # violins do not
+    place.update_datalim(ends, updatex=axis == "x", updatey=axis == "y")  # violins do not set data limits
     getattr(place, f"set_{axis}scale")("log")
     place.autoscale(axis=axis)
     low, high = sorted(getattr(place, f"get_{axis}lim")())
@@ -119,15 +119,15 @@ def make_log(place: Any, axis: Axis, values: pl.Series) -> None:
 
 
 def _count(locator: LogLocator, low: float, high: float) -> int:
-    """Ticks between two ends."""
+    """Number of ticks of a locator from `low` to `high`."""
     return sum(low <= tick <= high for tick in locator.tick_values(low, high))
 
 
 def tick_at_values(place: Any, values: pl.Series, factor: Factor) -> None:
-    """Set ticks at swept values, with their words, on a logarithmic axis or if they are evenly spaced.
+    """Set ticks at the swept values if the axis is logarithmic or the values are evenly spaced.
 
-    With many values, only every second or third value has a tick. Other ticks are in the unit of the
-    axis.
+    With many values, only every second or third value has a tick. Ticks at swept values have the labels of
+    the values. Other ticks have numbers in the unit of the axis.
     """
     swept = values.unique().sort().to_list()
     steps = [high - low for low, high in pairwise(swept)]

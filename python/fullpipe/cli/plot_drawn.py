@@ -1,4 +1,4 @@
-"""`fullpipe plot --kind`: a figure over many runs, with a panel per metric and value of a path."""
+"""`fullpipe plot --kind`: draws figures over many runs, a panel per metric and value of the panel path."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from fullpipe.plots.charts import Marks
 from fullpipe.plots.style import SMALL, is_narrow, legend_entries
 
 _MOST_ACROSS = 3
-"""Most panels side by side; a figure as wide as a column of a paper has one."""
+"""Maximum number of panels side by side. A figure of column width has one panel per row."""
 _LETTERS = 17.5
-"""Characters per inch in lines below the figure."""
+"""Characters per inch of figure width in the lines below the figure."""
 _LABEL = 28
-"""Most characters of a line of an axis label."""
+"""Maximum length of a line of an axis label, in characters."""
 _ABOUT_LETTERS = "; means that share a letter do not differ (Games-Howell, 5 %)"
 _ROOM = 0.04
 """Room for marks at the end of an axis, as a share of its length."""
@@ -51,7 +51,7 @@ _TO_BETTER = ", better →"
 
 
 class Kind(StrEnum):
-    """Kinds of figures: over many runs, or of one run (as in Flent, or of its cell, packets or flows)."""
+    """Kinds of figures. LINES to MEANS draw many runs; ALL_SCALED to RATES draw one run."""
 
     LINES = "lines"
     HEATMAP = "heatmap"
@@ -97,34 +97,34 @@ class Chart:
     looks: Mapping[str, Look] = field(default_factory=dict)
     """Colour and dashes of every value of the colour factor."""
     x_label: str | None = None
-    """Label that replaces the default label of the axis."""
+    """Label of the horizontal axis, instead of its default label."""
     y_label: str | None = None
     log: Sequence[str] | None = None
-    """Logarithmic axes; None: axes of geometric sweeps, and axes whose values span much."""
+    """Logarithmic axes. None selects the axes of geometric sweeps, and axes whose values span much."""
     notes: Sequence[str] = ()
     """Lines below the figure, after the number of runs."""
 
 
 class Part(NamedTuple):
-    """A metric: the label of its axis, the name of its column, and the rows of runs to draw."""
+    """A metric to draw: the label of its axis, its name in the table, and a row per run."""
 
     label: str
     name: str
     rows: pl.DataFrame
     left_out: str = ""
-    """Number of completion times that are unknown, in words."""
+    """Note with the number of transfers whose completion time is unknown; or empty."""
     neutral: float | None = None
-    """Value in the middle of the colours of a heat map."""
+    """Value at the middle of the colour scale of a heat map, such as the value of "no change"."""
     bounds: Bounds = NO_LESS_THAN_0
-    """Bounds at which intervals and ellipses end."""
+    """Bounds of the metric, at which intervals and ellipses are truncated."""
     x_bounds: Bounds = NO_LESS_THAN_0
     """Bounds of the delay at which ellipses end."""
     decimals: Callable[[float, float], int] | None = None
     """Decimals of all numbers between two ends, in a heat map."""
     better: Better = ""
-    """Better direction of the throughput, if axis labels name the direction."""
+    """Better direction of the metric on the vertical axis, for the axis label; empty to leave it out."""
     x_better: Better = ""
-    """Better direction of the delay."""
+    """Better direction of the metric on the horizontal axis, for the axis label; empty to leave it out."""
 
 
 class _Panel(NamedTuple):
@@ -134,12 +134,12 @@ class _Panel(NamedTuple):
     title: str
     rows: pl.DataFrame
     between: tuple[float, float]
-    """The least and the largest mean of its metric."""
+    """The smallest and the largest mean of the metric over all panels."""
 
 
 @plots.in_house_style
 def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
-    """The figure and the table of its values, with a column for the metric."""
+    """Draw the figure; return it with the table of its values, which has the columns panel and metric."""
     along = [_along(part.rows, chart) for part in parts]
     factors = along[0][1]
     panels = [
@@ -246,7 +246,7 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
 
 
 def _told(data: pl.DataFrame, kind: Kind) -> str:
-    """Number of runs per mark, and the meaning of the interval of a mark."""
+    """The line below the figure: the runs per mark, and the meaning of intervals, boxes or ellipses."""
     if "runs" not in data.columns:
         return ""
     counts = [int(count) for count in data["runs"]]
@@ -295,14 +295,14 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
 
 
 def _told_of(image: Any, part: Part) -> str:
-    """The label of a colour bar, with its middle or its scale."""
+    """The label of a colour bar, with the value at its middle, or "log scale"."""
     if isinstance(image.norm, LogNorm):
         return f"{part.label}, log scale"
     return part.label if part.neutral is None else f"{part.label} (centred at {part.neutral:.3g})"
 
 
 def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor: Factor) -> None:
-    """Make axes logarithmic, mark them as such, and set ticks at swept values.
+    """Make axes logarithmic, add "(log scale)" to their labels, and set ticks at swept values.
 
     By default, axes of geometric sweeps and axes whose values span much are logarithmic.
     """
@@ -325,7 +325,7 @@ def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor
 
 
 def _scale_sweep(place: Any, values: pl.Series, chart: Chart, factor: Factor) -> None:
-    """Set the scale and the ticks of the axis of a sweep."""
+    """Set the scale and the ticks of a horizontal axis whose values are swept."""
     is_it = is_log("x", values, chart.log)  # raises for names if --log names the axis
     if not values.dtype.is_numeric():
         return
@@ -335,7 +335,7 @@ def _scale_sweep(place: Any, values: pl.Series, chart: Chart, factor: Factor) ->
 
 
 def _along(rows: pl.DataFrame, chart: Chart) -> tuple[pl.DataFrame, Factors]:
-    """Rows with quantities as numbers, and the factors with the units of these numbers."""
+    """Rows in which values with units are numbers, and the factors with the units of these numbers."""
     factors = chart.factors
     if chart.kind == Kind.DELAY:
         return rows, factors

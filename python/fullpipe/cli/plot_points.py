@@ -1,4 +1,4 @@
-"""`fullpipe plot --kind`: values and axes of figures over many runs."""
+"""`fullpipe plot --kind`: selects values and factors for figures over many runs."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.remembered import Remembered
 
 _OF_X, _CAPACITY = "value of x", "capacity of the path"
-"""Names of columns that no path has."""
+"""Names of extra columns. They have spaces, so no path of a scenario has the same name."""
 _DELIVERED = "flows.goodput_bps"
-"""Column of metrics that the capacity of the path bounds."""
+"""Column of the metrics that cannot exceed the capacity of the path."""
 _RUN = "number of run"
 _OF_ENTRY = re.compile(r"flows\.(\d+)\.")
 """Beginning of the paths of an entry of `flows`."""
@@ -53,11 +53,11 @@ _network = Remembered(resolve)
 
 @dataclass(frozen=True)
 class Chosen:
-    """A figure that a user asks for."""
+    """The figure that the options of `fullpipe plot` describe."""
 
     kind: Kind
     metrics: Sequence[str]
-    """Names of metrics, each alone or with a group: "rtt_mean of ping"."""
+    """Metrics, each by its name or with a flow group, such as "rtt_mean of ping"."""
     x: str | None = None
     y: str | None = None
     colour: str | None = None
@@ -71,7 +71,7 @@ class Chosen:
     log: Sequence[str] | None = None
     """The logarithmic axes, "x" and "y"; None: axes whose values span much."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Words for paths and values, in addition to the labels of scenarios."""
+    """Labels of paths and values, in addition to the labels in the scenarios."""
 
 
 def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
@@ -149,7 +149,7 @@ def default_entry(values: pl.DataFrame, runs: Sequence[Run]) -> int | None:
 
 
 def check_labels(labels: Labels) -> None:
-    """Raise BadParameter if a label has a formula that cannot be drawn."""
+    """Raise BadParameter if a label contains a formula ($...$) that cannot be drawn."""
     try:
         check_formulas(labels.words)
     except ValueError as error:
@@ -157,7 +157,7 @@ def check_labels(labels: Labels) -> None:
 
 
 def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
-    """Values with the capacity of the path of every group, bit/s; null if its paths differ."""
+    """Values with the capacity of the path of each group in bit/s; null if its flows have several paths."""
     told = identities(runs).with_row_index(_RUN)
     rows = [
         (number, of, capacity_bps(_network(run.scenario), flows))
@@ -175,7 +175,7 @@ def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any
 
 
 class _Axes:
-    """Paths on the axes, the colours and the panels: chosen paths, then other paths that differ."""
+    """Paths on the axes, colours and panels: those of the options, then other paths whose values differ."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class _Axes:
         return None if word is None else factor_called(word, self.values)
 
     def factors(self, points: Sequence[Mapping[str, Any]]) -> Factors:
-        """The factors on the axes, in words."""
+        """The factors of the axes, colours and panels, with the labels of their values."""
         chosen = [path for path in (self.x, self.y, self.colour, self.panel) if path and path != FLOWS]
         names = {**self.labels.owned_names(list(dict.fromkeys([*self.known, *chosen]))), FLOWS: ""}
         return Factors(*(
@@ -220,7 +220,7 @@ class _Axes:
         ))  # fmt: skip
 
     def _factor(self, path: str, name: str, points: Sequence[Mapping[str, Any]]) -> Factor:
-        """A path with its values in words. Columns have tables as text, so points supply the tables."""
+        """A path with labels of its values. Columns contain TOML tables as text; `points` have the tables."""
         own = {value_text(point[path]): point[path] for point in points if path in point}
         column = self.values["of" if path == FLOWS else path]
         raw = {text: own.get(text, value) for value, text in zip(column, column.cast(pl.String), strict=True)}
@@ -229,14 +229,14 @@ class _Axes:
         return Factor(name, words, given, unit_of(path))
 
     def looks(self, runs: Sequence[Run], parts: Sequence[pl.DataFrame]) -> dict[str, Look]:
-        """The look of every value of the colour factor; flow groups have the look of their algorithm."""
+        """The look of every value of the colour factor. A flow group has the look of its algorithm."""
         known = dict.fromkeys(str(value) for rows in parts for value in rows["colour"].unique().sort())
         return looks(list(known), algorithms_of(runs) if self.colour == FLOWS else {})
 
     def rows(self, subject: Subject, delay: Subject | None) -> pl.DataFrame:
-        """A row per run and group, with `x`, `y`, `colour`, `panel` and `value`, in the units shown.
+        """A row per run and group: `x`, `y`, `colour`, `panel` and `value`, in the units of the figure.
 
-        Names are enumerations in the order of the runs.
+        Columns of names are enums, whose order is the order of the runs.
         """
         table = self._of_groups(subject)
         if delay:
@@ -261,11 +261,11 @@ class _Axes:
         return rows
 
     def neutral(self, subject: Subject) -> float | None:
-        """The neutral value of the metric, if equal in all runs; None otherwise."""
+        """The neutral value of the metric if all runs have the same neutral value, else None."""
         return neutral_of(subject.metric, self.values, self.groups_of(subject))
 
     def groups_of(self, subject: Subject) -> list[str]:
-        """The groups whose metric is drawn."""
+        """The flow groups or links whose metric is drawn."""
         return self._of_groups(subject)["of"].unique(maintain_order=True).to_list()
 
     def named(self, subject: Subject) -> Subject:
@@ -284,7 +284,7 @@ class _Axes:
         return subject._replace(of=called(self.groups_of(subject), self.entry))
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
-        """A line on unknown completion times: their number, and the point with most of them; or empty."""
+        """A line with the number of unfinished transfers and the point with the largest share; or empty."""
         told = [_left_out(self._of_groups(each), each, self.labels) for each in (subject, delay) if each]
         return "; ".join(filter(None, told))
 

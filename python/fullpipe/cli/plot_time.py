@@ -1,4 +1,4 @@
-"""`fullpipe plot` without a kind: runs over time, with labels that distinguish the runs."""
+"""`fullpipe plot` without `--kind`: draws runs over time, with labels that distinguish the runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
 MOST_RUNS = 60
-"""Most runs over time; more lines could not be distinguished."""
+"""Maximum number of runs over time. Readers could not distinguish more lines."""
 
 
 def over_time(
@@ -47,7 +47,7 @@ def over_time(
 
 
 def in_order(runs: Sequence[Run]) -> list[Run]:
-    """Runs in the order of their scenarios in the store, which is the order of the sweep.
+    """Runs sorted by their scenarios in the store, which has scenarios in the order of the sweep.
 
     Raises:
         BadParameter: If there are too many runs for one figure.
@@ -67,7 +67,7 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | None:
-    """The labels of these flows in figures; None if `flows` is empty.
+    """The labels in figures of the flows named in `flows`; None if `flows` is empty.
 
     Raises:
         UnknownNameError: If no run has a flow of this name.
@@ -81,9 +81,10 @@ def labelled_flows(runs: Sequence[Run], flows: Sequence[str]) -> list[str] | Non
 
 
 def run_labels(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
-    """The differences between runs in words; the name of a single run.
+    """A label for each run: its differences from the other runs in words, or the name of a single run.
 
-    If scenarios have different shapes, labels have their names. Runs with equal labels are numbered.
+    If the scenarios differ in the kind of topology or the number of flows, labels begin with the names of
+    the scenarios. Runs with equal labels are numbered.
     """
     is_alike = len({shape_of(run) for run in runs}) == 1
     points = points_of(runs) if is_alike else [{} for _ in runs]
@@ -108,7 +109,7 @@ def run_labels(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
 
 
 def _words(point: Mapping[str, Any], labels: Labels) -> Iterator[str]:
-    """The values of a point; a name, such as bbr3, needs no path in front."""
+    """The values of a point, each after the label of its path. A name such as bbr3 needs no path."""
     names = labels.names([*point])
     for path, value in point.items():
         is_name = "kind" in value if isinstance(value, Mapping) else _is_name(value)
@@ -120,5 +121,5 @@ def _is_name(value: Any) -> bool:
 
 
 def _numbered(labels: Sequence[str]) -> list[str]:
-    """Labels with the number of the run."""
+    """Labels followed by the number of the run, counted from 1."""
     return [f"{label} (run {number})".strip() for number, label in enumerate(labels, start=1)]

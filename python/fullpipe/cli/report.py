@@ -45,7 +45,7 @@ from fullpipe.scenario.labels import KEY
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.sweeps import Outcome, jobs
 
-# `fullpipe report`: one page about runs or a comparison.
+# `fullpipe report`: writes one page about runs or a comparison.
 
 
 def report(
@@ -54,7 +54,7 @@ def report(
         list[Path],
         typer.Argument(
             metavar="WHAT...",
-            help="Folders of runs, stores, and JSON files of compare, check or test.",
+            help="Folders of runs, stores, and JSON files written by compare, check or test.",
         ),
     ],
     out: Annotated[
@@ -75,14 +75,17 @@ def report(
     samples: Annotated[
         int,
         typer.Option(
-            min=1_000, metavar="N", help="Most samples of time series in the page; each takes about 3 bytes."
+            min=1_000,
+            metavar="N",
+            help="Maximum number of samples of all time series in the page. Each sample takes about 3 bytes.",
         ),
     ] = Budget().samples,
 ) -> None:
-    """The page has the conclusion, a figure, the path, a table, details, and the commands to repeat the runs.
-    Several files and folders give one page with a part for each question.
+    """The page has the conclusion, a figure, the network path, a table, details, and the commands that repeat
+    the runs. For several files, the page has a part per file, and one part for all folders.
 
-    The page loads nothing from elsewhere, so it can be sent, archived and printed.
+    The page contains all its figures and loads nothing from the network, so the file can be sent, archived
+    and printed.
     """
     if out.suffix not in FORMATS:
         raise typer.BadParameter(f'"{out.name}" does not end in {" or ".join(FORMATS)}', param_hint="--out")
@@ -92,7 +95,7 @@ def report(
     files = [path for path in what if path.is_file()]
     if labels and files:
         raise typer.BadParameter(
-            f"goes with folders of runs; for {files[0].name}, give --label to the command that writes"
+            f"applies only to folders of runs; for {files[0].name}, give --label to the command that writes"
             " this file",
             param_hint="--label",
         )
@@ -119,7 +122,7 @@ def _page(
     command_of: Callable[[Mapping[Path, str]], str],
     budget: Budget,
 ) -> Document:
-    """The report: a part per file, then the parts of all folders together."""
+    """The report: a part per file, then one part about the runs of all folders."""
     folders = [path for path in what if path not in files]
     pages = [_of_file(path, question, metrics, of, command_of({}), budget) for path in files]
     if folders:
@@ -138,9 +141,10 @@ def _page(
 
 
 def _from_store(folder: Path, runs: Sequence[Run]) -> str:
-    """Return the path of a folder of runs from the folder that has its store.
+    """Return the path of a folder of runs, relative to the parent folder of its store.
 
-    The commands that make the runs again name the store by its last name, and the report must find it there.
+    The report has commands that repeat the runs. These commands name the store by its last name, so the
+    command of the report must use the same name.
     """
     place = folder.absolute()
     made = (run.folder.absolute() for run in runs if run.folder)
@@ -149,7 +153,7 @@ def _from_store(folder: Path, runs: Sequence[Run]) -> str:
 
 
 def _labelled(run: Run, labels: Mapping[str, str]) -> Run:
-    """A run whose scenario also has these labels, as a page reads labels from scenarios."""
+    """A run whose scenario also contains `labels`. The page reads labels from scenarios."""
     scenario = run.meta.scenario
     return run.named({**scenario, KEY: {**scenario.get(KEY, {}), **labels}})
 
@@ -157,7 +161,11 @@ def _labelled(run: Run, labels: Mapping[str, str]) -> Run:
 def _of_file(
     path: Path, question: str, metrics: list[str], of: str, command: str, budget: Budget
 ) -> Document:
-    """The report of a file, with its runs if their store is beside the file or in the current folder."""
+    """The report of a file.
+
+    The report also has the runs of the file if their store is in the folder of the file or in the current
+    folder.
+    """
     found = read(path)
     basis = of_json(found)
     started = dict(basis.runs) if basis else {}
@@ -165,7 +173,7 @@ def _of_file(
     runs = [
         run
         for run, at in zip(read_runs(folders), folders, strict=True)
-        if run.meta.started == started[f"{at.parent.name}/{at.name}"]  # a rerun has another time
+        if run.meta.started == started[f"{at.parent.name}/{at.name}"]  # leave out runs repeated since
     ]
     try:
         page = page_of_file(
@@ -177,7 +185,7 @@ def _of_file(
         raise NoRunError(f"{path}: {error}") from None
 
 
-# `fullpipe pack`: a study in one file for reruns.
+# `fullpipe pack`: writes a study into one file that others can rerun.
 
 
 def pack(
@@ -186,7 +194,7 @@ def pack(
         typer.Argument(
             metavar="WHAT...",
             help=(
-                "Folders of runs, stores, reports, JSON files of compare or test, or scenarios"
+                "Folders of runs, stores, reports, JSON files written by compare or test, or scenarios"
                 " (TOML files or names)."
             ),
         ),
@@ -196,7 +204,9 @@ def pack(
     ] = Path("study.zip"),
     with_runs: Annotated[
         bool,
-        typer.Option("--runs/--no-runs", help="Pack the tables of the runs, or only their checksums."),
+        typer.Option(
+            "--runs/--no-runs", help="Pack the tables of the runs; with --no-runs, only their checksums."
+        ),
     ] = True,
     look_in: Annotated[
         list[Path] | None,
@@ -205,19 +215,20 @@ def pack(
         ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(metavar="NAME", help="Engine for the runs of a scenario.")
+        str, typer.Option(metavar="NAME", help="Engine for the runs, if WHAT is a scenario.")
     ] = "native",
     seeds: Annotated[
-        int, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N of a scenario.")
+        int,
+        typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Pack the seeds 1 to N, if WHAT is a scenario."),
     ] = 1,
     assignments: Assignments = None,
     allow_python: AllowPython = False,
 ) -> None:
     """The file has scenarios, algorithms, recordings, seeds, versions, checksums and runs. `fullpipe rerun
-    FILE --compare` repeats them in an empty folder and compares the results.
+    FILE --compare` repeats the runs in an empty folder and compares the results.
 
-    From a store, only runs of the newest algorithms and recordings are packed. The checksum of each file
-    must equal the checksum that the runs recorded.
+    From a store, only runs with the newest algorithms and recordings are packed. The checksum of each
+    algorithm and recording must equal the checksum that the runs recorded.
     """
     study, folders = Study(), [Path(word) for word in what if Path(word).is_dir()]
     reports = [Path(word) for word in what if Path(word).suffix in (*FORMATS, ".json")]
@@ -236,7 +247,7 @@ def pack(
         if Path(word) not in (*folders, *reports):
             _add_scenario(study, word, assignments or [], engine, seeds, allow_python=allow_python)
     if imported:
-        complain(f"note: {imported:,} imported runs left out; a pack has simulated runs")
+        complain(f"note: {imported:,} imported runs left out; a pack has only simulated runs")
     if not study.runs:
         raise PackError("nothing to pack: name simulated runs, or a scenario")
     study.write(out, read_me(study))
@@ -244,12 +255,13 @@ def pack(
 
 
 def _runs_of(report: Path, places: Sequence[Path]) -> list[Run]:
-    """The runs of a report; runs made again since the report are an error."""
+    """The runs that a report is about. Runs repeated after the report was written are an error."""
     rests_on = basis.read(report)
     store = next((place / rests_on.store for place in places if (place / rests_on.store).is_dir()), None)
     if store is None:
         raise PackError(
-            f"{report}: needs the runs of {rests_on.store}, which is missing here; add --look-in DIR"
+            f"{report}: needs the runs of the store {rests_on.store}, which was not found; name its parent"
+            " folder with --look-in DIR"
         )
     runs = read_runs(store / folder for folder, _ in rests_on.runs)
     for run, (folder, started) in zip(runs, rests_on.runs, strict=True):
@@ -265,7 +277,7 @@ def _add_scenario(
     own = dict.fromkeys(kind for job in todo for kind in own_algorithms(job.scenario.flows))
     if own and not allow_python:
         raise PackError(
-            f"{', '.join(own)}: to pack it, its module must be imported; read it, then add --allow-python"
+            f"{', '.join(own)}: packing imports this code; read the code, then add --allow-python"
         )
     if allow_python:
         bring_all(todo, word)
@@ -286,17 +298,17 @@ def rerun(
         Path, typer.Option("--out", "-o", parser=target, metavar="DIR", help="Folder for the files and runs.")
     ] = Path("rerun"),
     compare: Annotated[
-        bool, typer.Option("--compare", help="Compare every table with the pack's, byte for byte.")
+        bool, typer.Option("--compare", help="Compare every table with the packed table, byte for byte.")
     ] = False,
     engine: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Also allow runs on this engine; may be repeated."),
+        typer.Option(metavar="NAME", help="Allow runs on this engine besides native; may be repeated."),
     ] = None,
     workers: Jobs = None,
     allow_python: AllowPython = False,
 ) -> None:
     """The exit code with `--compare` is 0 if all tables are equal, 1 if a table differs or a run fails,
-    and 2 if the file is not a pack or is damaged. The same command continues an interrupted rerun.
+    and 2 if FILE is not a pack or is damaged. The same command continues an interrupted rerun.
     """
     with ExitStack() as stack:
         pack = stack.enter_context(opened(study))
@@ -321,13 +333,13 @@ def rerun(
 
 @dataclass
 class _Differences:
-    """Differences between runs and the packed runs."""
+    """Differences between repeated runs and the packed runs."""
 
     compared: int = 0
     unlike_bytes: int = 0
-    """Number of runs with equal values but different bytes."""
+    """Number of repeated runs whose tables have equal values but different bytes."""
     unmade: int = 0
-    """Number of runs without results in the pack."""
+    """Number of runs of which the pack has neither tables nor checksums."""
     lines: list[str] = field(default_factory=list)
 
     @classmethod

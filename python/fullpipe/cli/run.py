@@ -28,14 +28,15 @@ def run(
     scenario: ScenarioName,
     engine: Annotated[str, typer.Option(help="Engine that runs the scenario.", metavar="NAME")] = "native",
     seed: Annotated[
-        int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Run one seed; 1 unless given.")
+        int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Run one seed (default: 1).")
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N.")
     ] = None,
     assignments: Assignments = None,
     interval: Annotated[
-        str | None, typer.Option(metavar="TIME", help='Time between samples, such as "10 ms", or "off".')
+        str | None,
+        typer.Option(metavar="TIME", help='Time between samples, such as "10 ms"; "off" records no samples.'),
     ] = None,
     workers: Jobs = None,
     threads: Annotated[
@@ -61,13 +62,14 @@ def run(
         str | None,
         typer.Option(
             metavar="TARGETS",
-            help='Add seeds until 95 % intervals are this narrow, as in "goodput ci<2%, rtt_p95 ci<5%".',
+            help="Add seeds until the 95 % confidence intervals are this narrow, as in"
+            ' "goodput ci<2%, rtt_p95 ci<5%".',
         ),
     ] = None,
     max_seeds: Annotated[
         int | None,
         typer.Option(
-            min=PILOT, max=MAX_SEEDS, metavar="N", help="Most seeds that --until may run; 500 unless given."
+            min=PILOT, max=MAX_SEEDS, metavar="N", help="Maximum number of seeds of --until (default: 500)."
         ),
     ] = None,
     label: LabelOption = None,
@@ -79,8 +81,9 @@ def run(
         bool, typer.Option("--json", help="Print one JSON object per run, one per line.")
     ] = False,
 ) -> None:
-    """The table of several runs has a row per sweep point and flow group: means over seeds with 95 %
-    confidence intervals. `--until` adds seeds until these intervals are narrow enough at every point.
+    """A single run is shown as tables of its flows and links. Several runs are shown as a table with a row
+    per sweep point and flow group: means over seeds with 95 % confidence intervals. `--until` adds seeds
+    until these intervals are narrow enough at every point.
 
     Finished runs are stored and re-used, so the same command continues an interrupted sweep.
     """
@@ -89,14 +92,14 @@ def run(
 
     running.check_metrics(metric or ())
     if sum(choice is not None for choice in (seed, seeds, until)) > 1:
-        raise typer.BadParameter("--seed, --seeds and --until exclude each other; give one")
+        raise typer.BadParameter("--seed, --seeds and --until exclude each other; give only one of them")
     if max_seeds is not None and until is None:
         raise typer.BadParameter(
-            "goes with --until; to run a fixed number of seeds, use --seeds", param_hint="--max-seeds"
+            "needs --until; to run a fixed number of seeds, use --seeds", param_hint="--max-seeds"
         )
     if threads > 1 and (engine != "native" or on != "local"):
         raise typer.BadParameter(
-            "only the native engine in this process has threads; leave out --threads", param_hint="--threads"
+            "needs --engine native and --on local; leave out --threads", param_hint="--threads"
         )
     code = running.run(
         scenario,

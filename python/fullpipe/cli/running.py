@@ -1,4 +1,4 @@
-"""Implementation of `fullpipe run`, which needs no parser of arguments."""
+"""Implementation of `fullpipe run`, without the parser of its arguments."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _encode = json.JSONEncoder(allow_nan=False).encode
 
 
 def check_metrics(names: Iterable[str]) -> None:
-    """Check names of metrics.
+    """Check that all metrics exist.
 
     Raises:
         UnknownNameError: If a metric does not exist.
@@ -68,19 +68,19 @@ def run(
         seeds: The seeds of every point; ignored if there are targets.
         assignments: Changes to the scenario, each PATH=VALUE.
         interval: The time between samples, such as "10 ms".
-        targets: Seeds are added until the intervals of these metrics are narrow enough.
-        max_seeds: Most seeds to run for the targets.
+        targets: Metrics with interval widths. Seeds are added until all intervals are narrow enough.
+        max_seeds: Maximum number of seeds for the targets.
         workers: Number of parallel runs; None for one per processor.
         threads: The threads of each run.
         out: The folder of finished runs; None stores nothing.
         allow_python: Run the code of algorithms that are not in the registry.
-        cca_timeout_s: Time limit of a call into such an algorithm.
-        on: The place where runs execute: see `fullpipe.cluster.executor`.
+        cca_timeout_s: Time limit of a call into an algorithm that is not in the registry.
+        on: The place where runs execute, such as "local", "files" or "dask": see `fullpipe.cluster.executor`.
         metrics: The metrics to show; None for the default metrics.
         form: The form of the table of several runs.
-        as_json: Print a line of JSON per run in place of tables.
+        as_json: Print a line of JSON per run instead of tables.
         all_rows: Print all rows and notes.
-        labels: Words for paths and values, which override the labels of the scenario.
+        labels: Labels of paths and values, which override the labels of the scenario.
 
     Raises:
         FullpipeError: If the scenario cannot be run.
@@ -102,7 +102,7 @@ def run(
 
         check_labels(labels, [job.point for job in todo])
     check_all(todo)
-    lazy.resume_collection()  # the engine is imported at this point
+    lazy.resume_collection()  # the slow imports are over, so garbage collection may resume
 
     store = None if out is None else Store(out)
 
@@ -170,7 +170,7 @@ def _until(
 
 
 def _line(outcome: Outcome) -> str:
-    """The JSON object of a run; `point` is its point in a sweep, `folder` the folder of a stored run."""
+    """The JSON object of a run: its summary, its sweep point if any, and its folder if it is stored."""
     point = {"point": dict(outcome.job.point)} if outcome.job.point else {}
     folder = {"folder": str(outcome.run.folder)} if outcome.run.folder else {}
     return _encode(outcome.run.summary() | point | folder)

@@ -28,11 +28,11 @@ from fullpipe.cluster.folder import Status, statuses
 from fullpipe.errors import VersionError, visible
 from fullpipe.runs import Store, population
 
-# Frames of any columns on a terminal, as CSV and as JSON.
+# Printing of data frames: as a table, as CSV and as JSON.
 
 
 _MOST_ROWS = 200
-"""Most rows on a terminal."""
+"""Maximum number of rows of a table."""
 
 
 def as_table(frame: pl.DataFrame, all_by: str) -> None:
@@ -53,7 +53,7 @@ def as_table(frame: pl.DataFrame, all_by: str) -> None:
 
 
 def as_csv(frame: pl.DataFrame) -> None:
-    """Print a frame as CSV, numbers in full."""
+    """Print a frame as CSV, with all digits of numbers."""
     written = StringIO()
     rows = ([_exact(value) for value in row] for row in frame.iter_rows())
     csv.writer(written, lineterminator="\n").writerows([frame.columns, *rows])
@@ -67,7 +67,7 @@ def as_json(frame: pl.DataFrame) -> None:
 
 
 def _blocks(frame: pl.DataFrame, width: int) -> Iterator[dict[str, list[str]]]:
-    """Blocks of columns as text, each as wide as the terminal allows."""
+    """Blocks of neighbouring columns, as text. A block has as many columns as fit the terminal."""
     block: dict[str, list[str]] = {}
     left = width
     for name in frame.columns:
@@ -94,7 +94,7 @@ def _exact(value: Any) -> str:
 
 
 def _known(value: Any) -> Any:
-    """A value for JSON; a value without a type in JSON is text."""
+    """A value for JSON: non-finite numbers become null, and values without a type in JSON become text."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, list):
@@ -108,17 +108,17 @@ def _known(value: Any) -> Any:
 
 
 _SHOWN = ("scenario", "engine", "seed", "started", "folder")
-"""Columns on a terminal, after the swept paths."""
+"""Columns of the printed table, after the columns of swept paths."""
 
 
 def runs(
     store: Annotated[
-        Path | None, typer.Argument(parser=target, metavar="STORE", help="The same as --out.")
+        Path | None, typer.Argument(parser=target, metavar="STORE", help="The store; overrides --out.")
     ] = None,
     out: Out = Path("runs"),
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
+        typer.Option(metavar="PATH=VALUE", help="List only runs with this value; may be repeated."),
     ] = None,
     as_lines: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per run, one per line.")
@@ -126,14 +126,16 @@ def runs(
     merge: Annotated[
         list[Path] | None,
         typer.Option(
-            parser=target, metavar="DIR", help="First copy the runs of store DIR into STORE; may be repeated."
+            parser=target, metavar="DIR", help="First copy all runs of the store DIR; may be repeated."
         ),
     ] = None,
-    delete: Annotated[bool, typer.Option("--delete", help="Delete the listed runs, after asking.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="With --delete: do not ask.")] = False,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete the listed runs, after a confirmation.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --delete: delete without confirmation.")] = False,
 ) -> None:
-    """PATH is any path of a scenario, or a column such as seed, engine or scenario. The end of a path is
-    enough if no other path ends with it.
+    """PATH is the path of a scenario key, such as topology.bottleneck.rate, or a column such as seed, engine
+    or scenario. The end of a path, such as rate, is enough if no other path ends with it.
     """
     place = store or out
     for other in merge or ():
@@ -143,7 +145,7 @@ def runs(
     for hint in found.hints:
         complain(f"note: --where {hint}")
     if found.left_out and not delete:
-        complain(f"note: where runs are averaged, {found.left_out}; --where content=HASH chooses them here")
+        complain(f"note: in averages, {found.left_out}; list them with --where content=HASH")
     if delete:
         _delete(Store(place), found.folders, yes)
     elif as_lines:
@@ -153,7 +155,7 @@ def runs(
 
 
 def _conditions(where: Sequence[str]) -> dict[str, list[Any]]:
-    """Paths with their accepted values; a path may be given several times."""
+    """Accepted values by path. A path has several values if --where names it several times."""
     conditions: dict[str, list[Any]] = {}
     for text in where:
         path, value = assignment(text, "--where")
@@ -198,19 +200,19 @@ def query(
     out: Out = Path("runs"),
     content: ContentOption = Content.NEWEST,
     shape: Annotated[
-        Shape, typer.Option("--format", help="Format of the answer; json: one object per row.")
+        Shape, typer.Option("--format", help="Format of the result; json prints one object per row.")
     ] = Shape.TABLE,
 ) -> None:
-    """The tables are runs, flows, links, series, transfers and the other tables of a run, each over all runs.
-    Each table begins with a column per swept path, scenario, engine and seed. A column name with a dot
-    needs double quotes. The command needs DuckDB, which the extra `query` installs.
+    """The SQL tables are runs, flows, links, series, transfers and the other tables of a run. Each SQL table
+    has the rows of all runs. Its first columns are the swept paths, scenario, engine and seed. A column name
+    with a dot needs double quotes. The command needs DuckDB, which the extra `query` installs.
     """
     with noted():
         answer = ask(sql, out, content)
     if shape == Shape.TABLE:
         as_table(answer, "--format csv")
         if answer.is_empty():
-            complain(f"note: no row; fullpipe runs --out {shlex.quote(str(out))} lists what is kept there")
+            complain(f"note: no row; fullpipe runs --out {shlex.quote(str(out))} lists the stored runs")
     else:
         {Shape.CSV: as_csv, Shape.JSON: as_json}[shape](answer)
 
@@ -229,13 +231,14 @@ def _group() -> None:
 @app.command("status", cls=Command)
 def status(
     root: Annotated[
-        Path, typer.Argument(parser=target, metavar="DIR", help="The store: the --out of `fullpipe run`.")
+        Path,
+        typer.Argument(parser=target, metavar="DIR", help="The store: the --out folder of `fullpipe run`."),
     ] = Path("runs"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per sweep, one per line.")
     ] = False,
 ) -> None:
-    """Show open, claimed, finished and failed runs of each unfinished `run --on files` sweep."""
+    """Show the open, claimed, finished and failed runs of each unfinished sweep of `run --on files`."""
     found = statuses(root)
     for sweep in found:
         if isinstance(sweep, VersionError):
@@ -245,7 +248,7 @@ def status(
         else:
             _show_sweep(sweep)
     if not found and not as_json:
-        echo(f"no sweep is under way in {root}")
+        echo(f"no unfinished sweep in {root}")
 
 
 def _show_sweep(sweep: Status) -> None:
@@ -265,7 +268,8 @@ def _show_sweep(sweep: Status) -> None:
 
 def work(
     root: Annotated[
-        Path, typer.Argument(parser=target, metavar="DIR", help="The store: the --out of `fullpipe run`.")
+        Path,
+        typer.Argument(parser=target, metavar="DIR", help="The store: the --out folder of `fullpipe run`."),
     ] = Path("runs"),
     workers: Jobs = None,
     scratch: Annotated[
@@ -273,16 +277,17 @@ def work(
         typer.Option(
             parser=target,
             metavar="DIR",
-            help="Local folder in which runs are made before they are copied to the store.",
+            help="Local folder to which runs are written before they are copied to the store.",
         ),
     ] = None,
     wait: Annotated[
-        str | None, typer.Option(metavar="TIME", help='Time to wait for new work, such as "5 min".')
+        str | None,
+        typer.Option(metavar="TIME", help='When no run is left, wait this long for more, such as "5 min".'),
     ] = None,
     allow_python: AllowPython = False,
 ) -> None:
-    """The command ends when no run is left. Any number of workers may share a store, also from other machines
-    that see the folder. If a worker is killed, another takes over its runs within 30 s.
+    """The command ends when no run is left. Any number of workers may share a store, also on other machines
+    that can access the folder. If a worker is killed, another worker takes over its runs within 30 s.
     """
     if allow_python:
         look_in(Path())

@@ -1,4 +1,4 @@
-"""Selection of runs, and labels of their values."""
+"""Selection of stored runs by their values, and labels of paths and values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.model.scenario import MOST_LETTERS
 from fullpipe.scenario.quantities import natural
 
-# `--label`: words for paths and their values, on the command line or from a scenario file.
+# `--label`: labels of paths and values, from the command line or from a scenario file.
 
 
 def check_labels(given: Mapping[str, str], points: Iterable[Mapping[str, Any]]) -> None:
@@ -38,10 +38,10 @@ def check_labels(given: Mapping[str, str], points: Iterable[Mapping[str, Any]]) 
 
 
 def read_labels(texts: Sequence[str]) -> dict[str, str]:
-    """Words by path, or by path and value. A text without "=" is a scenario file with labels.
+    """Labels by path, or by path and value. A text without "=" names a scenario file, whose labels are read.
 
     Raises:
-        BadParameter: If a text is not a label or a scenario file, or its words are empty or too long.
+        BadParameter: If a text is not a label or a scenario file, or a label is empty or too long.
         ScenarioError: If the file is not a valid scenario.
     """
     found: dict[str, str] = {}
@@ -60,15 +60,15 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-# Values of many runs for a figure or table: selection of scenarios, filters, and paths that differ.
+# Values of many runs for a figure or table: choice of one scenario, filters, and paths that differ.
 
 
 FLOWS = "flows"
-"""The factor whose values are the groups of flows."""
+"""Name of the factor whose values are the groups of flows."""
 
 
 def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run], list[str]]:
-    """The runs that `--where scenario=NAME` leaves, and the other conditions.
+    """The runs that satisfy `--where scenario=NAME`, and the conditions on other paths.
 
     Raises:
         BadParameter: If the scenarios differ in flows or topology.
@@ -90,7 +90,9 @@ def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run
             if len(known) > 1
             else f"all have the name {known[0]}, so name the folders of one scenario"
         )
-        raise typer.BadParameter(f"runs are of {len(shapes)} scenarios with other flows or topologies: {how}")
+        raise typer.BadParameter(
+            f"runs are of {len(shapes)} scenarios with different flows or topologies: {how}"
+        )
     return left, [each for each in where if not _is_of_name(each)]
 
 
@@ -119,7 +121,7 @@ def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
 
 
 def _spelt(value: str, known: pl.Series) -> list[str]:
-    """Spellings of a value in a column. A number may be spelt as in the scenario, such as 0 for 0.0."""
+    """Spellings under which a value may be in a column. The user may write 0 for the number 0.0."""
     try:
         same = [str(each) for each in known.unique() if known.dtype.is_numeric() and each == float(value)]
     except ValueError:
@@ -133,7 +135,7 @@ def varied(values: pl.DataFrame) -> list[str]:
 
 
 def factor_called(word: str, values: pl.DataFrame) -> str:
-    """The path of this name, or `FLOWS`. The path may have a single value, as after `--where`.
+    """The path that `word` names, or `FLOWS`. After `--where`, the path may have a single value.
 
     Raises:
         UnknownNameError: If no path has this name.
@@ -167,7 +169,7 @@ def of_groups(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> pl.D
 
 
 def group_called(of: str, values: pl.DataFrame) -> str:
-    """The group of flows or link of this name. Raises UnknownNameError if no run has it."""
+    """`of`, the name of a group of flows or link. Raises UnknownNameError if no run has this name."""
     groups = values["of"].unique(maintain_order=True).to_list()
     if of not in groups:
         raise UnknownNameError("group of flows", of, groups)
@@ -175,7 +177,7 @@ def group_called(of: str, values: pl.DataFrame) -> str:
 
 
 def no_value(subject: Subject, values: pl.DataFrame) -> typer.BadParameter:
-    """The error if no run has a value of a metric, with the groups that have a value."""
+    """The error for a metric without a value. It names the groups that have a value of the metric."""
     known = values.filter(pl.col("metric") == subject.metric).drop_nulls("value")["of"]
     names = known.unique(maintain_order=True).to_list()
     instead = f"; choose {' or '.join(names)} with --of" if names else ""
@@ -183,7 +185,7 @@ def no_value(subject: Subject, values: pl.DataFrame) -> typer.BadParameter:
 
 
 def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Mapping[str, Any]]) -> Labels:
-    """The labels of scenarios, and the labels that the user gives.
+    """The labels in the scenarios, and the labels that the user gives.
 
     Raises:
         BadParameter: If no point has the path or value of a label that the user gives.
@@ -196,8 +198,8 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
 def labelled(subject: Subject, labels: Labels, *, in_base_unit: bool = False, in_percent: bool = True) -> str:
     """The label of the axis of a metric, with its group of flows.
 
-    The unit is the unit of tables or, with `in_base_unit`, the unit of stored values. Without `in_percent`,
-    as in figures, shares are from 0 to 1.
+    The unit is that of printed tables or, with `in_base_unit`, that of stored values. Shares are in per cent,
+    or from 0 to 1 if `in_percent` is false.
     """
     of = labels.value(FLOWS, subject.of) if subject.of else ""
     if in_base_unit:

@@ -1,4 +1,4 @@
-"""Options of several commands, with their checks and conversions before anything runs."""
+"""Options that several commands share. Their values are checked and converted before a run begins."""
 
 import signal
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from fullpipe.scenario.quantities import DURATION, NANOSECONDS
 
 
 def target(text: str | Path) -> Path:
-    """Return the output path of an option, after checking its name before anything runs.
+    """Return the output path of an option. A wrong name is refused before a run begins.
 
     Raises:
         BadParameter: If the name is empty or not Unicode text.
@@ -35,7 +35,7 @@ MAX_SEEDS = 100_000
 
 
 class Content(StrEnum):
-    """Choices of runs if files or models of a store have changed: `population.CHOICES`."""
+    """Values of `--content`: only runs with the newest files and model, or all runs."""
 
     NEWEST = "newest"
     ALL = "all"
@@ -47,7 +47,7 @@ ContentOption = Annotated[
         "--content",
         help=(
             "Runs to read: newest leaves out runs of older algorithms, recordings or models; all reads every"
-            " run and makes content a factor."
+            " run, with its content as a factor."
         ),
     ),
 ]
@@ -56,14 +56,14 @@ LabelOption = Annotated[
     typer.Option(
         "--label",
         metavar="PATH[.VALUE]=WORDS",
-        help='Name of a path or a value, such as flows.0.cca.bbr3="BBRv3", or a scenario file with '
-        "[labels]; may be repeated.",
+        help='Label of a path or value, such as flows.0.cca.bbr3="BBRv3", or a scenario file with [labels];'
+        " may be repeated.",
     ),
 ]
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", min=1, metavar="N", help="Runs in parallel; as many as there are processors unless given."
+        "--jobs", min=1, metavar="N", help="Maximum number of parallel runs (default: one per processor)."
     ),
 ]
 ScenarioName = Annotated[
@@ -78,13 +78,17 @@ On = Annotated[
 Assignments = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="PATH=VALUE", help="Set a value; it replaces a sweep of that path. May be repeated."
+        "--set",
+        metavar="PATH=VALUE",
+        help="Set a scenario key; the value replaces a sweep of the key. May be repeated.",
     ),
 ]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric", metavar="NAME", help='Show only this metric, or "rtt_mean of ping"; may be repeated.'
+        "--metric",
+        metavar="NAME",
+        help='Show only this metric, such as goodput or "rtt_mean of ping"; may be repeated.',
     ),
 ]
 FormOption = Annotated[Form, typer.Option("--format", help="Format of the table of several runs.")]
@@ -93,13 +97,13 @@ AllowPython = Annotated[
     typer.Option(
         "--allow-python",
         "--allow-code",
-        help="Allow your own algorithms: python:module:Class and library:PATH:NAME.",
+        help="Allow your own algorithms to run: python:module:Class and library:PATH:NAME.",
     ),
 ]
 
 
 def seconds_of(time: str | None, option: str) -> float | None:
-    """Seconds of an option whose value is a time such as "10 s"."""
+    """The value of an option, a time such as "10 s", in seconds; None if the option is not given."""
     if time is None:
         return None
     try:
@@ -115,7 +119,8 @@ def seconds_of(time: str | None, option: str) -> float | None:
 def stoppable() -> Iterator[None]:
     """Raise KeyboardInterrupt on Ctrl-C (SIGINT) and on SIGTERM.
 
-    Libraries replace Python's handler of SIGINT by handlers that do not wake a wait for a process.
+    Some libraries replace Python's handler of SIGINT, after which SIGINT does not interrupt a wait for a
+    process.
     """
 
     def stop(*_: object) -> None:

@@ -15,7 +15,7 @@ from fullpipe.cli.shared import stoppable
 from fullpipe.engines import Installable, InstallOptions, Requirement, engine, names
 from fullpipe.errors import InstallOptionError
 
-# `fullpipe show`: a scenario, or any registered name, in full.
+# `fullpipe show`: prints a scenario, or describes a registered name.
 
 
 def show(
@@ -32,12 +32,14 @@ def show(
     ],
     paths: Annotated[
         bool,
-        typer.Option("--paths", help="Print the links that data and ACKs of each flow of a scenario cross."),
+        typer.Option(
+            "--paths", help="For a scenario: print the links that the data and the ACKs of each flow cross."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """A scenario is printed as TOML, as fullpipe understood it. The folder of a run prints its scenario and
-    its provenance.
+    """A scenario is printed as TOML: a named scenario as its file is written, and a scenario file as fullpipe
+    reads it. For the folder of a run, its scenario and its provenance are printed.
     """
     from fullpipe.cli import shown_by_name  # imported here, as help does not need this module
 
@@ -52,7 +54,7 @@ app = typer.Typer(cls=Group, no_args_is_help=True, add_completion=False, rich_ma
 
 @dataclass(frozen=True)
 class Status:
-    """An engine on this machine."""
+    """The requirements of an engine, and whether this machine has them."""
 
     about: str
     requirements: list[Requirement]
@@ -64,7 +66,7 @@ class Status:
 
 
 def statuses() -> dict[str, Status]:
-    """Every engine by its name."""
+    """The state on this machine of every engine, by name."""
     made = {name: engine(name) for name in names()}
     return {name: Status(_first_line(type(one).__doc__), one.doctor()) for name, one in made.items()}
 
@@ -75,7 +77,7 @@ def list_engines(
         bool, typer.Option("--json", help="Print one JSON object with a key per engine.")
     ] = False,
 ) -> None:
-    """List the engines and whether they can run here; `fullpipe doctor` has details."""
+    """List the engines, and whether they can run on this machine. `fullpipe doctor` says what is missing."""
     found = statuses()
     if as_json:
         echo(json.dumps({name: {"ready": s.ready, "about": s.about} for name, s in found.items()}))
@@ -104,16 +106,18 @@ def install(
         typer.Option(metavar="DIR", help="linux: build this kernel tree, such as one with BBRv3."),
     ] = None,
     kernel: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="linux: use this kernel instead of building one.")
+        Path | None,
+        typer.Option(metavar="FILE", help="linux: use this kernel image instead of building a kernel."),
     ] = None,
     rootfs: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="linux: use this guest instead of building one.")
+        Path | None,
+        typer.Option(metavar="FILE", help="linux: use this guest image instead of building a guest."),
     ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="linux: download from a mirror over plain http.")
     ] = False,
     unverified: Annotated[
-        bool, typer.Option("--unverified", help="linux: trust the mirror; do not check Debian's signatures.")
+        bool, typer.Option("--unverified", help="linux: download without checking Debian's signatures.")
     ] = False,
     radios: Annotated[
         bool,
@@ -125,7 +129,7 @@ def install(
             "--jobs",
             min=1,
             metavar="N",
-            help="Compilers in parallel; as many as there are processors unless given.",
+            help="Maximum number of parallel compilers (default: one per processor).",
         ),
     ] = None,
 ) -> None:
@@ -145,7 +149,7 @@ def install(
     echo(f"{ready.name} is ready: {ready.version()}")
 
 
-# `fullpipe doctor`: requirements of each engine, and the requirements missing on this machine.
+# `fullpipe doctor`: lists the requirements of each engine, and which of them this machine lacks.
 
 
 def doctor(
@@ -153,8 +157,8 @@ def doctor(
         bool, typer.Option("--json", help="Print one JSON object with a key per engine.")
     ] = False,
 ) -> None:
-    """Each missing requirement has a line that says how to get it. Engines are optional: the exit code is 0
-    even if some are missing.
+    """Below each missing requirement, a line says how to install it. Engines are optional, so the exit code
+    is 0 even if an engine cannot run.
     """
     found = statuses()
     if as_json:

@@ -1,4 +1,4 @@
-"""Output of `fullpipe show NAME`, without a parser of arguments."""
+"""Implementation of `fullpipe show NAME`, without the parser of its arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario import Network
 
 
-# `fullpipe show RUN`: the scenario and the provenance of a finished run.
+# `fullpipe show RUN`: prints the scenario and the provenance of a finished run.
 
 
 def is_run(name: str) -> bool:
@@ -59,7 +59,7 @@ def as_toml(folder: str) -> str:
 
 
 MOST_PATHS = 100
-"""Most flows, and most routes of one flow, on a terminal."""
+"""Maximum number of flows that are printed, and of later routes per flow."""
 
 
 def show(name: str, *, paths: bool = False, as_json: bool = False) -> None:
@@ -101,8 +101,8 @@ def show(name: str, *, paths: bool = False, as_json: bool = False) -> None:
             described.describe(name, one, family if several else "")
     elif Path(name).is_dir():
         raise NoRunError(
-            f"{name}: is not a finished run, as meta.json is missing. `fullpipe runs --out {name}` lists the"
-            " runs of a store"
+            f"{name}: is not the folder of a finished run, as meta.json is missing; if it is a store,"
+            f" `fullpipe runs --out {name}` lists its runs"
         )
     else:
         from fullpipe.cli.kinds import known_names
@@ -121,7 +121,7 @@ def _print(found: Mapping[str, Any]) -> None:
 
 
 def _paths(network: Network) -> dict[str, Any]:
-    """Links of data and ACKs and every later route, by flow; null: unchanged."""
+    """Per flow: base RTT, links of data and of ACKs, and later routes. Unchanged links are null."""
 
     def named(links: tuple[int, ...] | None) -> list[str] | None:
         return None if links is None else [network.hops[i].name for i in links]
@@ -141,7 +141,7 @@ def _paths(network: Network) -> dict[str, Any]:
 
 
 def _show_paths(network: Network) -> None:
-    """Print a line per flow and direction, and a line per later route."""
+    """Print lines for the data and the ACKs of each flow, and a line per later route."""
     found = _paths(network)
     for flow, routes in list(found.items())[:MOST_PATHS]:
         echo(f"{flow}: base RTT {routes['base_rtt_s'] * 1e3:g} ms")

@@ -1,4 +1,4 @@
-"""Summaries of runs over seeds and points."""
+"""Tables of several runs: means over seeds, per sweep point and group of flows."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Mode, TwoModes
 
 
-# Runs with two modes, in tables over seeds: both modes with their probabilities instead of a mean.
+# Values with two modes: a table has both modes with their probabilities instead of a mean.
 
 
 def marked(
     found: pl.DataFrame, values: pl.DataFrame, metrics: Sequence[str]
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Means over seeds with a column `modes`, and a note per value with two modes.
+    """Means over seeds with a column `modes`, and a note for each mean whose values have two modes.
 
-    `modes` is the text that replaces the mean in a cell; null if the values have one mode.
+    `modes` is the text that replaces the mean in a cell; null if the values of the seeds have one mode.
     """
     modes = list(modes_of(values, metrics))
     keys = [*paths_of(values), "kind", "of", "metric"]
@@ -91,11 +91,11 @@ def _mode(mode: Mode, n: int, row: Mapping[str, Any]) -> str:
     return f"{about} in {share:.0f} % [{low:.0f}, {high:.0f}] of runs"
 
 
-# Several runs on a terminal: a row per point and group of flows, means over seeds with their intervals.
+# The table: a row per sweep point and group of flows, with means over seeds and their intervals.
 
 
 HEADLINES = names_in(View.TABLE)
-"""Default metrics; a metric is shown if any group has a value."""
+"""Default metrics. A metric is shown if at least one group has a value."""
 
 
 def check_metrics(names: Sequence[str]) -> None:
@@ -110,10 +110,10 @@ def summary_of(
     subjects: Sequence[Subject] = (),
     also: Sequence[str] = (),
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Means over seeds of the shown metrics, and notes on values with two modes: see `marked`.
+    """Means over seeds of the shown metrics, and notes on means whose values have two modes: see `marked`.
 
     Args:
-        runs: Runs, each with its point.
+        runs: Runs, each with its sweep point.
         subjects: Metrics and groups to show; if empty, the default metrics.
         also: Metrics to show in addition to the default metrics.
 
@@ -141,11 +141,11 @@ def grid(
     also: Sequence[str] = (),
     labels: Labels | None = None,
 ) -> Grid:
-    """The rows of a table: a column per swept path, and per metric the mean and its interval.
+    """A table with a column per swept path, and a column per metric with the mean and its interval.
 
-    Every metric that the user names has a column, with dashes if no run has a value. CSV has numbers in base
-    units, with separate columns for the ends of the interval, and paths and values as in the scenario. Other
-    formats have paths and values in words.
+    Every metric that the user names has a column, with dashes if no run has a value. In CSV, numbers are in
+    base units, the ends of intervals have columns of their own, and paths and values are spelt as in the
+    scenario. Other formats have labels instead of paths and values.
     """
     usual = [name for name in HEADLINES if _is_known(_of_metric(found, name))]
     wanted = list(metrics or dict.fromkeys((*usual, *also)))
@@ -167,16 +167,16 @@ def grid(
 
 
 def _point_cells(paths: Sequence[str], row: Sequence[Any], form: Form, words: Labels) -> list[str]:
-    """The values of swept paths in a row."""
+    """The cells of the swept paths in a row."""
     values = zip(paths, row, strict=False)
     return [value_text(value) if form == Form.CSV else words.value(path, value) for path, value in values]
 
 
 def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFrame, list[str]]:
-    """Metrics that differ between points, and a line on metrics with the same shown value at all points.
+    """Metrics whose shown value differs between points, and a line with the values of the other metrics.
 
     A total of several flows is left out if its values equal the values of one of its groups. A metric that
-    replaces an unknown metric is left out if the replaced metric is known.
+    replaces an unknown metric is left out if that metric is known.
     """
     found = without_stand_ins(found, "mean", also)
     by_group = _by_group(found)
@@ -197,7 +197,7 @@ def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFra
 
 
 def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
-    """Means of every group and metric at every point, as shown."""
+    """The shown means at all points, by group and metric."""
     shown: dict[tuple[str, str], list[str]] = {}
     for row in found.drop_nulls("mean").iter_rows(named=True):
         shown.setdefault((row["of"], row["metric"]), []).append(
@@ -207,7 +207,7 @@ def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
 
 
 def _telling(found: pl.DataFrame, form: Form) -> list[str]:
-    """The paths whose values distinguish points; except as CSV, without paths that repeat another path."""
+    """The paths that distinguish points. Except in CSV, a path that repeats another path is left out."""
     paths = [path for path in paths_of(found) if path != "engine" or found[path].n_unique() > 1]
     if form == Form.CSV:
         return paths
@@ -216,7 +216,7 @@ def _telling(found: pl.DataFrame, form: Form) -> list[str]:
 
 
 def jain_is_of(found: pl.DataFrame) -> list[str]:
-    """A line with the number of flows of Jain's index, if it is shown."""
+    """A line with the number of flows over which Jain's index is computed; empty if it is not shown."""
     of_several = found.filter(pl.col("metric") == "jain").drop_nulls("mean")
     keys = [*paths_of(found), "of"]
     bulk = found.filter(pl.col("metric") == "bulk").join(of_several, on=keys, how="semi", nulls_equal=True)
@@ -225,25 +225,25 @@ def jain_is_of(found: pl.DataFrame) -> list[str]:
 
 
 def leaves_out(runs: Sequence[Run], found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
-    """Lines on metrics of several flows that count only connections."""
+    """Notes on totals over all flows that cover only connections, or only datagrams."""
     known = found.drop_nulls("mean").filter(pl.col("metric").is_in(metrics or HEADLINES))
     return of_parts((run.scenario for run in runs), known.select("metric", "of").iter_rows())
 
 
 def cut(found: pl.DataFrame, metrics: Sequence[str] | None) -> list[str]:
-    """Return a line on shown metrics whose intervals are truncated at a bound of the metric."""
+    """Return a line that names the shown metrics whose intervals are truncated at a bound of the metric."""
     names = [name for name in bounded(found) if name in (metrics or HEADLINES)]
     return [f"intervals of {', '.join(names)} are truncated at the bounds of the metric"] if names else []
 
 
 def without_values(found: pl.DataFrame, metrics: Sequence[str]) -> list[str]:
-    """Return a line, with the meaning of the metric, for every named metric without a value."""
+    """Return a note for every metric that the user names and that has no value in any run."""
     known = [name for name in metrics if _is_known(_of_metric(found, name))]
     return [f"note: {line}" for line in unanswered(metrics, known)]
 
 
 def equal_seeds(runs: Sequence[tuple[Mapping[str, Any], Run]], scenario: Scenario) -> list[str]:
-    """Return a line if, at every point, the runs of several seeds are all equal."""
+    """Return a note if the runs of all seeds are equal, at every point."""
     if not are_equal_over_seeds(runs):
         return []
     if all(flow.start_jitter_s == 0 for flow in scenario.flows):
@@ -254,7 +254,7 @@ def equal_seeds(runs: Sequence[tuple[Mapping[str, Any], Run]], scenario: Scenari
 
 
 def _is_known(rows: pl.DataFrame) -> bool:
-    """Whether there is anything to show: a mean, or a number of unfinished transfers."""
+    """Whether a row has a value to show: a mean, or a number of unfinished transfers."""
     return not rows["mean"].is_null().all() or bool(rows["unfinished"].sum())
 
 
@@ -293,7 +293,7 @@ def _numbers(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> It
         yield from ("" if value is None else repr(value) for value in values)
 
 
-# Many runs as a table: a row per point of a sweep and group of flows.
+# Output of several runs: conclusion, table and notes.
 
 
 def show_points(
@@ -305,7 +305,7 @@ def show_points(
     all_rows: bool = False,
     labels: Mapping[str, str] | None = None,
 ) -> None:
-    """Print the conclusion, and the metrics of every point: the named, or the default metrics and `also`."""
+    """Print the conclusion and a table of every point: `metrics`, or the default metrics and `also`."""
     form, first = Form(form), outcomes[0]
     subjects = [Subject.read(text) for text in metrics or ()]
     runs = [(outcome.job.point, outcome.run) for outcome in outcomes]
@@ -339,6 +339,6 @@ def show_points(
 
 
 def _scenarios(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """The scenarios of jobs as plain data, each once, as seeds share a scenario."""
+    """The distinct scenarios of the jobs, as plain data. The seeds of a point share a scenario."""
     distinct = {id(outcome.job.scenario): outcome.job.scenario for outcome in outcomes}
     return [scenario.to_dict() for scenario in distinct.values()]

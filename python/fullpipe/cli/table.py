@@ -1,4 +1,4 @@
-"""The command `table`: pivoted tables as text, Markdown, CSV, LaTeX."""
+"""The command `table`: pivoted tables as text, Markdown, CSV or LaTeX."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from fullpipe.cli.shared import Content, ContentOption, FormOption, LabelOption
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
 
-# Metrics of many runs as a table with factors on its rows and columns.
+# The pivoted table: factors on the rows and columns, means of metrics in the cells.
 
 
 Mean = Mapping[str, Any]
-"""A row of `over_seeds`."""
+"""A row of the data frame that `over_seeds` returns: a mean over seeds with its interval."""
 _CSV = ("mean", "low", "high")
 
 
 class Column(NamedTuple):
-    """A column of numbers: a metric, and values of the factors on the columns."""
+    """A column of numbers: a metric, and one value of each factor on the columns."""
 
     metric: str
     """The label of the metric, with its unit."""
     in_base_unit: str
     """The label of the metric, with the base unit."""
     values: Sequence[str]
-    """A value per factor, in words."""
+    """The label of the value of each factor."""
     titles: Sequence[str]
-    """A value per factor, in words, with the name of the factor."""
+    """For each factor, its name and the label of its value."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Pivot:
     columns: Sequence[str]
     """Names of the factors on the columns."""
     heads: Sequence[Sequence[str]]
-    """The values of every row, in words."""
+    """The labels of the factor values of every row."""
     numbers: Sequence[Column]
     cells: Sequence[Sequence[Mean | None]]
     """Cells by row and column; None if there is no value."""
@@ -95,12 +95,12 @@ class Pivot:
         return [cell for row in self.cells for n in columns if (cell := row[n]) is not None]
 
     def heading(self, column: Column) -> str:
-        """The heading of a column: its metric, and every factor with its value."""
+        """The heading of a column: its metric if metrics differ, and every factor with its value."""
         metric = [] if column.titles and self.is_of_one_metric else [column.metric]
         return "\n".join([*metric, *column.titles])
 
     def numbers_grid(self) -> Grid:
-        """The table as numbers in base units, with columns for the ends of the interval."""
+        """The table as numbers in base units. The ends of intervals have columns of their own."""
         heads = [", ".join([column.in_base_unit, *column.titles]) for column in self.numbers]
         names = [f"{head} {end}" for head in heads for end in _CSV]
         cells = [
@@ -125,15 +125,15 @@ def pivot_of(
     where: Sequence[str] = (),
     given: Mapping[str, str] | None = None,
 ) -> Pivot:
-    """The table of metrics of runs.
+    """Make a pivoted table of metrics.
 
     Args:
         runs: Runs of one scenario, or of scenarios with the same flows and topology.
         subjects: Metrics, with or without a group.
-        rows: Factors on the rows; if empty, all factors that differ and are not on the columns.
+        rows: Factors on the rows; if empty, all paths whose values differ and that are not on the columns.
         columns: Factors on the columns; if empty, the columns are the metrics.
-        where: Conditions, such as "rate=10 Mbit/s".
-        given: Words for paths and values.
+        where: Conditions on the runs, such as "rate=10 Mbit/s".
+        given: Labels of paths and values that the user gives.
 
     Raises:
         BadParameter: If a cell would have runs of several points, or no run has a value.
@@ -198,7 +198,7 @@ def _check(down: Sequence[str], across: Sequence[str], free: Sequence[str]) -> N
 
 
 def _means(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> list[Mean]:
-    """Known means over seeds of a metric."""
+    """Means over seeds of a metric, without unknown means."""
     rows = of_groups(values, subject, by_group=by_group)
     counts = values.filter(pl.col("metric").is_in(with_counts([subject.metric])[1:]))
     found = over_seeds(pl.concat([rows, counts.join(rows.select("of").unique(), on="of", how="semi")]))
@@ -213,29 +213,29 @@ def _column(path: str) -> str:
 
 
 def _raw(points: Sequence[Mapping[str, Any]], values: pl.DataFrame, path: str) -> dict[Any, Any]:
-    """Values by their form in the column, which has tables as text, mapped to their form in the points."""
+    """Values of a path in `points`, by their text in the column of `values`. TOML tables are text there."""
     own = {value_text(point[path]): point[path] for point in points if path in point}
     return {value: own.get(value, value) for value in values[_column(path)].unique(maintain_order=True)}
 
 
 def _ordered(there: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
-    """The values in `there`: quantities by size, other values in the order of the runs."""
+    """The values of `known` that are in `there`: quantities by size, others in the order of the runs."""
     values = [value for value in known if value in there]
     found = as_numbers(values)
     return [value for _, value in sorted(zip(found[0], values, strict=True))] if found else values
 
 
-# A pivoted table in LaTeX, with rules of booktabs and numbers of siunitx.
+# The pivoted table in LaTeX, for the packages booktabs and siunitx.
 
 
 _SYMMETRIC = 0.01
-"""Largest relative difference between the halves of an interval that is not truncated."""
+"""Maximum relative difference between the halves of an interval that counts as symmetric."""
 _MOST_UNCERTAIN = 100
-"""Exclusive bound of an uncertainty in units of the last decimal, so that it has two digits."""
+"""Uncertainties are below this number of units of the last decimal, so that they have two digits."""
 
 
 def latex_of(pivot: Pivot) -> str:
-    """The table, for a document with `\\usepackage{booktabs, siunitx}`.
+    """The table in LaTeX, for a document with `\\usepackage{booktabs, siunitx}`.
 
     A cell is the mean with the half width of its 95 % interval as its uncertainty, which siunitx prints as
     1.23(4) or, with `separate-uncertainty`, as 1.23 ± 0.04. An interval that is truncated at a bound of its
@@ -272,7 +272,7 @@ def _about(pivot: Pivot) -> str:
 
 
 def _head(pivot: Pivot) -> Iterator[str]:
-    """The lines above the numbers: one for the metrics if there are several, and one per column factor."""
+    """The heading lines: one for the metrics if there are several, and one per factor on the columns."""
     left = [""] * len(pivot.rows)
     if not (pivot.is_of_one_metric and pivot.columns):
         tops = [column.metric for column in pivot.numbers]
@@ -328,7 +328,7 @@ def _number(cell: Mean | None, scale: float, decimals: int) -> str:
 
 
 def _half_width(cell: Mean) -> float | None:
-    """Half the width of the interval; 0 without an interval, None if it is truncated."""
+    """Half the width of the interval: 0 without an interval, None if the interval is truncated."""
     if cell["low"] is None or cell["alike"]:
         return 0.0
     below, above = cell["mean"] - cell["low"], cell["high"] - cell["mean"]
@@ -336,7 +336,7 @@ def _half_width(cell: Mean) -> float | None:
 
 
 def _format(column: Sequence[str]) -> str:
-    """The table-format of siunitx for a column: digits before and after the point, and of the uncertainty."""
+    """siunitx's table-format of a column: the digits before and after the point, and of the uncertainty."""
     numbers = [cell.rstrip(")").split("(") for cell in column if not cell.startswith("{")]
     whole = max((len(number[0].lstrip("-").partition(".")[0]) for number in numbers), default=1)
     decimals = max((len(number[0].partition(".")[2]) for number in numbers), default=0)
@@ -345,7 +345,7 @@ def _format(column: Sequence[str]) -> str:
     return f"{sign}{whole}.{decimals}" + (f"({uncertain})" if uncertain else "")
 
 
-# `fullpipe table`: metrics of many finished runs as a table for a paper.
+# `fullpipe table`: prints metrics of many finished runs as a pivoted table.
 
 
 def table(
@@ -355,33 +355,36 @@ def table(
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help='Metric, such as goodput or "rtt_mean of ping"; may be repeated.'),
+        typer.Option(
+            metavar="NAME", help='Metric to print, such as goodput or "rtt_mean of ping"; may be repeated.'
+        ),
     ] = None,
-    of: Annotated[str | None, typer.Option(metavar="NAME", help="Only this flow group or link.")] = None,
+    of: Annotated[str | None, typer.Option(metavar="NAME", help="Use only this flow group or link.")] = None,
     rows: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATH",
-            help="Swept path with a row per value, or flows for flow groups; may be repeated. All factors"
-            " that are not on the columns unless given.",
+            help="Swept path with a row per value; the value flows gives a row per flow group. May be"
+            " repeated (default: all paths whose values differ and that are not in --columns).",
         ),
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH", help="Path with a column per value; may be repeated."),
+        typer.Option(metavar="PATH", help="Swept path with a column per value; may be repeated."),
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
+        typer.Option(metavar="PATH=VALUE", help="Use only runs with this value; may be repeated."),
     ] = None,
     label: LabelOption = None,
     content: ContentOption = Content.NEWEST,
     form: FormOption = Form.TABLE,
 ) -> None:
-    """Factors are on the rows and the columns of the table. A cell is the mean over seeds with its 95 %
-    interval.
+    """The rows and the columns of the table are values of swept paths. A cell is the mean over seeds with its
+    95 % confidence interval.
 
-    As latex the table has the rules of booktabs and numbers for siunitx. As csv numbers are in base units.
+    With `--format latex`, the table has the rules of booktabs and numbers for siunitx. With `--format csv`,
+    numbers are in base units.
     """
     # Imported here, as the help of the command needs none of these modules.
     from fullpipe.cli import forms

@@ -1,4 +1,4 @@
-"""`fullpipe test`: tests of factors, over stored runs or the runs of a scenario."""
+"""`fullpipe test`: tests whether factors affect metrics, over stored runs or the runs of a scenario."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -48,18 +48,16 @@ from fullpipe.validation.test.conclusion import in_order
 from fullpipe.validation.test.design import only
 
 Points = list[tuple[Mapping[str, Any], Run]]
-"""Runs, each with its point: the values in which runs differ."""
+"""Runs, each with its point: the values of the paths in which the runs differ."""
 
 
 def stored(folder: Path, content: str = NEWEST) -> Points:
-    """The runs of a store with their points; see `fullpipe.cli.jobs.stored_runs` for `content`."""
+    """The runs of a store with their points. `content` is as in `fullpipe.cli.jobs.stored_runs`."""
     if (folder / "meta.json").exists():
-        raise NoRunError(
-            f"{folder}: is a single run, without variance between seeds; name a folder of several seeds"
-        )
+        raise NoRunError(f"{folder}: is a single run, and a test needs several seeds; name a store of runs")
     runs = stored_runs(folder, content)
     if not runs:
-        raise NoRunError(f"{folder}: has no finished run; name the --out folder of a command")
+        raise NoRunError(f"{folder}: has no finished run; name the --out folder of `run`")
     names = {run.name for run in runs}
     points = _points(runs)
     if len(names) > 1:
@@ -68,7 +66,7 @@ def stored(folder: Path, content: str = NEWEST) -> Points:
 
 
 def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Points of the sweep that made the runs, or else the differences between their scenarios."""
+    """The sweep points of the runs if one sweep made them, else the differences between their scenarios."""
     swept = told_by_origin([run.meta.point for run in runs], runs)
     keys = [
         (run.name, run.meta.engine.name, run.meta.seed, value_text(point))
@@ -81,7 +79,7 @@ def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
 def made_runs(
     what: str, assignments: list[str] | None, seeds: int, workers: int | None, out: Path, allow_python: bool
 ) -> Points:
-    """The runs of a scenario; runs that are not stored are made."""
+    """The runs of a scenario. Runs that are not stored yet are executed."""
     if Path(what).suffix in (".parquet", ".csv"):
         raise ScenarioError(
             [f"{what}: is a table of one run, whose samples are not replicates; name a folder of runs"]
@@ -99,7 +97,7 @@ def made_runs(
 
 
 def versions(points: Points) -> list[str]:
-    """A note per engine that made runs with several versions."""
+    """A note for each engine of which several versions made the runs."""
     by_engine: dict[str, set[str]] = {}
     for _, run in points:
         engine = run.meta.engine
@@ -117,7 +115,7 @@ def versions(points: Points) -> list[str]:
 
 _SEEDS = 20
 _ASKED = "asked for"
-"""Family of the tests from --metric and --factor, which no file declares beforehand."""
+"""Name of the family of tests that --metric and --factor define, in contrast to those of a --family file."""
 
 
 def factors(
@@ -133,29 +131,33 @@ def factors(
     factor: Annotated[
         str | None,
         typer.Option(
-            metavar="PATH[,PATH]", help="One to three factors: swept paths, keys of variants, or engine."
+            metavar="PATH[,PATH]",
+            help="One to three factors: swept paths, other paths in which runs differ, or engine.",
         ),
     ] = None,
     block: Annotated[
-        str | None, typer.Option(metavar="seed", help="Refuse cells with unequal seeds.")
+        str | None,
+        typer.Option(metavar="seed", help="Require that all combinations of levels have the same seeds."),
     ] = None,
     family: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="TOML file of families that were declared beforehand."),
+        typer.Option(
+            metavar="FILE", help="TOML file of families of tests that were planned before the runs."
+        ),
     ] = None,
     of: Annotated[
         list[str] | None,
         typer.Option(
-            "--group", "--of", metavar="NAME", help="Only this flow group or link; may be repeated."
+            "--group", "--of", metavar="NAME", help="Test only this flow group or link; may be repeated."
         ),
     ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Only runs with this value; may be repeated."),
+        typer.Option(metavar="PATH=VALUE", help="Use only runs with this value; may be repeated."),
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(metavar="LEVEL", help="Reference level of the comparisons; the first unless given."),
+        typer.Option(metavar="LEVEL", help="Reference level of the comparisons (default: the first level)."),
     ] = None,
     margin: Annotated[
         list[str] | None,
@@ -167,7 +169,7 @@ def factors(
     classical: Annotated[
         bool,
         typer.Option(
-            "--classical", help="Also the tests that assume equal variances: ANOVA and Tukey's HSD."
+            "--classical", help="Also run tests that assume equal variances: ANOVA and Tukey's HSD."
         ),
     ] = False,
     manova: Annotated[
@@ -177,7 +179,7 @@ def factors(
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N of a scenario; 20 unless given."
+            min=1, max=MAX_SEEDS, metavar="N", help="For a scenario: run the seeds 1 to N (default: 20)."
         ),
     ] = None,
     assignments: Assignments = None,
@@ -187,7 +189,7 @@ def factors(
     label: LabelOption = None,
     form: FormOption = Form.TABLE,
     all_rows: Annotated[
-        bool, typer.Option("--all", help="Print all rows: also pairs of levels and checks.")
+        bool, typer.Option("--all", help="Print all rows, including pairs of levels and checks.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     output: Annotated[
@@ -195,12 +197,13 @@ def factors(
         typer.Option("-o", parser=target, metavar="FILE", help="Also write the JSON object to this file."),
     ] = None,
 ) -> None:
-    """Each run gives one value, and seeds are blocks. Two levels are compared by paired differences: better,
-    worse, equivalent or undecided. Several levels are compared by Welch's ANOVA and Games-Howell pairs, and
-    by ranks. Several factors have main effects and interactions.
+    """Each run gives one value, and runs with the same seed are paired (a block). Two levels of a factor are
+    compared by paired differences: better, worse, equivalent or undecided. Three or more levels are compared
+    by Welch's ANOVA, by Games-Howell pairs, and by ranks. With several factors, main effects and interactions
+    are tested.
 
-    The output begins with the answer: each factor matters, does not matter, or is undecided. P values are
-    corrected within a family by Holm's procedure.
+    The output begins with the conclusion: each factor matters, does not matter, or is undecided. P values
+    are corrected within a family of tests by Holm's procedure.
     """
     if block not in (None, "seed"):
         raise typer.BadParameter("only seeds can be blocks; write --block seed", param_hint="--block")
@@ -210,10 +213,10 @@ def factors(
         _check_metric(name)
     if Path(what).is_dir():
         if seeds or assignments:
-            raise typer.BadParameter("--seeds and --set are for scenarios; these runs are finished")
+            raise typer.BadParameter("--seeds and --set need a scenario; stored runs cannot be changed")
         points = stored(Path(what), content)
     elif content != Content.NEWEST:
-        raise typer.BadParameter("goes with a folder of runs", param_hint="--content")
+        raise typer.BadParameter("needs a folder of stored runs", param_hint="--content")
     else:
         points = made_runs(what, assignments, seeds or _SEEDS, workers, out, allow_python)
     labels = labels_of([run for _, run in points], read_labels(label or ()), [point for point, _ in points])
@@ -250,7 +253,7 @@ def _families(
     reference: str | None,
     block: str | None,
 ) -> dict[str, Family]:
-    """The families of the file, and the family of --metric and --factor."""
+    """The families of tests: those in the --family file, and the family of --metric and --factor."""
     families = read_families(path) if path else {}
     if metrics and factor:
         paths = [word.strip() for word in factor.split(",") if word.strip()]
@@ -271,7 +274,7 @@ def _families(
 
 
 def _check_metric(name: str) -> None:
-    """Raise an error unless `name` is a metric; columns of samples are not metrics."""
+    """Raise an error unless `name` is a metric. Columns of samples over time are not metrics."""
     if name in BY_NAME:
         return
     column = name.rpartition(".")[2]
@@ -294,5 +297,5 @@ def _question(asked: Mapping[str, Family], found: Answer, labels: Labels) -> str
 
 
 def _labels(metrics: Sequence[str]) -> str:
-    """Metrics in words."""
+    """The labels of metrics, joined by "or"."""
     return " or ".join(metric_shown(metric) for metric in metrics)

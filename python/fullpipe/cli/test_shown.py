@@ -1,4 +1,4 @@
-"""Tests of factors on a terminal: the conclusion, and a table of the tests behind it."""
+"""Output of `fullpipe test`: the conclusion, and a table of the tests that support it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,9 +24,9 @@ from fullpipe.validation.test.factor import INTERACTION, effect_shown
 _NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p (raw)", "p (corrected)", "verdict")
 _SHORT = ("effect size [95 %]", "p\n(raw)", "p\n(corrected)")
 _STATUS = {"different": "matters"}
-"""Verdicts of F tests in the words of the conclusion."""
+"""The words of the conclusion for verdicts of F tests, where they differ."""
 _LONGEST_EFFECT = 24
-"""Most characters per line of the name of an effect in a table with all columns."""
+"""Maximum characters per line of the name of an effect, in a table with all columns."""
 
 
 def show(
@@ -38,14 +38,14 @@ def show(
     labels: Labels | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print an answer: as a table, the conclusion and the tests behind it; in other formats, all rows.
+    """Print an answer. As a table: the conclusion and the tests that support it. In other formats: all rows.
 
     Args:
-        title: Scenarios and factors: see `title_of`.
-        found: The answer.
-        form: Form of the tables.
+        title: Title with scenarios and factors, from `title_of`.
+        found: The answer: all tests, and the status of each factor.
+        form: Format of the tables.
         all_rows: Also print pairs of levels and checks on a terminal.
-        labels: Words for paths and values; if None, the default words.
+        labels: Labels of paths and values; if None, the default labels.
         notes: Lines for standard error.
     """
     words = labels or Labels()
@@ -67,13 +67,13 @@ def show(
 
 
 def title_of(scenarios: Iterable[str], found: Answer, labels: Labels) -> str:
-    """The names of scenarios, and the factors of every family, in words."""
+    """The title: names of scenarios, "by", and labels of the factors of every family."""
     every = dict.fromkeys(INTERACTION.join(names) for names in factor_names(found, labels).values())
     return f"{', '.join(dict.fromkeys(scenarios))} by {', '.join(every)}"
 
 
 def factor_names(found: Answer, labels: Labels) -> dict[str, list[str]]:
-    """The factors of every family in words."""
+    """The labels of the factors of every family."""
     by_family: dict[str, dict[str, None]] = {}
     for each in found.factors:
         by_family.setdefault(each.test.family, {})[each.path] = None
@@ -82,9 +82,9 @@ def factor_names(found: Answer, labels: Labels) -> dict[str, list[str]]:
 
 
 def _show_primary(answer: Answered, found: Answer, of_test: Mapping[int, Factor], labels: Labels) -> None:
-    """Print the tests behind the conclusion.
+    """Print the tests that support the conclusion.
 
-    Effects have separate lines if the terminal is too narrow for their column.
+    Names of effects have lines of their own if the terminal is too narrow for their column.
     """
 
     def row_of(row: Row) -> Shown:
@@ -99,13 +99,16 @@ def _show_primary(answer: Answered, found: Answer, of_test: Mapping[int, Factor]
 
 
 def _below_effect(row: Shown) -> Shown:
-    """A row without its effect, which moves into the heading line above."""
+    """A row whose name of the effect is in the line above the row, instead of the first column."""
     effect, *numbers = row.cells
     return Shown(f"{row.place}:{effect}", ["", *numbers], row.style)
 
 
 def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
-    """Effect, its size, both p values, and verdict or status; `factor`: the factor of a main effect."""
+    """The cells: effect, effect size, raw and corrected p value, and verdict.
+
+    `factor` is the factor of a main effect, None for other tests.
+    """
     if row.difference is not None:
         size = _difference(row, row.difference)
     else:
@@ -114,7 +117,7 @@ def _short(row: Row, factor: Factor | None, labels: Labels) -> list[str]:
 
 
 def _told_verdict(row: Row, factor: Factor | None) -> str:
-    """The verdict in the words of the conclusion; `factor`: the factor of a main effect."""
+    """The verdict in the words of the conclusion. `factor` is the factor of a main effect, else None."""
     word = row.verdict
     if row.difference is None:
         word = factor.status if factor else _STATUS.get(word, word)
@@ -122,7 +125,7 @@ def _told_verdict(row: Row, factor: Factor | None) -> str:
 
 
 def _show_all(rows: Sequence[Row], of_test: Mapping[int, Factor], labels: Labels) -> None:
-    """Print a table per subject with all its tests."""
+    """Print a table per metric and group of flows, with all its tests."""
     console = terminal()
     for _, of_rows in groupby(rows, key=lambda row: (row.family, row.subject)):
         of_subject = list(of_rows)
@@ -140,7 +143,7 @@ def _show_all(rows: Sequence[Row], of_test: Mapping[int, Factor], labels: Labels
 
 
 def _in_lines(text: str) -> str:
-    """Text wrapped between words."""
+    """Text wrapped between words into lines of at most `_LONGEST_EFFECT` characters."""
     return "\n".join(wrap(text, _LONGEST_EFFECT, break_long_words=False, break_on_hyphens=False))
 
 
@@ -154,7 +157,7 @@ def _whole(rows: Sequence[Row], labels: Labels) -> Grid:
 
 
 def _told(grid: Grid) -> Grid:
-    """A grid without empty columns."""
+    """The grid without columns of numbers that are empty."""
     left = len(grid.names)
     kept = [n for n in range(left, len(grid.headings)) if any(row[n] != NOTHING for row in grid.rows)]
     rows = [[*row[:left], *(row[n] for n in kept)] for row in grid.rows]
@@ -171,7 +174,7 @@ def _about(row: Row, labels: Labels) -> list[str]:
 
 
 def _named(row: Row, labels: Labels) -> str:
-    """The factors of an effect, or two levels, in words."""
+    """The labels of the factors of an effect or, for a pair of levels, the labels of the two levels."""
     if not row.factors:
         return row.effect
     if len(row.levels) == 2:
@@ -202,7 +205,7 @@ def _difference(row: Row, difference: float) -> str:
 
 
 def _shown(row: Row) -> Sequence[Effect]:
-    """All effect sizes of a primary test, or the first effect size of any other test."""
+    """All effect sizes of a primary test; only the first effect size of any other test."""
     return row.effects if row.is_primary else row.effects[:1]
 
 
@@ -214,6 +217,6 @@ def _sentences(rows: Iterable[Row]) -> Iterator[str]:
     listed = list(rows)
     if any(row.is_primary for row in listed):
         yield "p (corrected) is corrected within the family and decides verdicts; the other tests are checks"
-        yield "pairs of levels have a verdict by one test, which says that two differ only where levels do"
+        yield "one test gives the verdicts of pairs of levels; they differ only if the factor has an effect"
     if not any(row.is_planned for row in listed):
-        yield "no test was declared beforehand; --family FILE declares planned tests"
+        yield "no test was planned before the runs; --family FILE declares planned tests"

@@ -1,4 +1,4 @@
-"""All commands with their parameters as data, for help, reference, shell completion and the man page."""
+"""All commands with their parameters as data, for help, reference pages, shell completion and man page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 _LISTED = re.compile(r"\blist ([a-z-]+)")
-"""Pattern in the help of an argument that names the kind of its values."""
+"""Pattern in the help of an argument, such as `list papers`, that says which kind of names it takes."""
 _MOST_CHOICES = 20
-"""Most characters of a metavar that lists all values."""
+"""Maximum length of a metavar that lists all values, in characters."""
 _OF_OPTIONS = {"--metric": "metrics", "--engine": "engines", "--cca": "ccas"}
 _EVERYTHING = ("show", "name")
-"""The argument that takes a name of any kind."""
+"""Command and argument that take a name of any kind."""
 _ANY = "*"
-"""Names of any kind."""
+"""Kind of a parameter that takes names of any kind."""
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,19 @@ class Parameter:
 
     spellings: tuple[str, ...]
     metavar: str
-    """The word for the value; empty for an option without a value."""
+    """Placeholder for the value, such as NAME; empty for an option without a value."""
     help: str
     default: str = ""
     """The default value; empty if there is none, or if the help explains the default."""
     is_required: bool = False
     choices: tuple[str, ...] = ()
-    """All allowed values if few; otherwise empty."""
+    """All allowed values of an enumeration; empty for other types."""
     kind: str = ""
-    """The kind of names of a value, as in `fullpipe list KIND`; empty for other values, such as files."""
+    """Kind of the allowed names, as in `fullpipe list KIND`; empty for other values, such as files."""
 
     @property
     def title(self) -> str:
-        """Spellings and metavar, as help shows them."""
+        """Spellings and metavar, such as "--out, -o FILE"."""
         return " ".join(part for part in (", ".join(self.spellings), self.metavar) if part)
 
     @property
@@ -51,7 +51,7 @@ class Parameter:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All allowed names of a value; empty if not known. Collecting the names of a kind is slow."""
+        """All allowed values; empty if not known. Collecting the names of a kind is slow."""
         if not self.kind:
             return self.choices
         from fullpipe.cli.kinds import KINDS, Kind, known_names  # imported here, as help lists no names
@@ -94,7 +94,7 @@ def every_command() -> Iterator[Command]:
 
 
 def described(name: str, command: Any) -> Command:
-    """A command of typer's by its full name, as data."""
+    """The data of a command of typer, with its full name."""
     choices = _choices(command)
     found = [_parameter(name, one, choices) for one in command.params if one.name != "help"]
     options, arguments = ([one for one in found if bool(one.spellings) == side] for side in (True, False))
@@ -128,7 +128,7 @@ def _parameter(command: str, given: Any, of_enums: Mapping[str, tuple[str, ...]]
 
 
 def _metavar(spelling: str, choices: tuple[str, ...]) -> str:
-    """All values of an option, or the name of the option if the values take too much room."""
+    """All values of an option, separated by "|", or the name of the option if the values are too long."""
     listed = "|".join(choices)
     return listed if 0 < len(listed) <= _MOST_CHOICES else spelling.lstrip("-").upper()
 
@@ -147,7 +147,7 @@ def _default(given: Any) -> str:
 
 
 def _choices(command: Any) -> dict[str, tuple[str, ...]]:
-    """Values of parameters with an enumeration as type, as typer's own lists differ between versions."""
+    """Values of parameters whose type is an enumeration. typer's own lists differ between versions."""
     hints = get_type_hints(inspect.unwrap(command.callback)) if command.callback else {}
     return {
         name: tuple(str(member.value) for member in cls)

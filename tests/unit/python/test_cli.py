@@ -239,7 +239,7 @@ def test_jobs_change_nothing(fullpipe: Cli, small_file: Path) -> None:
 def test_a_table_for_people_names_flows_links_and_the_folder(fullpipe: Cli, small_file: Path) -> None:
     result = fullpipe("run", small_file)
     assert result.exit_code == 0
-    assert all(text in result.stdout for text in ("cubic-1", "bottleneck", "total", "kept in runs/"))
+    assert all(text in result.stdout for text in ("cubic-1", "bottleneck", "total", "stored in runs/"))
 
 
 def test_a_sweep_is_shown_with_a_row_per_point(fullpipe: Cli) -> None:

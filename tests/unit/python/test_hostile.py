@@ -210,7 +210,7 @@ def test_values_of_a_sweep_are_no_markup(
     done = fullpipe("run", small_file, "--out", "a[b]")
     assert done.exit_code == 0, done.exception or done.stderr
     assert "a[/bold]" in done.stdout.replace("\n", "").replace(" ", "")
-    assert "kept in a[b]" in done.stdout
+    assert "stored in a[b]" in done.stdout
 
 
 def test_a_scenario_is_shown_without_what_a_terminal_obeys(

@@ -45,7 +45,7 @@ def told(fullpipe: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call
     def say(command: str, *words: str) -> str:
         text: str = fullpipe(command, *words).stdout
         prose = re.compile(
-            "warning: |kept in |.* is left out, |the same at every point, as shown: |of [a-z]+ alone, "
+            "warning: |stored in |.* is left out, |the same at every point, as shown: |of [a-z]+ alone, "
         )
         tables = [line for line in text.splitlines() if not prose.match(line)]
         assert tables

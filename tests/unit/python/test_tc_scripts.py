@@ -84,7 +84,7 @@ def test_a_policer_at_another_place_limits_what_leaves() -> None:
 
 def test_a_policer_of_some_packets_says_that_it_is_taken_for_all() -> None:
     text = POLICED.replace("ip src 0.0.0.0/0", "ip dport 80 0xffff")
-    assert "the policer of eth0 is taken for all packets" in script.router_of(text).notes[0]
+    assert "the policer of eth0 is applied to all packets" in script.router_of(text).notes[0]
 
 
 def test_a_shaper_of_one_direction_is_a_scenario_that_names_the_line(fullpipe: Cli) -> None:
@@ -92,7 +92,7 @@ def test_a_shaper_of_one_direction_is_a_scenario_that_names_the_line(fullpipe: C
     done = fullpipe("import-tc", "up.sh", "-o", "up.toml")
     assert done.exit_code == 0, done.output
     text = Path("up.toml").read_text()
-    assert "# no download, as nothing limits what comes; name the line behind the router" in text
+    assert "# no download flow, as no rate limits what comes; name the line behind the router" in text
     assert "--line dsl" in text
     scenario = Scenario.from_file("up.toml")
     assert names(scenario) == ["upload", "ping"]
@@ -113,7 +113,7 @@ def test_a_router_without_a_rate_either_way_needs_a_line(fullpipe: Cli) -> None:
     Path("fair.sh").write_text("tc qdisc add dev eth0 root fq_codel\ntc qdisc add dev ifb0 root fq_codel\n")
     done = fullpipe("import-tc", "fair.sh")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "no queue has a rate, so nothing limits a flow; add the line, as in --line dsl" in done.stderr
+    assert "no queue has a rate, so nothing limits a flow; name the line, as in --line dsl" in done.stderr
 
 
 def test_a_delay_of_the_router_is_that_of_the_path() -> None:
@@ -173,7 +173,7 @@ def test_queues_of_processors_are_one() -> None:
     found = script.router_of(text)
     assert found.up is not None
     assert found.up.queue == {"kind": "fq_codel", "limit": 10_240, "flows": 1024}
-    assert found.notes[0] == "mq: of its 2 queues, which are alike, one is taken"
+    assert found.notes[0] == "mq: one of its 2 equal queues is used"
 
 
 def test_a_shaper_of_several_processors_is_one() -> None:
@@ -232,17 +232,20 @@ def test_plain_text_of_a_shell_is_read(text: str) -> None:
         ("tc qdisc add dev $IF root cake\n", "line 1: tc: $IF has no plain value before this line"),
         ("IF=$1\ntc qdisc add dev $IF root cake\n", "line 2: tc: $IF has no plain value"),
         ("IF=$(cat wan)\ntc qdisc add dev $IF root cake\n", "line 2: tc: $IF has no plain value"),
-        ("tc qdisc add dev $1 root cake\n", 'line 1: tc: "$1" is no plain variable; write its value'),
-        ("tc qdisc add dev ${IF:-eth0} root cake\n", "is no plain variable"),
-        ("tc qdisc add dev `wan` root cake\n", "line 1: tc: the output of a command"),
-        ("tc qdisc add dev eth0 root cake bandwidth $((9 * 8))mbit\n", "and arithmetic, are not computed"),
-        ("if true; then\ntc qdisc add dev eth0 root cake\nfi\n", 'line 1: tc: "if" decides what is run'),
-        ("for i in 1 2; do tc qdisc add dev eth$i root cake; done\n", 'line 1: tc: "for" decides'),
-        ("[ -n x ] && tc qdisc add dev eth0 root cake\n", 'line 1: tc: "[" decides'),
-        ("start() {\ntc qdisc add dev eth0 root cake\n}\n", 'line 1: tc: "start()" decides'),
-        ("true || tc qdisc add dev eth0 root cake\n", 'line 1: tc: "||" decides what is run'),
-        ("tc -batch rules\n", "line 1: tc: a batch is not read from elsewhere"),
-        ("tc -b - <<END\nqdisc add dev eth0 root cake\nEND\n", "line 1: tc: a text within the script"),
+        ("tc qdisc add dev $1 root cake\n", 'line 1: tc: "$1" is not a plain variable; write its value'),
+        ("tc qdisc add dev ${IF:-eth0} root cake\n", "is not a plain variable"),
+        ("tc qdisc add dev `wan` root cake\n", "line 1: tc: command substitution and arithmetic"),
+        ("tc qdisc add dev eth0 root cake bandwidth $((9 * 8))mbit\n", "and arithmetic are not computed"),
+        (
+            "if true; then\ntc qdisc add dev eth0 root cake\nfi\n",
+            'line 1: tc: control flow ("if") is not supported',
+        ),
+        ("for i in 1 2; do tc qdisc add dev eth$i root cake; done\n", 'line 1: tc: control flow ("for")'),
+        ("[ -n x ] && tc qdisc add dev eth0 root cake\n", 'line 1: tc: control flow ("[")'),
+        ("start() {\ntc qdisc add dev eth0 root cake\n}\n", 'line 1: tc: control flow ("start()")'),
+        ("true || tc qdisc add dev eth0 root cake\n", 'line 1: tc: "||" is not supported'),
+        ("tc -batch rules\n", "line 1: tc: batch files are not read"),
+        ("tc -b - <<END\nqdisc add dev eth0 root cake\nEND\n", "line 1: tc: here-documents"),
         ("A=xx\n" + "A=$A$A$A$A\n" * 12 + "tc qdisc add dev $A root cake\n", "$A has no plain value"),
         ("tc qdisc add dev eth0 parent 1:x cake\n", "expected a handle such as 1: or 1:10"),
     ],

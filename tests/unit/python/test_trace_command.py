@@ -52,7 +52,7 @@ def test_rates_become_a_packet_trace_and_back(files: Cli) -> None:
     ("arguments", "message"),
     [
         (("info", "missing.up"), "missing.up: no such file"),
-        (("convert", "cell.up", "other.up"), "of the same kind"),
+        (("convert", "cell.up", "other.up"), "exactly one of the two names must end in .csv"),
         (("convert", "cell.up", "other.csv", "--interval", "5"), "--interval: a duration needs a unit"),
         (("convert", "cell.up", "other.csv", "--interval", "1 us"), "at least a millisecond"),
     ],

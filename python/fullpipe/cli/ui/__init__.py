@@ -1,4 +1,4 @@
-"""`fullpipe ui`: a page in the browser, served to one user by this process. See docs/explanation/ui.md."""
+"""`fullpipe ui`: serves a web page to one user. See docs/explanation/ui.md."""
 
 from __future__ import annotations
 

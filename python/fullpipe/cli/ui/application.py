@@ -1,4 +1,4 @@
-"""Routes of the page, and errors as JSON."""
+"""HTTP routes of `fullpipe ui`. Errors are returned as JSON."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from fullpipe.scenario.read.files import named_text
 
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}
 _HTTP = "80"
-"""The port that clients leave out (RFC 9110, section 4.2.1)."""
+"""The default port of HTTP, which clients leave out of the header `Host` (RFC 9110, section 4.2.1)."""
 _Answer = Callable[[Request], Awaitable[Response]]
 
 
 def guarded(store: Path, address: str, allow_python: bool) -> Guard:
-    """The page behind a guard that requires the token.
+    """The application of the page, behind a guard that refuses requests without the token.
 
     Args:
         store: The folder of finished runs.
-        address: Host and port at which it is served.
-        allow_python: Whether scenarios may name code of the user.
+        address: Host and port at which the page is served.
+        allow_python: Whether scenarios may name the user's own algorithms, whose code then runs.
     """
     port = address.rpartition(":")[2]
     hosts = {address, f"127.0.0.1:{port}", f"localhost:{port}"}
@@ -57,7 +57,7 @@ def guarded(store: Path, address: str, allow_python: bool) -> Guard:
 
 
 class Server:
-    """The routes. Nothing is kept between requests but what is in the store, where runs come when asked."""
+    """The routes of the page. Between requests, the server keeps no runs except those in the store."""
 
     def __init__(self, store: Path, allow_python: bool = False, limits: Limits | None = None) -> None:
         self._store, self._allow_python = store, allow_python
@@ -66,7 +66,7 @@ class Server:
         self._kept = KeptRuns(store)
 
     def application(self) -> Starlette:
-        """Return the application. It reads the store at once, so that no request for runs waits."""
+        """Return the application. A thread reads the store at once, so that no request waits for it."""
         threading.Thread(target=self._kept.prepare, daemon=True).start()
         get = {
             "/": self._page,
@@ -116,7 +116,7 @@ class Server:
         return JSONResponse(await to_thread.run_sync(self._checked, body))
 
     def _checked(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the facts of a scenario, or its problems with their lines."""
+        """Return the properties of a scenario, or its errors with their lines in the text."""
         sent = body.get("scenario")
         text = sent if isinstance(sent, str) else ""
         told: dict[str, Any] = {"understood": None, "points": 1, "problems": [], "fields": fields_of(text)}
@@ -225,7 +225,7 @@ class Server:
         return scenario_of(sent, self._allow_python)
 
     def _bounded(self, sent: object, times: int = 1) -> Scenario:
-        """Return a scenario within the limits of `times` runs."""
+        """Return the scenario. Refuse it if `times` runs of it exceed the limits of the page."""
         scenario = self._scenario(sent)
         with only_own_files():
             self._limits.check(scenario, times)
@@ -233,24 +233,24 @@ class Server:
 
     def _several(self, sent: object, times: int = 1) -> list[Scenario]:
         if not isinstance(sent, list) or not 1 <= len(sent) <= 2:
-            raise ScenarioError(["scenarios: expected one or two"])
+            raise ScenarioError(["scenarios: expected a list of one or two scenarios"])
         return [self._bounded(each, times * len(sent)) for each in sent]
 
     def _told(self, answer: _Answer) -> _Answer:
-        """The answer, or what is wrong as JSON."""
+        """A handler that returns the response of `answer`, or an error as JSON with status 400."""
 
         async def answered(request: Request) -> Response:
             try:
                 return await answer(request)
             except FullpipeError as error:
                 problems = str(error).split("\n")
-            await to_thread.run_sync(has_room, self._limits)  # what a stopped run had goes back to the system
+            await to_thread.run_sync(has_room, self._limits)  # return the memory of a stopped run
             return JSONResponse({"problems": problems}, 400)
 
         return answered
 
     async def _body(self, request: Request) -> dict[str, Any]:
-        """The body of a request, of which no more is read than there may be."""
+        """The body of a request. Reading stops when the body exceeds its maximum size."""
         data = b""
         async for part in request.stream():
             data += part
@@ -260,14 +260,14 @@ class Server:
 
 
 def _run_of(request: Request) -> tuple[str, str, str]:
-    """Digest, seed and engine that a path names."""
+    """Digest, seed and engine of a run, from the path of a request."""
     parts = request.path_params
     return parts["digest"], parts["seed"], parts["engine"]
 
 
 @cache
 def _static_files() -> dict[str, bytes]:
-    """The files of the page, read once: no name from a request ever becomes a path."""
+    """The files of the page by name. They are read once, so a name from a request never becomes a path."""
     folder = files("fullpipe.cli.ui") / "static"
     return {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
 

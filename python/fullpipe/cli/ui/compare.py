@@ -1,4 +1,4 @@
-"""Comparison of two variants on the page."""
+"""Comparison of two scenarios on the page of `fullpipe ui`."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ from fullpipe.validation.compare.conclusion import conclusion, weight
 from fullpipe.validation.compare.finding import known
 from fullpipe.validation.over import Jobs, compared
 
-# Names of two scenarios side by side: the values that differ.
+# Names of two scenarios in a comparison: the values in which the scenarios differ.
 
 
 _ASIDE = ("name", "labels", "record")
-"""Keys that change no result."""
+"""Keys of a scenario that do not affect results."""
 _MOST = 4
-"""Paths in a name."""
+"""Maximum number of differing paths in a name."""
 
 
 def names_of(one: Scenario, other: Scenario) -> tuple[str, str]:
-    """The names of two scenarios: the values that differ; their own names, or A and B, if too many do.
+    """Names for two scenarios: the values in which they differ.
+
+    If more than `_MOST` values differ, the names are those of the scenarios, or A and B if these are equal.
 
     >>> base = Scenario.named("single-cubic")
     >>> names_of(base, base.with_values({"flows.0.cca": "bbr3"}))
@@ -61,7 +63,7 @@ def names_of(one: Scenario, other: Scenario) -> tuple[str, str]:
 
 
 def files_of(names: Sequence[str]) -> list[str]:
-    """Names of scenario files after the names of scenarios.
+    """File names for scenarios with these names.
 
     >>> files_of(["drop_tail 1 bdp", "fq_codel"])
     ['drop_tail-1-bdp.toml', 'fq_codel.toml']
@@ -81,7 +83,7 @@ def _keys(path: str) -> list[str | int]:
 
 
 def _said(word: str, value: Any, against: Any) -> str:
-    """A value in few words; with those of its path where the value alone does not say what it is."""
+    """A value in words, after the word of its path unless the value is a name, such as cubic."""
     if value is None:
         return f"default {word}"
     speaks = isinstance(value, str) or (isinstance(value, Mapping) and "kind" in value)
@@ -97,14 +99,15 @@ def _text(value: Any) -> str:
     return natural(value) if isinstance(value, str) else value_text(value).lower()
 
 
-# Comparisons as the page shows them: the conclusion, and findings with the numbers of a terminal.
+# Comparisons as JSON for the page: the conclusion, and findings with numbers as the terminal prints them.
 
 
 def told(made: VariantComparison) -> dict[str, Any]:
-    """A comparison as `fullpipe compare --json` has it, the findings that matter most first.
+    """A comparison in the format of `fullpipe compare --json`, with the most important findings first.
 
     Returns:
-        Besides, `shown`: for every finding its texts, and its place on an axis; see `shown_of`.
+        The keys of that format, and `shown`: for every finding, its texts and its place on an axis, from
+        `shown_of`.
     """
     findings = sorted(made.findings, key=weight)
     return {
@@ -119,8 +122,8 @@ def shown_of(found: Finding) -> dict[str, Any]:
     """The texts of a finding, and its difference as a share of the reference.
 
     Returns:
-        `metric` with its unit; `means` of both sides, `difference` with its interval, and `margin`, as the
-        terminal prints them; `share`: see `_share`.
+        `metric` with its unit; `means` of the two sides, `difference` with its interval, and `margin`, as the
+        terminal prints them; `share`, from `_share`.
     """
     of = found.unit, found.metric
     name = axis_shown(found.metric)[1] if found.metric in BY_NAME else shown_in(found.metric, found.unit)[1]
@@ -136,9 +139,10 @@ def shown_of(found: Finding) -> dict[str, Any]:
 
 
 def _share(found: Finding) -> dict[str, float | None] | None:
-    """Difference, ends of the interval and margin over the reference; nothing if the reference is 0.
+    """Difference, ends of the interval and margin, divided by the reference; None if the reference is 0.
 
-    The interval is truncated at the bounds of the metric, so that a share of -100 % is the lowest.
+    The interval is truncated at the bounds of the metric. For a metric that is never negative, the lowest
+    share is therefore -1.
     """
     if not found.reference:
         return None
@@ -149,7 +153,7 @@ def _share(found: Finding) -> dict[str, float | None] | None:
     return {"value": found.difference / whole, "low": low, "high": high, "margin": found.allowed / whole}
 
 
-# Two variants with many seeds, and a verdict for every metric.
+# Comparison of two scenarios over many seeds, with a verdict for every metric.
 
 
 async def comparison(
@@ -157,7 +161,7 @@ async def comparison(
 ) -> AsyncIterator[bytes]:
     """The events of a comparison: `progress` after every run, and `end` or `problem`.
 
-    It stops when the page reads no further.
+    The comparison stops when the page stops reading events.
     """
     try:
         sides = await to_thread.run_sync(_sides, scenarios, seeds)
@@ -174,10 +178,10 @@ async def comparison(
 async def comparison_report(
     scenarios: Sequence[Scenario], seeds: int, limits: Limits, turns: Turns, question: str = ""
 ) -> str:
-    """The page of a report about a comparison: its verdicts, and all its runs.
+    """The HTML page of a report about a comparison, with its verdicts and all its runs.
 
     Raises:
-        ScenarioError: If the scenarios cannot be compared, or a run takes more than it may.
+        ScenarioError: If the scenarios cannot be compared, or a run exceeds a limit.
     """
     sides = await to_thread.run_sync(_sides, scenarios, seeds)
     runs: list[Run] = []
@@ -193,10 +197,10 @@ def _reported(sides: Jobs, runs: Sequence[Run], question: str) -> str:
 
 
 def seeds_of(sent: object, most: int) -> int:
-    """Number of seeds.
+    """The number of seeds in a request.
 
     Raises:
-        ScenarioError: If it is no number of them, or too many.
+        ScenarioError: If `sent` is not a whole number from 2 to `most`.
     """
     if not isinstance(sent, int) or isinstance(sent, bool) or not 2 <= sent <= most:
         raise ScenarioError([f"seeds: expected a whole number from 2 to {most}"])
@@ -204,11 +208,13 @@ def seeds_of(sent: object, most: int) -> int:
 
 
 def _sides(scenarios: Sequence[Scenario], seeds: int) -> Jobs:
-    """Both variants, called by what differs."""
+    """The jobs of the two scenarios, by the names of `names_of`."""
     if len(scenarios) != 2:
-        raise ScenarioError(["scenarios: give two to compare them"])
+        raise ScenarioError(["scenarios: expected two scenarios to compare"])
     if len({len(scenario.flows) for scenario in scenarios}) > 1:
-        raise ScenarioError(["flows: give both variants as many entries, so that each has its counterpart"])
+        raise ScenarioError(
+            ["flows: the two scenarios need the same number of entries, to compare each pair"]
+        )
     chosen = range(1, seeds + 1)
     with only_own_files():
         named = zip(names_of(*scenarios), scenarios, strict=True)
@@ -231,7 +237,7 @@ def taken_along(
 def compare_command(
     files: Sequence[str], seeds: Sequence[int], store: Path = Path("runs"), engine: str = "native"
 ) -> str:
-    """The command that says the same of scenarios in files; empty if the seeds are not the first ones."""
+    """The command that makes the same comparison from scenario files; empty unless the seeds are 1 to N."""
     if list(seeds) != list(range(1, len(seeds) + 1)):
         return ""
     words = ["fullpipe", "compare", files[0], "--over", f"scenario={','.join(files)}"]

@@ -21,33 +21,33 @@ from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
-# Keeps in the store what the page has shown, as `fullpipe run` would.
+# Stores runs of the page, as `fullpipe run` would.
 
 
 def kept(scenario: Scenario, seed: int, store: Path, limits: Limits) -> str:
-    """Run a scenario unless the store has that run, and keep it; what the page calls the run.
+    """Run and store a scenario unless the store has this run. Return the ID of the run on the page.
 
     Raises:
-        ScenarioError: If it takes more than it may; nothing is kept then.
-        FullpipeError: If it cannot be run or kept.
+        ScenarioError: If the run exceeds a limit; the run is then not stored.
+        FullpipeError: If the scenario cannot be run, or the run cannot be stored.
     """
     with only_own_files():
-        (point,) = scenario.expand()  # as the command line does, so that all that is kept is the same
+        (point,) = scenario.expand()  # as the command line does, so that the stored files are equal
     run = inputs.run(point, seed, limits, store)
     return f"{run.meta.digest}/{run.meta.seed}/{run.meta.engine.name}"
 
 
-# Reports of what is on the page.
+# Reports on runs and comparisons of the page.
 
 
 _TOML = "application/toml"
 
 
 def report_of(scenarios: Sequence[Scenario], seed: int, limits: Limits, question: str = "") -> str:
-    """The page that `fullpipe report` writes, about each scenario run once, as one HTML file.
+    """Run each scenario once. Return the HTML page that `fullpipe report` writes about these runs.
 
     Raises:
-        ScenarioError: If a run takes more than it may.
+        ScenarioError: If a run exceeds a limit.
     """
     runs = [inputs.run(scenario, seed, limits) for scenario in scenarios]
     with only_own_files():
@@ -55,7 +55,7 @@ def report_of(scenarios: Sequence[Scenario], seed: int, limits: Limits, question
 
 
 def verdicts_page(told: Mapping[str, Any], runs: Sequence[Run], question: str = "") -> str:
-    """A page about a comparison, with the tables, series and files of its runs."""
+    """An HTML page about a comparison, with the tables, time series and scenario files of its runs."""
     scenarios = {run.meta.digest: run.scenario for run in runs}
     names = [f"{run.name}, {run.meta.digest}" for run in {run.meta.digest: run for run in runs}.values()]
     sides = {side: f"{told[side]}: {of}" for side, of in zip(("reference", "variant"), names, strict=False)}

@@ -1,4 +1,4 @@
-"""Fields of the editor, problems of its text, and printed values of papers."""
+"""Data for the editor and the studies on the page: names, errors by line, fields, and printed values."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from fullpipe.scenario.read.files import value_of
 from fullpipe.studies.document import described
 from fullpipe.validation.over import HEADLINES
 
-# Names that can be chosen on the page, and labels and meanings of metrics.
+# Names for the page's lists of choices, and labels and meanings of metrics.
 
 
 _NOT_OF_LINKS = frozenset({"tbf", "police", "mac80211"})
-"""Queues that need a rate of their own, or a cell."""
+"""Queues that the page does not offer: they need a rate of their own, or a cell."""
 
 
 @cache
 def catalogue() -> dict[str, Any]:
-    """Names with their titles, in the order of the registry."""
+    """Names of algorithms, queues, scenarios and metrics with their titles, in the order of the registry."""
     return {
         "algorithms": [{"name": n, "title": e.title} for n, e in registry.controllers().items()],
         "queues": [
@@ -44,23 +44,23 @@ def catalogue() -> dict[str, Any]:
     }
 
 
-# Mistakes in a scenario, each with the line of its TOML text that has it.
+# Errors of a scenario, each with its line in the TOML text.
 
 
 _HEADER = re.compile(r"(\[\[?)([^\[\]]+)\]\]?\s*(#.*)?")
 _KEY = re.compile(r"""((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*)\s*=""")
 _DEEPEST = 32
-"""Most parts of the name of a table that are read."""
+"""Maximum number of dotted parts of a table name that are read."""
 _LONGEST = 400
-"""Characters of a name. A line of an error is not longer, so a longer name is in none."""
+"""Maximum length of a name, in characters. Lines of errors are shorter, so they contain no longer name."""
 _PATH = re.compile(r"([\w.\[\]*-]+): ")
 _SYNTAX = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
 def problems_of(error: ScenarioError, text: str) -> list[dict[str, Any]]:
-    """Every line of an error, with where it is in the text: the first line is 1, and 0 is unknown.
+    """Every message of an error, with its line in the text. The first line is 1; 0 means unknown.
 
-    The place of a problem is the last line with the longest path that the problem is in.
+    The line of a message is the last line with the longest path that is a prefix of the message's path.
     """
     paths = [_path(line) for line in error.problems]
     places = [(0, _line_of_syntax(line)) for line in error.problems]
@@ -74,19 +74,22 @@ def problems_of(error: ScenarioError, text: str) -> list[dict[str, Any]]:
 
 
 def _path(line: str) -> str:
-    """The path that a problem begins with, with a dot behind it; empty if it begins with none."""
+    """The path at the beginning of a message, followed by a dot; empty if the message has no path."""
     path = None if _SYNTAX.search(line) else _PATH.match(line)
     return "" if path is None else re.sub(r"\[(\d+)\]", r".\1", path[1]) + "."
 
 
 def _line_of_syntax(line: str) -> int:
-    """The line that a message of the TOML parser names; 0 if it names none."""
+    """The line number in a message of the TOML parser; 0 if the message has none."""
     syntax = _SYNTAX.search(line)
     return int(syntax[1]) if syntax else 0
 
 
 def lines_of(text: str) -> Iterator[tuple[str, int]]:
-    """The dotted path that each line of TOML begins, with its number. Long names are left out."""
+    """The dotted path and the number of each TOML line that has a key or a table header.
+
+    Lines with names longer than `_LONGEST` are left out.
+    """
     table, counts = "", dict[str, int]()
     is_known = True
     for number, line in enumerate(text.splitlines(), 1):
@@ -101,12 +104,12 @@ def lines_of(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _numbered(table: str, counts: dict[str, int], is_list: bool) -> str:
-    """The path of a table, with the numbers of the last entries of the lists that it is in.
+    """The path of a table, with an index after each name of an array of tables, as in flows.0.
 
     Args:
-        table: Its dotted name.
-        counts: Of every list its last number; one more if this begins an entry.
-        is_list: Whether it does.
+        table: Dotted name in the header of the table.
+        counts: Index of the last entry of every array of tables. The function adds the entry of a [[table]].
+        is_list: Whether the header is a [[table]], which begins an entry.
     """
     path, *words = table.split(".", _DEEPEST)
     for word in words:
@@ -120,20 +123,20 @@ def _plain(key: str) -> str:
     return re.sub(r"[\s\"']", "", key)
 
 
-# The values of a scenario file one by one: where each is in the text, and what it means.
+# Values of a scenario file for the page's form: the position in the text and the meaning of each value.
 
 
 _VALUE = re.compile(r"=\s*")
 _COMMENT = re.compile(r"""(?:[^#"']+|"(?:[^"\\]|\\.)*"|'[^']*')*""")
 _MOST = 300
-"""Fields of a form."""
+"""Maximum number of fields of a form."""
 _REMEMBERED = 10_000
-"""Paths, which are what a client writes; a scenario has some hundred."""
+"""Maximum number of paths in the cache. Clients choose paths freely; a scenario has a few hundred."""
 
 
 def fields_of(text: str) -> list[dict[str, Any]]:
-    """Every value that stands on a line of its own: its path, its line, from where to where it is written,
-    and what it means, if that is known."""
+    """Every value that is written on one line: its path, its line, its first and last column in the line,
+    and its meaning if known."""
     lines = text.splitlines()
     found = (_field(path, number, lines[number - 1]) for path, number in lines_of(text))
     return list(islice(filter(None, found), _MOST))
@@ -148,7 +151,7 @@ def _field(path: str, number: int, line: str) -> dict[str, Any] | None:
     try:
         value = value_of(raw)
     except ValueError:
-        return None  # it goes on in the next line, or is none
+        return None  # the value continues in the next line, or is not valid TOML
     told = {"path": path, "line": number, "from": start.end(), "to": start.end() + len(raw)}
     return {**told, "raw": raw, "is_text": isinstance(value, str), "meaning": meaning_of(path)}
 
@@ -172,12 +175,12 @@ def meaning_of(path: str) -> str:
 
 @cache
 def _fields(model: type[BaseModel]) -> tuple[tuple[str, str, Any], ...]:
-    """Keys, their meanings and their types."""
+    """Keys of a model, each with its documentation and its type."""
     found = documented(model).items()
     return tuple((field.alias or name, field.description or "", field.annotation) for name, field in found)
 
 
-# Studies: what is printed, and beside it what our runs give, where the store has a study that was run.
+# Studies: printed values, and simulated values if the store has the results of `fullpipe paper`.
 
 
 _MOST_BYTES = 20_000_000
@@ -185,20 +188,20 @@ _FILE = "verdicts.csv"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _WORDS = re.compile(r"(\d+)")
 _MOST_PRINTED = 200
-"""Figures of a study."""
+"""Maximum number of figures of a study."""
 
 
 def all_studies(store: Path) -> list[dict[str, Any]]:
-    """Every study: its title, how much is printed there, and the verdicts if it was run."""
+    """Every study: its title, its number of printed values, and the counts of its verdicts if it was run."""
     return [_told(store, name) for name in studies.names()]
 
 
 def study(store: Path, name: str) -> dict[str, Any]:
-    """A study with every printed number and claim.
+    """A study with every printed value and claim.
 
     Raises:
-        UnknownNameError: If there is none of that name.
-        ResultError: If what the store has of it cannot be read.
+        UnknownNameError: If no study has this name.
+        ResultError: If the stored verdicts of the study cannot be read.
     """
     claims = studies.printed(name)
     found = {row["where"]: row for row in _verdicts(store, name)}
@@ -214,20 +217,20 @@ def figure(store: Path, name: str, wanted: str) -> bytes:
     """A figure of a study as PNG.
 
     Raises:
-        UnknownNameError: If there is no such study.
-        ResultError: If there is no such figure.
+        UnknownNameError: If no study has this name.
+        ResultError: If the store has no figure `wanted` of the study.
     """
     studies.title(name)
     found = {path.stem: path for path in _pictures(store, name)}
     path = found.get(wanted)
     data = b"" if path is None or path.stat().st_size > _MOST_BYTES else path.read_bytes()
     if not data.startswith(_PNG):
-        raise ResultError(f"{name}: no such figure")
+        raise ResultError(f"{name}: the store has no figure of this name")
     return data
 
 
 def _pictures(store: Path, name: str) -> list[Path]:
-    """The figures that were drawn for a study: "figure-2" before "figure-10"."""
+    """The stored figures of a study. Numbers in names are sorted by value: "figure-2" before "figure-10"."""
     folder = store / "papers" / name
     found = [path for path in folder.glob("*.png") if path.is_file()] if folder.is_dir() else []
     return sorted(found, key=_in_order)[:_MOST_PRINTED]
@@ -259,12 +262,12 @@ def _ours(row: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _verdicts(store: Path, name: str) -> list[dict[str, Any]]:
-    """The verdicts that the store has, of each claim under the reading that counts; none without a run."""
+    """The stored verdict of each claim, under the reading of the paper that counts; empty without a run."""
     path = store / "papers" / name / _FILE
     if not path.is_file():
         return []
     if path.stat().st_size > _MOST_BYTES:
-        raise ResultError(f"{name}: its table of verdicts is too large to be shown")
+        raise ResultError(f"{name}: {_FILE} is too large to be shown")
     try:
         table = pl.read_csv(path, infer_schema_length=None)
         first = table.unique("where", keep="first", maintain_order=True)
@@ -278,10 +281,10 @@ def _verdicts(store: Path, name: str) -> list[dict[str, Any]]:
             pl.col("by_tolerance", "counted").cast(pl.Boolean),
         ).to_dicts()
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise ResultError(f"{name}: its table of verdicts cannot be read; run the study again") from error
+        raise ResultError(f"{name}: {_FILE} cannot be read; run the study again") from error
 
 
 def _finite(column: str) -> pl.Expr:
-    """A column of numbers; null where one is infinite or no number, which JSON cannot say."""
+    """A column of numbers in which infinite numbers and NaN, which JSON does not have, are null."""
     number = pl.col(column).cast(pl.Float64)
     return pl.when(number.is_finite()).then(number).alias(column)

@@ -1,4 +1,4 @@
-"""Guard of the server: access, and limits of time, size and number."""
+"""Access control of `fullpipe ui`, and limits of its runs and connections."""
 
 from __future__ import annotations
 
@@ -24,53 +24,54 @@ from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, resolve
 from fullpipe.scenario.quantities import BITS
 
-# Limits of runs on the page and of its clients. Larger runs have the command line.
+# Limits of runs on the page and of its clients. Larger runs are possible with `fullpipe run`.
 
 
 _WAY_OUT = "save the scenario and run it with fullpipe run"
 MOST_POINTS = 30
-"""A picture has a lane for each point of capture."""
+"""Maximum number of capture points, as the page draws one lane per point."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of each run, and of all runs together."""
+    """Maximum values for each run, for all runs together, and for connections."""
 
     duration_s: float = 600.0
     """Simulated time of a run."""
     packets: int = 20_000_000
-    """Data packets that the narrowest links can carry in that time, and datagrams, sent in any case.
-    A million takes about half a second."""
+    """Data packets that the narrowest links can carry in the simulated time, plus the datagrams sent.
+
+    A million packets take about 0.5 s to simulate."""
     rows: int = 2_000_000
     """Samples of all flows of a run."""
     rows_in_all: int = 20_000_000
-    """Samples of all runs of a comparison, in memory together; a million samples take some 120 MB."""
+    """Samples of all runs of a comparison, which are in memory together. A million samples take 120 MB."""
     captured: int = 3_000_000
-    """Packets that are captured, at all points together; the data alone are counted."""
+    """Captured data packets, over all capture points. ACKs are not counted."""
     points: int = MOST_POINTS
     """Points at which packets are captured."""
     wall_s: float = 60.0
-    """Real time of a run, sending included; and in which a client must have read what was sent."""
+    """Real time of a run, sending included, in s; also the time in s in which a client must read it."""
     memory_bytes: int = 4_000_000_000
-    """Memory of the whole process, whatever makes it grow. A run stops there, and none begins above."""
+    """Memory of the whole process. Above this limit, runs stop, and no run begins."""
     seeds: int = 50
     """Seeds of a comparison."""
     at_once: int = 2
-    """Runs at the same time; further runs wait."""
+    """Simultaneous runs; further runs wait."""
     waiting: int = 32
     """Waiting requests; further requests are refused."""
     body_bytes: int = 1_000_000
     """Size of the body of a request."""
     request_s: float = 10.0
-    """Real time until a request is complete, since its client connected or its last one was answered."""
+    """Real time in s until a request is complete, counted from the connection or the last response."""
     connections: int = 500
-    """Connections at the same time; further connections are closed at once."""
+    """Simultaneous connections; further connections are closed at once."""
 
     def check(self, scenario: Scenario, times: int = 1) -> None:
         """Refuse a scenario that is too large to run `times` times.
 
         Raises:
-            ScenarioError: With a line for every limit that it exceeds.
+            ScenarioError: If `times` runs exceed a limit. The error has a line per limit.
         """
         lines = list(self._exceeded(scenario, times))
         if lines:
@@ -78,26 +79,28 @@ class Limits:
 
     def _exceeded(self, scenario: Scenario, times: int) -> Iterator[str]:
         if scenario.sweep:
-            yield f"sweep: the page runs one point at a time; take one, or {_WAY_OUT}"
+            yield f"sweep: the page runs a single point; leave out the sweep, or {_WAY_OUT}"
             return
         if scenario.duration_s > self.duration_s:
             yield f"duration: the page runs at most {self.duration_s:g} s; {_WAY_OUT}"
         network = resolve(scenario)
         interval_s = scenario.record.interval_s
         if not interval_s:
-            yield 'record.interval: is off, so there is nothing to draw; leave it out, or write "100 ms"'
+            yield 'record.interval: is off, so there are no samples to draw; write "100 ms"'
         else:
             rows = len(network.flows) * scenario.duration_s / interval_s
             most = min(self.rows, self.rows_in_all / times)
             if rows > most:
-                yield f"record.interval: more than {most:,.0f} samples; make it longer, or {_WAY_OUT}"
+                yield (
+                    f"record.interval: more than {most:,.0f} samples; write a longer interval, or {_WAY_OUT}"
+                )
         packet_bits = BITS * min((routed.tcp.segment_bytes for routed in network.flows), default=1514)
         rate_bps = sum(hop.limit_bps or 0 for hop in narrow_hops(network))
         packets = times * scenario.duration_s * (rate_bps / packet_bits + datagrams_per_s(network))
         if packets > self.packets:
             yield (
                 f"duration: up to {packets:,.0f} packets, and the page simulates {self.packets:,} at most;"
-                f" make it shorter or slower, or {_WAY_OUT}"
+                f" reduce the duration or the rates, or {_WAY_OUT}"
             )
         points = len(scenario.record.packets or ())
         if points > self.points:
@@ -106,11 +109,11 @@ class Limits:
         if captured > self.captured:
             yield (
                 f"record.packets: up to {captured:,.0f} packets, and the page captures {self.captured:,} at"
-                f" most; make it shorter or slower, or {_WAY_OUT}"
+                f" most; reduce the duration or the rates, or {_WAY_OUT}"
             )
 
 
-# Connections to the page: how many there are, and how long a client may take to ask and to read.
+# Connections to the page: limits of their number, and of the time in which clients must send and read.
 
 
 _UNFINISHED = (h11.IDLE, h11.SEND_BODY)
@@ -118,10 +121,10 @@ _UNFINISHED = (h11.IDLE, h11.SEND_BODY)
 
 
 def server_of(app: Any, limits: Limits) -> uvicorn.Server:
-    """A server of an application that closes connections beyond the limits."""
+    """A server for an application. The server closes connections that exceed a limit."""
 
     class Bounded(Connection):
-        """A connection with these limits: uvicorn makes it without arguments of ours."""
+        """A connection with `limits` as an attribute of the class, as uvicorn passes it no arguments."""
 
     Bounded.limits = limits
     config = uvicorn.Config(
@@ -131,7 +134,7 @@ def server_of(app: Any, limits: Limits) -> uvicorn.Server:
 
 
 class Connection(H11Protocol):
-    """A connection that is closed if its client takes too long, which also stops the run that it watches."""
+    """A connection that is closed if its client is too slow. A run whose events it sends then stops, too."""
 
     limits: ClassVar[Limits] = Limits()
 
@@ -141,7 +144,7 @@ class Connection(H11Protocol):
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Close it at once if there are too many; otherwise wait for a request."""
+        """Close the connection at once if there are too many connections; otherwise wait for a request."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             transport.abort()
@@ -149,7 +152,7 @@ class Connection(H11Protocol):
             self._await_request()
 
     def data_received(self, data: bytes) -> None:
-        """Wait for the rest of a request, if there is one. Parts of it do not prolong the wait."""
+        """Wait for the rest of an incomplete request. Parts of a request do not restart the timer."""
         super().data_received(data)
         if self.conn.their_state in _UNFINISHED:
             self._await_request()
@@ -157,7 +160,7 @@ class Connection(H11Protocol):
             self._stop_asking()
 
     def pause_writing(self) -> None:
-        """Wait for the client to read what was sent."""
+        """Start a timer that closes the connection if the client does not read the response."""
         super().pause_writing()
         self._reading = self.loop.call_later(self.limits.wall_s, self.transport.abort)
 
@@ -167,7 +170,7 @@ class Connection(H11Protocol):
         self._stop_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop the timers."""
         self._stop_asking()
         self._stop_reading()
         super().connection_lost(exc)
@@ -187,7 +190,7 @@ class Connection(H11Protocol):
             self._reading = None
 
 
-# Who may ask: one browser on this machine, which has shown the token that only the terminal knows.
+# Access: only one browser, which has sent the token that was printed in the terminal.
 
 
 HEADERS = {
@@ -210,18 +213,18 @@ _AGAIN = "Stop fullpipe ui in its terminal, start it again, and open the address
 
 
 class Guard:
-    """Lets requests pass that are this user's own, and turns away all others.
+    """Passes requests of the user's own browser to the application, and refuses all other requests.
 
     Args:
         app: Application that answers accepted requests.
         hosts: Accepted values of the header `Host`, with the port.
-        cookie: The name of the cookie; cookies of one host are common to all its ports.
+        cookie: The name of the cookie. It has the port, as all ports of a host share their cookies.
     """
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], cookie: str) -> None:
         self._app, self._hosts, self._cookie = app, hosts, cookie
         self.token = secrets.token_urlsafe(32)
-        """Opens the page once."""
+        """Token in the printed address. It opens the page once."""
         self._session = secrets.token_urlsafe(32)
         self._is_used = False
 
@@ -231,7 +234,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # a WebSocket is closed by what serves this
+            return  # the server closes WebSockets
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -263,7 +266,10 @@ class Guard:
         return None
 
     def _is_own(self, headers: Mapping[str, str]) -> bool:
-        """Whether no other site is behind a request. Browsers say so; what is no browser says nothing."""
+        """Whether a request comes from the page itself, by its headers `Origin` and `Sec-Fetch-Site`.
+
+        Only browsers send these headers. A request without them is accepted.
+        """
         origin = headers.get("origin")
         own = {f"http://{host}" for host in self._hosts}
         return (origin is None or origin in own) and headers.get("sec-fetch-site", "none") in (

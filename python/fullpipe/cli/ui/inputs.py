@@ -1,4 +1,4 @@
-"""Inputs of the page, read and run within limits of memory and time."""
+"""Scenarios and other inputs from the page, and their runs within limits of memory and time."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.scenario.read import dotted
 from fullpipe.scenario.read.files import check_plain, parse_toml
 
-# What the page sends, as scenarios. Nothing that it names is read but what comes with fullpipe.
+# Inputs from the page. Scenarios from the page may read only files that are part of fullpipe.
 
 
 DATA = Path(str(files("fullpipe") / "data"))
 _TRACES = DATA / "traces"
-_OWN = "flows: {}: the page runs no code but fullpipe's own; start it with --allow-python to allow this"
+_OWN = "flows: {}: the page runs only the algorithms of fullpipe; start fullpipe ui with --allow-python"
 
 _LONGEST_QUESTION = 300
 
 
 @contextmanager
 def only_own_files() -> Iterator[None]:
-    """Within, scenarios read no file but those that come with fullpipe."""
+    """Context in which scenarios may read only files that are part of fullpipe."""
     with inputs_only_in(DATA):
         yield
 
 
 def scenario_of(sent: object, allow_python: bool) -> Scenario:
-    """A scenario from its data, or from TOML text.
+    """A scenario from a table of keys, or from TOML text.
 
     Raises:
-        ScenarioError: If it is none, or needs what the page must not touch.
+        ScenarioError: If `sent` is not a valid scenario, or needs a file or code that the page refuses.
     """
     if isinstance(sent, str):
         sent = parse_toml(sent)
@@ -65,10 +65,10 @@ def scenario_of(sent: object, allow_python: bool) -> Scenario:
 
 
 def seed_of(sent: object) -> int:
-    """A seed.
+    """The seed in a request.
 
     Raises:
-        ScenarioError: If it is none.
+        ScenarioError: If `sent` is not a whole number from 0 to 2^63 - 1.
     """
     if not isinstance(sent, int) or isinstance(sent, bool) or not 0 <= sent < 2**63:
         raise ScenarioError(["seed: expected a whole number from 0 to 9223372036854775807"])
@@ -76,10 +76,10 @@ def seed_of(sent: object) -> int:
 
 
 def question_of(body: Mapping[str, Any]) -> str:
-    """The question that a report is to answer; empty if there is none.
+    """The question that opens a report; empty if the request has none.
 
     Raises:
-        ScenarioError: If it is no text, or a long one.
+        ScenarioError: If the question is not text, or is longer than `_LONGEST_QUESTION` characters.
     """
     sent = body.get("question", "")
     if not isinstance(sent, str) or len(sent) > _LONGEST_QUESTION:
@@ -88,10 +88,10 @@ def question_of(body: Mapping[str, Any]) -> str:
 
 
 def seconds_of(sent: str) -> float:
-    """A time in a run.
+    """A time in a run in s, from the query parameter `from`.
 
     Raises:
-        ScenarioError: If it is none.
+        ScenarioError: If `sent` is not a number.
     """
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", sent):
         raise ScenarioError(["from: expected a number of seconds"])
@@ -99,15 +99,15 @@ def seconds_of(sent: str) -> float:
 
 
 def toml_of(scenario: Scenario) -> str:
-    """The scenario as TOML, recordings of fullpipe by their names and not by where they are here."""
+    """The scenario as TOML, with the names of fullpipe's recordings instead of their paths."""
     return scenario.to_toml().replace(f"{_TRACES}/", "")
 
 
 def body_of(data: bytes) -> dict[str, Any]:
-    """The body of a request.
+    """The JSON object in the body of a request.
 
     Raises:
-        ScenarioError: If it is no JSON object.
+        ScenarioError: If the body is not a JSON object.
     """
     try:
         body = json.loads(data)
@@ -116,9 +116,9 @@ def body_of(data: bytes) -> dict[str, Any]:
     try:
         json.dumps(body, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError):
-        raise ScenarioError(["the request has text that is no Unicode"]) from None
+        raise ScenarioError(["the request contains text that is not Unicode"]) from None
     if not isinstance(body, dict):
-        raise ScenarioError(["the request is no JSON object"])
+        raise ScenarioError(["the request is not a JSON object"])
     return body
 
 
@@ -127,28 +127,30 @@ def package_version() -> str:
     return version("fullpipe")
 
 
-# Memory of the page's process: how much it has now, and how freed memory goes back to the system.
+# Memory of this process: its size, and the return of freed memory to the system.
 
 
 _STATM = "/proc/self/statm"
 _RESIDENT = 1
-"""Field of `_STATM`, in pages (proc(5))."""
+"""Index of the field of `_STATM` with the resident memory, in pages (proc(5))."""
 _PEAK_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 """Unit of `ru_maxrss` (getrusage(2))."""
 
 
 def resident_bytes() -> int:
-    """Memory that this process has now; where the kernel does not say that, the most that it ever had."""
+    """Resident memory of this process in bytes. On systems without /proc, its maximum so far."""
     with suppress(OSError), open(_STATM, "rb") as file:
         return int(file.read().split()[_RESIDENT]) * resource.getpagesize()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT_BYTES
 
 
 def settled_bytes(most_bytes: int) -> int:
-    """Memory of this process, bytes. Above half of its limit, it first returns freed memory to the system.
+    """Resident memory of this process in bytes.
+
+    Above half of the limit, freed memory is first returned to the system.
 
     Args:
-        most_bytes: Limit of its memory, bytes.
+        most_bytes: Limit of the memory of this process, in bytes.
     """
     if resident_bytes() > most_bytes / 2:
         _give_back()
@@ -156,43 +158,42 @@ def settled_bytes(most_bytes: int) -> int:
 
 
 def _give_back() -> None:
-    """Free what only cycles hold, and return freed memory, which glibc keeps otherwise (malloc_trim(3))."""
+    """Collect garbage, and return freed memory to the system. glibc keeps it without malloc_trim(3)."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(ctypes.c_size_t(0))
 
 
-# Stops runs of the page that take too long, or that find too little memory left.
+# Stops runs of the page that take too long, or if the process uses too much memory.
 
 
 class Watch:
-    """Watch over one run, from its beginning on. Time in which a client reads counts, too."""
+    """Checks the real time and the memory of one run. The real time includes waiting for the client."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._began_s = time.monotonic()
 
     def check(self, reached_s: float, end_s: float) -> None:
-        """Refuse to go on.
+        """Raise an error if the run must stop.
 
         Raises:
-            ScenarioError: If the run has taken all its time, or the process has all the memory that it may
-                have.
+            ScenarioError: If the run exceeds the limit of real time, or the process the limit of memory.
         """
         limits = self._limits
         if time.monotonic() - self._began_s > limits.wall_s:
             what = f"{limits.wall_s:g} s of computing"
         elif resident_bytes() > limits.memory_bytes and not has_room(limits):
-            what = f"{limits.memory_bytes / 1e9:g} GB of memory, which the whole page may have"
+            what = f"{limits.memory_bytes / 1e9:g} GB of memory, the limit of the whole page"
         else:
             return
         where = f"stopped at {reached_s:.1f} s of {end_s:g} s, after {what}"
-        raise ScenarioError([f"{where}; make it shorter, or run it in a terminal"])
+        raise ScenarioError([f"{where}; reduce the duration, or use fullpipe run in a terminal"])
 
 
 def has_room(limits: Limits) -> bool:
-    """Whether the process has less memory than it may have, after it gave back what it does not use."""
+    """Whether the memory of the process is within its limit, after the return of freed memory."""
     return settled_bytes(limits.memory_bytes) <= limits.memory_bytes
 
 
@@ -200,8 +201,8 @@ def run(scenario: Scenario, seed: int, limits: Limits, out: Path | None = None) 
     """Run a scenario within limits; see `fullpipe.run`.
 
     Raises:
-        ScenarioError: If it takes too much; nothing is kept then.
-        FullpipeError: If it cannot be run or kept.
+        ScenarioError: If the run exceeds a limit; the run is then not stored.
+        FullpipeError: If the scenario cannot be run, or the run cannot be stored.
     """
     watch = Watch(limits)
     with only_own_files():

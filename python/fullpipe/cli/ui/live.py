@@ -1,4 +1,4 @@
-"""Runs while a slider moves, one seed or several."""
+"""Runs that the page shows while they execute, with one seed or several seeds."""
 
 from __future__ import annotations
 
@@ -27,24 +27,25 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.validation.over import HEADLINES
 
-# Runs while the page watches: samples as they are taken, and a summary at the end.
+# Live runs: the page receives samples during a run, and a summary at its end.
 
 
 OF_FLOWS = ("goodput_bps", "srtt_s", "cwnd_bytes")
 OF_LINKS = ("backlog_packets",)
-"""Columns of `series` and of `links` that the page draws."""
+"""Columns of the table `links` that the page draws."""
 _EVERY_S = 0.05
-"""Real time between two parts of the samples, if flows are few."""
+"""Minimum real time between two events with samples, in s."""
 _EACH_S = 0.0005
-"""The same for each flow, so that sending takes a tenth of the time: 40 to 60 µs per flow and part."""
+"""Minimum real time between two events with samples, in s per flow. Sending takes 40 to 60 µs per flow and
+event, so that it takes about a tenth of the time."""
 
 
 class BusyError(FullpipeError):
-    """More runs wait than the page lets wait, or the page has no memory for one."""
+    """Too many runs are waiting, or the page has no memory for another run."""
 
 
 class Turns:
-    """Limits the number of runs at a time."""
+    """Limits the number of simultaneous runs."""
 
     def __init__(self, limits: Limits) -> None:
         self._places = CapacityLimiter(limits.at_once)
@@ -52,35 +53,35 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for a place, and keep it within.
+        """Wait until a run may begin. The context counts as one run.
 
         Raises:
-            BusyError: If too many wait already, or the process has all the memory that it may have.
+            BusyError: If too many runs are waiting already, or the process exceeds its limit of memory.
         """
         if self._places.statistics().tasks_waiting >= self._limits.waiting:
             raise BusyError("too many runs wait for their turn; close other tabs of this page, and try again")
-        borrower = object()  # not the task: a stream that its client leaves may be closed by another one
+        borrower = object()  # not the task: another task may close a stream that its client has left
         await self._places.acquire_on_behalf_of(borrower)
         try:
             if not await to_thread.run_sync(has_room, self._limits):
                 most = f"{self._limits.memory_bytes / 1e9:g} GB of memory"
-                raise BusyError(f"the page has all its {most}; wait for other runs, or start it again")
+                raise BusyError(f"the page uses its {most}; wait for other runs, or restart fullpipe ui")
             yield
         finally:
             self._places.release_on_behalf_of(borrower)
 
 
 def event(name: str, data: object) -> bytes:
-    """A server-sent event; bytes are written in base64, all else as JSON."""
+    """A server-sent event. Data of the type bytes is encoded in base64, other data as JSON."""
     text = b64encode(data).decode() if isinstance(data, bytes) else json.dumps(data, allow_nan=False)
     return f"event: {name}\ndata: {text}\n\n".encode()
 
 
 async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> AsyncIterator[bytes]:
-    """The events of a run: `begin`, `samples` several times, `packets` if they are captured, and `end` or
+    """The events of a run: `begin`, `samples` several times, `packets` if packets are captured, and `end` or
     `problem`.
 
-    The run stops when the page reads no further. The last events need no turn.
+    The run stops when the page stops reading events. The last events are sent after other runs may begin.
     """
     run: LiveRun | None = None
     try:
@@ -97,7 +98,7 @@ async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> A
     except FullpipeError as error:
         last = [event("problem", {"problems": str(error).split("\n")})]
     run = None
-    await to_thread.run_sync(has_room, limits)  # what the run had goes back to the system
+    await to_thread.run_sync(has_room, limits)  # return the memory of the run to the system
     for each in last:
         yield each
 
@@ -108,7 +109,7 @@ def _understood(scenario: Scenario, seed: int) -> dict[str, Any]:
 
 
 def _step(run: LiveRun, told: Mapping[str, Any]) -> tuple[float, bytes]:
-    """Run on for a moment, and what was sampled then."""
+    """Continue the run for a moment. Return the simulated time in s, and the new samples."""
     until_s = time.monotonic() + max(_EVERY_S, _EACH_S * len(told["flows"]))
     reached_s = run.advance()
     while reached_s < run.end_s and time.monotonic() < until_s:
@@ -127,7 +128,7 @@ def _last(run: LiveRun, told: Mapping[str, Any]) -> list[bytes]:
 def wide(
     tables: Mapping[str, pl.DataFrame], flows: Sequence[str], links: Sequence[str]
 ) -> dict[str, pl.Series]:
-    """Samples side by side, at all times at which any flow or link was sampled.
+    """Samples of all flows and links, with a row per time at which a flow or link was sampled.
 
     Returns:
         `time_s`, and `COLUMN/NUMBER` for every column of every flow and link.
@@ -154,7 +155,7 @@ def wide(
 def _parts(
     table: pl.DataFrame, key: str, names: Sequence[str], columns: tuple[str, ...]
 ) -> dict[tuple[tuple[str, ...], int], pl.DataFrame]:
-    """The samples of each flow or link, by their columns and its number."""
+    """The samples of each flow or link, by the names of the columns and the index of the flow or link."""
     if not names:
         return {}
     rows = table.select(key, "time_s", *columns)
@@ -167,7 +168,7 @@ def _packets(run: Run, told: Mapping[str, Any]) -> bytes:
     return packets_of(run.scenario, run.packets, [flow["name"] for flow in told["flows"]])
 
 
-# One scenario with many seeds: the mean of every metric, with its interval.
+# Means of every metric over many seeds of one scenario, with confidence intervals.
 
 
 _COLUMNS = ("of", "metric", "unit", "n", "mean", "low", "high")
@@ -177,7 +178,7 @@ async def means(scenario: Scenario, seeds: int, limits: Limits, turns: Turns) ->
     """The events of a scenario with the seeds 1 to `seeds`: `progress` after every run, and `end` or
     `problem`.
 
-    It stops when the page reads no further.
+    The runs stop when the page stops reading events.
     """
     try:
         runs: list[Run] = []

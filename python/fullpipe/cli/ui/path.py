@@ -1,4 +1,4 @@
-"""The drawing of a network for the page: nodes, links and routes of flows."""
+"""Data from which the page draws a network: nodes, links and routes of flows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fullpipe.scenario.model.topology import Dumbbell
 from fullpipe.scenario.network.parts import Hop, Link, Port
 
 _MOST_ROUTES = 24
-"""Routes that are drawn, each of a line of the figures."""
+"""Maximum number of drawn routes. A route has the colour of its flows in the figures."""
 _MOST_PARTS = 60
-"""Nodes, and links, that a drawing has room for."""
+"""Maximum number of drawn nodes, and of drawn links."""
 
 
 def path_of(scenario: Scenario, network: Network, line_of: Mapping[str, int]) -> dict[str, Any]:
-    """Return the drawing of a network, with nodes by their indices.
+    """Return the data for the drawing of a network. Nodes are given by their indices.
 
     Args:
         scenario: The scenario of the network.
@@ -28,10 +28,11 @@ def path_of(scenario: Scenario, network: Network, line_of: Mapping[str, int]) ->
         line_of: Index of the line in figures, by the name of the flow.
 
     Returns:
-        shape: "dumbbell" if all flows share one link, "graph" otherwise; links: the first of them, with their
-        nodes; of a graph that is small enough, nodes with columns `x` and places `y` in them around 0; cells:
-        the edges over the air; routes: lines of figures, each with the nodes that its flows cross; rtts_s:
-        the shortest and the longest round trip of flows at the beginning while no packet waits.
+        shape: "dumbbell" if all flows share one link, "graph" otherwise; links: the first `_MOST_PARTS`
+        links, with their nodes; rtts_s: the shortest and the longest base RTT of the flows at the beginning
+        of the run. A graph that is small enough also has nodes: column `x`, and position `y` in the column
+        around 0; cells: the edges over the air; routes: indices of lines in figures, each with the nodes that
+        its flows cross.
     """
     is_dumbbell = isinstance(scenario.topology, Dumbbell) and not network.media
     is_whole = max(len(network.nodes), len(network.links)) <= _MOST_PARTS
@@ -90,7 +91,7 @@ def _link(link: Link) -> dict[str, Any]:
 
 
 def _holds(link: Link) -> str:
-    """When the rate of a link holds, in words; empty if always."""
+    """For which time the rate of a link is valid: "on average" or "at first"; empty if always."""
     if link.frames or (link.trace and link.trace.kind == "mahimahi"):
         return "on average"
     return "at first" if rate_varies(link) else ""
@@ -101,7 +102,7 @@ def _port(port: Port) -> dict[str, Any]:
 
 
 def _queue(hop: Hop) -> str:
-    """The queue in words."""
+    """The kind of a queue, or the size of a drop-tail queue; empty without a queue or size."""
     queue = hop.queue
     if queue is None:
         return ""

@@ -1,7 +1,7 @@
 """Scores of calls, pages and videos of stored runs, for the list of runs.
 
 Scores of calls are computed from the index of the store. The index has neither transfers nor videos, so
-scores of pages and videos are read from the runs that are shown.
+scores of pages and videos are computed from the tables of the runs in the visible part of the list.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from fullpipe.scenario.model.flows import Flow
 
 OF_CALLS = "call_score"
 READ: Mapping[str, str] = {"page_p50": "web", "stall_ratio": "video"}
-"""Metrics that are read from runs, and the workload that each is of."""
+"""Metrics that are computed from the tables of a run, each with the workload that it needs."""
 _KEY = ("digest", "engine", "seed")
 _HAS = {name: f"has {kind}" for name, kind in READ.items()}
-"""Columns that say which runs have such a workload."""
+"""Columns, by metric, that say whether a run has the workload of the metric."""
 SCORES = {OF_CALLS: pl.Float64, **dict.fromkeys(_HAS.values(), pl.Boolean)}
 """Columns that `with_scores` adds."""
 _MOST_READ = 2_000
-"""Runs that are read to sort by one of them; each takes about a millisecond."""
+"""Maximum number of runs that are read to sort by a metric of `READ`. Each run takes about 1 ms."""
 _Flows = TypeAdapter(list[Flow])
 _MEASURE = {measure.name: measure for measure in MEASURES}
 _Scores = Mapping[str, float | None]
 
 
 def with_scores(runs: pl.DataFrame, stored: StoredRuns) -> pl.DataFrame:
-    """The table of runs with the scores of calls, and with which runs have pages and videos."""
+    """The table of runs with columns for the score of calls, and for whether runs have pages and videos."""
     specs = stored.specs
     calls = _with_workload(specs, "voip")
     there = {
@@ -50,7 +50,7 @@ def with_scores(runs: pl.DataFrame, stored: StoredRuns) -> pl.DataFrame:
 
 
 def _with_workload(specs: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Those of the scenarios that have a flow with such a workload."""
+    """The scenarios that have a flow with a workload of this kind."""
     return specs.filter(pl.col("spec").str.contains(f'"kind": "{kind}"', literal=True))
 
 
@@ -58,8 +58,8 @@ def _scores_of_calls(flows: pl.DataFrame, specs: pl.DataFrame) -> pl.DataFrame:
     """The mean score of the calls of each run.
 
     Args:
-        flows: The rows of flows of some runs.
-        specs: The scenarios of those runs.
+        flows: Rows of the table `flows`, of all runs with calls.
+        specs: The scenarios of these runs.
     """
     frames = [
         (digest, name, frame_s)
@@ -74,7 +74,7 @@ def _scores_of_calls(flows: pl.DataFrame, specs: pl.DataFrame) -> pl.DataFrame:
 
 @lru_cache(256)
 def _frames_s(text: str) -> Mapping[str, float]:
-    """See `call_frames_s`; nothing of flows that are none."""
+    """The result of `call_frames_s` for flows as JSON text; empty if the flows are not valid."""
     try:
         return call_frames_s(_Flows.validate_json(text))
     except ValidationError:
@@ -82,10 +82,10 @@ def _frames_s(text: str) -> Mapping[str, float]:
 
 
 class ReadScores:
-    """Scores of pages and videos. Each run is read once.
+    """Scores of pages and videos. The tables of each run are read once.
 
     Args:
-        load: Gives the run of a digest, a seed and an engine.
+        load: Function that reads the run with a digest, a seed and an engine.
     """
 
     def __init__(self, load: Callable[[str, str, str], Run]) -> None:
@@ -93,31 +93,31 @@ class ReadScores:
         self._known: dict[tuple[str, ...], _Scores] = {}
 
     def to_sort(self, runs: pl.DataFrame, by: str) -> pl.DataFrame:
-        """The runs with the column by which they are to be sorted.
+        """The runs with the column `by`, for sorting.
 
         Raises:
-            ScenarioError: If it would be read from too many of them.
+            ScenarioError: If more than `_MOST_READ` runs would have to be read for the column.
         """
         if by not in self._there(runs):
             return runs
         unread = sum(key not in self._known for key in self._keys(runs, by))
         if unread > _MOST_READ:
-            told = f"sort: {by} is read from each run, and {unread:,} are more than {_MOST_READ:,}"
-            raise ScenarioError([f"{told}; choose fewer by the filters"])
+            told = f"sort: {by} must be read from {unread:,} runs, at most {_MOST_READ:,} are allowed"
+            raise ScenarioError([f"{told}; select fewer runs with the filters"])
         return self._with(runs, [by])
 
     def shown(self, rows: pl.DataFrame, runs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
-        """The rows that are shown of some runs, and the columns of the metrics that some of those have."""
+        """The shown rows with their scores, and the columns of scores that at least one of the runs has."""
         of_calls = [OF_CALLS] if runs[OF_CALLS].count() else []
         read = self._with(rows, self._there(runs))
         return read, [*of_calls, *self._there(runs)]
 
     def _there(self, runs: pl.DataFrame) -> list[str]:
-        """The metrics that some runs have, or may have as they have not been read."""
+        """The metrics that at least one run has, or may have because it has not been read yet."""
         return [name for name in READ if any(self._may_have(key, name) for key in self._keys(runs, name))]
 
     def _with(self, runs: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-        """The runs with columns for some metrics, which are read unless they are known."""
+        """The runs with columns for the metrics `names`. Runs that have not been read yet are read."""
         wanted = dict.fromkeys(key for name in names for key in self._keys(runs, name))
         self._known |= {key: self._scores(key) for key in wanted if key not in self._known}
         rows = [self._known.get(key, {}) for key in _keys(runs)]
@@ -133,7 +133,7 @@ class ReadScores:
 
     def _scores(self, key: tuple[str, ...]) -> _Scores:
         digest, engine, seed, _ = key
-        with suppress(ResultError):  # damaged, or gone
+        with suppress(ResultError):  # the run is damaged or was deleted
             run = self._load(digest, seed, engine)
             group = Group(run.flows, Whole(run))
             return {name: _MEASURE[name].value(group) for name in READ}
@@ -141,5 +141,5 @@ class ReadScores:
 
 
 def _keys(runs: pl.DataFrame) -> Iterator[tuple[str, ...]]:
-    """Keys of runs: their place in the store and their start, as a later run may take the same place."""
+    """Keys of runs: digest, engine, seed and start time. A later run may replace a run in the store."""
     return (tuple(map(str, row)) for row in runs.select(*_KEY, "started").iter_rows())

@@ -1,4 +1,4 @@
-"""The runs of a store: which there are, by the index, and single ones by what was run."""
+"""The list of stored runs for the page, read from the index, and data of single stored runs."""
 
 from __future__ import annotations
 
@@ -42,48 +42,50 @@ from fullpipe.validation.compare.side import Side
 from fullpipe.validation.over import HEADLINES
 
 _SETTLED_NS = 2_000_000_000
-"""A folder that changed so short a time ago may change again without another date."""
+"""Age in ns from which the date of a folder is reliable. A younger folder may change within the same date."""
 _MOST_ROWS = 200
-"""Most rows of a response."""
+"""Maximum number of rows of a response."""
 _MOST_VALUES = 40
-"""Most values of a filter."""
+"""Maximum number of values that a filter offers."""
 _MOST_SAMPLES = 4_000_000
-"""Numbers of the samples of a run that are sent; of more, the smallest and the largest of groups."""
+"""Maximum number of sample values that are sent. With more, groups of rows are reduced to their extremes."""
 _MOST_PACKETS_BYTES = 500_000_000
-"""Largest file of captured packets that is read."""
+"""Maximum size of a file of captured packets that is read."""
 _TOO_MANY_POINTS = (
-    f"packets were captured at more than {MOST_POINTS} points, and the page draws no more; "
-    "fullpipe export writes them"
+    f"packets were captured at more than {MOST_POINTS} points, the most that the page draws; "
+    "write the packets with fullpipe export"
 )
-_TOO_MANY_PACKETS = "more packets were captured than the page can read; fullpipe export writes them"
+_TOO_MANY_PACKETS = (
+    "more packets were captured than the page can read; write the packets with fullpipe export"
+)
 _TOO_FEW = (
-    "a verdict takes two seeds or more that both scenarios have; run more seeds of both: "
+    "a verdict needs at least two seeds that both scenarios have; run more seeds of both scenarios: "
     "fullpipe run FILE --seeds 20"
 )
 _ONE_SCENARIO = (
     "both runs are of one scenario, so there is no difference to judge; choose runs of two scenarios"
 )
-_ITS_SEEDS = ", or measure how much its seeds differ: fullpipe run FILE --seeds 20"
-_TOO_FEW_READ = "a verdict takes two runs or more of each, and what was read from a file is one"
+_ITS_SEEDS = ", or measure how much the seeds of the scenario differ: fullpipe run FILE --seeds 20"
+_TOO_FEW_READ = "a verdict needs at least two runs of each scenario, and an imported file is one run"
 _READ_ID = re.compile(rf"/({'|'.join(READ)})$", re.MULTILINE)
 _MOST_SEEDS = 200
-"""Runs of each side of a comparison."""
+"""Maximum number of runs per side of a comparison, and of runs in a report."""
 _SUMMED = {
     "goodput_bps": together_of_rows(),
     "rtt_mean_s": pl.col("rtt_mean_s").filter(~are_datagrams() | are_datagrams().all()).mean(),
     "retransmitted_packets": pl.col("retransmitted_packets").sum(),
 }
-"""Columns of the list over all flows of a run. The RTT is over connections, if the run has any."""
+"""Columns of the list that summarise all flows of a run. The RTT is a mean over connections, if any."""
 _NAMED = ("scenario", "engine", "seed")
 _HIDDEN = ("digest", "folder")
 _NEWEST_FIRST = "-started"
 _FILTERED = ("scenario", "engine")
-"""Columns with a filter, besides those of swept paths."""
+"""Columns with a filter, in addition to the columns of swept paths."""
 
 
 @dataclass
 class KeptRuns:
-    """The runs of a store as the page shows them."""
+    """The runs of a store, as data for the page."""
 
     root: Path
     _runs: pl.DataFrame | None = None
@@ -96,19 +98,20 @@ class KeptRuns:
         self._scores = ReadScores(self._load)
 
     def prepare(self) -> None:
-        """Read the store. Requests report its errors."""
+        """Read the index of the store. Errors are suppressed, as the next request for runs reports them."""
         with suppress(FullpipeError, OSError):
             self._table()
 
     def listed(self, asked: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-        """Some rows of the table of runs, and by what the others can be chosen.
+        """A part of the table of runs, with the filters by which runs can be selected.
 
         Args:
             asked: `where`: texts "COLUMN=VALUE"; `name`: a part of the name of the scenario; `sort`: a
-                column, with a minus in front downwards; `from`: the first row.
+                column, descending if it begins with a minus; `from`: the index of the first row.
 
         Raises:
-            ScenarioError: If a column is unknown, `from` no number, or too much is to be read to sort.
+            ScenarioError: If a column is unknown, `from` is not a number, or too many runs must be read to
+                sort.
         """
         runs, damaged = self._table()
         paths = runs.columns[: runs.columns.index("scenario")]
@@ -129,10 +132,10 @@ class KeptRuns:
         }
 
     def run(self, digest: str, seed: str, engine: str) -> dict[str, Any]:
-        """One run: what is known of it beforehand, and what came out.
+        """One run: the properties of its scenario, and its results.
 
         Raises:
-            NoRunError: If there is none.
+            NoRunError: If the store has no such run.
         """
         run = self._load(digest, seed, engine)
         told = {
@@ -145,10 +148,10 @@ class KeptRuns:
         return {"begin": _begin(run), "end": summary(run), "meta": told}
 
     def samples(self, digest: str, seed: str, engine: str) -> bytes:
-        """The samples of a run: see `packed`.
+        """The samples of a run, in the format of `packed`.
 
         Raises:
-            NoRunError: If there is none.
+            NoRunError: If the store has no such run.
         """
         run = self._load(digest, seed, engine)
         begin = _begin(run)
@@ -156,11 +159,11 @@ class KeptRuns:
         return packed(extremes(columns, _MOST_SAMPLES // max(len(columns), 1)))
 
     def packets(self, digest: str, seed: str, engine: str, since_s: float) -> bytes:
-        """The captured packets of a run from a time on: see `packets_of`.
+        """The packets of a run that were captured from `since_s` on, in the format of `packets_of`.
 
         Raises:
-            NoRunError: If there is none.
-            ScenarioError: If it has too many for this.
+            NoRunError: If the store has no such run.
+            ScenarioError: If the run has too many packets or capture points for the page.
         """
         run = self._load(digest, seed, engine)
         if len(run.scenario.record.packets or ()) > MOST_POINTS:
@@ -172,12 +175,13 @@ class KeptRuns:
         return packets_of(run.scenario, run.packets, names, since_s)
 
     def compared(self, ids: object) -> dict[str, Any]:
-        """A verdict for every metric of two scenarios, over the seeds that both have, and the command that
-        says the same; empty if there is none.
+        """A verdict for every metric of two scenarios, over the seeds that both scenarios have.
+
+        The result has the command that makes the same comparison, or "" if no command does.
 
         Raises:
-            NoRunError: If one is not there.
-            ScenarioError: If they cannot be compared.
+            NoRunError: If the store lacks one of the runs.
+            ScenarioError: If the scenarios cannot be compared.
         """
         return self._verdicts(self._pairs(ids))
 
@@ -192,25 +196,25 @@ class KeptRuns:
         try:
             found = told(compare_variants(variants[0], variants[1], shown))
         except ValueError as error:
-            raise ScenarioError([f"these cannot be compared: {error}"]) from None
+            raise ScenarioError([f"the scenarios cannot be compared: {error}"]) from None
         along = taken_along(names, found["seeds"], self.root, engines[0])
         has_command = engines[0] == engines[1] and engines[0] not in READ
         return {**found, **along, **({} if has_command else {"command": ""})}
 
     def report_of_verdicts(self, ids: object, question: str = "") -> str:
-        """The page of a report about two scenarios against each other, with all their runs.
+        """The HTML page of a report that compares two scenarios, with all their runs.
 
         Raises:
-            NoRunError: If one is not there.
-            ScenarioError: If they cannot be compared.
+            NoRunError: If the store lacks one of the runs.
+            ScenarioError: If the scenarios cannot be compared.
         """
         chosen = self._pairs(ids)
         return verdicts_page(self._verdicts(chosen), [run for runs in chosen for run in runs], question)
 
     def _pairs(self, ids: object) -> list[list[Run]]:
-        """The runs of two scenarios with the seeds that both have."""
+        """The runs of two scenarios, of the seeds that both scenarios have."""
         if not isinstance(ids, list) or len(ids) != 2 or not all(isinstance(each, str) for each in ids):
-            raise ScenarioError(["runs: expected two"])
+            raise ScenarioError(["runs: expected the IDs of two runs"])
         is_read = _READ_ID.search("\n".join(ids))
         if len({(digest, engine) for digest, _, engine in map(_parts, ids)}) == 1:
             raise ScenarioError([_ONE_SCENARIO if is_read else _ONE_SCENARIO + _ITS_SEEDS])
@@ -221,23 +225,23 @@ class KeptRuns:
         return [[side[seed] for seed in both] for side in sides]
 
     def report(self, ids: Any, question: str = "") -> str:
-        """The page of a report about runs, as one HTML file.
+        """The HTML page of a report about runs.
 
         Raises:
-            NoRunError: If one is not there.
-            ScenarioError: If none is named, or too many are.
+            NoRunError: If the store lacks one of the runs.
+            ScenarioError: If `ids` has no run, or more than `_MOST_SEEDS` runs.
         """
         if (
             not isinstance(ids, list)
             or not 1 <= len(ids) <= _MOST_SEEDS
             or not all(isinstance(e, str) for e in ids)
         ):
-            raise ScenarioError([f"runs: expected 1 to {_MOST_SEEDS}"])
+            raise ScenarioError([f"runs: expected the IDs of 1 to {_MOST_SEEDS} runs"])
         runs = [self._load(*_parts(each)) for each in ids]
         return html(page_of(runs, question=question, is_one=True), Budget().samples)
 
     def _seeds(self, digest: str, seed: str, engine: str) -> dict[int, Run]:
-        """The runs of a scenario by an engine, by their seeds: those of the content and model of one seed."""
+        """The runs of a scenario and engine, by seed. They have the same content and model as run `seed`."""
         runs, _ = self._table()
         rows = runs.filter(pl.col("digest") == digest, pl.col("engine") == engine)
         alike = ["content", "model_version"]
@@ -253,11 +257,11 @@ class KeptRuns:
         if not is_name:
             raise NoRunError("no such run")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an older run has no checksums, which no one here can mend
+            warnings.simplefilter("ignore")  # older runs have no checksums, and the page cannot change that
             return Run.load(Store(self.root).folder(digest, engine, int(seed)))
 
     def _table(self) -> tuple[pl.DataFrame, list[str]]:
-        """The table of runs, by the index, read again if a folder of the store has another date."""
+        """The table of runs from the index. It is read again if the date of a folder of the store changes."""
         with self._lock:
             dates, now_ns = _dates(self.root), time.time_ns()
             if self._runs is None or dates != self._dates:
@@ -271,12 +275,12 @@ class KeptRuns:
 
 
 def _is_read(run: Run) -> bool:
-    """Whether a run was read from a file: its scenario has flows, and a path that stands for any."""
+    """Whether a run was imported from a file. The network path of its scenario is then only a placeholder."""
     return run.meta.engine.name in READ
 
 
 def _otherwise(run: Run) -> list[str]:
-    """Columns with another meaning than usual, one line per reason."""
+    """Notes on columns that the engine measures in another way than usual, one line per reason."""
     reasons: dict[str, list[str]] = {}
     for name, what in run.meta.otherwise.items():
         reasons.setdefault(what, []).append(name)
@@ -284,8 +288,10 @@ def _otherwise(run: Run) -> list[str]:
 
 
 def _begin(run: Run) -> dict[str, Any]:
-    """Facts of a run that need no results, for the flows and links of its tables: those of other engines
-    may differ from the scenario's."""
+    """Properties of a run that need no results, for the flows and links in its tables.
+
+    With engines other than native, these flows and links may differ from those of the scenario.
+    """
     begin = understood(run.scenario, run.meta.seed, run.flows.select("flow", "cca").rows())
     if _is_read(run):
         begin |= {"path": {"shape": "unknown", "links": []}, "expected": [], "marks": {}, "command": ""}
@@ -299,8 +305,11 @@ def _begin(run: Run) -> dict[str, Any]:
 
 
 def extremes(columns: Mapping[str, pl.Series], most: int) -> Mapping[str, pl.Series]:
-    """Columns with at most `most` rows: the smallest and the largest number of each group of rows, in
-    turns, at the times of the group's first two rows."""
+    """Columns reduced to about `most` rows: two rows per group of consecutive rows.
+
+    The first row has the minima of the group, at its first time. The second row has the maxima, at the
+    middle of the group's time span.
+    """
     rows = max((len(column) for column in columns.values()), default=0)
     if rows <= most:
         return columns
@@ -317,7 +326,7 @@ def extremes(columns: Mapping[str, pl.Series], most: int) -> Mapping[str, pl.Ser
 
 
 def _dates(root: Path) -> Mapping[str, int]:
-    """When each folder of the store was last changed."""
+    """Time of the last change of each folder of the store, in ns."""
     if not root.is_dir():
         return {}
     with os.scandir(root) as entries:
@@ -326,7 +335,7 @@ def _dates(root: Path) -> Mapping[str, int]:
 
 
 def _of_store(root: Path) -> pl.DataFrame:
-    """Every run, with what is summed up of its flows; none if there is no folder yet."""
+    """A row per run, with the columns `_SUMMED` over its flows; empty if the store does not exist yet."""
     if not root.is_dir():
         schema = dict.fromkeys(("scenario", "engine", "started", *_HIDDEN), pl.String)
         of_none = {"seed": pl.Int64, **dict.fromkeys(_SUMMED, pl.Float64), **SCORES}
@@ -340,7 +349,7 @@ def _chosen(runs: pl.DataFrame, where: Sequence[str], name: str) -> pl.DataFrame
     for text in where:
         column, _, value = text.partition("=")
         if column not in runs.columns:
-            raise ScenarioError([f"where: no run has {column}"])
+            raise ScenarioError([f"where: no run has the column {column}"])
         wanted.setdefault(column, set()).add(value)
     for column, texts in wanted.items():
         right = [value for value in runs[column].unique() if value_text(value) in texts]
@@ -353,13 +362,13 @@ def _sorted(runs: pl.DataFrame, by: str) -> pl.DataFrame:
     if not column:
         return runs
     if column not in runs.columns:
-        raise ScenarioError([f"sort: no run has {column}"])
+        raise ScenarioError([f"sort: no run has the column {column}"])
     down = [by.startswith("-"), False]
     return runs.sort([column, "seed"], descending=down, nulls_last=True, maintain_order=True)
 
 
 def _filter(runs: pl.DataFrame, column: str) -> dict[str, Any]:
-    """The values of a column, the most frequent first, and how many others there are."""
+    """The most frequent values of a column with their numbers of runs, and the number of other values."""
     counts = runs[column].drop_nulls().value_counts(sort=True)
     values = [[value_text(value), count] for value, count in counts.head(_MOST_VALUES).iter_rows()]
     return {"column": column, "values": values, "others": max(0, counts.height - _MOST_VALUES)}

@@ -1,4 +1,4 @@
-"""A run as the page shows it."""
+"""Data with which the page shows a run: samples, packets, reference lines, and lines of figures."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from fullpipe.report.svg.marks import of_flows
 from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.link.queues import DropTail
 
-# Columns of numbers as bytes: a header in JSON, then 4-byte floats, low byte first, column by column.
+# Binary format of columns of numbers, little-endian:
 #
-# 4 bytes length of the header, low byte first, a multiple of 4 header {"rows": 100, "columns": ["time_s",
-# "goodput/0"]} and spaces columns each of so many floats, NaN where nothing was measured
+# - 4 bytes: length of the header in bytes, a multiple of 4;
+# - header in JSON, such as {"rows": 100, "columns": ["time_s", "goodput/0"]}, padded with spaces;
+# - one column after the other, each with `rows` 4-byte floats; NaN is a missing value.
 
 
 _FLOAT = np.dtype("<f4")
@@ -33,10 +34,10 @@ _ALIGNED = 4
 
 
 def packed(columns: Mapping[str, pl.Series]) -> bytes:
-    """Columns of the same length as bytes.
+    """Encode columns of equal length in the binary format above.
 
     Raises:
-        ValueError: If they are not of the same length.
+        ValueError: If the columns have different lengths.
     """
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
@@ -47,36 +48,36 @@ def packed(columns: Mapping[str, pl.Series]) -> bytes:
     return b"".join([len(header).to_bytes(4, "little"), header, *parts])
 
 
-# Captured packets as columns: what the page draws in a lane for every point of capture.
-
-
+# Captured packets as columns. The page draws them in one lane per capture point.
 MOST_PACKETS = 400_000
-"""Captures that are sent at once."""
+"""Maximum number of captured packets in a response."""
 _KINDS = {"data": 0, "datagram": 0, "reply": 0, "ack": 1}
-"""Data, or an ACK without; 2: a connection that opens."""
+"""Codes of packets: 0 with payload, 1 for an ACK without payload. Other kinds, such as SYN, have code 2."""
 _PART = 1 << 20
-"""Unit of byte positions. Positions are units and a rest, as a 4-byte float is exact up to 16 units."""
+"""Bytes per unit of byte positions. A position is sent as units and a remainder, as 4-byte floats are exact
+only up to 16 units."""
 
 
 def lanes_of(scenario: Scenario, network: Network) -> list[str]:
-    """Points at which a scenario captures packets, from the sender to the receiver."""
+    """Capture points of a scenario, ordered from the sender to the receiver."""
     return points_in_order(network, scenario.record.packets or ())
 
 
 def packets_of(scenario: Scenario, packets: pl.DataFrame, flows: Sequence[str], since_s: float = 0) -> bytes:
-    """The first `MOST` captures from a time on, in the order of time: see `packed`.
+    """The first `MOST_PACKETS` captured packets from a time on, in the order of time, as by `packed`.
 
     Args:
-        scenario: What was run.
-        packets: Its table.
-        flows: Flows that have a number on the page; all others have the next one.
-        since_s: Where to begin.
+        scenario: The scenario of the run.
+        packets: The table `packets` of the run.
+        flows: Flows of the page, numbered in their order. All other flows share the next number.
+        since_s: Time of the first packet, in s.
 
     Returns:
-        second, fraction: the time, as a sum; takes_s: until the next point, NaN if there is none; lane, to:
-        numbers of both points in `lanes_of`; flow; is_reply: from the receiver; kind: see `_KINDS`;
-        is_again, is_lost, is_marked; high, low: of the first byte, or of the byte that is acknowledged, in
-        parts of `_PART` and the rest; len: payload.
+        second, fraction: the time in s, as a sum; takes_s: time in s to the next capture point, NaN if there
+        is none; lane, to: indices of the two points in `lanes_of`; flow: number of the flow; is_reply:
+        whether the receiver sent the packet; kind: code from `_KINDS`; is_again (retransmitted), is_lost,
+        is_marked; high, low: position of the first byte, or of the acknowledged byte, in units of `_PART` and
+        a remainder; len: payload in bytes.
     """
     network = resolve(scenario)
     lanes, lane_type = lanes_of(scenario, network), pl.Float64
@@ -103,17 +104,17 @@ def packets_of(scenario: Scenario, packets: pl.DataFrame, flows: Sequence[str], 
     return packed(columns.to_dict())
 
 
-# Reference lines of the page's figures: values of theory that hold for every line of a figure.
+# Reference lines of the page's figures: theoretical values that are valid for every line of a figure.
 
 
 def marks_of(network: Network, rows: Sequence[Expected], links: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The reference line of each figure, by the column of samples that it draws and in its unit.
+    """The reference line of each figure, by the column of samples that the figure draws, in its unit.
 
-    A figure has none if its lines differ in the value, or if the value of one is unknown.
+    A figure has no reference line if the value differs between its lines, or is unknown for one of them.
 
     Args:
         network: The network of all flows.
-        rows: What theory expects on it.
+        rows: Values that theory expects on the network.
         links: Names of the links whose queues are drawn.
     """
     tcp = [routed for routed in network.flows if routed.flow.cca]
@@ -140,7 +141,7 @@ def marks_of(network: Network, rows: Sequence[Expected], links: Sequence[str]) -
 
 
 def _full_packets(network: Network, name: str) -> float | None:
-    """Packets in a full queue; None if their sizes decide how many those are."""
+    """Number of packets in a full queue; None if the number depends on the sizes of the packets."""
     number, hop = next(each for each in enumerate(network.hops) if each[1].name == name)
     if isinstance(hop.queue, DropTail) and hop.queue.packets is not None:
         return buffer_packets(hop, 1)
@@ -150,32 +151,30 @@ def _full_packets(network: Network, name: str) -> float | None:
     return None if has_acks or len(sizes) != 1 or 0 in sizes else buffer_packets(hop, sizes.pop())
 
 
-# The lines of the page's figures: one per flow or, of many flows, one per algorithm.
-
-
+# The lines of the page's figures: one per flow or, with many flows, one per algorithm.
 MOST_LINES = 12
-"""Flows that have a line each."""
+"""Maximum number of flows for which each flow has a line of its own."""
 _MSS_BYTES = 1_448
-"""Entry of a flow that the scenario does not name."""
+"""MSS that is assumed for a flow that the scenario does not name."""
 
 
 class Drawn(NamedTuple):
-    """A flow, and what it has in common with those that share its line."""
+    """A flow, with the properties that flows on the same line of a figure share."""
 
     name: str
     cca: str | None
     kind: str
-    """Its algorithm and its workload, as far as there are both."""
+    """Algorithm and workload of the flow, such as "cubic web"; without the workload if it is bulk."""
     is_upload: bool
     mss_bytes: int
 
 
 def drawn(network: Network, flows: Iterable[tuple[str, str | None]] | None = None) -> list[Drawn]:
-    """Every flow.
+    """All flows, with the properties of their lines.
 
     Args:
-        network: What the scenario says of them.
-        flows: Names and algorithms of the flows that were measured. Left out: those of the scenario.
+        network: The network of the scenario.
+        flows: Names and algorithms of the measured flows; if None, the flows of the scenario.
     """
     known = {routed.name: routed for routed in network.flows}
     if flows is None:
@@ -195,8 +194,8 @@ def _drawn(name: str, cca: str | None, routed: RoutedFlow | None) -> Drawn:
 def lines_of(flows: Sequence[Drawn]) -> tuple[list[dict[str, Any]], list[int]]:
     """The lines with their looks, and the number of the line of each flow.
 
-    Up to `MOST` flows have a line each. More flows share the line of their algorithm and workload. Uploads
-    and downloads have lines of their own, as have flows with different segment sizes.
+    Up to `MOST_LINES` flows have a line each. More flows share a line if they have the same algorithm,
+    workload, direction and MSS.
     """
     keys: list[tuple[Any, ...]] = [
         (number,) if len(flows) <= MOST_LINES else (flow.kind, flow.is_upload, flow.mss_bytes)
@@ -217,7 +216,10 @@ def lines_of(flows: Sequence[Drawn]) -> tuple[list[dict[str, Any]], list[int]]:
 
 
 def _label(key: tuple[Any, ...], group: Sequence[Drawn], keys: Iterable[tuple[Any, ...]]) -> str:
-    """The name of a single flow; of several their kind, what differs from other lines of it, and a count."""
+    """The label of a line: the name of a single flow, or the kind and number of its flows.
+
+    The direction and the MSS are added if lines of the same kind differ in them.
+    """
     if len(group) == 1:
         return group[0].name
     kind, is_upload, mss_bytes = key
@@ -230,7 +232,7 @@ def _label(key: tuple[Any, ...], group: Sequence[Drawn], keys: Iterable[tuple[An
     return f"{', '.join(words)} ×{len(group)}"
 
 
-# The command line that does what the page did.
+# The command line that repeats a run of the page.
 
 
 _BASE = "single-cubic"
@@ -238,9 +240,9 @@ _TOP = ("duration", "warmup", "flows", "tcp", "record")
 
 
 def command_of(scenario: Scenario, seed: int) -> str:
-    """A command that makes the same run without any file; empty if there is none, or none that is short.
+    """A command that makes the same run without a scenario file; empty if no such command is found.
 
-    It begins with a scenario that comes with fullpipe and sets what differs.
+    The command runs a bundled scenario, and sets all values that differ from it.
     """
     base = Scenario.named(_BASE)
     values = dict(_changes(base.to_dict(), scenario.to_dict()))
@@ -269,7 +271,7 @@ def inline(value: Any) -> str:
 
 
 def _changes(base: Mapping[str, Any], tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Paths with their values where a scenario differs from the base."""
+    """Paths and values in which a scenario differs from the base scenario."""
     there, wanted = base["topology"], tree["topology"]
     for key in _TOP:
         if key in tree and tree[key] != base.get(key):
@@ -282,26 +284,24 @@ def _changes(base: Mapping[str, Any], tree: Mapping[str, Any]) -> Iterator[tuple
             yield f"topology.{key}", value
 
 
-# What is known of a scenario before it is run: its path, what theory expects, and what makes it again.
-
-
+# Properties of a scenario that need no run: its network, theoretical values, and the command of the run.
 MOST_LINKS = 3
-"""Links that are drawn over time."""
+"""Maximum number of links that are drawn over time."""
 
 
 def understood(
     scenario: Scenario, seed: int, measured: Sequence[tuple[str, str | None]] | None = None
 ) -> dict[str, Any]:
-    """A scenario without a sweep as the page shows it, in base units.
+    """The data with which the page shows a scenario without a sweep, in base units.
 
     Args:
-        scenario: What is shown.
-        seed: Of its run.
-        measured: Names and algorithms of the flows that a run has. Left out: those of the scenario.
+        scenario: The scenario to show.
+        seed: Seed of the run.
+        measured: Names and algorithms of the flows of a run; if None, the flows of the scenario.
 
     Returns:
-        Among others, `flows`: every flow with the number of its line; `lines`: of the figures, with their
-        looks; `marks`: reference lines of the figures, if the run has the flows of the scenario.
+        Keys include `flows`: every flow with the number of its line; `lines`: the lines of the figures, with
+        their looks; `marks`: the reference lines of the figures, if the run has the flows of the scenario.
     """
     network = resolve(scenario)
     flows = drawn(network, measured)
