@@ -69,17 +69,27 @@ print(json.dumps([plan(scenario)["links"][0]["impairments"], "Interruption" in f
 
 
 def test_an_application(tmp_path: Path) -> None:
+    """Without compiling it: the registry says what it would."""
     root = copy(tmp_path / "copy", ["crates/simulation", "python"])
     assert perform(root, steps(*APPLICATION)) == printed("Application")
     program = """
 import json
+from fullpipe import _native
+def param(name, unit):
+    bounds = {"min": 1, "max": 1e15}
+    kind = {"unit": unit, "kind": "whole", "required": True, **bounds}
+    return {"name": name, "doc": "A quantity.", "label": "", **kind}
+params = [param("interval_ns", "ns"), param("size_bytes", "bytes")]
+found = _native.registry()
+found["applications"].append({"name": "messages", "title": "Messages", "params": params})
+_native.registry = lambda: found
 from fullpipe import Scenario
 from fullpipe.engines.native.plan import plan
 workload = {"kind": "messages", "interval": "1 s", "size": "500 B"}
 scenario = Scenario.named("single-reno").with_values({"flows.0.workload": workload})
 print(json.dumps(plan(scenario)["flows"][0]["workload"]))
 """
-    expected = {"kind": "messages", "interval_ns": 1_000_000_000, "bytes": 500}
+    expected = {"kind": "messages", "interval_ns": 1_000_000_000, "size_bytes": 500}
     assert json.loads(python(root, program)) == expected
 
 

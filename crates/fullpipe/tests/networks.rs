@@ -1,6 +1,6 @@
 //! Routes, network interfaces and other settings of a flow in a network.
 
-use fullpipe::plan::{DistributionPlan, PoissonPlan, WorkloadPlan};
+use fullpipe::plan::{Distribution, PoissonSettings, WorkloadPlan};
 use fullpipe::units::{Duration, Rate, Time};
 use fullpipe::{Application, Experiment, Flow, Link, Network, Plan, Sockets, json};
 
@@ -142,8 +142,8 @@ impl Application for Idle {
 
 #[test]
 fn the_last_application_that_is_given_counts() {
-    let sizes = DistributionPlan::Constant { value: 1e4 };
-    let workload = WorkloadPlan::Poisson(PoissonPlan { interval_ns: 1e8, sizes });
+    let sizes = Distribution::Constant { value: 1e4 };
+    let workload = WorkloadPlan::Poisson(PoissonSettings { interval_ns: 1e8, sizes });
     let flow = Flow::new("a", "a", "b").own_application(|_, _| Box::new(Idle)).workload(workload.clone());
     assert_eq!(plan(diamond(), flow).flows[0].workload, Some(workload));
 }

@@ -18,13 +18,15 @@ pub enum Kind {
     Choice(Vec<&'static str>),
     /// A list of values of one kind.
     List(Box<Kind>),
+    /// A table, whose type checks its content.
+    Table,
 }
 
 impl Kind {
     /// Kind of a field of type `T`, and whether the field may be null.
     ///
     /// # Panics
-    /// If `T` is not a number, a switch, an enum of names, or a list of these.
+    /// If `T` is not a number, a switch, an enum of names, a table, or a list of these.
     pub fn of<T: for<'de> Deserialize<'de>>() -> (Kind, bool) {
         let mut seen = Seen::default();
         let _ = T::deserialize(&mut seen); // fails as soon as `T` has requested a type
@@ -39,6 +41,7 @@ impl Kind {
             Kind::Switch => "switch",
             Kind::Choice(_) => "choice",
             Kind::List(_) => "list",
+            Kind::Table => "table",
         }
     }
 
@@ -57,6 +60,7 @@ impl Kind {
             Kind::List(kind) => {
                 value.as_array().is_some_and(|items| items.iter().all(|item| kind.takes(item)))
             }
+            Kind::Table => value.is_object(),
         }
     }
 }
@@ -69,6 +73,7 @@ impl fmt::Display for Kind {
             Kind::Switch => f.write_str("true or false"),
             Kind::Choice(choices) => write!(f, "one of {}", choices.join(", ")),
             Kind::List(kind) => write!(f, "a list, each item {kind}"),
+            Kind::Table => f.write_str("a table"),
         }
     }
 }
@@ -96,6 +101,19 @@ macro_rules! note {
     )* };
 }
 
+/// Declares methods of types that no parameter has.
+macro_rules! none {
+    ($($method:ident)*) => { $(
+        fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+            no_parameter()
+        }
+    )* };
+}
+
+fn no_parameter<T>() -> Result<T, Error> {
+    Err(Error::custom("no parameter is of this type"))
+}
+
 impl<'de> Deserializer<'de> for &mut Seen {
     type Error = Error;
 
@@ -105,6 +123,8 @@ impl<'de> Deserializer<'de> for &mut Seen {
         deserialize_u32 => Whole
         deserialize_u64 => Whole
         deserialize_f64 => Number
+        deserialize_any => Table
+        deserialize_map => Table
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -123,6 +143,15 @@ impl<'de> Deserializer<'de> for &mut Seen {
         self.deserialize_seq(visitor)
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Error> {
+        self.note(Kind::Table)
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -132,13 +161,28 @@ impl<'de> Deserializer<'de> for &mut Seen {
         self.note(Kind::Choice(variants.to_vec()))
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-        Err(Error::custom("no parameter is of this type"))
+    none! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u128
+        deserialize_f32 deserialize_char deserialize_str deserialize_string deserialize_bytes deserialize_byte_buf
+        deserialize_unit deserialize_identifier deserialize_ignored_any
     }
 
-    serde::forward_to_deserialize_any! {
-        i8 i16 i32 i128 u8 u16 u128 f32 char str string bytes byte_buf unit unit_struct newtype_struct
-        tuple_struct map struct identifier ignored_any
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, _: V) -> Result<V::Value, Error> {
+        no_parameter()
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, _: V) -> Result<V::Value, Error> {
+        no_parameter()
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: usize,
+        _: V,
+    ) -> Result<V::Value, Error> {
+        no_parameter()
     }
 }
 
@@ -165,6 +209,13 @@ mod tests {
         SixSided,
     }
 
+    #[derive(serde::Deserialize)]
+    #[serde(tag = "kind")]
+    #[allow(dead_code)]
+    enum Tagged {
+        Ball { diameter: f64 },
+    }
+
     #[test]
     fn a_type_says_what_it_takes() {
         assert_eq!(Kind::of::<u32>(), (Kind::Whole, false));
@@ -174,6 +225,7 @@ mod tests {
         let list = |kind| Kind::List(Box::new(kind));
         assert_eq!(Kind::of::<Vec<u64>>(), (list(Kind::Whole), false));
         assert_eq!(Kind::of::<Vec<(f64, f64)>>(), (list(list(Kind::Number)), false));
+        assert_eq!(Kind::of::<Tagged>(), (Kind::Table, false));
         assert_eq!(Kind::of::<Shape>(), (Kind::Choice(vec!["round", "six-sided"]), false));
     }
 }

@@ -59,7 +59,7 @@ macro_rules! params {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[doc = $doc:literal])* $field:ident: $type:ty $(= $default:expr)?, $unit:literal
             $(, $low:literal ..= $high:literal)? $(, role = $role:ident)?
-            $(, label = $label:literal)? $(, example = $example:literal)?;)*
+            $(, label = $label:literal)? $(, example = $example:expr)?;)*
     } $(presets {
         $first:literal => $first_values:tt
         $(, $preset:literal => $values:tt)* $(,)?
@@ -123,7 +123,7 @@ macro_rules! params {
     (@role off) => { Some($crate::Role::Off) };
     (@role share) => { Some($crate::Role::Share) };
     (@example $type:ty) => { serde_json::Value::Null };
-    (@example $type:ty, $example:literal) => { { let example: $type = $example; serde_json::json!(example) } };
+    (@example $type:ty, $example:expr) => { { let example: $type = $example; serde_json::json!(example) } };
     (@range) => { None };
     (@range $low:literal ..= $high:literal) => { Some(($low as f64, $high as f64)) };
 }

@@ -22,8 +22,8 @@ pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
         out.set_item(name, family(py, descriptors)?)?;
     }
     let types = PlanTypes::new();
-    out.set_item("applications", loads(py, &applications(&types))?)?;
-    out.set_item("distributions", loads(py, &types.kinds("DistributionPlan").into())?)?;
+    out.set_item("applications", applications(py, &types)?)?;
+    out.set_item("distributions", loads(py, &types.kinds("Distribution").into())?)?;
     out.set_item("transport", family(py, &[TRANSPORT])?)?;
     Ok(out.into_any().unbind())
 }
@@ -52,32 +52,39 @@ const TRANSPORT: Descriptor = Descriptor {
     params: Options::specs,
 };
 
-/// Applications with the titles of their declarations, and the fields of their plans.
-fn applications(types: &PlanTypes) -> Value {
+/// Applications with their declared settings. Datagrams have the fields of their plan.
+fn applications(py: Python<'_>, types: &PlanTypes) -> PyResult<Py<PyAny>> {
+    let out = PyList::empty(py);
     let mut kinds = types.kinds("WorkloadPlan");
-    let declared = simulation::applications::descriptors();
-    kinds.retain_mut(|kind| {
-        let found = declared.iter().find(|found| kind["name"] == found.name);
-        if let Some(found) = found {
-            kind["title"] = found.title.into();
-            kind["source"] = found.source.into();
+    for found in simulation::applications::descriptors() {
+        let undeclared = kinds.iter_mut().find(|kind| kind["name"] == found.name);
+        match undeclared.filter(|_| (found.params)().is_empty()) {
+            None => out.append(described(py, &found)?)?,
+            Some(kind) => {
+                kind["title"] = found.title.into();
+                kind["source"] = found.source.into();
+                out.append(loads(py, kind)?)?;
+            }
         }
-        found.is_some() // external applications have no entry
-    });
-    kinds.into()
+    }
+    Ok(out.into_any().unbind())
 }
 
 fn family(py: Python<'_>, descriptors: &[Descriptor]) -> PyResult<Py<PyAny>> {
     let out = PyList::empty(py);
     for found in descriptors {
-        let entry = entry(py, found.name, found.title, found.source)?;
-        entry.set_item("aliases", PyList::empty(py))?;
-        let params = (found.params)();
-        let params = params.iter().map(|p| param(py, p));
-        entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
-        out.append(entry)?;
+        out.append(described(py, found)?)?;
     }
     Ok(out.into_any().unbind())
+}
+
+fn described<'py>(py: Python<'py>, found: &Descriptor) -> PyResult<Bound<'py, PyDict>> {
+    let entry = entry(py, found.name, found.title, found.source)?;
+    entry.set_item("aliases", PyList::empty(py))?;
+    let params = (found.params)();
+    let params = params.iter().map(|p| param(py, p));
+    entry.set_item("params", params.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(entry)
 }
 
 fn entry<'py>(py: Python<'py>, name: &str, title: &str, source: &str) -> PyResult<Bound<'py, PyDict>> {

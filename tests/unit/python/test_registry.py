@@ -26,6 +26,8 @@ from fullpipe.scenario.model.link.losses import MODELS as LOSSES
 from fullpipe.scenario.model.link.losses import plan_of
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.model.registered import field_name
+from fullpipe.scenario.model.workloads import workload_models
+from fullpipe.scenario.model.workloads.transfers import APPLICATIONS
 from fullpipe.scenario.quantities import SIZE
 
 CELLS: dict[str, type[BaseModel]] = {
@@ -143,7 +145,35 @@ def test_drop_tail_has_the_parameters_of_the_registry() -> None:
     for name, field in fields.items():
         low, high = bounds(field)
         assert field.default is params[name].default is None
-        assert (params[name].min or 0) <= low <= high <= (params[name].max or 0)
+        assert (field.description, field.title) == (params[name].doc, "buffer")
+        assert params[name].min == low <= high <= (params[name].max or 0)
+
+
+TRANSFERS = {kind: model for kind, model in workload_models().items() if kind in APPLICATIONS}
+
+
+def test_every_application_of_the_registry_is_a_workload() -> None:
+    """Writers and datagrams are described by other quantities."""
+    assert set(APPLICATIONS) - set(TRANSFERS) == {"writes", "datagrams"}
+
+
+@pytest.mark.parametrize("kind", TRANSFERS)
+def test_a_transfer_has_the_settings_of_the_registry(kind: str) -> None:
+    fields = documented(TRANSFERS[kind])
+    for param in APPLICATIONS[kind].params.values():
+        field = fields[field_name(param)]
+        assert field.description == param.doc or param.name == "objects"
+        if param.min is not None and param.unit in ("", "bytes"):
+            assert bounds(field) == (param.min, param.max)
+
+
+def test_a_workload_needs_the_settings_without_a_default() -> None:
+    made = plan(Scenario.named("single-reno"))
+    made["flows"][0]["workload"] = {"kind": "web", "connections": 0}
+    with pytest.raises(PlanError) as refused:
+        Simulation(json.dumps(made), 1)
+    assert "think: missing; it must be a table" in refused.value.message
+    assert "connections: 0 is out of range; it must lie between 1 and 1000" in refused.value.message
 
 
 def test_the_registry_has_the_families() -> None:

@@ -70,13 +70,13 @@ pub trait QueueDiscipline<P: Copy>: Send {
 }
 
 params! {
-    /// Limits on waiting packets. The packet in transmission does not count.
+    /// Limits on waiting packets. A limit that is left out does not apply.
     #[derive(Copy, PartialEq, Eq)]
     pub struct Limit {
-        /// Maximum packets that may wait, without the packet in transmission; null: no limit.
-        packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;
-        /// Maximum bytes that may wait, without the packet in transmission; null: no limit.
-        bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit;
+        /// Limit in packets; the packet in transmission does not count.
+        packets: Option<u64> = None, "packets", 1.0..=1e18, role = limit, label = "buffer";
+        /// Limit in bytes on the wire; the packet in transmission does not count.
+        bytes: Option<u64> = None, "bytes", 1.0..=1e18, role = limit, label = "buffer", example = Some(1_048_576);
     }
 }
 

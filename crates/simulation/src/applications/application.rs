@@ -2,6 +2,7 @@
 
 use super::playback::Playback;
 use crate::plan::range::{Check, refuse};
+use params::Params;
 use units::{Rng, Time};
 
 /// An application opens connections, writes data or starts transfers, is called when a transfer is complete, and closes
@@ -46,7 +47,7 @@ pub trait Application: Send {
 /// An application that plans can name: its settings, checks and constructor.
 pub trait Planned: Application + Sized {
     /// Settings of the application in a plan, except the kind.
-    type Plan;
+    type Settings: Params;
     /// One line that describes the application.
     const TITLE: &'static str;
     /// Publication that the application follows; empty if the application follows no publication.
@@ -55,15 +56,17 @@ pub trait Planned: Application + Sized {
     /// the flow.
     const IS_MANY: bool = true;
 
-    /// Rejects settings that are out of range. `path` is the path of the workload in the plan. `span_ns` is the longest
-    /// run time of the workload.
+    /// Rejects settings that their declared ranges do not reject. `path` is the path of the workload in the plan.
+    /// `span_ns` is the longest run time of the workload.
     ///
     /// # Errors
-    /// If a number is out of range.
-    fn check(plan: &Self::Plan, path: &str, span_ns: u64) -> Check;
+    /// If settings contradict each other, or a part of a setting is out of range.
+    fn check(_settings: &Self::Settings, _path: &str, _span_ns: u64) -> Check {
+        Ok(())
+    }
 
     /// Builds the application of a flow.
-    fn new(plan: &Self::Plan, flow: &FlowStart<'_>) -> Self;
+    fn new(settings: &Self::Settings, flow: &FlowStart<'_>) -> Self;
 }
 
 /// Maximum of the expected number of transfers of a flow.

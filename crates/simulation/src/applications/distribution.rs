@@ -11,7 +11,7 @@ const LARGEST: f64 = 1e15;
 /// Distribution of random numbers: bytes or nanoseconds.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum DistributionPlan {
+pub enum Distribution {
     /// A constant.
     Constant {
         /// The value of every number.
@@ -53,7 +53,13 @@ pub enum DistributionPlan {
     },
 }
 
-impl DistributionPlan {
+impl Default for Distribution {
+    fn default() -> Distribution {
+        Distribution::Constant { value: 0.0 }
+    }
+}
+
+impl Distribution {
     /// Rejects a distribution of sizes that is out of range.
     pub fn check_bytes(&self, path: &str) -> Check {
         self.check(path, 1.0..=MOST_BYTES as f64)
@@ -68,22 +74,22 @@ impl DistributionPlan {
     pub fn check(&self, path: &str, range: std::ops::RangeInclusive<f64>) -> Check {
         let check = |name: &str, value: f64| within(format!("{path}.{name}"), value, range.clone());
         match self {
-            DistributionPlan::Constant { value } => check("value", *value),
-            DistributionPlan::Exponential { mean } => check("mean", *mean),
-            DistributionPlan::Lognormal { mean, sigma } => {
+            Distribution::Constant { value } => check("value", *value),
+            Distribution::Exponential { mean } => check("mean", *mean),
+            Distribution::Lognormal { mean, sigma } => {
                 within(format!("{path}.sigma"), *sigma, 0.0..=5.0)?;
                 check("mean", *mean)
             }
-            DistributionPlan::Uniform { low, high } => {
+            Distribution::Uniform { low, high } => {
                 check("low", *low)?;
                 within(format!("{path}.high"), *high, *low..=*range.end())
             }
-            DistributionPlan::Pareto { shape, low, high } => {
+            Distribution::Pareto { shape, low, high } => {
                 within(format!("{path}.shape"), *shape, 0.01..=100.0)?;
                 within(format!("{path}.low"), *low, range.start().max(1.0)..=*range.end())?;
                 within(format!("{path}.high"), *high, *low..=*range.end())
             }
-            DistributionPlan::Cdf { points } => {
+            Distribution::Cdf { points } => {
                 let mut last = (*range.start(), 0.0);
                 for (n, point) in points.iter().enumerate() {
                     within(format!("{path}.points[{n}][0]"), point.0, last.0..=*range.end())?;
@@ -102,14 +108,14 @@ impl DistributionPlan {
 /// Sequence of numbers drawn from a distribution with its own random stream.
 #[derive(Clone, Debug)]
 pub struct Draws {
-    plan: DistributionPlan,
+    distribution: Distribution,
     rng: Rng,
 }
 
 impl Draws {
-    /// Numbers drawn from the distribution `plan`, which must have been checked.
-    pub fn new(plan: &DistributionPlan, rng: Rng) -> Draws {
-        Draws { plan: plan.clone(), rng }
+    /// Numbers drawn from the distribution `distribution`, which must have been checked.
+    pub fn new(distribution: &Distribution, rng: Rng) -> Draws {
+        Draws { distribution: distribution.clone(), rng }
     }
 
     /// Draws a number of bytes, at least 1.
@@ -123,20 +129,20 @@ impl Draws {
     }
 
     fn next(&mut self) -> f64 {
-        let (plan, rng) = (&self.plan, &mut self.rng);
-        match plan {
-            DistributionPlan::Constant { value } => *value,
-            DistributionPlan::Uniform { low, high } => low + rng.unit() * (high - low),
-            DistributionPlan::Exponential { mean } => -mean * (1.0 - rng.unit()).ln(),
-            DistributionPlan::Lognormal { mean, sigma } => {
+        let (distribution, rng) = (&self.distribution, &mut self.rng);
+        match distribution {
+            Distribution::Constant { value } => *value,
+            Distribution::Uniform { low, high } => low + rng.unit() * (high - low),
+            Distribution::Exponential { mean } => -mean * (1.0 - rng.unit()).ln(),
+            Distribution::Lognormal { mean, sigma } => {
                 // The mean of the logarithm is lower than ln(mean) by half its variance.
                 mean * (sigma * rng.normal() - sigma * sigma / 2.0).exp()
             }
-            DistributionPlan::Pareto { shape, low, high } => {
+            Distribution::Pareto { shape, low, high } => {
                 let (at_low, at_high) = (low.powf(-shape), high.powf(-shape));
                 (at_low - rng.unit() * (at_low - at_high)).powf(-1.0 / shape).clamp(*low, *high)
             }
-            DistributionPlan::Cdf { points } => quantile(points, rng.unit()),
+            Distribution::Cdf { points } => quantile(points, rng.unit()),
         }
     }
 }
@@ -155,32 +161,32 @@ mod tests {
     use super::*;
     use proptest::prelude::{prop_assert, proptest};
 
-    fn mean(plan: &DistributionPlan, draws: u32) -> f64 {
-        let mut source = Draws::new(plan, Rng::stream(1, "test"));
+    fn mean(distribution: &Distribution, draws: u32) -> f64 {
+        let mut source = Draws::new(distribution, Rng::stream(1, "test"));
         (0..draws).map(|_| source.next()).sum::<f64>() / f64::from(draws)
     }
 
     #[test]
     fn the_means_are_those_of_the_distributions() {
         let expected = [
-            (DistributionPlan::Constant { value: 7.0 }, 7.0),
-            (DistributionPlan::Uniform { low: 10.0, high: 30.0 }, 20.0),
-            (DistributionPlan::Exponential { mean: 50.0 }, 50.0),
-            (DistributionPlan::Lognormal { mean: 50.0, sigma: 1.0 }, 50.0),
+            (Distribution::Constant { value: 7.0 }, 7.0),
+            (Distribution::Uniform { low: 10.0, high: 30.0 }, 20.0),
+            (Distribution::Exponential { mean: 50.0 }, 50.0),
+            (Distribution::Lognormal { mean: 50.0, sigma: 1.0 }, 50.0),
             // shape / (shape - 1) * (1 - (low / high)^(shape - 1)) / (1 - (low / high)^shape) * low
-            (DistributionPlan::Pareto { shape: 2.0, low: 10.0, high: 1000.0 }, 20.0 * 0.99 / 0.9999),
-            (DistributionPlan::Cdf { points: vec![(0.0, 0.0), (10.0, 0.5), (100.0, 1.0)] }, 2.5 + 27.5),
-            (DistributionPlan::Cdf { points: vec![(8.0, 0.5), (10.0, 1.0)] }, 4.0 + 4.5),
+            (Distribution::Pareto { shape: 2.0, low: 10.0, high: 1000.0 }, 20.0 * 0.99 / 0.9999),
+            (Distribution::Cdf { points: vec![(0.0, 0.0), (10.0, 0.5), (100.0, 1.0)] }, 2.5 + 27.5),
+            (Distribution::Cdf { points: vec![(8.0, 0.5), (10.0, 1.0)] }, 4.0 + 4.5),
         ];
-        for (plan, expected) in expected {
-            let found = mean(&plan, 200_000);
-            assert!((found / expected - 1.0).abs() < 0.015, "{plan:?}: {found}, not {expected}");
+        for (distribution, expected) in expected {
+            let found = mean(&distribution, 200_000);
+            assert!((found / expected - 1.0).abs() < 0.015, "{distribution:?}: {found}, not {expected}");
         }
     }
 
     #[test]
     fn half_of_an_exponential_is_below_the_mean_times_the_logarithm_of_two() {
-        let mut source = Draws::new(&DistributionPlan::Exponential { mean: 1.0 }, Rng::stream(2, "test"));
+        let mut source = Draws::new(&Distribution::Exponential { mean: 1.0 }, Rng::stream(2, "test"));
         let below = (0..100_000).filter(|_| source.next() < std::f64::consts::LN_2).count();
         assert!((49_000..51_000).contains(&below), "{below}");
     }
@@ -189,7 +195,7 @@ mod tests {
         #[test]
         fn a_pareto_stays_between_its_bounds(shape in 0.1f64..5.0, low in 1.0f64..1e6, factor in 1.0f64..1e6, seed: u64) {
             let high = low * factor;
-            let mut source = Draws::new(&DistributionPlan::Pareto { shape, low, high }, Rng::stream(seed, "test"));
+            let mut source = Draws::new(&Distribution::Pareto { shape, low, high }, Rng::stream(seed, "test"));
             prop_assert!((0..100).map(|_| source.next()).all(|value| (low..=high).contains(&value)));
         }
 

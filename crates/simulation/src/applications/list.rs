@@ -12,8 +12,8 @@ macro_rules! applications {
         pub enum WorkloadPlan {
             $(
                 #[doc = concat!("See `", stringify!($type), "`.")]
-                #[serde(rename = $name)]
-                $type(<$module::$type as Planned>::Plan),
+                #[serde(rename = $name, deserialize_with = "crate::plan::declared::read")]
+                $type(<$module::$type as Planned>::Settings),
             )*
             /// Datagrams, without any connection.
             #[serde(rename = "datagrams")]
@@ -40,7 +40,10 @@ macro_rules! applications {
             /// longest run time of the workload.
             pub(crate) fn check(&self, path: &str, span_ns: u64) -> crate::plan::range::Check {
                 match self {
-                    $(WorkloadPlan::$type(plan) => <$module::$type as Planned>::check(plan, path, span_ns),)*
+                    $(WorkloadPlan::$type(settings) => {
+                        crate::plan::declared::check(settings, path)?;
+                        <$module::$type as Planned>::check(settings, path, span_ns)
+                    })*
                     WorkloadPlan::Datagrams(datagrams) => datagrams.check(path),
                     WorkloadPlan::External { .. } => Ok(()),
                 }
@@ -52,7 +55,7 @@ macro_rules! applications {
             /// If the application is external or sends datagrams.
             fn build(&self, flow: &FlowStart<'_>) -> Box<dyn Application> {
                 match self {
-                    $(WorkloadPlan::$type(plan) => Box::new(<$module::$type as Planned>::new(plan, flow)),)*
+                    $(WorkloadPlan::$type(settings) => Box::new(<$module::$type as Planned>::new(settings, flow)),)*
                     WorkloadPlan::Datagrams(_) => panic!("datagrams need no connection"),
                     WorkloadPlan::External { .. } => panic!("the caller builds external applications"),
                 }
@@ -65,8 +68,9 @@ macro_rules! applications {
                 name: $name,
                 title: <$module::$type as Planned>::TITLE,
                 source: <$module::$type as Planned>::SOURCE,
-                params: Vec::new,
+                params: <<$module::$type as Planned>::Settings as params::Params>::specs,
             },)*
+            // Datagrams are no parameters: the schema of the plan describes them.
             params::Descriptor {
                 name: "datagrams",
                 title: "Datagrams on a schedule that does not react to loss or delay",

@@ -12,14 +12,14 @@ mod playback;
 mod relay;
 
 pub use application::{Application, FlowStart, Job, Order, Planned, Sockets, StreamState};
-pub use distribution::DistributionPlan;
+pub use distribution::Distribution;
 pub use paced::Pace;
 pub use playback::Playback;
-pub use poisson::PoissonPlan;
-pub use request_response::RequestResponsePlan;
-pub use video::{AbrPlan, VideoPlan};
-pub use web::WebPlan;
-pub use writer::WritesPlan;
+pub use poisson::PoissonSettings;
+pub use request_response::RequestResponseSettings;
+pub use video::{BitrateRule, VideoSettings};
+pub use web::WebSettings;
+pub use writer::WritesSettings;
 
 list::applications! {
     "writes" => writer::Writer,

@@ -1,22 +1,25 @@
 //! Transfers at a constant interval: telemetry, or an upload in chunks.
 
 use super::application::{Application, FlowStart, Job, Planned, Sockets, bounded};
-use super::distribution::{DistributionPlan, Draws};
-use crate::plan::range::{Check, LONGEST_NS, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::distribution::{Distribution, Draws};
+use crate::plan::declared::as_declared;
+use crate::plan::range::Check;
+use params::params;
 use units::{Duration, Time};
 
-/// A transfer from the sender to the receiver at every interval.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PeriodicPlan {
-    /// Time between two transfers.
-    pub interval_ns: u64,
-    /// Payload of each transfer.
-    pub sizes: DistributionPlan,
-    /// Whether all transfers use one connection, which stays open; otherwise each transfer has a connection of its own.
-    pub keep: bool,
+params! {
+    /// A transfer from the sender to the receiver at every interval.
+    #[derive(PartialEq, schemars::JsonSchema)]
+    #[schemars(transform = as_declared::<PeriodicSettings>)]
+    pub struct PeriodicSettings {
+        /// Time from the start of one transfer to the next.
+        interval_ns: u64, "ns", 1e3..=1e15, example = 1_000_000_000;
+        /// Payload of each transfer.
+        sizes: Distribution, "";
+        /// Send all transfers over one connection, which stays open. A transfer that is due before the previous
+        /// transfer is complete waits. With false, each transfer has its own connection.
+        keep: bool = false, "";
+    }
 }
 
 /// A sender that starts a transfer at every interval. With a single connection, a transfer that is due during another
@@ -34,24 +37,23 @@ pub struct Periodic {
 }
 
 impl Planned for Periodic {
-    type Plan = PeriodicPlan;
+    type Settings = PeriodicSettings;
     const TITLE: &'static str =
         "Transfers at a constant interval, each over a connection of its own or all over one";
 
-    fn check(plan: &PeriodicPlan, path: &str, span_ns: u64) -> Check {
-        within(format!("{path}.interval_ns"), plan.interval_ns, 1..=LONGEST_NS)?;
-        bounded(path, span_ns as f64 / plan.interval_ns as f64)?;
-        plan.sizes.check_bytes(&format!("{path}.sizes"))
+    fn check(settings: &PeriodicSettings, path: &str, span_ns: u64) -> Check {
+        bounded(path, span_ns as f64 / settings.interval_ns as f64)?;
+        settings.sizes.check_bytes(&format!("{path}.sizes"))
     }
 
     /// The first transfer begins when the flow starts.
-    fn new(plan: &PeriodicPlan, flow: &FlowStart<'_>) -> Periodic {
+    fn new(settings: &PeriodicSettings, flow: &FlowStart<'_>) -> Periodic {
         Periodic {
             due: flow.at,
             next: flow.at,
-            interval: Duration::from_nanos(plan.interval_ns),
-            sizes: Draws::new(&plan.sizes, flow.rng("sizes")),
-            keep: plan.keep,
+            interval: Duration::from_nanos(settings.interval_ns),
+            sizes: Draws::new(&settings.sizes, flow.rng("sizes")),
+            keep: settings.keep,
             connection: None,
         }
     }
@@ -102,8 +104,8 @@ mod tests {
 
     /// A transfer of 1 kB every 10 ms, from time 0 on.
     fn periodic(keep: bool) -> Periodic {
-        let sizes = DistributionPlan::Constant { value: 1_000.0 };
-        let plan = PeriodicPlan { interval_ns: 10_000_000, sizes, keep };
+        let sizes = Distribution::Constant { value: 1_000.0 };
+        let plan = PeriodicSettings { interval_ns: 10_000_000, sizes, keep };
         let flow = FlowStart { at: Time::ZERO, seed: 1, stream: "test", send_buffer_bytes: None };
         Periodic::new(&plan, &flow)
     }

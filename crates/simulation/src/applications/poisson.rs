@@ -1,20 +1,22 @@
 //! Transfers that begin at random times, each over a connection of its own.
 
 use super::application::{Application, FlowStart, Job, Planned, Sockets, bounded};
-use super::distribution::{DistributionPlan, Draws};
-use crate::plan::range::{Check, LONGEST_NS, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::distribution::{Distribution, Draws};
+use crate::plan::declared::as_declared;
+use crate::plan::range::Check;
+use params::params;
 use units::Time;
 
-/// New connections at random times, each for one transfer from the sender to the receiver.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PoissonPlan {
-    /// Mean time between two arrivals.
-    pub interval_ns: f64,
-    /// Payload of each transfer.
-    pub sizes: DistributionPlan,
+params! {
+    /// New connections at random times, each for one transfer from the sender to the receiver.
+    #[derive(PartialEq, schemars::JsonSchema)]
+    #[schemars(transform = as_declared::<PoissonSettings>)]
+    pub struct PoissonSettings {
+        /// Mean time between two arrivals of one flow. Times are exponentially distributed.
+        interval_ns: f64, "ns", 1.0..=1e15;
+        /// Payload of each transfer.
+        sizes: Distribution, "";
+    }
 }
 
 /// A Poisson process of arrivals.
@@ -25,20 +27,23 @@ pub struct Poisson {
 }
 
 impl Planned for Poisson {
-    type Plan = PoissonPlan;
+    type Settings = PoissonSettings;
     const TITLE: &'static str = "Transfers that begin at random times, each over a connection of its own";
 
-    fn check(plan: &PoissonPlan, path: &str, span_ns: u64) -> Check {
-        within(format!("{path}.interval_ns"), plan.interval_ns, 1.0..=LONGEST_NS as f64)?;
-        bounded(path, span_ns as f64 / plan.interval_ns)?;
-        plan.sizes.check_bytes(&format!("{path}.sizes"))
+    fn check(settings: &PoissonSettings, path: &str, span_ns: u64) -> Check {
+        bounded(path, span_ns as f64 / settings.interval_ns)?;
+        settings.sizes.check_bytes(&format!("{path}.sizes"))
     }
 
     /// Arrivals after the start of the flow, with random times between them.
-    fn new(plan: &PoissonPlan, flow: &FlowStart<'_>) -> Poisson {
-        let pauses = DistributionPlan::Exponential { mean: plan.interval_ns };
+    fn new(settings: &PoissonSettings, flow: &FlowStart<'_>) -> Poisson {
+        let pauses = Distribution::Exponential { mean: settings.interval_ns };
         let mut pauses = Draws::new(&pauses, flow.rng("arrivals"));
-        Poisson { next: flow.at + pauses.pause(), pauses, sizes: Draws::new(&plan.sizes, flow.rng("sizes")) }
+        Poisson {
+            next: flow.at + pauses.pause(),
+            pauses,
+            sizes: Draws::new(&settings.sizes, flow.rng("sizes")),
+        }
     }
 }
 

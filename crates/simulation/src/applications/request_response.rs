@@ -1,22 +1,24 @@
 //! A client that sends a request, waits for the response, pauses, and sends the next request, all over one connection.
 
 use super::application::{Application, FlowStart, Job, Planned, Sockets};
-use super::distribution::{DistributionPlan, Draws};
+use super::distribution::{Distribution, Draws};
+use crate::plan::declared::as_declared;
 use crate::plan::range::Check;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use params::params;
 use units::Time;
 
-/// A client that sends requests on one connection, with pauses. The flow sends the responses.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RequestResponsePlan {
-    /// Payload of a request.
-    pub request: DistributionPlan,
-    /// Payload of a response.
-    pub response: DistributionPlan,
-    /// Time between a response and the next request.
-    pub think: DistributionPlan,
+params! {
+    /// A client that sends requests on one connection, with pauses. The flow sends the responses.
+    #[derive(PartialEq, schemars::JsonSchema)]
+    #[schemars(transform = as_declared::<RequestResponseSettings>)]
+    pub struct RequestResponseSettings {
+        /// Payload of a request.
+        request: Distribution, "";
+        /// Payload of a response.
+        response: Distribution, "";
+        /// Think time: from a complete response to the next request.
+        think: Distribution, "";
+    }
 }
 
 /// State of a client that sends requests.
@@ -29,24 +31,24 @@ pub struct RequestResponse {
 }
 
 impl Planned for RequestResponse {
-    type Plan = RequestResponsePlan;
+    type Settings = RequestResponseSettings;
     const TITLE: &'static str =
         "A client that sends a request, waits for the response and pauses, over one connection";
 
-    fn check(plan: &RequestResponsePlan, path: &str, _: u64) -> Check {
-        plan.request.check_bytes(&format!("{path}.request"))?;
-        plan.response.check_bytes(&format!("{path}.response"))?;
-        plan.think.check_pause(&format!("{path}.think"))
+    fn check(settings: &RequestResponseSettings, path: &str, _: u64) -> Check {
+        settings.request.check_bytes(&format!("{path}.request"))?;
+        settings.response.check_bytes(&format!("{path}.response"))?;
+        settings.think.check_pause(&format!("{path}.think"))
     }
 
     /// A client that sends the first request when the flow starts.
-    fn new(plan: &RequestResponsePlan, flow: &FlowStart<'_>) -> RequestResponse {
+    fn new(settings: &RequestResponseSettings, flow: &FlowStart<'_>) -> RequestResponse {
         RequestResponse {
             next: flow.at,
             connection: None,
-            requests: Draws::new(&plan.request, flow.rng("requests")),
-            responses: Draws::new(&plan.response, flow.rng("sizes")),
-            thinking: Draws::new(&plan.think, flow.rng("thinking")),
+            requests: Draws::new(&settings.request, flow.rng("requests")),
+            responses: Draws::new(&settings.response, flow.rng("sizes")),
+            thinking: Draws::new(&settings.think, flow.rng("thinking")),
         }
     }
 }

@@ -2,15 +2,13 @@
 
 use super::application::{Application, FlowStart, Job, Planned, Sockets};
 use super::playback::Playback;
-use crate::plan::range::{Check, LONGEST_NS, MOST_BYTES, refuse, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::plan::declared::as_declared;
+use crate::plan::range::{Check, LONGEST_NS, refuse, within};
+use params::params;
 use units::{Duration, Time};
 
 /// Highest bit rate.
 const MOST_BITRATE: u64 = 1_000_000_000_000;
-/// Shortest playing time of a chunk.
-const SHORTEST_CHUNK_NS: u64 = 1_000_000;
 /// Number of past chunks that the rate rule averages.
 const REMEMBERED: usize = 5;
 /// Share of the buffer below which the buffer rule chooses the lowest rate. This share and [`UPPER`] are the 90 s and
@@ -20,28 +18,30 @@ const RESERVOIR: f64 = 0.375;
 /// Share of the buffer from which the buffer rule chooses the highest rate.
 const UPPER: f64 = 0.9;
 
-/// A video and its player.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VideoPlan {
-    /// Available bit rates of each chunk, rising.
-    pub bitrates_bps: Vec<u64>,
-    /// Playing time of a chunk.
-    pub chunk_ns: u64,
-    /// Maximum playing time in the buffer.
-    pub buffer_ns: u64,
-    /// Playing time in the buffer at which playback begins, and resumes after a stall.
-    pub startup_ns: u64,
-    /// Rule by which bit rates are chosen.
-    pub rule: AbrPlan,
-    /// Payload of a request.
-    pub request_bytes: u64,
+params! {
+    /// A video and its player.
+    #[derive(PartialEq, schemars::JsonSchema)]
+    #[schemars(transform = as_declared::<VideoSettings>)]
+    pub struct VideoSettings {
+        /// The ladder: available bit rates, ascending.
+        bitrates_bps: Vec<u64>, "bit/s";
+        /// Playing time of a chunk.
+        chunk_ns: u64 = 4_000_000_000, "ns", 1e6..=1e15, example = 4_000_000_000;
+        /// Size of the buffer in playing time.
+        buffer_ns: u64 = 30_000_000_000, "ns", 1.0..=1e15, example = 30_000_000_000;
+        /// Buffered playing time required to start playback, at first and after every stall.
+        startup_ns: u64 = 4_000_000_000, "ns", 0.0..=1e15, example = 4_000_000_000;
+        /// Choice of the next chunk's bit rate: by throughput ("rate") or by buffer level ("buffer").
+        rule: BitrateRule, "";
+        /// Payload of a request.
+        request_bytes: u64 = 400, "bytes", 1.0..=1e15, example = 400;
+    }
 }
 
 /// Rule by which the bit rate of the next chunk is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum AbrPlan {
+pub enum BitrateRule {
     /// Rate rule: a share of the throughput of the last chunks.
     Rate {
         /// Maximum bit rate as a share of the throughput of the last chunks.
@@ -51,9 +51,15 @@ pub enum AbrPlan {
     Buffer {},
 }
 
+impl Default for BitrateRule {
+    fn default() -> BitrateRule {
+        BitrateRule::Buffer {}
+    }
+}
+
 /// A player with a buffer.
 pub struct Video {
-    plan: VideoPlan,
+    settings: VideoSettings,
     start: Time,
     next: Time,
     connection: Option<u32>,
@@ -71,34 +77,32 @@ pub struct Video {
 }
 
 impl Planned for Video {
-    type Plan = VideoPlan;
+    type Settings = VideoSettings;
     const TITLE: &'static str = "A viewer of a video in chunks, each at a bit rate that the player chooses";
     const SOURCE: &'static str = "BBA-0: T. Huang et al., SIGCOMM 2014";
 
-    fn check(plan: &VideoPlan, path: &str, _: u64) -> Check {
-        if plan.bitrates_bps.is_empty() {
+    fn check(settings: &VideoSettings, path: &str, _: u64) -> Check {
+        if settings.bitrates_bps.is_empty() {
             refuse!(format!("{path}.bitrates_bps"), "no bit rate is given; name at least one");
         }
         let mut last = 0;
-        for (n, &rate) in plan.bitrates_bps.iter().enumerate() {
+        for (n, &rate) in settings.bitrates_bps.iter().enumerate() {
             within(format!("{path}.bitrates_bps[{n}]"), rate, last + 1..=MOST_BITRATE)?;
             last = rate;
         }
-        within(format!("{path}.chunk_ns"), plan.chunk_ns, SHORTEST_CHUNK_NS..=LONGEST_NS)?;
-        within(format!("{path}.buffer_ns"), plan.buffer_ns, plan.chunk_ns..=LONGEST_NS)?;
-        within(format!("{path}.startup_ns"), plan.startup_ns, 0..=plan.buffer_ns)?;
-        within(format!("{path}.request_bytes"), plan.request_bytes, 1..=MOST_BYTES)?;
-        match plan.rule {
-            AbrPlan::Rate { safety } => within(format!("{path}.rule.safety"), safety, 0.01..=10.0),
-            AbrPlan::Buffer {} => Ok(()),
+        within(format!("{path}.buffer_ns"), settings.buffer_ns, settings.chunk_ns..=LONGEST_NS)?;
+        within(format!("{path}.startup_ns"), settings.startup_ns, 0..=settings.buffer_ns)?;
+        match settings.rule {
+            BitrateRule::Rate { safety } => within(format!("{path}.rule.safety"), safety, 0.01..=10.0),
+            BitrateRule::Buffer {} => Ok(()),
         }
     }
 
     /// A player that requests the first chunk when the flow starts.
-    fn new(plan: &VideoPlan, flow: &FlowStart<'_>) -> Video {
+    fn new(settings: &VideoSettings, flow: &FlowStart<'_>) -> Video {
         let zero = Duration::ZERO;
         Video {
-            plan: plan.clone(),
+            settings: settings.clone(),
             start: flow.at,
             next: flow.at,
             connection: None,
@@ -123,7 +127,7 @@ impl Planned for Video {
 
 impl Video {
     fn chunk(&self) -> Duration {
-        Duration::from_nanos(self.plan.chunk_ns)
+        Duration::from_nanos(self.settings.chunk_ns)
     }
 
     /// Plays up to `now`: the buffer drains, and playback stalls when it is empty.
@@ -146,9 +150,9 @@ impl Video {
 
     /// Chooses the bit rate of the next chunk, as an index.
     fn choose(&self) -> usize {
-        match self.plan.rule {
-            AbrPlan::Rate { safety } => self.by_rate(safety),
-            AbrPlan::Buffer {} => self.by_buffer(),
+        match self.settings.rule {
+            BitrateRule::Rate { safety } => self.by_rate(safety),
+            BitrateRule::Buffer {} => self.by_buffer(),
         }
     }
 
@@ -156,15 +160,15 @@ impl Video {
     fn by_rate(&self, safety: f64) -> usize {
         let inverse: f64 = self.samples.iter().map(|rate| 1.0 / rate).sum();
         let expected = safety * self.samples.len() as f64 / inverse; // NaN before the first chunk, which gives the lowest rate
-        self.plan.bitrates_bps.iter().rposition(|&rate| rate as f64 <= expected).unwrap_or(0)
+        self.settings.bitrates_bps.iter().rposition(|&rate| rate as f64 <= expected).unwrap_or(0)
     }
 
     /// The bit rate of BBA-0: the buffer level maps linearly to a rate. The bit rate changes only when this rate
     /// reaches the next available bit rate above or below the current bit rate.
     fn by_buffer(&self) -> usize {
-        let rates = &self.plan.bitrates_bps;
+        let rates = &self.settings.bitrates_bps;
         let (lowest, highest) = (rates[0] as f64, rates[rates.len() - 1] as f64);
-        let most = self.plan.buffer_ns - self.plan.chunk_ns;
+        let most = self.settings.buffer_ns - self.settings.chunk_ns;
         let share = self.buffer.as_nanos() as f64 / most as f64; // NaN at the start if the buffer holds one chunk
         let along = ((share - RESERVOIR) / (UPPER - RESERVOIR)).clamp(0.0, 1.0);
         let wanted = lowest + along * (highest - lowest);
@@ -192,34 +196,34 @@ impl Application for Video {
         let rate = self.choose();
         self.seen.switches += u32::from(rate != self.rate && self.seen.chunks > 0);
         (self.rate, self.asked, self.next) = (rate, now, Time::NEVER);
-        let bits = u128::from(self.plan.bitrates_bps[rate]) * u128::from(self.plan.chunk_ns);
+        let bits = u128::from(self.settings.bitrates_bps[rate]) * u128::from(self.settings.chunk_ns);
         let bytes = ((bits / 8_000_000_000) as u64).max(1);
         let connection = *self.connection.get_or_insert_with(|| sockets.open(true));
-        sockets.transfer(connection, Job { bytes, request: self.plan.request_bytes, page: 0 });
+        sockets.transfer(connection, Job { bytes, request: self.settings.request_bytes, page: 0 });
     }
 
     fn done(&mut self, now: Time, _: u32, _: &mut Sockets) {
         self.play(now);
-        let bitrate = self.plan.bitrates_bps[self.rate];
+        let bitrate = self.settings.bitrates_bps[self.rate];
         let took = now.since(self.asked).as_nanos().max(1);
         if self.samples.len() == REMEMBERED {
             self.samples.remove(0);
         }
-        self.samples.push(bitrate as f64 * self.plan.chunk_ns as f64 / took as f64);
+        self.samples.push(bitrate as f64 * self.settings.chunk_ns as f64 / took as f64);
         self.seen.chunks += 1;
         self.seen.bitrates_bps += bitrate;
         self.buffer = self.buffer + self.chunk();
-        if !self.playing && self.buffer.as_nanos() >= self.plan.startup_ns {
+        if !self.playing && self.buffer.as_nanos() >= self.settings.startup_ns {
             self.playing = true;
             self.seen.startup = self.seen.startup.or(Some(now.since(self.start)));
         }
         // The next chunk is requested when the buffer has room for a chunk.
-        let room = Duration::from_nanos(self.plan.buffer_ns).saturating_sub(self.chunk());
+        let room = Duration::from_nanos(self.settings.buffer_ns).saturating_sub(self.chunk());
         self.next = now + self.buffer.saturating_sub(room);
     }
 
     fn playback(&self, now: Time) -> Option<Playback> {
-        let mut copy = Video { plan: self.plan.clone(), samples: Vec::new(), ..*self };
+        let mut copy = Video { settings: self.settings.clone(), samples: Vec::new(), ..*self };
         copy.play(now);
         Some(copy.seen)
     }
@@ -231,8 +235,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn video(rule: AbrPlan) -> Video {
-        let plan = VideoPlan {
+    fn video(rule: BitrateRule) -> Video {
+        let plan = VideoSettings {
             bitrates_bps: vec![1_000_000, 2_000_000, 4_000_000],
             chunk_ns: 2 * SECOND,
             buffer_ns: 42 * SECOND,
@@ -258,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_late_piece_stops_the_picture_until_there_is_enough_again() {
-        let mut video = video(AbrPlan::Buffer {});
+        let mut video = video(BitrateRule::Buffer {});
         // Two chunks arrive by 2 s and play until 6 s. Playback does not resume with the third chunk at 9 s, but with
         // the fourth chunk at 10 s.
         watch(&mut video, &[1, 2, 9, 10]);
@@ -270,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_buffer_never_holds_more_than_it_may() {
-        let mut video = video(AbrPlan::Rate { safety: 0.9 });
+        let mut video = video(BitrateRule::Rate { safety: 0.9 });
         let mut sockets = Sockets::default();
         for _ in 0..200 {
             video.run(video.next, &mut sockets);
@@ -282,8 +286,8 @@ mod tests {
 
     #[test]
     fn the_rate_rule_takes_the_highest_that_the_last_pieces_bear() {
-        let mut video = video(AbrPlan::Rate { safety: 0.9 });
-        assert_eq!(video.choose(), 0, "no throughput is known yet");
+        let mut video = video(BitrateRule::Rate { safety: 0.9 });
+        assert_eq!(video.choose(), 0, "nothing is known");
         for (samples, expected) in
             [(vec![4e6], 1), (vec![5e6], 2), (vec![1e6, 9e6], 0), (vec![2.0e6, 3.0e6], 1), (vec![1e5], 0)]
         {
@@ -294,7 +298,7 @@ mod tests {
 
     #[test]
     fn the_buffer_rule_moves_by_whole_steps_only() {
-        let mut video = video(AbrPlan::Buffer {});
+        let mut video = video(BitrateRule::Buffer {});
         // The buffer holds at most 40 s at a request. From 15 s to 36 s in the buffer, the rate rises from 1 to 4
         // Mbit/s: it is 2 Mbit/s at 22 s.
         for (rate, buffer_s, expected) in [

@@ -1,31 +1,31 @@
 //! Web browsing: a sequence of pages with objects.
 
 use super::application::{Application, FlowStart, Job, Planned, Sockets};
-use super::distribution::{DistributionPlan, Draws};
-use crate::plan::range::{Check, MOST_BYTES, within};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::distribution::{Distribution, Draws};
+use crate::plan::declared::as_declared;
+use crate::plan::range::Check;
+use params::params;
 use units::Time;
 
 /// Maximum number of objects of a page.
 const MOST_OBJECTS: f64 = 1e5;
-/// Maximum number of connections of a page.
-const MOST_CONNECTIONS: u32 = 1_000;
 
-/// A reader of web pages. The flow sends the objects of the pages.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WebPlan {
-    /// Time from the end of a page to the next page.
-    pub think: DistributionPlan,
-    /// Objects of a page, its document included.
-    pub objects: DistributionPlan,
-    /// Payload of an object.
-    pub sizes: DistributionPlan,
-    /// Maximum number of connections at once.
-    pub connections: u32,
-    /// Payload of a request.
-    pub request_bytes: u64,
+params! {
+    /// A reader of web pages. The flow sends the objects of the pages.
+    #[derive(PartialEq, schemars::JsonSchema)]
+    #[schemars(transform = as_declared::<WebSettings>)]
+    pub struct WebSettings {
+        /// Time from a complete page to the request of the next page.
+        think: Distribution, "";
+        /// Objects per page, the document included.
+        objects: Distribution, "";
+        /// Payload of an object.
+        sizes: Distribution, "";
+        /// Largest number of parallel connections.
+        connections: u32 = 6, "", 1..=1_000;
+        /// Payload of a request.
+        request_bytes: u64 = 400, "bytes", 1.0..=1e15, example = 400;
+    }
 }
 
 /// Loads a sequence of pages: first the document of a page, then its objects on several connections at once. The
@@ -47,26 +47,24 @@ pub struct Web {
 }
 
 impl Planned for Web {
-    type Plan = WebPlan;
+    type Settings = WebSettings;
     const TITLE: &'static str = "A reader of web pages: a page, a pause, the next page";
 
-    fn check(plan: &WebPlan, path: &str, _: u64) -> Check {
-        plan.think.check_pause(&format!("{path}.think"))?;
-        plan.objects.check(&format!("{path}.objects"), 1.0..=MOST_OBJECTS)?;
-        plan.sizes.check_bytes(&format!("{path}.sizes"))?;
-        within(format!("{path}.connections"), plan.connections, 1..=MOST_CONNECTIONS)?;
-        within(format!("{path}.request_bytes"), plan.request_bytes, 1..=MOST_BYTES)
+    fn check(settings: &WebSettings, path: &str, _: u64) -> Check {
+        settings.think.check_pause(&format!("{path}.think"))?;
+        settings.objects.check(&format!("{path}.objects"), 1.0..=MOST_OBJECTS)?;
+        settings.sizes.check_bytes(&format!("{path}.sizes"))
     }
 
     /// A reader who requests the first page when the flow starts.
-    fn new(plan: &WebPlan, flow: &FlowStart<'_>) -> Web {
+    fn new(settings: &WebSettings, flow: &FlowStart<'_>) -> Web {
         Web {
             next: flow.at,
-            thinking: Draws::new(&plan.think, flow.rng("thinking")),
-            objects: Draws::new(&plan.objects, flow.rng("objects")),
-            sizes: Draws::new(&plan.sizes, flow.rng("sizes")),
-            parallel: plan.connections,
-            request: plan.request_bytes,
+            thinking: Draws::new(&settings.think, flow.rng("thinking")),
+            objects: Draws::new(&settings.objects, flow.rng("objects")),
+            sizes: Draws::new(&settings.sizes, flow.rng("sizes")),
+            parallel: settings.connections,
+            request: settings.request_bytes,
             page: 0,
             left: 0,
             open: 0,

@@ -2,25 +2,25 @@
 
 use super::application::{Application, FlowStart, Planned, Sockets, StreamState};
 use crate::periods::Periods;
-use crate::plan::range::{Check, within};
-use network::Server;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::plan::declared::as_declared;
+use crate::plan::range::Check;
+use params::params;
 use units::{Duration, Rng, Time};
 
-/// Writes of equal size, always or in active periods. The socket accepts writes that fit into its send buffer.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WritesPlan {
-    /// Rate of payload in active periods; `None`: unlimited.
-    pub rate_bps: Option<u64>,
-    /// Payload of each write.
-    pub write_bytes: u32,
-    /// Periods of activity and silence; `None`: always active.
-    pub periods: Option<Periods>,
-    /// Whether a write that does not fit into the send buffer is discarded; otherwise the application waits until the
-    /// write fits.
-    pub drops: bool,
+params! {
+    /// Writes of equal size, always or in active periods. The socket accepts writes that fit into its send buffer.
+    #[derive(PartialEq, Eq, schemars::JsonSchema)]
+    #[schemars(transform = as_declared::<WritesSettings>)]
+    pub struct WritesSettings {
+        /// Rate of payload in active periods; null: unlimited.
+        rate_bps: Option<u64> = None, "bit/s", 1.0..=1e18;
+        /// Payload of each write.
+        write_bytes: u32, "bytes", 1.0..=1e9;
+        /// Periods of activity and silence; null: always active.
+        periods: Option<Periods> = None, "";
+        /// Whether a write that does not fit is discarded; otherwise the application waits until it fits.
+        drops: bool = false, "";
+    }
 }
 
 /// Application that writes at a constant rate while it is active. A write that does not fit is discarded, or the
@@ -46,25 +46,22 @@ pub struct Writer {
 }
 
 impl Planned for Writer {
-    type Plan = WritesPlan;
+    type Settings = WritesSettings;
     const TITLE: &'static str = "One stream of bytes that the application writes at its own pace";
     const IS_MANY: bool = false;
 
-    fn check(plan: &WritesPlan, path: &str, _: u64) -> Check {
-        let field = |name: &str| format!("{path}.{name}");
-        within(field("rate_bps"), plan.rate_bps.unwrap_or(1), 1..=Server::MAX_RATE)?;
-        within(field("write_bytes"), plan.write_bytes, 1..=1_000_000_000)?;
-        plan.periods.map_or(Ok(()), |periods| periods.check(&field("periods")))
+    fn check(settings: &WritesSettings, path: &str, _: u64) -> Check {
+        settings.periods.map_or(Ok(()), |periods| periods.check(&format!("{path}.periods")))
     }
 
-    fn new(plan: &WritesPlan, flow: &FlowStart<'_>) -> Writer {
-        let nanos = |rate: u64| (u64::from(plan.write_bytes) * 8_000_000_000 / rate).max(1);
+    fn new(settings: &WritesSettings, flow: &FlowStart<'_>) -> Writer {
+        let nanos = |rate: u64| (u64::from(settings.write_bytes) * 8_000_000_000 / rate).max(1);
         Writer {
-            write: plan.write_bytes.into(),
-            interval: plan.rate_bps.map(|rate| Duration::from_nanos(nanos(rate))),
-            periods: plan.periods.map(|periods| (periods, flow.rng("periods"))),
+            write: settings.write_bytes.into(),
+            interval: settings.rate_bps.map(|rate| Duration::from_nanos(nanos(rate))),
+            periods: settings.periods.map(|periods| (periods, flow.rng("periods"))),
             buffer: flow.send_buffer_bytes,
-            drops: plan.drops,
+            drops: settings.drops,
             active: false,
             turn: flow.at,
             next_write: Time::NEVER,
@@ -163,7 +160,7 @@ mod tests {
     /// A writer of 100 bytes every microsecond, from 1 us on.
     fn writer(periods: Option<(u64, u64)>, buffer: Option<u64>, drops: bool) -> Writer {
         let periods = periods.map(|(on_ns, off_ns)| Periods { on_ns, off_ns, exponential: false });
-        let plan = WritesPlan { rate_bps: Some(800_000_000), write_bytes: 100, periods, drops };
+        let plan = WritesSettings { rate_bps: Some(800_000_000), write_bytes: 100, periods, drops };
         Writer::new(&plan, &start(1_000, buffer))
     }
 
@@ -210,7 +207,7 @@ mod tests {
     #[test]
     fn without_a_rate_there_is_always_more_while_it_is_active() {
         let periods = Some(Periods { on_ns: 1_000, off_ns: 1_000, exponential: false });
-        let plan = WritesPlan { rate_bps: None, write_bytes: 100, periods, drops: false };
+        let plan = WritesSettings { rate_bps: None, write_bytes: 100, periods, drops: false };
         let mut writer = Writer::new(&plan, &start(0, Some(300)));
         let stream = |sent_bytes| StreamState { sent_bytes, acked_bytes: 0, fed_bytes: 0 };
         assert_eq!(writer.offer(Time::ZERO, stream(0)), None);

@@ -2,7 +2,7 @@
 
 use super::error::together;
 use super::range::{Check, LONGEST_NS, MAX_ROWS, MOST_BYTES, MOST_HOSTS, in_order, refuse, within};
-use super::{CcaPlan, FlowPlan, HopPlan, Plan, PlanError, WorkloadPlan, declared};
+use super::{CcaPlan, FlowPlan, HopRef, Plan, PlanError, WorkloadPlan, declared};
 use crate::actors::Actors;
 use crate::controllers::Controllers;
 use crate::schedule::Schedule;
@@ -55,7 +55,7 @@ impl Plan {
         let before = iter::once(None).chain(self.flows.iter().map(|flow| Some(&flow.tcp)));
         let flows = self.flows.iter().enumerate().zip(before);
         let other = flows.filter(|((_, flow), before)| Some(&flow.tcp) != *before);
-        other.map(|((n, flow), _)| declared::check(&flow.tcp, &format!("flows[{n}].tcp")))
+        other.map(|((n, flow), _)| declared::check_transport(&flow.tcp, &format!("flows[{n}].tcp")))
     }
 
     /// Refuses names and streams that are not unique among links and ports, among media, or among flows.
@@ -202,7 +202,7 @@ impl FlowPlan {
         }
         let later = self.reroutes.iter().filter_map(|reroute| reroute.forward.as_ref());
         let mut routes = iter::once(&self.forward).chain(later);
-        let limited = routes.all(|route| route.iter().filter_map(hop).any(HopPlan::is_limited));
+        let limited = routes.all(|route| route.iter().filter_map(hop).any(HopRef::is_limited));
         let buffered = self.tcp.send_buffer.or(self.tcp.receive_buffer).or(self.bytes);
         let bounded = buffered.is_some()
             || self.relayed.is_some()

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct DatagramPlan {
     /// Protocol of the datagrams.
-    pub protocol: ProtocolPlan,
+    pub protocol: Protocol,
     /// Payload of each datagram.
     pub payload_bytes: u32,
     /// Headers of each datagram.
@@ -30,19 +30,19 @@ pub struct DatagramPlan {
 /// Protocol of datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ProtocolPlan {
+pub enum Protocol {
     /// The User Datagram Protocol.
     Udp,
     /// The Internet Control Message Protocol.
     Icmp,
 }
 
-impl ProtocolPlan {
+impl Protocol {
     /// Name in results.
     pub fn name(self) -> &'static str {
         match self {
-            ProtocolPlan::Udp => "udp",
-            ProtocolPlan::Icmp => "icmp",
+            Protocol::Udp => "udp",
+            Protocol::Icmp => "icmp",
         }
     }
 }

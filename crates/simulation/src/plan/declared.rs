@@ -1,25 +1,32 @@
-//! Parts of the plan that other crates declare: options of a transport, and limits of a queue.
+//! Parts of the plan that are declared as parameters: options of a transport, limits of a queue, and settings of
+//! applications.
 
-use super::PlanError;
-use super::error::together;
+use super::error::{PlanError, together};
 use super::range::Check;
 use network::queue::Limit;
 use params::{Kind, ParamSpec, Params};
 use schemars::{Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use tcp::Options;
 
+/// Refuses parameters out of range; `path` is the path of the table that has them.
+pub(crate) fn check<P: Params + Serialize>(values: &P, path: &str) -> Check {
+    params::check(values).map_err(|refusal| PlanError::of_all(path, refusal.0))
+}
+
 /// Refuses options that are out of range or conflict with each other; `path` is the path of the options.
-pub(super) fn check(options: &Options, path: &str) -> Check {
-    let ranges = params::check(options).map_err(|refusal| PlanError::of_all(path, refusal.0));
+pub(super) fn check_transport(options: &Options, path: &str) -> Check {
+    let ranges = check(options, path);
     let problems = options.problems();
     let fitting = if problems.is_empty() { Ok(()) } else { Err(PlanError::of_all(path, problems)) };
     together([ranges, fitting])
 }
 
-/// Refuses a limit out of range.
-pub(super) fn check_limit(limit: Limit, path: &str) -> Check {
-    params::check(&limit).map_err(|refusal| PlanError::of_all(path, refusal.0))
+/// Reads parameters from a table, which must have all that have no default.
+pub(crate) fn read<'de, D: Deserializer<'de>, P: Params>(deserializer: D) -> Result<P, D::Error> {
+    params::read(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
 /// Schema of the transport options, as a part of the schema of the plan.
@@ -49,6 +56,23 @@ fn schema<P: Params>(generator: &mut SchemaGenerator, name: &str, description: &
     Schema::new_ref(format!("#/$defs/{name}"))
 }
 
+/// Completes the schema of a struct of parameters: ranges, and parameters without a default, which are required.
+pub(crate) fn as_declared<P: Params>(schema: &mut Schema) {
+    let specs = P::specs();
+    let required = specs.iter().filter(|spec| spec.required).map(|spec| spec.name);
+    schema.insert("required".to_owned(), required.collect());
+    for spec in &specs {
+        let property = &mut schema.ensure_object()["properties"][spec.name];
+        if spec.required {
+            property.as_object_mut().map(|property| property.remove("default"));
+        }
+        if let Some((low, high)) = spec.range {
+            property["minimum"] = json!(low);
+            property["maximum"] = json!(high);
+        }
+    }
+}
+
 fn property(spec: &ParamSpec) -> Value {
     let unit = if spec.unit.is_empty() { String::new() } else { format!(" Unit: {}.", spec.unit) };
     let mut property = json!({ "description": format!("{}{unit}", spec.doc), "default": spec.default });
@@ -58,6 +82,7 @@ fn property(spec: &ParamSpec) -> Value {
         Kind::Switch => "boolean",
         Kind::Choice(_) => "string",
         Kind::List(_) => "array",
+        Kind::Table => "object",
     };
     property["type"] = if spec.optional { json!([name, "null"]) } else { json!(name) };
     if let Kind::Choice(choices) = &spec.kind {

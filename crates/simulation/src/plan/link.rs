@@ -93,7 +93,7 @@ impl LinkPlan {
         within(format!("{path}.delay_ns"), change.delay_ns.unwrap_or(0), 0..=LONGEST_NS)?;
         check_loss(path, change.loss.as_ref())?;
         let Some(limit) = change.limit else { return Ok(()) };
-        declared::check_limit(limit, &format!("{path}.limit"))?;
+        declared::check(&limit, &format!("{path}.limit"))?;
         if is_external(&self.queue.kind) {
             return Ok(()); // the limits of an external queue are unknown until the caller has built the queue
         }

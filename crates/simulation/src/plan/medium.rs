@@ -88,52 +88,52 @@ fn never() -> SamplingTimes {
 
 /// Hop to which an index in a route refers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum HopPlan<'a> {
+pub(crate) enum HopRef<'a> {
     /// A link.
     Link(&'a LinkPlan),
     /// A port and its medium.
     Port(&'a MediumPlan, &'a PortPlan),
 }
 
-impl HopPlan<'_> {
+impl HopRef<'_> {
     fn name(self) -> String {
         match self {
-            HopPlan::Link(link) => link.name.clone(),
-            HopPlan::Port(_, port) => port.name.clone(),
+            HopRef::Link(link) => link.name.clone(),
+            HopRef::Port(_, port) => port.name.clone(),
         }
     }
 
     /// Propagation delay in nanoseconds at the start of the run, without the wait for a turn.
     pub fn delay_ns(self) -> u64 {
         match self {
-            HopPlan::Link(link) => link.delay_ns,
-            HopPlan::Port(medium, _) => medium.bounds().0.as_nanos(),
+            HopRef::Link(link) => link.delay_ns,
+            HopRef::Port(medium, _) => medium.bounds().0.as_nanos(),
         }
     }
 
     /// Whether the hop has a rate, or a queue that shapes to a rate.
     pub(super) fn is_limited(self) -> bool {
         match self {
-            HopPlan::Link(link) => link.is_limited(),
-            HopPlan::Port(medium, _) => is_external(&medium.kind) || medium.bounds().1 != Rate::UNLIMITED,
+            HopRef::Link(link) => link.is_limited(),
+            HopRef::Port(medium, _) => is_external(&medium.kind) || medium.bounds().1 != Rate::UNLIMITED,
         }
     }
 }
 
 impl Plan {
     /// All hops in the order of their indices: links, then the ports of all media.
-    pub(crate) fn hops(&self) -> impl Iterator<Item = HopPlan<'_>> {
-        let ports = self.media.iter().flat_map(|m| m.ports.iter().map(move |port| HopPlan::Port(m, port)));
-        self.links.iter().map(HopPlan::Link).chain(ports)
+    pub(crate) fn hops(&self) -> impl Iterator<Item = HopRef<'_>> {
+        let ports = self.media.iter().flat_map(|m| m.ports.iter().map(move |port| HopRef::Port(m, port)));
+        self.links.iter().map(HopRef::Link).chain(ports)
     }
 
     /// The hop with this index.
-    pub(crate) fn hop(&self, number: usize) -> Option<HopPlan<'_>> {
-        self.links.get(number).map(HopPlan::Link).or_else(|| self.hops().nth(number))
+    pub(crate) fn hop(&self, number: usize) -> Option<HopRef<'_>> {
+        self.links.get(number).map(HopRef::Link).or_else(|| self.hops().nth(number))
     }
 
     /// The names of links and ports, in the order of their indices.
     pub fn hop_names(&self) -> Vec<String> {
-        self.hops().map(HopPlan::name).collect()
+        self.hops().map(HopRef::name).collect()
     }
 }

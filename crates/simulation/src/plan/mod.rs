@@ -2,7 +2,7 @@
 
 mod check;
 pub(crate) mod datagram;
-mod declared;
+pub(crate) mod declared;
 pub(crate) mod error;
 mod hand_over;
 mod link;
@@ -15,15 +15,15 @@ mod relayed;
 mod route_control;
 
 pub use crate::applications::{
-    AbrPlan, DistributionPlan, Pace, PoissonPlan, RequestResponsePlan, VideoPlan, WebPlan, WorkloadPlan,
-    WritesPlan,
+    BitrateRule, Distribution, Pace, PoissonSettings, RequestResponseSettings, VideoSettings, WebSettings,
+    WorkloadPlan, WritesSettings,
 };
 pub use crate::periods::Periods;
-pub use datagram::{DatagramPlan, ProtocolPlan};
+pub use datagram::{DatagramPlan, Protocol};
 pub use error::PlanError;
 pub use hand_over::HandOverPlan;
 pub use markov::MarkovPlan;
-pub(crate) use medium::HopPlan;
+pub(crate) use medium::HopRef;
 pub use medium::{MediumPlan, PortPlan};
 pub use network::queue::Limit;
 pub use opportunities::OpportunitiesPlan;

@@ -1,7 +1,7 @@
 //! Network interfaces of hosts: links at which routes begin.
 
 use super::error::together;
-use super::medium::HopPlan;
+use super::medium::HopRef;
 use super::range::{Check, refuse};
 use super::{FlowPlan, LinkPlan, Plan};
 use crate::routes::HopId;
@@ -51,7 +51,7 @@ impl Plan {
 
     /// Whether the hop is a port of a Wi-Fi cell with a queue of Linux's mac80211.
     pub(crate) fn is_station_queue(&self, hop: u32) -> bool {
-        let port = |hop| matches!(hop, HopPlan::Port(medium, port) if medium.kind == "wifi" && port.queue.kind == "mac80211");
+        let port = |hop| matches!(hop, HopRef::Port(medium, port) if medium.kind == "wifi" && port.queue.kind == "mac80211");
         self.hop(hop as usize).is_some_and(port)
     }
 

@@ -4,7 +4,7 @@ use super::cell::FlowName;
 use super::declare::{Rows, table};
 use super::{Finished, Made};
 use crate::hosts::{Endpoints, Transfer};
-use crate::plan::{HopPlan, LinkPlan, Plan};
+use crate::plan::{HopRef, LinkPlan, Plan};
 use units::{Duration, Time};
 
 table! {
@@ -111,7 +111,7 @@ struct Leg {
 }
 
 impl Leg {
-    fn of_route<'a>(hops: impl Iterator<Item = HopPlan<'a>>) -> Leg {
+    fn of_route<'a>(hops: impl Iterator<Item = HopRef<'a>>) -> Leg {
         let start = Leg { delay_ns: 0, rate_bps: f64::INFINITY };
         hops.map(Leg::of_hop).fold(start, |sum, hop| Leg {
             delay_ns: sum.delay_ns + hop.delay_ns,
@@ -121,10 +121,10 @@ impl Leg {
 
     /// Lowest delay and highest rate of a hop. For a medium, delay and rate apply to a packet whose turn has already
     /// been requested, while no other port has a turn.
-    fn of_hop(hop: HopPlan<'_>) -> Leg {
+    fn of_hop(hop: HopRef<'_>) -> Leg {
         match hop {
-            HopPlan::Link(link) => Leg::of_link(link),
-            HopPlan::Port(medium, _) => {
+            HopRef::Link(link) => Leg::of_link(link),
+            HopRef::Port(medium, _) => {
                 let (delay, rate) = medium.bounds();
                 Leg { delay_ns: delay.as_nanos(), rate_bps: rate.bits_per_sec() as f64 }
             }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use simulation::plan::{
-    CcaPlan, DatagramPlan, EntryPlan, FlowPlan, LinkPlan, Options, ProtocolPlan, WorkloadPlan,
+    CcaPlan, DatagramPlan, EntryPlan, FlowPlan, LinkPlan, Options, Protocol, WorkloadPlan,
 };
 use simulation::{Execution, External, Plan, Results, Simulation};
 
@@ -55,7 +55,7 @@ pub fn datagrams(name: &str, interval_ms: u64, echo: bool, forward: &[u32], reve
     let mut flow = flow(name, "reno", forward, reverse);
     flow["cca"] = json!(null);
     flow["workload"] = json!(WorkloadPlan::Datagrams(DatagramPlan {
-        protocol: if echo { ProtocolPlan::Icmp } else { ProtocolPlan::Udp },
+        protocol: if echo { Protocol::Icmp } else { Protocol::Udp },
         payload_bytes: 100,
         overhead_bytes: 42,
         interval_ns: interval_ms * 1_000_000,

@@ -78,11 +78,11 @@ impl Departures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::ProtocolPlan;
+    use crate::plan::Protocol;
 
     fn departures(poisson: bool, periods: Option<Periods>) -> Departures {
         let plan = DatagramPlan {
-            protocol: ProtocolPlan::Udp,
+            protocol: Protocol::Udp,
             payload_bytes: 100,
             overhead_bytes: 42,
             interval_ns: 10,
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn periods_after_the_end_are_not_gone_through() {
         let plan = DatagramPlan {
-            protocol: ProtocolPlan::Udp,
+            protocol: Protocol::Udp,
             payload_bytes: 1,
             overhead_bytes: 42,
             interval_ns: 1_000_000_000_000_000,

@@ -1,7 +1,7 @@
 """Queues in front of links: drop-tail, or another queue discipline of the registry."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AliasChoices,
@@ -15,10 +15,18 @@ from pydantic import (
 
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Packets, short_for
-from fullpipe.scenario.model.registered import Chosen
-from fullpipe.scenario.quantities import Bdps, Bytes, DrainSeconds
+from fullpipe.scenario.model.registered import Chosen, field_of, with_fields
+from fullpipe.scenario.quantities import Bdps, DrainSeconds
+
+_LIMITS = catalogue.queue("drop_tail").params
 
 
+@with_fields(
+    {
+        "packets": (Packets | None, field_of(_LIMITS["packets"])[1]),
+        "limit_bytes": field_of(_LIMITS["bytes"]),
+    }
+)
 class DropTail(Model):
     """First in, first out; packets that arrive while the queue is full are dropped.
 
@@ -27,12 +35,6 @@ class DropTail(Model):
     """
 
     kind: Literal["drop_tail"] = "drop_tail"
-    packets: Packets | None = Field(None, title="buffer")
-    """Limit in packets."""
-    limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(
-        None, alias="bytes", title="buffer", examples=["1 MiB"]
-    )
-    """Limit in bytes on the wire."""
     size_bdp: Bdps = Field(None, alias="size", title="buffer", examples=["1 bdp"])
     """Limit as a multiple of the link's BDP, in whole packets of a full segment, rounded down, at least one.
     The BDP is the link's initial rate times the largest base RTT of the flows that cross the link. For a
@@ -46,6 +48,10 @@ class DropTail(Model):
     )
     """Limit as a time: the number of bytes on the wire that the link sends in this time, but at least one
     full segment."""
+
+    if TYPE_CHECKING:
+        packets: ClassVar[int | None]
+        limit_bytes: ClassVar[int | None]
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:

@@ -1,23 +1,49 @@
 """Workloads of transfers: applications that open and close TCP connections during a run."""
 
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from fullpipe.errors import shown
-from fullpipe.scenario.model.base import Model, ProblemsError, Switch, short_for
-from fullpipe.scenario.model.workloads.distributions import Constant, Pause, Size, Sizes
+from fullpipe.scenario import catalogue
+from fullpipe.scenario.model.base import Model, ProblemsError, short_for
+from fullpipe.scenario.model.registered import registered, values_of
+from fullpipe.scenario.model.workloads.distributions import Constant, Pause, Sizes
 from fullpipe.scenario.model.workloads.writers import Application, FlowContext
-from fullpipe.scenario.quantities import NANOSECONDS, RATE, BitsPerSecond, OrWritten, Seconds, to_nanoseconds
+from fullpipe.scenario.quantities import NANOSECONDS, RATE, BitsPerSecond, OrWritten, Seconds
 
-Parallel = Annotated[int, Field(strict=True, ge=1, le=1_000)]
+APPLICATIONS: Mapping[str, catalogue.Entry] = catalogue.family("applications")
+"""Settings of applications, as the simulator declares them."""
 MAX_ARRIVALS = 10_000_000
 """Maximum number of transfers of one flow."""
 Rung = Annotated[BitsPerSecond, Field(gt=0, le=10**12)]
 
 
-class Poisson(Application):
+class Transfer(Application):
+    """Base class of workloads whose settings the simulator declares.
+
+    A model declares only fields that files describe by other quantities or by tables.
+    """
+
+    kind: str
+
+    def plan(self, flow: FlowContext) -> dict[str, Any]:
+        """Return the workload in the format of the plan."""
+        settings = values_of(self, APPLICATIONS[self.kind])
+        return {"kind": self.kind, **{name: _planned(value) for name, value in settings}}
+
+
+def _planned(value: Any) -> Any:
+    """Return a setting in the format of the plan: distributions and rules are tables."""
+    if isinstance(value, Model):
+        return value.plan() if hasattr(value, "plan") else value.model_dump()
+    return list(value) if isinstance(value, tuple) else value
+
+
+@registered(APPLICATIONS["poisson"])
+class Poisson(Transfer):
     """Transfers that arrive as a Poisson process. Each transfer has its own connection.
 
     Give exactly one of `interval` and `load`.
@@ -25,9 +51,7 @@ class Poisson(Application):
 
     kind: Literal["poisson"] = "poisson"
     sizes: Sizes = Field(examples=["web_search"])
-    """Payload of each transfer."""
     interval_s: Annotated[Seconds, Field(gt=0)] | None = Field(None, alias="interval", examples=["10 ms"])
-    """Mean time between two arrivals of one flow. Times are exponentially distributed."""
     load: Annotated[float, Field(strict=True, gt=0, le=10)] | None = Field(None, examples=[0.6])
     """Offered load of all flows of this entry together, as a share of `of`. Headers count, retransmissions do
     not count. With a load above 1, transfers accumulate until the end of the run."""
@@ -72,29 +96,23 @@ class Poisson(Application):
         return {"kind": self.kind, "interval_ns": interval_ns, "sizes": self.sizes.plan()}
 
 
-class Periodic(Application):
+@registered(APPLICATIONS["periodic"])
+class Periodic(Transfer):
     """Transfers at a constant interval from the start of the flow: telemetry, or an upload in chunks."""
 
     kind: Literal["periodic"] = "periodic"
     sizes: Sizes = Field(examples=["20 kB"])
-    """Payload of each transfer."""
-    interval_s: Annotated[Seconds, Field(ge=1e-6)] = Field(alias="interval", examples=["1 s"])
-    """Time from the start of one transfer to the next."""
-    keep: Switch = False
-    """Send all transfers over one connection, which stays open. A transfer that is due before the previous
-    transfer is complete waits. With false, each transfer has its own connection."""
+
+    if TYPE_CHECKING:
+        interval_s: ClassVar[float]
 
     def mean_interval_s(self, flow: FlowContext) -> float:
         """Return the time between two transfers."""
         return self.interval_s
 
-    def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """Return the workload in the format of the plan."""
-        interval_ns = to_nanoseconds(self.interval_s)
-        return {"kind": self.kind, "interval_ns": interval_ns, "sizes": self.sizes.plan(), "keep": self.keep}
 
-
-class RequestResponse(Application):
+@registered(APPLICATIONS["request_response"])
+class RequestResponse(Transfer):
     """A client at the receiving host that sends requests over one connection. Each request waits for the
     previous response.
 
@@ -103,18 +121,10 @@ class RequestResponse(Application):
 
     kind: Literal["request_response"] = "request_response"
     request: Sizes = Field(default="400 B", validate_default=True, examples=["400 B"])
-    """Payload of a request."""
     response: Sizes = Field(examples=["20 kB"])
-    """Payload of a response."""
     think: Pause = Field(
         default="0 s", validate_default=True, examples=['{ kind = "exponential", mean = "1 s" }']
     )
-    """Think time: from a complete response to the next request."""
-
-    def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """Return the workload in the format of the plan."""
-        parts = {"request": self.request, "response": self.response, "think": self.think}
-        return {"kind": self.kind, **{name: part.plan() for name, part in parts.items()}}
 
 
 def _objects(value: object) -> object:
@@ -132,7 +142,8 @@ Objects = Annotated[
 ]
 
 
-class Web(Application):
+@registered(APPLICATIONS["web"])
+class Web(Transfer):
     """A browser at the receiving host: it loads a page, pauses, and loads the next page.
 
     The browser fetches the document first, then the other objects of the page over parallel connections, one
@@ -143,7 +154,6 @@ class Web(Application):
     think: Pause = Field(
         default={"kind": "exponential", "mean": "10 s"}, validate_default=True, examples=["10 s"]
     )
-    """Time from a complete page to the request of the next page."""
     objects: Objects = Field(default=(30, 30), examples=["[10, 50]"])
     """Objects per page, the document included: a number, or the bounds of a uniform draw."""
     sizes: Sizes = Field(
@@ -151,11 +161,6 @@ class Web(Application):
         validate_default=True,
         examples=["20 kB"],
     )
-    """Payload of an object."""
-    connections: Parallel = 6
-    """Largest number of parallel connections."""
-    request_bytes: Size = Field(400, alias="request", examples=["400 B"])
-    """Payload of a request."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -170,13 +175,8 @@ class Web(Application):
         low, high = self.objects
         # The draw is rounded to a whole number; with these bounds, all whole numbers are equally likely.
         objects = {"kind": "uniform", "low": low - 0.4999, "high": high + 0.4999}
-        return {
-            "kind": self.kind,
-            "think": self.think.plan(),
-            "objects": {"kind": "constant", "value": low} if low == high else objects,
-            "sizes": self.sizes.plan(),
-            "connections": self.connections,
-            "request_bytes": self.request_bytes,
+        return super().plan(flow) | {
+            "objects": {"kind": "constant", "value": low} if low == high else objects
         }
 
 
@@ -203,7 +203,8 @@ class BufferRule(Model):
 Rule = Annotated[Annotated[RateRule | BufferRule, Field(discriminator="kind")], short_for("kind")]
 
 
-class Video(Application):
+@registered(APPLICATIONS["video"])
+class Video(Transfer):
     """A video player at the receiving host, with adaptive bit rate.
 
     The player requests chunks one after the other over one connection until its buffer is full. Each chunk
@@ -216,17 +217,12 @@ class Video(Application):
         alias="bitrates",
         examples=['["1 Mbit/s", "4 Mbit/s"]'],
     )
-    """The ladder: available bit rates, ascending."""
-    chunk_s: Annotated[Seconds, Field(ge=0.001)] = Field(4.0, alias="chunk", examples=["4 s"])
-    """Playing time of a chunk."""
-    buffer_s: Annotated[Seconds, Field(gt=0)] = Field(30.0, alias="buffer", examples=["30 s"])
-    """Size of the buffer in playing time."""
-    startup_s: Seconds = Field(4.0, alias="startup", examples=["4 s"])
-    """Buffered playing time required to start playback, at first and after every stall."""
     rule: Rule = Field(default="rate", validate_default=True, examples=["buffer"])
-    """Choice of the next chunk's bit rate: by throughput ("rate") or by buffer level ("buffer")."""
-    request_bytes: Size = Field(400, alias="request", examples=["400 B"])
-    """Payload of a request."""
+
+    if TYPE_CHECKING:
+        chunk_s: ClassVar[float]
+        buffer_s: ClassVar[float]
+        startup_s: ClassVar[float]
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -239,18 +235,6 @@ class Video(Application):
             if time_s > self.buffer_s:
                 raise ValueError(f"{name}: {time_s:g} s do not fit into the buffer, {shown(self.buffer_s)} s")
         return self
-
-    def plan(self, flow: FlowContext) -> dict[str, Any]:
-        """Return the workload in the format of the plan."""
-        return {
-            "kind": self.kind,
-            "bitrates_bps": list(self.bitrates_bps),
-            "chunk_ns": to_nanoseconds(self.chunk_s),
-            "buffer_ns": to_nanoseconds(self.buffer_s),
-            "startup_ns": to_nanoseconds(self.startup_s),
-            "rule": self.rule.model_dump(),
-            "request_bytes": self.request_bytes,
-        }
 
 
 Transfers = Poisson | Periodic | RequestResponse | Web | Video
