@@ -74,9 +74,9 @@ params! {
     #[derive(Copy, PartialEq, Eq)]
     pub struct Limit {
         /// Limit in packets; the packet in transmission does not count.
-        packets: Option<u64> = None, "packets", 1.0..=1e18, role = limit, label = "buffer";
+        packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit, label = "buffer";
         /// Limit in bytes on the wire; the packet in transmission does not count.
-        bytes: Option<u64> = None, "bytes", 1.0..=1e18, role = limit, label = "buffer", example = Some(1_048_576);
+        bytes: Option<u64> = None, "bytes", 0.0..=1e18, role = limit, label = "buffer", example = Some(1_048_576);
     }
 }
 

@@ -16,7 +16,7 @@ from pydantic import (
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Model, Packets, short_for
 from fullpipe.scenario.model.registered import Chosen, field_of, with_fields
-from fullpipe.scenario.quantities import Bdps, DrainSeconds
+from fullpipe.scenario.quantities import Bdps, Bytes, DrainSeconds
 
 _LIMITS = catalogue.queue("drop_tail").params
 
@@ -24,7 +24,7 @@ _LIMITS = catalogue.queue("drop_tail").params
 @with_fields(
     {
         "packets": (Packets | None, field_of(_LIMITS["packets"])[1]),
-        "limit_bytes": field_of(_LIMITS["bytes"]),
+        "limit_bytes": (Annotated[Bytes, Field(gt=0)] | None, field_of(_LIMITS["bytes"])[1]),
     }
 )
 class DropTail(Model):
