@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Callable
 from math import sqrt
 from pathlib import Path
@@ -13,8 +15,18 @@ import pytest
 from scipy import stats
 
 from fullpipe import Scenario, run
-from fullpipe.analysis.length import cycle_s, need, shortfall, start_up_s, waits_for_others, warnings_of
+from fullpipe.analysis.length import (
+    EXAMINED,
+    cycle_s,
+    drifting,
+    need,
+    shortfall,
+    start_up_s,
+    waits_for_others,
+    warnings_of,
+)
 from fullpipe.analysis.regions import region
+from fullpipe.analysis.statistics import doubtful_means
 from fullpipe.runs import Run
 from fullpipe.runs.meta import MEASURED
 
@@ -79,6 +91,62 @@ def test_a_flow_that_comes_later_is_measured_from_its_own_start() -> None:
     assert part
     assert whole.measured_s == pytest.approx(35)
     assert 0 < part.early_s < part.measured_s < 3
+
+
+def deep(lasts: str, warmup: str, ccas: list[str]) -> list[Run]:
+    """Flows in a buffer of 8 BDP, where BBRv3 needs about 40 s to reach its share beside CUBIC."""
+    made = scenario(ccas, rate=20, rtt=40, queue={"size": "8 bdp"}, lasts=lasts, warmup=warmup)
+    return [run(made.with_values({"record.interval": "100 ms"}), seed=seed) for seed in range(1, 7)]
+
+
+def test_means_that_have_not_settled_are_named() -> None:
+    short, long = deep("30 s", "5 s", ["cubic", "bbr3"]), deep("120 s", "45 s", ["cubic", "bbr3"])
+    early, late = (sum(r.flows["goodput_bps"][1] for r in of) / len(of) for of in (short, long))
+    assert abs(early / late - 1) > 0.1  # the mean of 25 s is another one
+    told = drifting([{}] * len(short), short)
+    assert told
+    assert re.match(r"goodput of f[01] has not settled in [456] of 6 runs: its second half is \d+ % ", told)
+    assert told in warnings_of(short)[-1]
+    assert drifting([{}] * len(long), long) is None
+    doubts = [doubtful_means(each.series, each.flows, each.scenario.warmup_s) for each in short]
+    doubted = sum(any(doubt.quantity == "goodput" for doubt in of) for of in doubts)
+    assert doubted >= 4  # the same runs that `fullpipe metrics` flags
+
+
+def test_commands_and_files_say_that_means_have_not_settled(fullpipe: FullPipe, tmp_path: Path) -> None:
+    made = deep("30 s", "5 s", ["cubic", "bbr3"])[0].scenario
+    (tmp_path / "deep.toml").write_text(made.to_toml(), encoding="utf-8")
+    over = ("deep.toml", "--over", "topology.bottleneck.queue.size=8 bdp,7 bdp", "--seeds", 3)
+    on_terminal = fullpipe("compare", *over, "-o", "c.json")
+    assert "has not settled in" in " ".join(on_terminal.stderr.split())
+    stored = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["warnings"]
+    assert ["has not settled in" in line for line in stored] == [True]
+    in_lines = [json.loads(line) for line in fullpipe("compare", *over, "--json").stdout.splitlines()]
+    assert [line["warnings"] for line in in_lines] == [stored]
+    fullpipe("report", "c.json", "-o", "c.md")
+    assert "has not settled in" in (tmp_path / "c.md").read_text(encoding="utf-8")
+    over_seeds = fullpipe("run", "deep.toml", "--seeds", 3)
+    assert "has not settled in 2 of 3 runs" in " ".join(over_seeds.stderr.split())
+    values = "topology.bottleneck.queue.size"
+    tested = fullpipe("test", "runs", "--metric", "goodput", "--factor", values, "--json", "-o", "t.json")
+    for found in (json.loads(tested.stdout), json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))):
+        assert ["has not settled in" in line for line in found["warnings"]] == [True]
+
+
+def test_alike_flows_have_settled_although_each_run_oscillates() -> None:
+    alike = deep("60 s", "20 s", ["cubic", "cubic"])
+    assert drifting([{}] * len(alike), alike) is None
+    assert drifting([], []) is None
+
+
+def test_points_whose_means_have_not_settled_are_named() -> None:
+    runs = [*deep("30 s", "5 s", ["cubic", "bbr3"]), *deep("30 s", "5 s", ["cubic", "cubic"])]
+    points = [{"flows.1.cca": run.scenario.flows[1].described} for run in runs]
+    told = str(drifting(points, runs))
+    assert "of 12 runs, where" in told
+    assert " = bbr3: its second half" in told
+    more = [runs[n % len(runs)] for n in range(EXAMINED + 20)]
+    assert f" of {EXAMINED} examined runs" in str(drifting([{"n": n % 3} for n in range(len(more))], more))
 
 
 def test_what_the_warning_says_to_set_is_long_enough() -> None:

@@ -139,7 +139,8 @@ def study() -> list[Run]:
     sizes = {"topology.bottleneck.queue.size": ["0.5 bdp", "2 bdp", "8 bdp"]}
     made = Scenario(
         name="study",
-        duration="4 s",
+        duration="16 s",
+        warmup="1 s",
         topology={
             "kind": "dumbbell",
             "bottleneck": {"rate": "10 Mbit/s", "delay": "20 ms", "queue": {"size": "1 bdp"}},

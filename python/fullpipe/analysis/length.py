@@ -1,19 +1,24 @@
-"""Runs that are too short for their means, judged by the time that algorithms need to adapt."""
+"""Reasons to doubt means: runs too short for the algorithms to adapt, and means that have not settled."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import cbrt, ceil, inf, log2
+from functools import cached_property
+from itertools import islice, zip_longest
+from math import cbrt, ceil, inf, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
-from fullpipe.analysis.metrics.groups import bulk_names, flow_directions
+from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, flow_groups
+from fullpipe.lazy import pl
 from fullpipe.scenario import resolve
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.link.queues import Discipline
 
 if TYPE_CHECKING:
+    from fullpipe.analysis.statistics import Steadiness
+    from fullpipe.analysis.statistics.intervals import Vector
     from fullpipe.runs import Run
     from fullpipe.scenario import Scenario
 
@@ -23,6 +28,11 @@ START_UP = 0.05
 """Largest share of the measured time that may be start-up."""
 _SEEDS = 3
 """Seeds that are examined per point."""
+EXAMINED = 40
+"""Most runs whose samples are examined."""
+MATTERS = 0.02
+"""Smallest change from the first to the second half of the measured time that matters, as a share."""
+_MOST_NAMED = 2
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
 _INITIAL_WINDOW = 10
 _BETA, _C = 0.7, 0.4
@@ -171,9 +181,7 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
         points: The point of every run.
         runs: Runs of any number of seeds per point.
     """
-    places: dict[str, list[int]] = {}
-    for place, (point, run) in enumerate(zip(points, runs, strict=True)):
-        places.setdefault(f"{point} {run.engine.name}", []).append(place)
+    places = _places(points, runs)
     firsts = [of[0] for of in places.values()]
     needs = [list(_needs_of([runs[place] for place in of[:_SEEDS]])) for of in places.values()]
     short = {
@@ -192,19 +200,174 @@ def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str |
     return f"{some} too short for means{at}: {short[worst]}; {_advice(runs[firsts[worst]], short[worst])}"
 
 
-def warnings_of(runs: Sequence[Run]) -> list[str]:
-    """The sentences of `shortfall` as warnings below a conclusion, one per name of a scenario.
+def _key(point: Mapping[str, Any], run: Run) -> str:
+    """Return the key of the point and engine of a run."""
+    return f"{point} {run.engine.name}"
 
-    The list is empty if all runs are long enough.
+
+def _places(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> dict[str, list[int]]:
+    """Return the places of the runs of every point and engine."""
+    places: dict[str, list[int]] = {}
+    for place, (point, run) in enumerate(zip(points, runs, strict=True)):
+        places.setdefault(_key(point, run), []).append(place)
+    return places
+
+
+@dataclass(frozen=True, eq=False)
+class _Course:
+    """A quantity of a group of bulk flows along one run, judged by the tests of `fullpipe metrics`."""
+
+    times_s: Vector
+    values: Vector
+
+    @cached_property
+    def change(self) -> float:
+        """Second half of the measured time minus the first, as a share of the mean."""
+        half, level = len(self.values) // 2, float(self.values.mean())
+        return float(self.values[half:].mean() - self.values[:half].mean()) / level if level else 0.0
+
+    @cached_property
+    def _found(self) -> Steadiness:
+        from fullpipe.analysis.statistics import steadiness  # imported here, as the import is slow
+
+        return steadiness(self.values)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether start-up or drift is in the mean."""
+        return self._found.verdict in ("drift", "warm-up")
+
+    @property
+    def warmup_s(self) -> float:
+        """Warm-up that would make the mean trustworthy; 0 if no warm-up would."""
+        return float(self.times_s[self._found.warmup - 1]) if self._found.warmup else 0.0
+
+
+def drifting(
+    points: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, has_advice: bool = True
+) -> str | None:
+    """Return a sentence on the means of bulk flows that have not settled; None if all have.
+
+    A mean has not settled if `statistics.steadiness` finds start-up or drift in most of the examined runs of
+    a point, and if it changes in one direction over the seeds: the mean change from the first to the second
+    half of the measured time exceeds 2 % and two standard errors. Slow oscillations have no direction; the
+    intervals over seeds cover them.
+
+    Args:
+        points: The point of every run.
+        runs: Runs of any number of seeds per point. At most 40 are examined, with all points alike.
+        has_advice: Whether the sentence ends with settings to use.
     """
+    examined = _spread(points, runs)
+    numbers = {key: number for number, key in enumerate(_places(points, runs))}
+    found: dict[str, dict[int, list[_Course]]] = {}
+    for place in examined:
+        number = numbers[_key(points[place], runs[place])]
+        for name, course in _courses(runs[place].apart()):
+            found.setdefault(name, {}).setdefault(number, []).append(course)
+    bad = {
+        name: {number: courses for number, courses in by_point.items() if _is_drifting(courses)}
+        for name, by_point in found.items()
+    }
+    order = sorted(filter(bad.get, bad), key=lambda name: -abs(_change(bad[name])))
+    if not order:
+        return None
+    first, *others = order
+    counts = {
+        name: f"{sum(each.is_open for of in bad[name].values() for each in of)}"
+        f" of {sum(map(len, found[name].values()))}"
+        for name in order
+    }
+    kind = "runs" if len(examined) == len(runs) else "examined runs"
+    some = f"{counts[first]} {kind}" if len(runs) > 1 else "the run"
+    distinct = [points[of[0]] for of in _places(points, runs).values()]
+    where = _where(distinct, bad[first], runs) if len(distinct) > 1 else ""
+    change = _change(bad[first])
+    told = f"{first} has not settled in {some}{f', where {where}' if where else ''}"
+    told += f": its second half is {100 * abs(change):.0f} % {'above' if change > 0 else 'below'} its first"
+    also = ", ".join(f"{name} ({counts[name]})" for name in others[:_MOST_NAMED])
+    more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+    told += f"; also {also}{more}" if also else ""
+    if not has_advice:
+        return told
+    if runs[0].meta.engine.is_of_a_file:
+        return f"{told}; measure longer"
+    known = [each.warmup_s for of in bad.values() for at in of.values() for each in at if each.warmup_s]
+    warmup = f'set warmup = "{_rounded(max(known)):g} s" or more' if known else "set a longer warmup"
+    return f"{told}; {warmup}, and a longer duration"
+
+
+def _spread(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[int]:
+    """Return the places of the runs to examine: first a seed of every point, then further seeds."""
+    every = list(_places(points, runs).values())
+    some = every[:: ceil(len(every) / EXAMINED)] if every else []
+    turns = (place for turn in zip_longest(*some) for place in turn if place is not None)
+    return list(islice(turns, EXAMINED))
+
+
+def _courses(run: Run) -> Iterator[tuple[str, _Course]]:
+    """Yield the course of goodput and RTT of the bulk flows of every entry, while all of them are measured.
+
+    A sum of goodputs or a mean RTT is judged, as they are compared.
+    """
+    from fullpipe.analysis.statistics import stationarity  # imported here, as the import is slow
+
+    series = run.series
+    if series.is_empty():
+        return
+    times = {row["flow"]: (row["start_s"], row["end_s"]) for row in run.rows("flows")}
+    bulk = {*bulk_names(run)}
+    for group, flows in flow_groups(run).items():
+        own = [flow for flow in flows if flow in bulk and None not in times.get(flow, (None,))]
+        if not own:
+            continue
+        begin_s = max(run.scenario.warmup_s, *(times[flow][0] for flow in own))
+        end_s = min(times[flow][1] for flow in own)
+        rows = stationarity.measured(series.filter(pl.col("flow").is_in(own)), begin_s, end_s)
+        if len(own) > 1:
+            each = rows.group_by("time_s", maintain_order=True)
+            rows = each.agg(pl.col("goodput_bps").sum(), pl.col("srtt_s").mean())
+        for quantity, column in stationarity.QUANTITIES.items():
+            known = rows.select("time_s", column).drop_nulls()
+            if len(known) >= stationarity.FEWEST:
+                yield f"{quantity} of {group}", _Course(known["time_s"].to_numpy(), known[column].to_numpy())
+
+
+def _is_drifting(of: Sequence[_Course]) -> bool:
+    """Whether most runs of a point have drift or start-up, and their changes have one direction."""
+    changes = [each.change for each in of]
+    middle = sum(changes) / len(of)
+    error = sqrt(sum((each - middle) ** 2 for each in changes) / max(len(of) - 1, 1) / len(of))
+    is_one_way = abs(middle) > max(MATTERS, 2 * error)
+    return is_one_way and sum(each.is_open for each in of) > len(of) / 2
+
+
+def _change(by_point: Mapping[int, Sequence[_Course]]) -> float:
+    changes = [each.change for of in by_point.values() for each in of]
+    return sum(changes) / len(changes)
+
+
+def reservations(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
+    """The sentences of `shortfall` and `drifting`; empty if means can be trusted."""
+    if not runs:
+        return []
+    short = shortfall(points, runs)  # its settings are the advice; two sets would contradict each other
+    return list(filter(None, (short, drifting(points, runs, has_advice=not short))))
+
+
+def warnings_of(runs: Sequence[Run]) -> list[str]:
+    """The sentences of `reservations` as warnings below a conclusion, for every name of a scenario."""
     from fullpipe.analysis.points import points_of  # imported here, as `shortfall` is given points
 
     by_name: dict[str, list[Run]] = {}
     for run in runs:
         by_name.setdefault(run.name, []).append(run)
-    told = {name: shortfall(points_of(of), of) for name, of in by_name.items()}
     of_whom = {name: f" of {name}" if len(by_name) > 1 else "" for name in by_name}
-    return [f"Warning{of_whom[name]}: {sentence}." for name, sentence in told.items() if sentence]
+    return [
+        f"Warning{of_whom[name]}: {sentence}."
+        for name, of in by_name.items()
+        for sentence in reservations(points_of(of), of)
+    ]
 
 
 def _advice(run: Run, of: Need) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ from fullpipe import files
 from fullpipe.analysis.length import warnings_of
 from fullpipe.cli.answer import Answer
 from fullpipe.cli.asked import processors, values_of
-from fullpipe.cli.compare_shown import show_findings
+from fullpipe.cli.compare_shown import as_line, show_findings
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.selection import check_labels, read_labels
@@ -38,8 +38,11 @@ from fullpipe.validation.compare.sentence import Names, merged, names_of
 # The output of `fullpipe check`: the conclusion, and a table of regressed and undecided findings.
 
 
-def show(checked: Checked, names: Names, *, all_rows: bool = False) -> None:
-    """Print the conclusion, and regressed or undecided findings; with `all_rows`, all findings."""
+def show(checked: Checked, names: Names, *, all_rows: bool = False, warnings: Iterable[str] = ()) -> None:
+    """Print the conclusion, and regressed or undecided findings; with `all_rows`, all findings.
+
+    `warnings` are lines about means that should not be trusted.
+    """
     answer = Answer(all_rows=all_rows)
     answer.conclude(conclusion(checked, names))
     if not checked.is_identical:
@@ -51,7 +54,8 @@ def show(checked: Checked, names: Names, *, all_rows: bool = False) -> None:
         show_findings(answer, left, names, first=weight)
     is_alike = any(each.reason == ALIKE for each in left)
     warning = f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"'
-    answer.notes(merged(checked.notes, names, whole=all_rows), [warning] if is_alike else [])
+    alike = [warning] if is_alike else []
+    answer.notes(merged(checked.notes, names, whole=all_rows), [*warnings, *alike])
 
 
 _STATUS = {"not worse": 0, "regressed": 1, "undecided": 2}
@@ -128,7 +132,7 @@ def check(
     chosen = chosen.only(case) if case else chosen
     chosen = chosen.with_seeds(seeds) if seeds else chosen
     folder, labels = code or suite.parent, read_labels(label or ())
-    warnings: dict[str, None] = {}
+    every: dict[str, Run] = {}
     if labels:
         check_labels(labels, [job.point for case in chosen.cases for job in jobs(case.scenario, [1])])
 
@@ -137,7 +141,7 @@ def check(
             bring_all(list(todo), str(folder / "suite"))
         check_all(list(todo))
         runs = [outcome.run for outcome in finished_runs(todo, Threads(workers or processors()), Store(out))]
-        warnings.update(dict.fromkeys(warnings_of(runs) if written else ()))
+        every.update({f"{run.meta.digest} {run.meta.seed}": run for run in runs})
         return runs
 
     if (keep is None) == (not against):
@@ -150,9 +154,9 @@ def check(
         base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
         ours = Here(chosen, engine, runner)
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
-    command, names = command_line(context), names_of([said], labels)
+    names, warnings = names_of([said], labels), warnings_of([*every.values()])
+    content = {**forms.as_json(said, command_line(context), labels), "warnings": warnings}
     if written:
-        content = {**forms.as_json(said, command, labels), "warnings": list(warnings)}
         files.write(written, json.dumps(content, indent=1, allow_nan=False).encode())
     if junit:
         files.write(junit, forms.junit(said))
@@ -160,9 +164,9 @@ def check(
         before = markdown.read_bytes() if markdown.exists() else b""
         files.write(markdown, before + forms.markdown(said, names).encode())
     if as_json:
-        echo(json.dumps(forms.as_json(said, command, labels), allow_nan=False))
+        echo(json.dumps(content, allow_nan=False))
     else:
-        show(said, names, all_rows=all_rows)
+        show(said, names, all_rows=all_rows, warnings=map(as_line, warnings))
     raise typer.Exit(_STATUS[said.decision])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import unanswered
 from fullpipe.cli.answer import (
     Answer,
@@ -146,17 +147,18 @@ def tell_variants(
         all_rows: Print all rows and notes.
         file: File to write for `fullpipe report`; None to write none.
         command: Command line to store in the file.
-        runs: Runs to list in the file.
+        runs: Runs that were compared, which the file lists.
         asked: Metrics that the user names. A metric without a comparison gets a line on standard error.
         labels: Labels of paths and values. They replace the labels in the scenarios.
-        short: Warnings about runs that are too short for their means.
+        short: Warnings about means that should not be trusted.
     """
+    doubts = warnings_of(runs) if as_json or file is not None else []
     findings = [finding for one in made for finding in one.findings]
     names = names_of(made, labels)
     missing = [f"note: {line}" for line in unanswered(asked, {m for one in made for m in one.measured})]
     if as_json:
         for one in made:
-            echo(json.dumps(_json(one, asked, names, findings), allow_nan=False))
+            echo(json.dumps(_json(one, asked, names, doubts, findings), allow_nan=False))
         for line in missing:
             complain(line)
     else:
@@ -167,7 +169,7 @@ def tell_variants(
         left_out = merged((note for one in made for note in one.notes), names, whole=all_rows)
         answer.notes([*_corrected(findings), *left_out], [*short, *missing, *warnings(made, names)])
     if file is not None and made:
-        write(file, made, command, runs, asked, labels)
+        write(file, made, command, runs, asked, labels, doubts)
     if any(one.is_worse for one in made):
         raise typer.Exit(1)
 
@@ -180,6 +182,7 @@ def tell_engines(
     as_json: bool,
     all_rows: bool = False,
     labels: Mapping[str, str] | None = None,
+    runs: Sequence[Run] = (),
 ) -> None:
     """Print comparisons of engines, one per point.
 
@@ -190,13 +193,15 @@ def tell_engines(
         as_json: Print every metric as JSON.
         all_rows: Print all rows and notes.
         labels: Labels of paths and values. They replace the labels in the scenarios.
+        runs: Runs that were compared.
     """
+    doubts = warnings_of(runs)
     names = names_of(made, labels)
     known = {finding.metric for one in made for finding in one.findings}
     missing = [f"note: {line}" for line in unanswered(asked, known)]
     if as_json:
         for one in made:
-            echo(json.dumps(_json(one, asked, names) | {"point": dict(one.point)}, allow_nan=False))
+            echo(json.dumps(_json(one, asked, names, doubts) | {"point": dict(one.point)}, allow_nan=False))
         for line in missing:
             complain(line)
         return
@@ -211,19 +216,25 @@ def tell_engines(
     shown_notes = (note for one in made for note in one.notes if note.metric in metrics)
     notes = merged(shown_notes, names, whole=all_rows)
     remarks = [line for one in made for line in (*one.remarks, *one.undecided)]
-    answer.notes([*remarks, *notes], missing)
+    answer.notes([*remarks, *notes], [*map(as_line, doubts), *missing])
 
 
 def _json(
     made: VariantComparison | EngineComparison,
     asked: Sequence[str],
     names: Names,
+    doubts: Sequence[str],
     family: Sequence[Finding] | None = None,
 ) -> dict[str, object]:
-    """The JSON object of a comparison, with its conclusion and its findings."""
+    """The JSON object of a comparison, with its conclusion, its findings and warnings about its means."""
     findings = [finding.to_dict() for finding in made.findings]
     told = conclusion([made], asked, names=names, family=family)
-    return {**made.to_dict(), "conclusion": told, "findings": findings}
+    return {**made.to_dict(), "conclusion": told, "findings": findings, "warnings": list(doubts)}
+
+
+def as_line(warning: str) -> str:
+    """A warning of `warnings_of` as a line on a terminal."""
+    return f"w{warning[1:].removesuffix('.')}"
 
 
 def _corrected(findings: Sequence[Finding]) -> list[str]:

@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from fullpipe import files
-from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.shown import axis_shown, is_relative, metric_shown
 from fullpipe.cli.asked import read_scenario
@@ -76,8 +75,11 @@ def write(
     runs: Sequence[Run] = (),
     asked: Sequence[str] = (),
     labels: Mapping[str, str] | None = None,
+    doubts: Sequence[str] = (),
 ) -> None:
     """Write the findings, the scenarios and the folders of the runs as JSON, for `fullpipe report`.
+
+    `doubts` are warnings about means that should not be trusted.
 
     Raises:
         ResultError: If the file cannot be written.
@@ -87,7 +89,7 @@ def write(
     is_single = len({one.other for one in found}) == 1
     shown = file_of([_headed(one, names, is_single=is_single) for one in found], command)
     content |= {"title": shown["title"], "question": shown["question"]}
-    content |= {"conclusion": conclusion(found, asked, names=names), "warnings": warnings_of(runs)}
+    content |= {"conclusion": conclusion(found, asked, names=names), "warnings": list(doubts)}
     content |= basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
 

@@ -197,7 +197,7 @@ class Comparing:
             all_rows=self.all_rows,
             file=self.file,
             command=self.command,
-            runs=runs if self.file else (),
+            runs=runs,
             asked=self.metric,
             labels=self.labels,
             short=[] if self.as_json else warnings_of_short(points, runs),
@@ -216,6 +216,7 @@ class Comparing:
             as_json=self.as_json,
             all_rows=self.all_rows,
             labels=self.labels,
+            runs=[run for each in sides for of_side in each.values() for run in of_side],
         )
         if self.figures:
             for one, runs in zip(made, sides, strict=True):

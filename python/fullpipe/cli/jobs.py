@@ -290,17 +290,16 @@ def each_once(runs: Sequence[Run]) -> list[Run]:
 
 
 def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> None:
-    """Print on standard error which sweep points have runs that are too short for their means."""
+    """Name on standard error the points whose means should not be trusted, if there are any."""
     for line in warnings_of_short(points, runs):
         complain(line)
 
 
 def warnings_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
-    """A warning that names the sweep points whose runs are too short for means; empty if there are none."""
-    from fullpipe.analysis.length import shortfall  # imported here, as JSON output has no such warning
+    """Warnings about runs that are too short for means, and about means that have not settled."""
+    from fullpipe.analysis.length import reservations  # imported here, as JSON output has no such warning
 
-    told = shortfall(points, runs) if runs else None
-    return [f"warning: {told}"] if told else []
+    return [f"warning: {told}" for told in reservations(points, runs)]
 
 
 def bring_all(todo: list[Job], scenario: str) -> None:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from fullpipe.analysis.length import shortfall
 from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, shaper_bps, shaper_utilisation
 from fullpipe.analysis.metrics.samples import compared
 from fullpipe.analysis.metrics.throughput import jain_of_some
 from fullpipe.cli.console import led, styled, table, terminal
-from fullpipe.cli.jobs import warn_of_short
+from fullpipe.cli.output import complain
 from fullpipe.runs.spans import rows_together_bps, span_of
 from fullpipe.sweeps import Outcome
 
@@ -86,7 +87,8 @@ def show_run(run: Run, *, all_rows: bool = False) -> None:
         parts = list(_parts(run, flows, busy, most))
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text))
-    warn_of_short([{}], [run])
+    if told := shortfall([{}], [run]):
+        complain(f"warning: {told}")
     everything = " (warm-up included)" if run.scenario.warmup_s else ""
     console.print(f"{run.meta.data_packets:,} data packets{everything} in {run.meta.wall_s:.2f} s")
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fullpipe import files
+from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.points import points_of, told_by_origin
@@ -15,6 +16,7 @@ from fullpipe.analysis.shown import metric_shown
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.asked import processors, read_scenario
 from fullpipe.cli.asked import values_of as assigned_values
+from fullpipe.cli.compare_shown import as_line
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs, stored_runs
 from fullpipe.cli.output import command_line, echo
@@ -236,13 +238,23 @@ def factors(
     }
     known = {*values.drop_nulls("value")["metric"].to_list()}
     made["notes"] = [*made["notes"], *unanswered(metrics, known), *versions(points)]
+    runs = [run for _, run in points]
+    made["warnings"] = warnings_of(runs)
     if output is not None:
-        written = {"format": FORMAT, **made, **basis.of_test([run for _, run in points])}
+        written = {"format": FORMAT, **made, **basis.of_test(runs)}
         files.write(output, json.dumps(written, allow_nan=False, indent=1).encode())
     if as_json:
         echo(json.dumps(made, allow_nan=False))
         return
-    show(made["title"], found, form, all_rows=all_rows, labels=labels, notes=made["notes"])
+    show(
+        made["title"],
+        found,
+        form,
+        all_rows=all_rows,
+        labels=labels,
+        notes=made["notes"],
+        warnings=[*map(as_line, made["warnings"])],
+    )
 
 
 def _families(

@@ -37,6 +37,7 @@ def show(
     all_rows: bool = False,
     labels: Labels | None = None,
     notes: Sequence[str] = (),
+    warnings: Sequence[str] = (),
 ) -> None:
     """Print an answer. As a table: the conclusion and the tests that support it. In other formats: all rows.
 
@@ -47,12 +48,13 @@ def show(
         all_rows: Also print pairs of levels and checks on a terminal.
         labels: Labels of paths and values; if None, the default labels.
         notes: Lines for standard error.
+        warnings: Lines about means that should not be trusted.
     """
     words = labels or Labels()
     if form != Form.TABLE:
         forms.show(_whole(found.rows, words), form)
-        for note in notes:
-            complain(f"note: {note}")
+        for line in [*(f"note: {note}" for note in notes), *warnings]:
+            complain(line)
         return
     answer = Answered(all_rows=all_rows)
     answer.conclude(conclusion(found, words))
@@ -63,7 +65,7 @@ def show(
     else:
         _show_primary(answer, found, of_test, words)
     told = merged(notes, Names(words), whole=all_rows)
-    answer.notes([], [f"note: {note}" for note in told])
+    answer.notes([], [*warnings, *(f"note: {note}" for note in told)])
 
 
 def title_of(scenarios: Iterable[str], found: Answer, labels: Labels) -> str:

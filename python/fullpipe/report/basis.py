@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fullpipe.analysis.length import warnings_of
 from fullpipe.errors import NoRunError
 from fullpipe.report.content import Basis
 from fullpipe.runs import Run
@@ -42,14 +41,13 @@ def as_json(basis: Basis | None) -> dict[str, Any]:
 def of_test(runs: Sequence[Run]) -> dict[str, Any]:
     """Return the members of a file of `fullpipe test` besides the answer.
 
-    The members are scenarios, seeds, versions, warnings and the places of the runs.
+    The members are scenarios, seeds, versions and the places of the runs.
     """
     distinct = {run.meta.digest: Ran(run.name, run.meta.scenario, run.meta.point) for run in runs}
     return {
         "scenarios": [ran.to_dict() for ran in distinct.values()],
         "seeds": sorted({run.meta.seed for run in runs}),
         "versions": versions(),
-        "warnings": warnings_of(runs),
         **as_json(basis_of(runs)),
     }
 

@@ -97,6 +97,8 @@ TOLERANCE = 0.02
 PRECISION = 0.05
 """Largest half-width of the 95 % interval of a mean worth quoting, as a share of the mean. Drift below this
 share does not matter."""
+QUANTITIES = {"goodput": "goodput_bps", "RTT": "srtt_s"}
+"""Quantities whose means are judged, with their columns in the table of samples."""
 _BATCH = 5
 _ROUNDING = 1e-12
 _FEWEST_PARTS = 6
@@ -248,14 +250,18 @@ def doubtful_means(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float = 
     return list(_doubts(series, flows, warmup_s))
 
 
+def measured(series: pl.DataFrame, begin_s: float, end_s: float) -> pl.DataFrame:
+    """Samples after the begin of the measured time, up to its end."""
+    return series.filter((pl.col("time_s") > begin_s) & (pl.col("time_s") <= end_s + 1e-9))
+
+
 def _doubts(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float) -> Iterator[Doubt]:
     of_flow = series.partition_by("flow", as_dict=True)
     for flow, start_s, end_s in flows.select("flow", "start_s", "end_s").iter_rows():
         if (flow,) not in of_flow:
             continue
-        begin_s = max(warmup_s, start_s or 0.0)
-        own = of_flow[flow,].filter((pl.col("time_s") > begin_s) & (pl.col("time_s") <= end_s + 1e-9))
-        for quantity, column in (("goodput", "goodput_bps"), ("RTT", "srtt_s")):
+        own = measured(of_flow[flow,], max(warmup_s, start_s or 0.0), end_s)
+        for quantity, column in QUANTITIES.items():
             known = own.select("time_s", column).drop_nulls()
             if known.is_empty():
                 continue
