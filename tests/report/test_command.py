@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -10,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from fullpipe import Scenario
+from fullpipe import Scenario, sweeps
 from fullpipe.analysis.shown import axis_shown
 from fullpipe.report.files import read
 from fullpipe.report.from_file import page_of_file
+from fullpipe.runs import Store
+from fullpipe.sweeps import jobs
 from tests.report.pages import scenario
 
 FullPipe = Callable[..., Any]
@@ -41,6 +45,48 @@ def test_the_page_repeats_its_runs_and_itself(fullpipe: FullPipe, store: Path, t
     text = (tmp_path / "r.md").read_text(encoding="utf-8")
     assert "fullpipe run line.toml --seeds 3 --out kept\n" in text
     assert "fullpipe report kept -o r.md --metric goodput --of 'all flows'\n" in text
+
+
+AXIS = "topology.bottleneck.rate"
+QUEUES = {
+    "deep": {"topology.bottleneck.queue": {"kind": "drop_tail", "packets": 100}},
+    "fair": {"topology.bottleneck.queue": {"kind": "fq_codel", "target": "5 ms"}},
+}
+
+
+@pytest.mark.parametrize(
+    ("sweep", "made", "commands"),
+    [
+        ({AXIS: ["5 Mbit/s", "10 Mbit/s", "20 Mbit/s"]}, {0: (1, 2, 3), 1: (1, 2, 3), 2: (1,)}, 3),
+        ({AXIS: ["5 Mbit/s", "20 Mbit/s"]}, {0: (2, 5), 1: (2, 4)}, 3),
+        ({"queue": QUEUES, AXIS: ["5 Mbit/s", "20 Mbit/s"]}, {0: (1,), 1: (1,), 2: (1,), 3: (1, 2)}, 2),
+    ],
+)
+def test_the_commands_of_unequal_points_make_exactly_the_runs(
+    fullpipe: FullPipe, tmp_path: Path, sweep: Any, made: dict[int, tuple[int, ...]], commands: int
+) -> None:
+    store = Store(tmp_path / "kept")
+    swept = Scenario(**{**scenario(duration="1 s").to_dict(), "sweep": sweep})
+    todo = [job for seed in range(1, 6) for n, job in enumerate(jobs(swept, [seed])) if seed in made[n]]
+    assert len(sweeps.run(todo, store=store)) == len(todo)
+    assert fullpipe("report", "kept", "-o", "r.md").exit_code == 0
+    text = (tmp_path / "r.md").read_text(encoding="utf-8")
+    least, most = (choose(map(len, made.values())) for choose in (min, max))
+    assert (f"{least} to {most} seeds per point" in text) is (least < most)
+    told = [line for line in text.splitlines() if line.startswith("fullpipe run ")]
+    assert len(dict.fromkeys(told)) == commands
+    (tmp_path / "line.toml").write_text(
+        re.findall(r"```\w*\n(name = .*?)```", text, re.S)[0], encoding="utf-8"
+    )
+
+    def stored() -> set[str]:
+        return {folder.parent.as_posix() for folder in tmp_path.glob("kept/*/*/meta.json")}
+
+    before = stored()
+    (tmp_path / "kept").rename(tmp_path / "old")
+    for line in dict.fromkeys(told):
+        assert fullpipe(*shlex.split(line)[1:]).exit_code == 0
+    assert stored() == before
 
 
 @pytest.mark.parametrize(("of", "named"), [("", "kept"), ("*/native-2", "kept/*/native-2")])

@@ -28,6 +28,7 @@ from fullpipe.report.content import (
     Table,
     Text,
 )
+from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs.answer import _changes, _where
 from fullpipe.report.runs.figures import series
@@ -284,6 +285,19 @@ def test_the_scenario_and_the_command_make_the_same_runs_again(keys: tuple[str, 
     assert shlex.split(command) == ["fullpipe", "run", "line.toml", "--seeds", "2"]
     again = Scenario.from_toml(toml)
     assert {one.digest for one in again.expand()} == {one.scenario.digest for one in made}
+
+
+def test_commands_that_make_no_runs_promise_none() -> None:
+    assert Recipe(["fullpipe run a.toml", "fullpipe report runs"]).told.startswith("This makes the runs, ")
+    assert Recipe(["fullpipe report runs"]).told.startswith("This makes the report again from its runs, ")
+
+
+def test_points_of_one_seed_are_not_ranked() -> None:
+    points = {RATE: ["5 Mbit/s", "20 Mbit/s"]}
+    told = " ".join(sentences(page_of([run(scenario(**{RATE: rate})) for rate in points[RATE]])))
+    assert re.search(r"Goodput of \S+ is from [\d.]+ Mbit/s \(rate 5 Mbit/s\) to [\d.]+ Mbit/s", told)
+    assert "over 2 points; one seed: no interval" in told
+    assert "highest" not in told
 
 
 def test_a_scenario_that_comes_with_fullpipe_is_repeated_by_its_name() -> None:

@@ -31,6 +31,7 @@ _MOST_GROUPS = 4
 """Most groups of flows that a sentence names."""
 _FAIRNESS = "jain"
 _BULK, _GOODPUT, _RATIO, _FAIR = "bulk", "goodput", "share_ratio", "equal_share"
+ONE_SEED = "one seed: no interval"
 NEEDED = (_BULK, _RATIO, _FAIR)
 """Metrics that determine the leading metrics, whether or not they are shown."""
 _Rows = Sequence[Mapping[str, Any]]
@@ -168,6 +169,8 @@ def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, l
 def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, Any]], str]) -> str:
     """Say where a metric is highest and lowest, and how many other points may equal each extreme.
 
+    Points with one seed are not ranked, as nothing says how far seeds differ.
+
     Args:
         rows: Means of a metric of one group or link, at least one, as `over_seeds` returns them.
         metric: Name of the metric.
@@ -180,7 +183,10 @@ def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, An
     named = metric_shown(metric, of)
     if least["mean"] == most["mean"]:
         return begun(f"{named} is {low}{f' at all {len(rows)} points' if len(rows) > 1 else ''}.")
-    if ends(least)[1] >= ends(most)[0] and min(least["n"], most["n"]) > 1:
+    if min(least["n"], most["n"]) == 1:
+        told = f"{named} is from {low} ({place(least)}) to {high} ({place(most)}) over {len(rows)} points"
+        return short(begun(f"{told}; {ONE_SEED}."))
+    if ends(least)[1] >= ends(most)[0]:
         told = f"{named} is {low} to {high} over {len(rows)} points"
         return short(begun(f"{told}{_apart(rows, unit, place)}."))
     at_most, at_least = (f"{place(row)}{_alike(row, rows)}" for row in (most, least))

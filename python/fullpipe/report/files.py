@@ -236,10 +236,12 @@ def recipe_of(found: Mapping[str, Any], command: str, files: Sequence[tuple[str,
 def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str:
     """The command that makes the runs of a test again.
 
-    Empty unless the runs are of one scenario file and the seeds are 1 to N.
+    Empty unless the runs are of one scenario file, and each point has the seeds 1 to N.
     """
-    basis, seeds = of_json(found), found.get("seeds")
+    basis, seeds, points = of_json(found), found.get("seeds"), found.get("scenarios")
     if not basis or len(files) != 1 or not isinstance(seeds, list) or seeds != [*range(1, len(seeds) + 1)]:
+        return ""
+    if isinstance(points, list) and len(basis.runs) != len(points) * len(seeds):
         return ""
     return shlex.join(["fullpipe", "run", files[0][1].name, "--seeds", str(len(seeds)), "--out", basis.store])
 

@@ -20,7 +20,11 @@ class Recipe:
     @property
     def told(self) -> str:
         """The line above the commands."""
-        return " ".join([*self.needs, "This makes the runs, the files and this report again, in this order:"])
+        if any(_place(command) < _ORDER["test"] for command in self.commands):
+            made = "This makes the runs, the files and this report again, in this order:"
+        else:
+            made = "This makes the report again from its runs, which no command here makes:"
+        return " ".join([*self.needs, made])
 
 
 def joined(recipes: Iterable[Recipe]) -> Recipe:

@@ -21,6 +21,7 @@ from fullpipe.errors import FullpipeError
 from fullpipe.report.svg.marks import of_flows
 from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.model.link.queues import DropTail
+from fullpipe.scenario.read.files import inline
 
 # Binary format of columns of numbers, little-endian:
 #
@@ -255,19 +256,6 @@ def command_of(scenario: Scenario, seed: int) -> str:
     for path, value in values.items():
         words += ["--set", f"{path}={inline(value)}"]
     return shlex.join(words)
-
-
-def inline(value: Any) -> str:
-    """A value as TOML on one line.
-
-    >>> inline([{"cca": "cubic", "count": 2}])
-    '[{cca = "cubic", count = 2}]'
-    """
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {inline(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(inline, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _changes(base: Mapping[str, Any], tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

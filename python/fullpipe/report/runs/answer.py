@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -129,10 +130,16 @@ def scope(found: Points) -> str:
     runs = f"{counted(len(found.runs), 'run')} of {counted(places, 'point')}{over}"
     versions = dict.fromkeys(run.meta.versions.get("fullpipe", "") for run in found.runs)
     version = f", fullpipe {listed(filter(None, versions))}" if any(versions) else ""
-    return f"{runs}, {_seeds(found.seeds)}, by the {engines} engine{version}."
+    return f"{runs}, {_seeds(found)}, by the {engines} engine{version}."
 
 
-def _seeds(seeds: Sequence[int]) -> str:
+def _seeds(found: Points) -> str:
+    """The seeds, or their numbers per point if points have unequal numbers."""
+    places = zip(found.points, found.runs, strict=True)
+    counts = Counter((str(point), run.meta.engine.name) for point, run in places).values()
+    if min(counts) < max(counts):
+        return f"{min(counts)} to {max(counts)} seeds per point"
+    seeds = found.seeds
     if len(seeds) == 1:
         return f"seed {seeds[0]}"
     if list(seeds) == list(range(seeds[0], seeds[-1] + 1)):

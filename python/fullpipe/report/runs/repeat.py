@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from fullpipe.engines import flent, pcap
 from fullpipe.report.content import Block, Code, Download, Text
@@ -11,6 +12,7 @@ from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import listed
 from fullpipe.runs.population import file_shown
+from fullpipe.scenario.read.files import inline
 
 READ = (flent.ENGINE, pcap.ENGINE)
 """Engines that read files."""
@@ -19,7 +21,7 @@ _DEFAULT = "runs"
 
 
 def command(found: Points) -> str:
-    """Commands that make the runs again, a line per engine or seed."""
+    """Commands that make the runs again, one per line."""
     scenario = found.scenario
     file = "" if scenario is None else found.bundled or file_name(scenario.name)
     return "\n".join(_commands(found, file)) if file else ""
@@ -67,18 +69,45 @@ def file_name(name: str) -> str:
 
 
 def _commands(found: Points, scenario: str) -> Iterator[str]:
-    """A command per engine; if the seeds are not 1 to N, a command per engine and seed."""
-    count = len(found.seeds)
-    is_whole = found.seeds == list(range(1, count + 1))
-    seeds = [["--seeds", str(count)]] if is_whole else [["--seed", str(seed)] for seed in found.seeds]
+    """Commands that make exactly the runs, engine by engine.
+
+    The first command makes the seeds that all points have. If points have unequal seeds, a command per point
+    makes its further seeds. If the seeds are not 1 to N, each has a command of its own.
+    """
     for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
         if engine in READ:
             yield from _imports(found, engine)
             continue
         by = [] if engine == "native" else ["--engine", engine]
         code = ["--allow-python"] if any(run.meta.engine.code for run in found.runs) else []
-        words = ["fullpipe", "run", scenario, *code]
-        yield from (shlex.join([*words, *seed, *by, *_store(found)]) for seed in seeds)
+        for values, seeds in _seeds_at(found, engine):
+            of_point = [word for key, value in values.items() for word in ("--set", f"{key}={inline(value)}")]
+            words = ["fullpipe", "run", scenario, *code, *of_point]
+            yield from (shlex.join([*words, *seed, *by, *_store(found)]) for seed in _options(seeds))
+
+
+def _seeds_at(found: Points, engine: str) -> Iterator[tuple[Mapping[str, Any], list[int]]]:
+    """The seeds that all points have, then every point with further seeds, and all its seeds if they are 1
+    to N."""
+    seeds: dict[str, set[int]] = {}
+    for run in found.runs:
+        of_engine = seeds.setdefault(run.scenario.digest, set())
+        of_engine |= {run.meta.seed} if run.meta.engine.name == engine else set()
+    shared = set.intersection(*seeds.values())
+    if shared:
+        yield {}, sorted(shared)
+    scenario = found.scenario
+    for point, expanded in zip(scenario.points(), scenario.expand(), strict=True) if scenario else ():
+        own = seeds[expanded.digest]
+        if own > shared:
+            yield point, sorted(own if own == {*range(1, len(own) + 1)} else own - shared)
+
+
+def _options(seeds: Sequence[int]) -> list[list[str]]:
+    """Options for seeds, one list of words per command."""
+    if list(seeds) == list(range(1, len(seeds) + 1)):
+        return [["--seeds", str(len(seeds))]]
+    return [["--seed", str(seed)] for seed in seeds]
 
 
 def _imports(found: Points, engine: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Reading of scenario files: TOML text, files by path, and scenarios that ship with fullpipe."""
 
+import json
 import re
 import tomllib
 from codecs import BOM_UTF8
@@ -74,6 +75,19 @@ def value_of(text: str) -> Any:
         ValueError: If the text is not a value.
     """
     return parsed(f"value = {text}")["value"]
+
+
+def inline(value: Any) -> str:
+    """A value as TOML on one line.
+
+    >>> inline([{"cca": "cubic", "count": 2}])
+    '[{cca = "cubic", count = 2}]'
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {inline(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(inline, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _check_keys(text: str) -> None:
