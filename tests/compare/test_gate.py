@@ -145,6 +145,28 @@ class TestCheck:
         assert (said["status"], said["verdict"]) == (1, "regressed")
         assert {row["metric"] for row in said["rows"] if row["verdict"] == "regressed"} == {"goodput"}
 
+    def test_a_regression_ends_the_check_and_the_conclusion_says_so(self, fullpipe: Cli, suite: Path) -> None:
+        suite.write_text(SUITE.replace('goodput = "2 %"', 'goodput = "0.1 %"').replace("= 8", "= 16"))
+        beside = '[[flows]]\ncca = "bbr3"\nstart_jitter = "1 s"\n[record]'
+        (suite.parent / "small.toml").write_text(SMALL.replace("[record]", beside))
+        change = (*WORSE, "--against", "flows.0.cca=cubic")
+        said = found(fullpipe, suite, *change)
+        assert (said["looks"], said["level"]) == ([4, 8, 16], pytest.approx(0.05 / 3))
+        assert said["counts"]["regressed"] >= 1
+        assert said["counts"]["undecided"] >= 1
+        told = ": the check stopped at the regression, after 4 of at most 16 seeds."
+        assert said["conclusion"][0].endswith(told)
+        on_terminal = fullpipe("check", suite, *change, "-o", "k.json").stdout
+        level = (
+            "each test is at 1.67 %: 5 % shared by 3 looks (4, 8 and 16 seeds); regressed needs p (Holm) < "
+        )
+        assert f"{level}0.0167" in " ".join(on_terminal.split())
+        fullpipe("report", "k.json", "-o", "k.md")
+        page = (suite.parent / "k.md").read_text(encoding="utf-8")
+        assert page.count("ach test is at 1.67 %: 5 % shared by 3 looks") == 2
+        assert "- Base and change: different runs" in page
+        assert "identical: no" not in page
+
     def test_what_few_seeds_leave_open_is_undecided(self, fullpipe: Cli, suite: Path) -> None:
         suite.write_text(SUITE.replace('"2 %"', '"0 %"'))
         (suite.parent / "small.toml").write_text(SMALL.replace('"100 ms"', '"2 s"'))

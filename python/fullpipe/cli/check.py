@@ -28,7 +28,7 @@ from fullpipe.sweeps import Job, jobs
 from fullpipe.validation.check import Checked, forms
 from fullpipe.validation.check import check as checked
 from fullpipe.validation.check import suite as suites
-from fullpipe.validation.check.forms import conclusion, summary
+from fullpipe.validation.check.forms import conclusion, how, summary
 from fullpipe.validation.check.measured import Elsewhere, Here, Runner, Source, measure, stored
 from fullpipe.validation.check.suite import Suite
 from fullpipe.validation.compare.conclusion import weight
@@ -55,7 +55,8 @@ def show(checked: Checked, names: Names, *, all_rows: bool = False, warnings: It
     is_alike = any(each.reason == ALIKE for each in left)
     warning = f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"'
     alike = [warning] if is_alike else []
-    answer.notes(merged(checked.notes, names, whole=all_rows), [*warnings, *alike])
+    notes = [*how(checked), *merged(checked.notes, names, whole=all_rows)]
+    answer.notes(notes, [*warnings, *alike])
 
 
 _STATUS = {"not worse": 0, "regressed": 1, "undecided": 2}

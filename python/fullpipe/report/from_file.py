@@ -40,6 +40,7 @@ from fullpipe.report.runs.points import Points
 from fullpipe.report.text import counted, folded, listed
 from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
+from fullpipe.validation.check.forms import level_in_words
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.finding import Finding
 from fullpipe.validation.compare.reading import comparisons_in, findings_in, with_names
@@ -48,7 +49,7 @@ from fullpipe.validation.compare.sentence import placed
 _TOP = (
     *("kind", "title", "question", "verdict", "rows", "notes", "warnings", "command", "versions", "basis"),
     *("format", "findings", "conclusion", "scenarios", "sides", "changed", "bulk", "entries"),
-    *("factors", "settings"),
+    *("factors", "settings", "identical", "runs", "counts", "looks", "level"),
 )
 """Keys of a file that have a place of their own; all others are listed."""
 _FACTS = {"intervals": "Intervals of differences"}
@@ -60,7 +61,7 @@ _OF_TESTS = (
     *("p_corrected", "verdict"),
 )
 """Keys of rows of a test in the first table."""
-_MOST_SIDES = 20
+_MOST_SIDES, _MOST_LOOKS = 20, 20
 
 Row = Mapping[str, Any]
 
@@ -107,10 +108,31 @@ def facts_of(found: Mapping[str, Any]) -> list[tuple[str, str]]:
         if key not in _TOP
     ]
     of_versions = found.get("versions")
+    facts += [*_checked(found)] if found.get("kind") == "check" else []
     facts += (
         [(str(k), text_of(v)) for k, v in of_versions.items()] if isinstance(of_versions, Mapping) else []
     )
     return facts
+
+
+def _checked(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Facts of a file of `check` in words."""
+    if isinstance(found.get("identical"), bool):
+        yield "Base and change", "bit-identical runs" if found["identical"] else "different runs"
+    if isinstance(found.get("runs"), int):
+        yield "Runs of each side", text_of(found["runs"])
+    if isinstance(counts := found.get("counts"), Mapping):
+        yield "Values", ", ".join(f"{text_of(count)} {word}" for word, count in counts.items())
+    if told := _level(found):
+        yield "Level", told
+
+
+def _level(found: Mapping[str, Any]) -> str:
+    """The error rate of each test of a `check`; empty if the file does not say it."""
+    level, looks = found.get("level"), found.get("looks")
+    if not isinstance(level, float) or not isinstance(looks, list):
+        return ""
+    return "".join(level_in_words(level, list(map(text_of, looks[:_MOST_LOOKS]))))
 
 
 def _part(
@@ -165,7 +187,7 @@ def _part(
     where = "All tests" if tested else "Rows"
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
-        Section(VERDICTS, list(_verdicts(kind, every, budget, labels))),
+        Section(VERDICTS, list(_verdicts(kind, _level(found), every, budget, labels))),
         Section(
             where,
             [table_of(others, f"All rows of {kind}", budget.rows, labels)] if others else [],
@@ -319,9 +341,11 @@ def _engine_of(found: Mapping[str, Any]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def _verdicts(kind: str, findings: Sequence[Finding], budget: Budget, labels: Labels) -> Iterator[Block]:
+def _verdicts(
+    kind: str, level: str, findings: Sequence[Finding], budget: Budget, labels: Labels
+) -> Iterator[Block]:
     if kind in HOW and findings:
-        yield Text(HOW[kind])
+        yield Text(" ".join(filter(None, [HOW[kind], f"{begun(level)}." if level else ""])))
     if findings:
         yield whole_table(findings, budget.rows, labels)
 

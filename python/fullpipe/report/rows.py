@@ -215,8 +215,8 @@ _COUNTED = ("undecided", "not worse", "equivalent")
 
 _UNCORRECTED = "Intervals are uncorrected: each is of a single test. Verdicts use p (Holm), corrected over "
 HOW_CHECKED = (
-    "Not worse: the one-sided 95 % interval of the difference ends within the margin. Regressed: it does "
-    "not, and the paired t-test finds a difference for the worse. Undecided: neither. "
+    "Not worse: the one-sided interval of the difference, at the level of the tests, ends within the margin. "
+    "Regressed: it does not, and the paired t-test finds a difference for the worse. Undecided: neither. "
     f"{_UNCORRECTED}all tests of the check."
 )
 HOW_COMPARED = (

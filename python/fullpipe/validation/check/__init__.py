@@ -21,7 +21,7 @@ from fullpipe.validation.check.suite import Demand, Suite
 from fullpipe.validation.compare.comparison import Comparison, Entries, Ran, unequal_flows
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, Subject
-from fullpipe.validation.compare.rules import ALIKE, one_sided
+from fullpipe.validation.compare.rules import ALIKE, ERROR, one_sided
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
 
 # The check of a change against its base: one suite, the same seeds, and more seeds while undecided.
@@ -60,6 +60,20 @@ class Checked(Comparison):
     """Whether all numbers of all runs are bit-identical on both sides."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Source of the numbers of each side: its name, and the versions of fullpipe and the engine."""
+    looks: Sequence[int] = ()
+    """Planned numbers of seeds, one per look."""
+    left: int = 0
+    """Findings that are undecided and not examined with the remaining seeds, as a value regressed."""
+
+    @property
+    def level(self) -> float:
+        """Error rate of each test: 5 % shared by the planned looks."""
+        return ERROR / max(len(self.looks), 1)
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds at the last look."""
+        return len(self.sides[self.reference])
 
     @property
     def decision(self) -> Decision:
@@ -121,7 +135,10 @@ def check(
     if not every:
         raise ScenarioError([f"{suite.file}: no run has any of its metrics: {', '.join(suite.demands)}"])
     notes.update(dict.fromkeys(map(Note, unanswered(suite.named, {finding.metric for finding in every}))))
+    is_stopped = _is_regressed(rows) and not identical and seeds < looks[-1]
     return Checked(
+        looks=looks,
+        left=sum(_is_open_finding(each) for each in every) if is_stopped else 0,
         scenario=suite.name,
         sides=dict.fromkeys(_SIDES, range(1, seeds + 1)),
         findings=every,
@@ -185,12 +202,12 @@ def _pairs(suite: Suite, base: Measured, change: Measured) -> list[_Pair]:
 
 def _is_open(rows: Mapping[_Key, list[Finding]], case: str) -> bool:
     """Whether more seeds could decide something of a case."""
-    return any(
-        row.decision == "undecided" and row.reason != ALIKE
-        for (of, _), found in rows.items()
-        if of == case
-        for row in found
-    )
+    return any(_is_open_finding(row) for (of, _), found in rows.items() if of == case for row in found)
+
+
+def _is_open_finding(finding: Finding) -> bool:
+    """Whether more seeds could decide a finding."""
+    return finding.decision == "undecided" and finding.reason != ALIKE
 
 
 def _is_regressed(rows: Mapping[_Key, list[Finding]]) -> bool:

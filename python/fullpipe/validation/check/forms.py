@@ -68,7 +68,7 @@ def markdown(checked: Checked, names: Names | None = None) -> str:
     left = [row for row in checked.findings if row.decision != "not worse"]
     if left:
         lines += [*table(_COLUMNS, ["---"] * len(_COLUMNS), map(_cells, left)), ""]
-    lines += [f"- {escaped(note)}" for note in checked.notes]
+    lines += [f"- {escaped(note)}" for note in (*how(checked), *checked.notes)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -90,6 +90,8 @@ def as_json(checked: Checked, command: str, labels: Mapping[str, str] | None = N
         "verdict": checked.decision,
         "conclusion": conclusion(checked, names_of([checked], labels)),
         "identical": checked.is_identical,
+        "looks": list(checked.looks),
+        "level": checked.level,
         "runs": checked.runs,
         "counts": {decision: checked.count(decision) for decision in DECISIONS},
         "rows": [_row(row) for row in checked.findings],
@@ -123,9 +125,36 @@ def conclusion(checked: Checked, names: Names | None = None) -> list[str]:
         values = "the only value is" if total == 1 else f"none of {total:,} values is"
         first = "Not worse" if not open_ else "Undecided"
         return [f"{first}: {values} shown to be worse than the base{left}."]
+    if checked.left:
+        seeds = f"{checked.seeds:,} of at most {checked.looks[-1]:,} seeds"
+        left += f": the check stopped at the regression, after {seeds}"
     told = [f"Regressed: {len(worse):,} of {total:,} values {_why_regressed(worse)}{left}."]
     names = names or names_of([checked])
     return [*told, *(placed(each, names) for each in worse[: MOST - 1])]
+
+
+def how(checked: Checked) -> list[str]:
+    """Say at which error rate values are tested; empty if there is nothing to test."""
+    return [] if checked.is_identical else level_in_words(checked.level, checked.looks)
+
+
+def level_in_words(level: float, looks: Sequence[object]) -> list[str]:
+    """Say at which error rate each look tests; empty without looks.
+
+    >>> level_in_words(0.05 / 3, [5, 10, 20])
+    ['each test is at 1.67 %: 5 % shared by 3 looks (5, 10 and 20 seeds); regressed needs p (Holm) < 0.0167']
+    >>> level_in_words(0.05, [4])
+    ['each test is at 5 %; regressed needs p (Holm) < 0.05']
+    """
+    if not looks:
+        return []
+    shared = f": 5 % shared by {len(looks)} looks ({_listed(looks)} seeds)" if len(looks) > 1 else ""
+    return [f"each test is at {100 * level:.3g} %{shared}; regressed needs p (Holm) < {level:.3g}"]
+
+
+def _listed(looks: Sequence[object]) -> str:
+    *first, last = map(str, looks)
+    return f"{', '.join(first)} and {last}"
 
 
 def _why_regressed(worse: Sequence[Finding]) -> str:

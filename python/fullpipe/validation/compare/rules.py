@@ -23,7 +23,7 @@ from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Verdict,
 
 LEVEL = 0.95
 """Confidence level of printed intervals of paired differences."""
-_ERROR = 0.05
+ERROR = 0.05
 """Error rate of each test: a false difference, and a false equivalence at the margin."""
 _OPEN = "neither 0 nor more than the margin is ruled out"
 ONE_SEED = "one seed has no interval"
@@ -100,18 +100,18 @@ def paired(contrasts: Sequence[Contrast]) -> list[Finding]:
     assessing the equivalence of average bioavailability"; Holm 1979, "A simple sequentially rejective
     multiple test procedure".
     """
-    return [_of_pairs("paired", test, _paired(test), _ERROR) for test in _tested(contrasts)]
+    return [_of_pairs("paired", test, _paired(test), ERROR) for test in _tested(contrasts)]
 
 
 def _paired(test: _Tested) -> _Said:
-    contrast, within = test.contrast, test.within(_ERROR)
+    contrast, within = test.contrast, test.within(ERROR)
     if test.undecidable:
         return _Said("undecided", test.undecidable)
     if within and -contrast.margin <= within.low and within.high <= contrast.margin:
         if contrast.is_biased(is_alike=True):
             return _Said("undecided", unlike(contrast.left_out))
         return _Said("equivalent", _SAME if contrast.reference == contrast.other else _WITHIN)
-    if test.rejects(_ERROR):
+    if test.rejects(ERROR):
         if contrast.is_biased(is_alike=False):
             return _Said("undecided", unlike(contrast.left_out))
         return _Said(word(contrast.better, contrast.difference), _NOT_0)
@@ -137,7 +137,7 @@ def one_sided(contrasts: Sequence[Contrast], looks: int) -> list[Finding]:
     Both tests are at 5 % divided by the number of looks, which keeps the error rate over all looks below
     5 % (Bonferroni). Sources: Schuirmann 1987, with one of its two one-sided tests; Holm 1979.
     """
-    level = _ERROR / looks
+    level = ERROR / looks
     return [_of_pairs("one-sided", test, _one_sided(test, level), level) for test in _tested(contrasts)]
 
 
