@@ -21,7 +21,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.metrics.table import headlines, names_in
-from fullpipe.analysis.outcome import NEEDED, outcome
+from fullpipe.analysis.outcome import MOST, NEEDED, outcome
 from fullpipe.analysis.over_seeds import (
     are_equal_over_seeds,
     bounded,
@@ -43,6 +43,8 @@ from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
 from fullpipe.sweeps import Outcome
+from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE
+from fullpipe.validation.compare.sentence import with_fair_share
 
 if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Mode, TwoModes
@@ -325,7 +327,10 @@ def show_points(
             complain(line)
         return
     answer = Answer(all_rows=all_rows)
-    answer.conclude(outcome(found, metrics, words))
+    told = outcome(found, metrics, words)
+    if not metrics:
+        told = with_fair_share(told, values_of(runs, (SHARE, EQUAL_SHARE)), MOST)
+    answer.conclude(told)
     seeds = len({outcome.job.seed for outcome in outcomes})
     over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""
     answer.title(
@@ -333,9 +338,9 @@ def show_points(
     )
     shown, once = (found, list[str]()) if metrics else shortened(found, also)
     answer.grid(grid(shown, metrics, form, also, words))
-    told = [*once, *jain_is_of(found), *cut(shown, metrics), *modes]
-    told += leaves_out([outcome.run for outcome in outcomes], shown, metrics)
-    answer.notes(told, [*warnings, *short])
+    notes = [*once, *jain_is_of(found), *cut(shown, metrics), *modes]
+    notes += leaves_out([outcome.run for outcome in outcomes], shown, metrics)
+    answer.notes(notes, [*warnings, *short])
 
 
 def _scenarios(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:

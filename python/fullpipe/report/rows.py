@@ -225,6 +225,11 @@ HOW_COMPARED = (
     f"{_UNCORRECTED}all tests of one command. A row is of a metric, of a group of flows or a link, and of a "
     "point."
 )
+HOW_SHARED = (
+    "Goodput share of a group against its fair share in the same runs: higher or lower if p (Holm) of the "
+    "t-test over seeds is below 0.05, equivalent if the 90 % interval lies within the margin. Of two groups, "
+    f"the one with the larger share is tested. {_UNCORRECTED}the rows of this table."
+)
 HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
 """Rules of verdicts in words, by the kind of file."""
 

@@ -33,6 +33,7 @@ from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, s
 from fullpipe.report.text import counted, folded, left_out, listed
 from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion
+from fullpipe.validation.compare.sentence import with_fair_share
 
 _TOLD = names_in(View.SENTENCE)
 """Metrics whose highest and lowest mean are given unless the user names metrics."""
@@ -97,7 +98,7 @@ def _told(found: Points, made: Comparisons, concluded: Sequence[str]) -> Iterato
     if leading and not made:
         if leading[0] == SHARE_RATIO:
             yield from _against_even(found, *leading)
-        yield from outcome(found.leading, labels=found.labels)
+        yield from with_fair_share(outcome(found.leading, labels=found.labels), found.every_value, MOST)
     if 1 < len(found.telling) <= _MOST_GROUPS:
         yield from (_in_short(found, sides, at) for sides, at in by_sides(made).items())
     else:

@@ -258,6 +258,7 @@ def _tables(found: Points, made: tables.Comparisons, budget: Budget) -> Iterator
         yield Section("By group of flows", [groups])
     if made:
         yield tables.section(made, budget.rows)
+    yield from tables.of_shares(found, budget.rows)
     yield Section(
         "Means", [table for kind in ("flows", "link") if (table := tables.means(found, kind, budget))]
     )

@@ -15,13 +15,15 @@ from fullpipe.analysis.shown import axis_shown, decimals_of, mean_shown, number_
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Download, Items, Section, Table, Text
 from fullpipe.report.findings import VERDICTS, whole_table
-from fullpipe.report.rows import HOW_COMPARED, Budget, summary
+from fullpipe.report.rows import HOW_COMPARED, HOW_SHARED, Budget, summary
 from fullpipe.report.runs.points import Points, ordered
 from fullpipe.report.text import left_out
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.validation.compare import VariantComparison
 from fullpipe.validation.compare.comparison import compare_all
+from fullpipe.validation.compare.contrast import fair_shares
+from fullpipe.validation.compare.rules import paired
 from fullpipe.validation.compare.side import Side
 from fullpipe.validation.over import HEADLINES
 
@@ -262,3 +264,10 @@ def section(made: Comparisons, rows: int) -> Section:
     more = [Items(notes)] if notes else []
     findings = [finding for one in made for finding in one.findings]
     return Section(VERDICTS, [Text(HOW_COMPARED), whole_table(findings, rows), *more])
+
+
+def of_shares(found: Points, rows: int) -> Iterator[Section]:
+    """The tests of goodput shares against fair shares; nothing if no group shares a path with another."""
+    findings = paired(fair_shares(found.every_value)) if len(found.seeds) > 1 else []
+    if findings:
+        yield Section("Fair shares", [Text(HOW_SHARED), whole_table(findings, rows, found.labels)])

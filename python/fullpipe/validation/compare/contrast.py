@@ -16,6 +16,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.measure import Better, LinkMeasure, Margin, Measure
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.specific import LINK_MEASURES
+from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.statistics import Paired, paired
 from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.validation.compare.finding import NO_SUBJECT, Cell, LeftOut, Note, Subject
@@ -225,6 +226,62 @@ def contrast_of(
         labels=(theirs.label, ours.label),
         stated=margin,
     )
+
+
+FAIR, SHARE, EQUAL_SHARE = "fair share", "share", "equal_share"
+"""Side of `fair_shares` that is the reference, and the metrics of both sides."""
+_SUM = 1e-9
+
+
+def fair_shares(values: pl.DataFrame) -> list[Contrast]:
+    """Contrasts of the goodput share of groups of flows with their fair share in the same runs.
+
+    A group has a contrast at every point where all flows in its direction are bulk flows, some of them of
+    other groups, and with two seeds or more. Of two groups that share everything, only the one with more has
+    a contrast, as the other test is the same.
+
+    Args:
+        values: Values of the metrics `share` and `equal_share`, as `values_of` returns them.
+    """
+    paths = paths_of(values)
+    rows = values.drop_nulls(["entry", "value"]).filter(pl.col("metric").is_in([SHARE, EQUAL_SHARE]))
+    wide = rows.pivot("metric", index=[*paths, "seed", "entry", "of"], values="value")
+    if not {SHARE, EQUAL_SHARE} <= {*wide.columns}:
+        return []
+    found: dict[str, list[Contrast]] = {}
+    for _, part in wide.drop_nulls([SHARE, EQUAL_SHARE]).group_by([*paths, "entry"], maintain_order=True):
+        first = part.row(0, named=True)
+        even, own = part[EQUAL_SHARE].to_list(), part[SHARE].to_list()
+        if len(own) < 2 or max(even) >= 1:
+            continue
+        point = {path: first[path] for path in paths if path != "engine" and first[path] is not None}
+        subject = Subject("flows", first["entry"], first["of"], SHARE, BY_NAME[SHARE].unit, point)
+        contrast = Contrast(
+            even,
+            own,
+            MARGINS[SHARE].allowed(sum(even) / len(even)),
+            "",
+            seeds_change_nothing=len({*own}) == 1,
+            subject=subject,
+            sides=(FAIR, BY_NAME[SHARE].label),
+            labels=(first["of"], first["of"]),
+            stated=MARGINS[SHARE],
+        )
+        found.setdefault(repr([first[path] for path in paths]), []).append(contrast)
+    return [contrast for of_point in found.values() for contrast in _without_twins(of_point)]
+
+
+def _without_twins(contrasts: Sequence[Contrast]) -> list[Contrast]:
+    """The contrasts without those whose share is what another group of the same point leaves."""
+    kept: list[Contrast] = []
+    for contrast in sorted(contrasts, key=lambda each: -each.difference):
+        if not any(_is_rest(contrast.other, other.other) for other in kept):
+            kept.append(contrast)
+    return kept
+
+
+def _is_rest(one: Sequence[float], other: Sequence[float]) -> bool:
+    return len(one) == len(other) and all(abs(a + b - 1) < _SUM for a, b in zip(one, other, strict=True))
 
 
 def measure_of(cell: Cell) -> Measure | LinkMeasure:

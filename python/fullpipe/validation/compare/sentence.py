@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
@@ -25,8 +25,12 @@ from fullpipe.analysis.shown import (
 )
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import Comparison
+from fullpipe.validation.compare.contrast import fair_shares
 from fullpipe.validation.compare.finding import Finding, Note
-from fullpipe.validation.compare.rules import ALIKE, unlike
+from fullpipe.validation.compare.rules import ALIKE, paired, unlike
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # Names of sides, points and values in sentences and tables: labels of users, or names of the model.
 
@@ -379,3 +383,46 @@ def placed(found: Finding, names: Names | None = None) -> str:
     """A sentence on a finding that begins with its case and point."""
     place, told = (names or Names()).place(found, with_group=False), one(found)
     return f"{place}: {told}" if place else begun(told)
+
+
+# A sentence on the share of a group of flows beside others in the same runs.
+
+
+def with_fair_share(told: Sequence[str], values: pl.DataFrame, most: int) -> list[str]:
+    """Sentences on the runs of one point, with one on the group whose share differs most from its fair share.
+
+    The sentence follows the first. It is left out if the runs are of several points.
+
+    Args:
+        told: The sentences.
+        values: See `contrast.fair_shares`.
+        most: Most sentences.
+    """
+    contrasts = fair_shares(values) if values["engine"].n_unique() == 1 else []
+    if len({repr(each.subject.point) for each in contrasts}) != 1:
+        return list(told[:most])
+    findings = paired(contrasts)
+    first = max(findings, key=lambda each: abs(each.difference))
+    return [*told[:1], fair_share(first, len(findings)), *told[1:]][:most]
+
+
+def fair_share(found: Finding, tests: int = 1) -> str:
+    """A sentence on the goodput share of a group beside others: share, interval, verdict, p value, seeds.
+
+    Args:
+        found: A finding of `contrast.fair_shares`.
+        tests: Number of tests that are corrected together.
+    """
+    low, high = (found.reference + end for end in _ends(found) or (0.0, 0.0))
+    interval = f" [{_number(low, found)}, {_number(high, found)}]" if found.interval else ""
+    fair = f"its fair share of {_value(found.reference, found)}"
+    verdict = {
+        "higher": f", more than {fair}",
+        "lower": f", less than {fair}",
+        "equivalent": f", equivalent to {fair}, within {margin_in_words(found)}",
+    }.get(found.verdict, f"; undecided against {fair}")
+    p = [] if found.p_corrected is None else [p_in_words(found.p_corrected)]
+    corrected = f" after Holm's correction for {tests} tests" if p and tests > 1 else ""
+    why = ", ".join([*(f"{each}{corrected}" for each in p), f"{found.runs:,} seeds"])
+    reason = f"; {found.reason}" if found.reason == ALIKE else ""
+    return f"{found.of} gets {_value(found.other, found)} of the goodput{interval}{verdict} ({why}){reason}."
