@@ -14,6 +14,7 @@ import pytest
 from fullpipe.analysis.shown import LONGEST, words_in
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.test import Answer, Family, answer, conclusion
+from fullpipe.validation.test.conclusion import in_order
 
 CCA, SIZE, RATE = "flows.0.cca", "topology.bottleneck.queue.size", "topology.bottleneck.rate"
 COUNT = "flows.1.count"
@@ -271,6 +272,25 @@ def test_every_metric_has_a_sentence_before_one_has_two() -> None:
     first = " ".join(conclusion(found)[:3])
     assert all(name in first for name in ("mean RTT of a", "goodput of a", "mean one-way delay of a"))
     assert all(f"{name} " in first for name in ("Algorithm", "Buffer"))
+
+
+def test_factors_of_a_file_have_the_order_of_the_sentences() -> None:
+    axes = {CCA: ["cubic", "bbr3"], SIZE: ["1 bdp", "2 bdp"], "flows.1.cca": ["cubic", "reno"]}
+    moved = values(axes, lambda at: 50 + 5 * (at[CCA] == "bbr3"), groups=("a", "b"), metrics=("rtt_mean",))
+    open_ = values(axes, lambda _: 5.0, spread=2, groups=("a", "b"), metrics=("goodput", "owd_mean"))
+    found = answered(pl.concat([open_, moved]), CCA, SIZE)
+    every = list(in_order(found, Labels()))
+    key = [(each.path, each.subject.key) for each in every]
+    assert sorted(key) == sorted((each.path, each.subject.key) for each in found.factors)
+    words = {CCA: "algorithm", SIZE: "buffer"}
+    label = {"rtt_mean": "mean RTT", "goodput": "goodput", "owd_mean": "mean one-way delay"}
+    subjects = dict.fromkeys(
+        (words[each.path], f"{label[each.subject.metric]} of {each.subject.of}") for each in every
+    )
+    *told, last = conclusion(found)
+    assert last.startswith("Elsewhere ")
+    for sentence, (factor, subject) in zip(told, subjects, strict=False):
+        assert re.match(rf"{factor} .*\b{subject}\b", sentence, re.IGNORECASE), (sentence, factor, subject)
 
 
 def test_the_last_sentence_has_every_status_of_every_factor() -> None:

@@ -147,8 +147,8 @@ def _from_store(folder: Path, runs: Sequence[Run]) -> str:
     command of the report must use the same name.
     """
     place = folder.absolute()
-    made = (run.folder.absolute() for run in runs if run.folder)
-    store = next((run.parents[1] for run in made if run.is_relative_to(place)), place)
+    inside = (run.store for run in runs if run.folder and run.folder.absolute().is_relative_to(place))
+    store = next(inside, None) or place
     return str(place.relative_to(store.parent)) if place.is_relative_to(store.parent) else place.name
 
 

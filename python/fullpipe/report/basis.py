@@ -23,12 +23,12 @@ _LARGEST = 500_000_000
 
 def basis_of(runs: Sequence[Run]) -> Basis | None:
     """Return the store and the folders of the runs of a report; None unless one store has all runs."""
-    folders = [run.folder for run in runs if run.folder]
-    stores = {folder.absolute().parents[1] for folder in folders}
-    if len(folders) < len(runs) or len(stores) != 1:
+    stores = {run.store for run in runs}
+    store = stores.pop() if len(stores) == 1 else None
+    if store is None:
         return None
     return Basis(
-        stores.pop().name,
+        store.name,
         [(f"{run.folder.parent.name}/{run.folder.name}", run.meta.started) for run in runs if run.folder],
     )
 

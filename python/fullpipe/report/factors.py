@@ -83,7 +83,7 @@ class StoredFactor(stored.Factor):
     @property
     def difference_shown(self) -> str:
         """The largest difference with its interval and unit."""
-        stated = Margin(self.margin.relative, self.margin.absolute) if self.margin else None
+        stated = self.margin.stated if self.margin else None
         of = self.reference, self.unit, self.metric, stated
         return difference_shown(self.pair.difference, self.interval, *of, has_unit=True)
 

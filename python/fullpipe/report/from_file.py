@@ -326,9 +326,9 @@ def _stored_in(found: Mapping[str, Any], runs: Sequence[Run]) -> str:
         return ""
     if not runs:
         return f"Its runs are not in a folder {basis.store} here, so there are no time series."
-    known, folder = len(basis.runs), runs[0].folder
+    known = len(basis.runs)
     what = f"{len(runs):,} of {known:,} runs are" if len(runs) < known else f"All {counted(known, 'run')} are"
-    store = folder.absolute().parents[1] if folder else Path(basis.store)
+    store = runs[0].store or Path(basis.store)
     here = Path().absolute()
     named = store.relative_to(here) if store.is_relative_to(here) else Path(basis.store)
     return f"{what} in the folder {named}; `{shlex.join(['fullpipe', 'runs', str(named)])}` lists them."

@@ -153,6 +153,11 @@ class Run:
         return str(self.folder.parent.parent) if self.folder else None
 
     @property
+    def store(self) -> Path | None:
+        """Absolute path of the store of the run; None if it is in memory only."""
+        return self.folder.absolute().parents[1] if self.folder else None
+
+    @property
     def kept(self) -> Kept | None:
         """The stored files of the run. None if the run is not stored, or if its metadata differ from the
         stored metadata in more than the sweep point and the name of the scenario."""

@@ -203,11 +203,8 @@ def tost_of_pairs(reference: Iterable[float], other: Iterable[float], margin: fl
     >>> round(tost_of_pairs([1, 2, 3, 4], [1.1, 2, 2.9, 4.1], margin=0.2).p, 4)
     0.0177
     """
-    a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
-    if a.size != b.size:
-        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
-    d = b - a
-    return _tost(float(d.mean()), margin, float(d.std(ddof=1)) / math.sqrt(d.size), d.size - 1)
+    pairs = contrast_of_pairs(reference, other)
+    return _tost(pairs.difference, margin, pairs.error, pairs.df)
 
 
 def tost(reference: Iterable[float], other: Iterable[float], margin: float) -> Tost:

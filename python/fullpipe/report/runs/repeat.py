@@ -124,6 +124,6 @@ def _imports(found: Points, engine: str) -> Iterator[str]:
 
 def _store(found: Points) -> list[str]:
     """Option for the folder of the runs, with only its last name, so that the page names no local paths."""
-    folder = found.runs[0].folder
-    name = folder.absolute().parent.parent.name if folder else _DEFAULT
+    store = found.runs[0].store
+    name = store.name if store else _DEFAULT
     return [] if name == _DEFAULT else ["--out", name]

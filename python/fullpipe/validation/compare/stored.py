@@ -92,6 +92,11 @@ class StoredMargin(Part):
     relative: _Number = 0.0
     absolute: _Number = 0.0
 
+    @property
+    def stated(self) -> Margin:
+        """The margin as it was stated."""
+        return Margin(self.relative, self.absolute)
+
 
 class StoredCounts(Part):
     """Transfers or pages of a side."""
@@ -152,7 +157,7 @@ class StoredFinding(Part):
     def fields(self) -> dict[str, Any]:
         """The fields of the `Finding`."""
         reference, other = self.means
-        margin = Margin(self.margin.relative, self.margin.absolute)
+        margin = self.margin.stated
         values = self.values or ([reference], [] if other is None else [other])
         return {
             "subject": Subject(self.kind, self.entry, self.of, self.metric, self.unit, self.point, self.case),
