@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from fullpipe.analysis.limits import Counts
+from fullpipe.cli import compare_shown
 from fullpipe.cli.answer import MOST_LINES, Answer, Row
 from fullpipe.cli.check import show
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
@@ -92,7 +93,9 @@ def engines() -> list[EngineComparison]:
 
 
 def tell_all_variants(all_rows: bool) -> None:
-    tell_variants(variants(), as_json=False, all_rows=all_rows, short=["warning: too short"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compare_shown, "warnings_of", lambda _: ["Warning: too short."])
+        tell_variants(variants(), as_json=False, all_rows=all_rows)
 
 
 def tell_all_engines(all_rows: bool) -> None:

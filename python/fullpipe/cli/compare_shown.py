@@ -137,7 +137,6 @@ def tell_variants(
     runs: Sequence[Run] = (),
     asked: Sequence[str] = (),
     labels: Mapping[str, str] | None = None,
-    short: Sequence[str] = (),
 ) -> None:
     """Print comparisons of variants, write them to a file for reports, and exit with 1 if a metric is worse.
 
@@ -150,9 +149,8 @@ def tell_variants(
         runs: Runs that were compared, which the file lists.
         asked: Metrics that the user names. A metric without a comparison gets a line on standard error.
         labels: Labels of paths and values. They replace the labels in the scenarios.
-        short: Warnings about means that should not be trusted.
     """
-    doubts = warnings_of(runs) if as_json or file is not None else []
+    doubts = warnings_of(runs)
     findings = [finding for one in made for finding in one.findings]
     names = names_of(made, labels)
     missing = [f"note: {line}" for line in unanswered(asked, {m for one in made for m in one.measured})]
@@ -167,7 +165,9 @@ def tell_variants(
         _title(answer, made, names)
         show_findings(answer, findings, names, first=weight)
         left_out = merged((note for one in made for note in one.notes), names, whole=all_rows)
-        answer.notes([*_corrected(findings), *left_out], [*short, *missing, *warnings(made, names)])
+        answer.notes(
+            [*_corrected(findings), *left_out], [*map(as_line, doubts), *missing, *warnings(made, names)]
+        )
     if file is not None and made:
         write(file, made, command, runs, asked, labels, doubts)
     if any(one.is_worse for one in made):

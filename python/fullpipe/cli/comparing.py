@@ -22,7 +22,6 @@ from fullpipe.cli.jobs import (
     finished_runs,
     read_runs,
     runs_in,
-    warnings_of_short,
 )
 from fullpipe.cli.output import echo, say
 from fullpipe.cli.selection import check_labels
@@ -144,8 +143,7 @@ class Comparing:
         made = compared(sides, runs, self.metric or None, self.margins, self.of, settings)
         if self.figures:
             draw_forest(self.figures, made, self.labels, quiet=self.as_json)
-        named = [(name, job.point) for name, of_side in sides.items() for job in of_side]
-        self._tell_variants(made, runs, [{"variant": name, **point} for name, point in named])
+        self._tell_variants(made, runs)
 
     def _compare_baseline(self, chosen: Scenario, file: Path) -> None:
         seeds = _seeds_of(file, self.seeds)
@@ -160,7 +158,7 @@ class Comparing:
         metrics = list(self.metric) or headlines(HEADLINES, [chosen])
         made = against(file, points, metrics, self.margins, self.of)
         runs = [outcome.run for outcome in outcomes]
-        self._tell_variants(made, runs, [outcome.job.point for outcome in outcomes])
+        self._tell_variants(made, runs)
 
     def _compare_engines(self, chosen: Scenario) -> None:
         names = engine_names(self.engines or "native,linux")
@@ -188,9 +186,7 @@ class Comparing:
         place = executor(self.on, root=self.out, workers=workers, allow_python=self.allow_python)
         return finished_runs(todo, place, Store(self.out), 2 if self.over or self.baseline else 1)
 
-    def _tell_variants(
-        self, made: Sequence[VariantComparison], runs: Sequence[Run], points: Sequence[Mapping[str, Any]]
-    ) -> None:
+    def _tell_variants(self, made: Sequence[VariantComparison], runs: Sequence[Run]) -> None:
         tell_variants(
             made,
             as_json=self.as_json,
@@ -200,7 +196,6 @@ class Comparing:
             runs=runs,
             asked=self.metric,
             labels=self.labels,
-            short=[] if self.as_json else warnings_of_short(points, runs),
         )
 
     def _tell_engines(
