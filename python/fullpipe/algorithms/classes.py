@@ -160,19 +160,19 @@ def look_in(*folders: Path) -> None:
 
 
 # Imports of modules of users. Every process that imports such a module compiles it from source.
-# Python accepts stored bytecode if the size of the source file and the second of its last write are unchanged
-# (PEP 552). Two edits within a second can leave both unchanged. The old code would then run, and its results
-# would be stored for the new source.
+# Python uses cached bytecode if the size of the source file and the second of its last write are unchanged
+# (PEP 552). Two edits within a second can leave size and second unchanged. The old code would then run, and
+# its results would be stored as results of the new source.
 
 
 _STANDARD = Path(sysconfig.get_path("stdlib")).resolve()
 INSTALLED = ("site-packages", "dist-packages")
-"""Folders of installed packages. A run stores the versions of the packages that fullpipe uses in
-`versions`."""
+"""Names of folders of installed packages. Files in these folders are not files of users."""
 
 
 def is_own(module: str, path: Path) -> bool:
-    """Whether a source file belongs to the user: not to an installed package, Python or fullpipe."""
+    """Whether a source file belongs to the user, and not to an installed package, to Python or to
+    fullpipe."""
     is_ours = module.partition(".")[0] == "fullpipe"
     return not (is_ours or set(INSTALLED) & set(path.parts) or path.is_relative_to(_STANDARD))
 
@@ -187,7 +187,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder:
-    """Finds modules as Python does, and compiles modules of users from source."""
+    """Finds modules as Python does. Modules of users get the loader `_Loader`."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -200,7 +200,7 @@ class _Finder:
 
 @contextmanager
 def from_source() -> Iterator[None]:
-    """Within this context, compile imported modules of users from their source files."""
+    """Context in which imported modules of users are compiled from their source files."""
     finder = _Finder()
     place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
     sys.meta_path.insert(place, finder)
@@ -216,7 +216,7 @@ def from_source() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Source:
-    """Source files of a class as they were when it became known."""
+    """Source files of a class, as they were when the class became known."""
 
     fingerprint: str
     """Digest of all source files; empty for a class without a file."""
@@ -271,7 +271,7 @@ def _imported(files: Mapping[Path, Path], roots: Sequence[Path]) -> Iterator[tup
 
     Args:
         files: Files, each with the folder in which its modules are found.
-        roots: The folders of all files. Modules are also searched in the folders given to `classes.look_in`.
+        roots: The folders of all files. Modules are also searched in the folders passed to `classes.look_in`.
     """
     places = list(dict.fromkeys([*roots, *looked_in()]))
     waiting, seen = list(files.items()), set(files)
@@ -295,7 +295,8 @@ def _loaded(modules: Sequence[str]) -> Iterator[tuple[str, Path]]:
 
 
 def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Yield the files that may hold a module, each with its folder. Installed packages are left out."""
+    """Yield paths at which the file of a module may be, each with its folder, except in installed
+    packages."""
     if name.split("/", maxsplit=1)[0] == "fullpipe":
         return
     for place in places:
@@ -306,7 +307,7 @@ def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]
 
 
 def _names(path: Path, root: Path) -> Iterable[str]:
-    """Return the paths, below a folder and without suffix, of modules that a file may import."""
+    """Return the modules that a file may import, as paths below `root` without suffix."""
     from fullpipe.parser import PARSER  # imported here, as most scenarios name no class
 
     found = dict[str, None]()
@@ -329,7 +330,7 @@ def _names(path: Path, root: Path) -> Iterable[str]:
 
 
 def _package(path: Path, root: Path, level: int) -> Sequence[str]:
-    """Return the package from which a relative import starts; empty for an absolute one."""
+    """Return the package from which a relative import starts; empty for an absolute import."""
     if not level:
         return ()
     parts = path.parent.relative_to(root).parts

@@ -29,31 +29,31 @@ from fullpipe.runs.writer import FEW, Writer
 LABELS = pl.Schema(
     {"kind": pl.String(), "of": pl.String(), "metric": pl.String(), "unit": pl.String(), "entry": pl.Int64()}
 )
-"""Columns that describe the values of a run."""
+"""Columns that describe a value: its metric, unit, and flow group or link."""
 _SHAPES = pl.Schema({"shape": pl.Int64(), **LABELS})
 _RUNS = pl.Schema({"id": pl.Int64(), "shape": pl.Int64(), "values": pl.List(pl.Float64())})
 _MANY = 8
 """Number of files with values of the same `Question` beyond which the files are merged."""
 _MOST = 64
-"""Maximum number of files of cached values in a store. Beyond this limit, the oldest files are removed."""
+"""Maximum number of cache files in a store. Above this limit, the oldest files are removed."""
 _BYTES_A_RUN = 1 << 16
 """Maximum bytes read per run. Reading more bytes would take as long as computing a few values."""
 _SOURCES = ("algorithms", "analysis", "runs", "scenario")
-"""Folders of this package on which values depend. Values also depend on the top-level modules; see the layers
-in pyproject.toml."""
+"""Subpackages whose code affects the values. Top-level modules affect them, too; see the layers in
+pyproject.toml."""
 _PACKAGES = ("fullpipe", "numpy", "polars", "scipy")
 _PACKAGE = Path(__file__).parents[1]
 _UNSURE_NS = 1_000_000_000
-"""Largest delay with which a file system records times, in nanoseconds."""
+"""Maximum delay with which a file system records times, in ns."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """The values requested of every run.
+    """The metrics and links whose values are requested of every run.
 
     Args:
         metrics: Names of metrics. None: all metrics.
-        links: Names of links. None: all links of a run that forwarded or dropped packets.
+        links: Names of links. None: all links that forwarded or dropped packets.
     """
 
     metrics: frozenset[str] | None
@@ -81,11 +81,11 @@ class Packed:
     runs: pl.DataFrame
     """The columns `id`, `shape` and `values`, which is a list."""
     shapes: pl.DataFrame
-    """The column `shape` and the columns of `LABELS`: a row per value of a run of this shape, in order."""
+    """The column `shape` and the columns of `LABELS`: a row per value, in the order of `values`."""
 
     @classmethod
     def from_runs(cls, runs: Sequence[tuple[int, Sequence[tuple[tuple[Any, ...], float | None]]]]) -> Packed:
-        """Pack the values of runs. Each run has an ID and pairs of labels and a value."""
+        """Pack the values of runs. Each run is given by its ID, and by pairs of labels and a value."""
         shapes: dict[tuple[tuple[Any, ...], ...], int] = {}
         labels = (tuple(each for each, _ in of_run) for _, of_run in runs)
         numbers = [shapes.setdefault(of_run, len(shapes)) for of_run in labels]
@@ -110,7 +110,7 @@ class Packed:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all tables have the expected columns and fit each other, as a store can be untrusted."""
+        """Whether both tables have the expected columns and match each other. A store can be untrusted."""
         if (self.runs.schema, self.shapes.schema) != (_RUNS, _SHAPES):
             return False
         sizes = self.shapes.group_by("shape").len()
@@ -120,7 +120,7 @@ class Packed:
 
 
 def read(root: Path, question: Question, numbers: Collection[int]) -> Iterator[Packed]:
-    """Yield cached values of runs in parts. Each run is in one part at most."""
+    """Yield the cached values of runs, in parts. Each run is in at most one part."""
     left, files = pl.Series("id", numbers, dtype=pl.Int64).unique(), paths(root, VALUES)
     ours = code() if files else None
     for path in files:
@@ -185,7 +185,7 @@ def _changed_ns(path: Path) -> int:
 
 
 def _packed(segment: Segment) -> Packed:
-    """Return the values of a file.
+    """Return the values in a cache file.
 
     Raises:
         DamagedError: If the file is damaged, or its tables do not fit each other.
@@ -214,7 +214,8 @@ def _together(parts: Sequence[Packed]) -> Packed:
 def code() -> str | None:
     """Return a hash of the code that computes values: versions, and sizes and times of the source files.
 
-    None if a file has changed since this process loaded the package, as the process may run the earlier code.
+    None if a source file has changed since this process loaded the package, as the process may run older
+    code.
     """
     folders = [_PACKAGE, *(_PACKAGE / name for name in _SOURCES)]
     files = sorted(file for folder in folders for file in _files(folder, is_deep=folder != _PACKAGE))

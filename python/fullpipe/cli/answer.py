@@ -301,7 +301,7 @@ _MOST_LINES = 5
 
 
 def tell(found: Enough) -> None:
-    """Say how many seeds there are and why no more, on standard error."""
+    """Print on standard error how many seeds were run, and why no more."""
     for line in _seeds_used(found):
         complain(line)
 
@@ -314,13 +314,13 @@ def _seeds_used(found: Enough) -> Iterator[str]:
     )
     runs = [(outcome.job.point, outcome.run) for outcome in found.outcomes]
     if found.is_alike and are_equal_over_seeds(runs):
-        yield f"stopped at {found.seeds} seeds, which gave the same run"
+        yield f"stopped at {found.seeds} seeds, as all seeds gave the same run"
     elif found.is_alike:
-        yield f"stopped at {found.seeds} seeds, which do not change {asked}"
+        yield f"stopped at {found.seeds} seeds, as {asked} is equal in all seeds"
     elif found.is_precise:
-        yield f"stopped at {found.seeds} seeds: {asked} in every group at every point, at two looks in a row"
+        yield f"stopped at {found.seeds} seeds: {asked} in every group at every point, in two checks in a row"
     else:
-        yield f"stopped at {found.seeds} seeds, as many as were allowed (--max-seeds), before {asked}:"
+        yield f"stopped at {found.seeds} seeds, the maximum (--max-seeds), before {asked} was reached:"
         wide = [each for each in found.known if not each.is_precise]
         yield from map(_wide, wide[:_MOST_LINES])
         if len(wide) > _MOST_LINES:

@@ -1,5 +1,5 @@
-"""The commands by name, and the application that has them all. A module is imported only when its command is
-used, so that help is fast. Exit codes are 2 for bad input and 1 for a failure.
+"""All commands by name, and the typer application with all commands. The module of a command is imported only
+when the command is used, so help is fast. Exit codes are 2 for bad input and 1 for a failure.
 """
 
 import sys
@@ -118,13 +118,13 @@ class LazyCommand(TyperCommand):
 
 _LONGEST = 400
 _UsageError: Any = typer.BadParameter.__base__
-"""Base of typer's exceptions for wrong arguments; its module differs between versions."""
+"""Base class of typer's exceptions for wrong arguments. Its module differs between versions of typer."""
 _TITLE = "A laboratory for TCP congestion control."
 _LAST = "Begin with `fullpipe run single-bbr1`. Next: `fullpipe COMMAND --help`, `man`."
 
 
 class _Group(help.Group):
-    """Turns errors for the user into one line and an exit code."""
+    """The group of all commands. An error for the user becomes one line and an exit code."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -156,7 +156,7 @@ def _readable() -> Iterator[None]:
         yield
     except _UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # the message of this exception is the help text
-            print(error.format_message())  # our own help text, with colours
+            print(error.format_message())
             sys.exit(2)
         said = brief(" ".join(error.format_message().split()), _LONGEST).removesuffix(".")
         where = f"; see `{error.ctx.command_path} --help`" if error.ctx else ""

@@ -73,7 +73,8 @@ def schema_text(of: Of = Of.SCENARIO) -> str:
 
 
 def _schema(of: Of) -> dict[str, Any]:
-    """The schema of a kind of files. Its module is imported here, as these imports are slow."""
+    """The JSON Schema of a kind of files. The module that makes the schema is imported here, as it is
+    slow."""
     if of == Of.SCENARIO:
         from fullpipe.scenario.schema import file_schema
 

@@ -169,7 +169,7 @@ def plot(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Only this flow group or link. --kind delay draws the changed group unless given.",
+            help="Draw only this flow group or link (default of --kind delay: the group that is changed).",
         ),
     ] = None,
     x_of: Annotated[

@@ -118,9 +118,9 @@ class Part(NamedTuple):
     bounds: Bounds = NO_LESS_THAN_0
     """Bounds of the metric, at which intervals and ellipses are truncated."""
     x_bounds: Bounds = NO_LESS_THAN_0
-    """Bounds of the delay at which ellipses end."""
+    """Bounds of the delay on the horizontal axis, at which ellipses are truncated."""
     decimals: Callable[[float, float], int] | None = None
-    """Decimals of all numbers between two ends, in a heat map."""
+    """In a heat map: function that returns the number of decimals for numbers between two ends."""
     better: Better = ""
     """Better direction of the metric on the vertical axis, for the axis label; empty to leave it out."""
     x_better: Better = ""
@@ -179,10 +179,10 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
 
 
 def _share_delays(places: Sequence[Any], *, less_is_right: bool) -> None:
-    """Give all panels the same axis of delays, with room for marks at its ends; better is to the right.
+    """Give all panels the same delay axis, with room for marks at its ends. Better is to the right.
 
-    If ellipses of a panel would be less than a third as wide as with an axis of its own, every panel has its
-    own axis.
+    If the ellipses of a panel would be less than a third as wide as with an axis of its own, every panel gets
+    an axis of its own.
     """
     ends = [end for place in places for end in place.get_xlim()]
     low, high = min(ends), max(ends)
@@ -210,7 +210,10 @@ def _panels(part: Part, chart: Chart) -> Iterator[_Panel]:
 
 
 def _figure(metrics: int, drawn: Sequence[_Panel], chart: Chart) -> tuple[Any, list[Any]]:
-    """A row of panels per metric if metrics have several panels; else up to `_MOST_ACROSS` side by side."""
+    """An empty figure: a row of panels per metric if several metrics have several panels.
+
+    Otherwise, up to `_MOST_ACROSS` panels are side by side.
+    """
     panels, width = len(drawn), chart.width
     across = panels // metrics if 1 < metrics < panels else min(panels, _MOST_ACROSS)
     shared: bool | Literal["row"] = "row" if 1 < metrics < panels else metrics == 1 and panels > 1
@@ -233,7 +236,8 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
     kind, part, bounds = chart.kind, panel.part, panel.part.bounds
     if kind == Kind.HEATMAP:
         return charts.heat_map(place, panel.rows, panel.between, part.neutral, bounds, marks, part.decimals)
-    is_bars = kind == Kind.LINES and is_log("y", panel.rows["value"], chart.log)  # bands to 0 fill a log axis
+    # Bars replace bands on a logarithmic axis, as a band down to 0 would fill the axis.
+    is_bars = kind == Kind.LINES and is_log("y", panel.rows["value"], chart.log)
     draw: Mapping[Kind, Callable[..., pl.DataFrame]] = {
         Kind.LINES: partial(charts.lines_with_bands, bounds=bounds, bars=is_bars),
         Kind.MEANS: partial(spread.means_with_letters, bounds=bounds),

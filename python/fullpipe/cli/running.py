@@ -177,7 +177,7 @@ def _line(outcome: Outcome) -> str:
 
 
 def _failures(outcomes: Sequence[Outcome]) -> int:
-    """Name the failed runs on standard error, and return the exit code."""
+    """Print the failed runs on standard error. Return the exit code: 2 for bad input, 1 for failures."""
     failed = complain_of_failures(outcomes)
     wrong = any(isinstance(outcome.error, ScenarioError) for outcome in failed)
     return (2 if wrong else 1) if failed else 0

@@ -305,8 +305,8 @@ def _spans(left: Sequence[str], tops: Sequence[str]) -> Iterator[str]:
 def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean]) -> list[str]:
     """Numbers for siunitx, or text in braces.
 
-    All numbers of a metric, `known`, have the same decimals: as many as leave the widest uncertainty two
-    digits, and no more than the metric has.
+    All numbers of a metric, `known`, have the same number of decimals: at most that of the metric, and so few
+    that the widest uncertainty has at most two digits.
     """
     if not known:
         return ["{--}" for _ in cells]

@@ -1,4 +1,4 @@
-"""Runs as tables on a terminal: one in full, or a row per point of a sweep and group of flows."""
+"""Printing of finished runs: one run in full, or a table with a row per sweep point and group of flows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def show(
 ) -> None:
     """Print one run in full. For several runs, or with `metrics`, print a conclusion and a table.
 
-    The table has a row per point and group of flows; without `all_rows`, only the first rows.
+    The table has a row per sweep point and group of flows; without `all_rows`, only the first rows.
     """
     if len(outcomes) == 1 and not metrics and not also and form == "table":
         show_run(outcomes[0].run, all_rows=all_rows)
@@ -51,7 +51,7 @@ def show(
 def _folders(outcomes: Sequence[Outcome]) -> Iterator[str]:
     kept = [outcome.run for outcome in outcomes if outcome.run.root is not None]
     if kept:
-        yield f"kept in {kept[0].folder if len(kept) == 1 else kept[0].root}"
+        yield f"stored in {kept[0].folder if len(kept) == 1 else kept[0].root}"
 
 
 # One run in full, without data frames, whose import takes longer than a short run.
@@ -61,18 +61,18 @@ Row = Mapping[str, Any]
 _DATAGRAMS = ("udp", "icmp")
 """Protocols without congestion control."""
 _MOST_ROWS, _FEW_ROWS = 40, 16
-"""Most rows of a table, and the number of flows and links that always fits a screen."""
+"""Maximum rows of a table, and the number of flows and links for which all rows are always shown."""
 _MOST_LINES = 55
-"""Most lines of tables and totals, which leave room for warnings and the last line."""
+"""Maximum lines of tables and totals. The rest of a 60-line screen is for warnings and the last line."""
 _MOST_LINES_OF_TRANSFERS = 10
 _RTTS = {"rtt_min": "RTT min", "rtt_mean": "RTT mean", "rtt_p95": "RTT p95"}
 _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 
 
 def show_run(run: Run, *, all_rows: bool = False) -> None:
-    """Print a run: its flows, transfers and links, and totals.
+    """Print tables of the flows, transfers and links of a run, and totals.
 
-    Without `all_rows`, tables have as many rows as fit a screen of 60 lines.
+    Without `all_rows`, tables have only as many rows as fit a screen of 60 lines.
     """
     console, flows, links = terminal(), run.rows("flows"), run.rows("links_summary")
     rows, busy = len(flows) + len(links), list(filter(_is_busy, links))
@@ -94,7 +94,7 @@ def show_run(run: Run, *, all_rows: bool = False) -> None:
 
 
 def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int) -> Iterator[Any]:
-    """Tables with at most `most` flows and busy links, and the lines between the tables."""
+    """Tables of at most `most` rows for flows and busy links, and the lines between the tables."""
     meta, warmup_s = run.meta, run.scenario.warmup_s
     connections = [row for row in flows if row.get("protocol") not in _DATAGRAMS]
     datagrams = [row for row in flows if row.get("protocol") in _DATAGRAMS]
@@ -128,7 +128,7 @@ def _totals(run: Run, flows: Iterable[Row]) -> Iterator[str]:
 
 
 def _fairness(run: Run, flows: Sequence[Row]) -> list[str]:
-    """Jain's index of the bulk flows of one direction; empty for fewer than two flows."""
+    """Jain's index of the bulk flows among `flows`, in words; empty for fewer than two bulk flows."""
     bulk, warmup_s = frozenset(bulk_names(run)), run.scenario.warmup_s
     competing = [row for row in flows if row["flow"] in bulk and row["goodput_bps"] is not None]
     if len(competing) < 2:
@@ -141,7 +141,7 @@ def _fairness(run: Run, flows: Sequence[Row]) -> list[str]:
 
 
 def _otherwise(run: Run) -> Iterator[Any]:
-    """Notes on columns of connections whose values differ from their headings."""
+    """Notes on RTT columns that the engine of the run measures in another way than the heading says."""
     shown = {key: run.meta.otherwise.get(f"flows.{key}_s") for key in _RTTS}
     for why in dict.fromkeys(why for why in shown.values() if why):
         columns = [_RTTS[key] for key in shown if shown[key] == why]
@@ -149,7 +149,7 @@ def _otherwise(run: Run) -> Iterator[Any]:
 
 
 def _transfers(run: Run, most: int) -> Any:
-    """Completion times of transfers after the warm-up: a line per flow if few, and a line for all."""
+    """Completion times of transfers after the warm-up: a row per flow if flows are few, and a row for all."""
     from fullpipe.analysis.metrics.applications import completion_percentiles_s, measured_transfers
 
     made = table("transfers", "began", "finished", "unfinished", "mean\nms", "p50\nms", "p95\nms", "p99\nms")
@@ -208,7 +208,7 @@ def _flows(flows: Sequence[Row], most: int) -> Any:
 
 
 def _datagrams(run: Run, rows: Sequence[Row], most: int) -> Any:
-    """Flows without congestion control. A call has an opinion score."""
+    """A table of flows without congestion control. Calls have a mean opinion score (MOS)."""
     from fullpipe.analysis.metrics.applications import call_scores  # imported here, as few runs need it
     from fullpipe.cli.answer import number_shown
 
@@ -243,7 +243,7 @@ def _dropped_percent(row: Row) -> str:
 
 
 def _limits(row: Row) -> str:
-    """The two largest shares of time, in words, and the data that a full send buffer refused."""
+    """The two limits with the largest shares of time, and the data that a full send buffer refused."""
     shares = sorted(((row[f"limited_{limit}"] or 0.0, limit) for limit in _LIMITS), reverse=True)
     found = [f"{limit.replace('_', ' ')} {100 * share:.0f}" for share, limit in shares[:2] if share >= 0.005]
     refused = row["refused_bytes"]
@@ -251,7 +251,7 @@ def _limits(row: Row) -> str:
 
 
 def _links(links: Sequence[Row], most: int) -> Any:
-    """A table of the busy links; see `_is_busy`."""
+    """A table of the links that dropped, marked or queued packets."""
     made = table("link", "dropped", "marked", "busy\n%", "mean wait\nms", "p95\nms", "backlog max\npackets")
     for row in links[:most]:
         made.add_row(
@@ -267,26 +267,26 @@ def _links(links: Sequence[Row], most: int) -> Any:
 
 
 def _ended(made: Table, left: int) -> Table:
-    """The table, with a last line on rows that are left out."""
+    """The table, with a last row that gives the number of rows left out, if any."""
     for line in _left(left):
         made.add_row(line)
     return made
 
 
 def _left(count: int) -> list[str]:
-    """A line on rows that are left out; empty if none are left out."""
+    """A line with the number of rows left out; empty if no row is left out."""
     return [f"and {count:,} more: --all"] if count > 0 else []
 
 
 def _is_busy(link: Row) -> bool:
-    """Whether a link dropped, marked or queued packets, as far as measured."""
+    """Whether a link dropped, marked or queued packets. Counts that the engine cannot measure are ignored."""
     lost, marked, backlog = (link[f"{key}_packets"] for key in ("dropped", "marked", "backlog_max"))
     is_lossy = lost is not None and marked is not None and lost + marked > 0
     return is_lossy or (backlog is not None and backlog > 1)
 
 
 def _shapers(run: Run, links: Sequence[Row]) -> Iterator[str]:
-    """Lines on the rates to which queues shape links, with the utilisation of these rates."""
+    """Lines on queues that shape to a rate, with this rate and its utilisation."""
     for row in links:
         rate_bps, used = shaper_bps(run, row["link"]), shaper_utilisation(run, row)
         if rate_bps is not None and used is not None:

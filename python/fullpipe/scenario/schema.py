@@ -24,7 +24,8 @@ from fullpipe.scenario.read.dotted import BASE, SET
 
 Schema = dict[str, Any]
 QUANTITY = "x-quantity"
-"""Keyword for the kind of quantity of a text with a unit. Validators ignore this keyword."""
+"""Keyword of the schema for text with a unit. Its value is the kind of quantity, such as "rate". Validators
+ignore the keyword."""
 _PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean"}
 _NUMBER = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 _KEYWORDS = {
@@ -123,7 +124,7 @@ def _bounds(notes: Iterable[Any]) -> Mapping[str, Any]:
 
 
 def vars_of(note: Any) -> dict[str, Any]:
-    """Return the values of a limit by name."""
+    """Return the fields of a limit, such as `ge`, by name."""
     return {name: getattr(note, name) for name in type(note).__dataclass_fields__}
 
 
@@ -152,7 +153,7 @@ def _limited(made: Schema, notes: Iterable[Any]) -> Schema:
 
 
 def _names(annotation: Any, key: str) -> Schema:
-    """Return the schema of words that are short for a table with only this key."""
+    """Return the schema of text that may replace a table with only this key."""
     words: list[str] = []
     for cls in (annotation, *get_args(annotation)):
         for one in (cls, *get_args(cls)):

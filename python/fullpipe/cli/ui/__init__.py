@@ -21,34 +21,34 @@ __all__ = ["ui"]
 
 _LOOPBACK = "127.0.0.1"
 _NAMES = ("127.0.0.1", "localhost")
-"""Names of this machine in addresses of its own browser."""
+"""IPv4 names of this machine that only this machine can reach."""
 
 
 def ui(
     store: Annotated[
-        Path | None, typer.Argument(parser=target, metavar="STORE", help="The same as --out.")
+        Path | None, typer.Argument(parser=target, metavar="STORE", help="The store; overrides --out.")
     ] = None,
     out: Out = Path("runs"),
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the address; open no browser.")
+        bool, typer.Option("--no-browser", help="Print the address without opening a browser.")
     ] = False,
     host: Annotated[
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="Address to listen on; all but 127.0.0.1, ::1 and localhost need --expose.",
+            help="Address to listen on. Addresses other than 127.0.0.1, ::1 and localhost need --expose.",
         ),
     ] = _LOOPBACK,
     port: Annotated[
-        int, typer.Option(min=0, max=65_535, metavar="N", help="Port to listen on; 0: any free port.")
+        int, typer.Option(min=0, max=65_535, metavar="N", help="Port to listen on; 0 selects a free port.")
     ] = 0,
     expose: Annotated[
         bool, typer.Option("--expose", help="Let other machines reach the page, without encryption.")
     ] = False,
     allow_python: AllowPython = False,
 ) -> None:
-    """This process serves the page to this machine only, until you press Ctrl-C. The printed address works
-    once.
+    """The command prints a one-time address and serves the page until you press Ctrl-C. Without `--expose`,
+    only this machine can open the page.
     """
     try:
         from fullpipe.cli.ui.application import guarded
@@ -57,11 +57,11 @@ def ui(
         told = f"the page needs {error.name}; install it with: python -m pip install starlette uvicorn"
         raise MissingExtraError(told) from None
     if host not in (*_NAMES, "::1") and not expose:
-        told = f'"{host}" is open to other machines, and nothing is encrypted; add --expose if you mean it'
+        told = f'other machines can reach "{host}", without encryption; add --expose to allow this'
         raise typer.BadParameter(told, param_hint="--host")
     folder = store or out
     if folder.exists() and not folder.is_dir():
-        raise FolderError(f"{folder}: is no folder; name the folder of runs")
+        raise FolderError(f"{folder}: is a file; name the folder of stored runs")
     listening = _listening(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"{shown}:{listening.getsockname()[1]}"
@@ -71,12 +71,12 @@ def ui(
         echo(url)
         sys.stdout.flush()
         if not no_browser and not webbrowser.open(url):
-            complain("note: no browser could be opened; open the address in one")
-        # Ctrl-C may come between the making of the server's coroutine and its start.
+            complain("note: no browser could be opened; open the address in a browser")
+        # After Ctrl-C between the creation and the start of the server's coroutine, asyncio would warn.
         warnings.filterwarnings("ignore", r"coroutine 'Server\.\w+' was never awaited", RuntimeWarning)
         server_of(guard, Limits()).run(sockets=[listening])
     except KeyboardInterrupt:
-        complain("stopped; the page is not served any more")
+        complain("stopped; the page is no longer served")
         raise typer.Exit(1) from None
 
 
@@ -86,13 +86,13 @@ def _listening(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen()  # before the address is printed: what asks early waits
+        listening.listen()  # before the address is printed, so that an early request waits
     except OSError as error:
         listening.close()
-        raise FolderError(f"{host}:{port}: cannot be listened on: {error.strerror or error}") from error
+        raise FolderError(f"{host}:{port}: cannot listen on it: {error.strerror or error}") from error
     bound = ipaddress.ip_address(listening.getsockname()[0])
     if (getattr(bound, "ipv4_mapped", None) or bound).is_unspecified:
         listening.close()
-        told = f'"{host}" is every address, and a request must name one; give the address that others use'
+        told = f'"{host}" means all addresses; give the address of this machine that other machines use'
         raise typer.BadParameter(told, param_hint="--host")
     return listening

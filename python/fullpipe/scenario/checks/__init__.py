@@ -280,7 +280,7 @@ def _in_dumbbell(scenario: ScenarioModel, cells: Sequence[Cell], topology: Dumbb
     name = topology.bottleneck.cell
     if name is None and cells:
         yield (
-            f"cells: a dumbbell has one in place of its bottleneck, as in bottleneck = {{ cell = "
+            f"cells: a dumbbell can have one cell, instead of its bottleneck, as in bottleneck = {{ cell = "
             f'{shown(cells[0].name)} }}; several cells need topology.kind = "graph"'
         )
     if name is not None and topology.reverse is not None:
@@ -292,7 +292,7 @@ def _in_dumbbell(scenario: ScenarioModel, cells: Sequence[Cell], topology: Dumbb
         return
     for i, other in enumerate(names):
         if name is not None and other != name:
-            yield f'cells[{i}]: no flow would cross it; several cells need topology.kind = "graph"'
+            yield f'cells[{i}]: no flow would cross this cell; several cells need topology.kind = "graph"'
     yield from _of_stations(scenario.flows, next((cell for cell in cells if cell.name == name), None))
 
 

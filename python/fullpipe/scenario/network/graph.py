@@ -144,7 +144,7 @@ class _Finder:
 
 
 _BUFFER_BYTES = 256 << 10
-"""Default buffer of a terminating host."""
+"""Default buffer of a terminating host for each flow, in bytes."""
 
 
 def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
@@ -159,8 +159,8 @@ def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
 def connections(
     routed: RoutedFlow, hosts: Mapping[str, Relayed], hops: Sequence[Hop]
 ) -> Iterator[RoutedFlow]:
-    """Yield the connections of a flow in order from its sender: one connection, and one more per terminating
-    host.
+    """Yield the connections of a flow, in order from the sender. Every terminating host on the route adds one
+    connection.
 
     Raises:
         ProblemsError: If the flow cannot be terminated at a host on its route.
@@ -218,19 +218,19 @@ def _origin(hop: Hop) -> str:
     return hop.node if isinstance(hop, Port) else hop.source
 
 
-# Routes of flows of nodes that move from one medium to another.
+# Routes of flows whose end nodes move from one medium to another.
 
 
 @dataclass(frozen=True)
 class Attachment:
-    """The routes that are valid from a time on."""
+    """The router that is valid from a time on, until the next move of a node."""
 
     at_s: float
     router: Router
 
 
 def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
-    """Return the media of every moving node: the cells in which it is a station, and links in `mobility`."""
+    """Return the media of every moving node: cells in which it is a station, and targets of its moves."""
     found: dict[str, dict[str, None]] = {move.node: {} for move in scenario.mobility or ()}
     for cell in scenario.cells or ():
         for station in cell.stations:
@@ -313,12 +313,12 @@ def _edges_of(cells: Container[str], places: Mapping[str, int], node: str, mediu
 
 
 GAPS = "user_gaps_ns"
-"""The parameter of a cell for the interruptions of its users."""
+"""Name of the parameter of a cell with the interruptions of its users."""
 
 
 def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) -> Iterator[HandOver]:
-    """Yield the handovers of both ports of a user. A port hands over to the port of the same direction in the
-    new cell.
+    """Yield two handovers per move with a gap: from each port of the user in the old cell to the port of the
+    same direction in the new cell.
 
     Args:
         scenario: A scenario whose moves with a gap are between cells.
@@ -334,7 +334,8 @@ def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) 
 
 
 def with_gaps(scenario: ScenarioModel, media: Sequence[Medium]) -> Iterator[Medium]:
-    """Yield the media with the gaps of users that move to them during the run."""
+    """Yield the media. Moves to a cell add their gaps to the interruptions of the moving users in this
+    cell."""
     for cell, medium in zip(scenario.cells or (), media, strict=True):
         coming = [move for move in scenario.mobility or () if move.gap_s is not None and move.to == cell.name]
         if not coming:
@@ -348,7 +349,7 @@ def with_gaps(scenario: ScenarioModel, media: Sequence[Medium]) -> Iterator[Medi
 
 
 def _numbers(move: Move) -> tuple[int, int, int]:
-    """Return start, duration and period of the gap in nanoseconds. A period of 0 means once."""
+    """Return start, duration and period of the gap in nanoseconds. A period of 0 means a single gap."""
     return to_nanoseconds(move.at_s), to_nanoseconds(move.gap_s or 0.0), 0
 
 

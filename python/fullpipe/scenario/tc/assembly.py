@@ -16,15 +16,15 @@ from fullpipe.scenario.tc.units import rate
 
 _NO_QUEUE = ("ingress", "clsact", "noqueue")
 _COUNTED = ("overhead", "mpu", "linklayer")
-"""Words of a class that change how the sizes of packets are counted."""
+"""Options of an HTB class that change how the sizes of packets are counted."""
 _SOME_PACKETS = frozenset(("match", "flower", "fw", "basic", "bpf", "route"))
-"""Words of filters that select packets."""
+"""Words of filters that select some of the packets."""
 _ALL_PACKETS = re.compile(r"match (u32 0 0|ip (src|dst) 0\.0\.0\.0/0|ip protocol 0 0(x00)?)\b")
 """Matches that select every IPv4 packet."""
 
 
 class Assembly:
-    """Collected lines of `tc`, from which a router is made."""
+    """Collected lines of `tc`, from which `router` derives a router."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -51,7 +51,7 @@ class Assembly:
         """Add a class of HTB from the words after `tc class add`."""
         classid, text = after(words, "classid"), after(words, "rate")
         if "htb" not in words or not classid or not text:
-            raise ScenarioError(["tc: a class is of htb and has a classid and a rate"])
+            raise ScenarioError(["tc: expected a class of htb with classid and rate"])
         parent = after(words, "parent")
         try:
             rate_bps, ceil_bps = rate(text), rate(after(words, "ceil") or text)
@@ -64,7 +64,7 @@ class Assembly:
         self._device(name).classes[id_of(classid)] = Class(rate_bps, ceil_bps, above)
 
     def add_filter(self, name: str, words: Sequence[str], text: str) -> None:
-        """Add a filter that redirects or polices. Other filters become notes."""
+        """Add a filter that redirects or polices packets. Other filters become notes."""
         if "redirect" in words:
             space = name[: name.rfind("/") + 1]
             self.redirect(name, space + after(words[words.index("redirect") :], "dev"))
@@ -83,11 +83,11 @@ class Assembly:
         parent = after(words, "parent")
         leaves = "egress" in words or (parent != "" and id_of(parent)[0] != 0xFFFF)
         if _SOME_PACKETS.intersection(words) and not _ALL_PACKETS.search(" ".join(words)):
-            self.notes.append(f"the policer of {name} is taken for all packets, whatever its filter matches")
+            self.notes.append(f"the policer of {name} is applied to all packets, whatever its filter matches")
         self._policers["up" if leaves else "down"] = (name, Shaper(queue(line)[0]))
 
     def router(self) -> Router:
-        """Return the router that the collected lines set up.
+        """Return the router that the collected lines configure.
 
         Raises:
             ScenarioError: If a line is not understood, or the device towards the line is ambiguous.
@@ -172,8 +172,8 @@ def scenario_of(router: Router, line: Scenario | None = None) -> Scenario:
 
     Args:
         router: The shapers of the router, one per direction.
-        line: The line behind the router, as a dumbbell. Left out: a line without a rate limit and with a base
-            RTT of 20 ms, or of 0 if the router itself delays packets.
+        line: Scenario of the line behind the router, a dumbbell. None: a line without a rate limit, with a
+            base RTT of 20 ms, or of 0 if the router itself delays packets.
 
     Raises:
         ScenarioError: If the line is not a dumbbell of two links, or no direction has a rate.
@@ -195,7 +195,7 @@ def scenario_of(router: Router, line: Scenario | None = None) -> Scenario:
         flows.append({"name": "upload", "cca": "cubic", **ends})
     if not flows:
         raise ScenarioError(
-            ["tc: no queue has a rate, so nothing limits a flow; add the line, as in --line dsl"]
+            ["tc: no queue has a rate, so nothing limits a flow; name the line, as in --line dsl"]
         )
     return Scenario(
         name="shaped",
@@ -213,18 +213,18 @@ def has_rate(link: Table) -> bool:
 
 
 def _line(line: Scenario | None, has_delay: bool) -> tuple[Table, Table]:
-    """Return both directions of the line. Without a line, a router with a delay is the whole path."""
+    """Return the links of the line, down and up. Without a line, a router with a delay is the whole path."""
     if line is None and has_delay:
         return {}, {}
     if line is None:
         return {"delay": f"{_DELAY_S} s"}, {"delay": f"{_DELAY_S} s"}
     topology = line.topology
     if not isinstance(topology, Dumbbell) or topology.bottleneck.cell:
-        raise ScenarioError([f'line "{line.name}": a line here is a dumbbell of two links, without a cell'])
+        raise ScenarioError([f'line "{line.name}": must be a dumbbell of two links, without a cell'])
     tree = line.to_dict()["topology"]
     there = tree["bottleneck"]
     back = tree.get("reverse") or {key: there[key] for key in ("rate", "delay", "queue") if key in there}
     for where, link in (("bottleneck", there), ("reverse", back)):
         if left := sorted(link.keys() - set(_OF_LINE)):
-            raise ScenarioError([f'line "{line.name}": {where}.{left[0]} is not taken over; leave it out'])
+            raise ScenarioError([f'line "{line.name}": {where}.{left[0]} is not supported; leave it out'])
     return dict(there), dict(back)

@@ -27,10 +27,10 @@ MAX_FILE_BYTES = 64_000_000
 OPPORTUNITY_BYTES = 1504
 """Bytes per opportunity of a packet-delivery trace: 1500 B of IP and 4 B that a TUN device prepends."""
 LONGEST_S = 1_000_000
-"""Longest trace: about 11 days."""
+"""Maximum duration of a trace: about 11 days."""
 LONGEST_GAP_MS = 3_600_000
-"""Smallest refused gap between two lines. The longest pause in Mahimahi's own traces is 78 s; a gap of an
-hour means that the file has two recordings."""
+"""Gap between two lines from which a trace is refused, in ms. The longest pause in Mahimahi's own traces is
+78 s. A gap of an hour means that the file contains two recordings."""
 
 
 class TraceError(ScenarioError):
@@ -81,7 +81,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
 
 MAX_ROWS = 1_000_000
 _COLUMNS = {"rate_bps": 1e15, "delay_s": 3_600.0, "loss": 1.0}
-"""The columns and their largest accepted values."""
+"""Columns besides `time_s`, each with its largest accepted value."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def read_steps(path: str | Path) -> Steps:
 
 
 def parse_steps(data: bytes, where: str = "trace") -> Steps:
-    """Parse the content of a CSV file; `where` names the file in errors. Raises TraceError as `read_steps`
-    does."""
+    """Parse the content of a CSV file. `where` is the name of the file for errors. Raises TraceError if the
+    content is not valid, as `read_steps`."""
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -122,7 +122,7 @@ def parse_steps(data: bytes, where: str = "trace") -> Steps:
     lines = []
     for line, row in chain(begin[1:], rows):
         if len(row) != len(names):
-            raise TraceError(where, f"has {len(row)} cells; there are {len(names)} columns", line)
+            raise TraceError(where, f"has {len(row)} cells instead of {len(names)}, one per column", line)
         lines.append(line)
         for name, cell in zip(names, row, strict=True):
             cells[name].append(_number(name, cell, where, line))
@@ -152,7 +152,7 @@ def write_steps(path: str | Path, steps: Steps) -> None:
 
 
 def _rows(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield non-empty rows with their line numbers, without holding all of them in memory."""
+    """Yield non-empty rows with their line numbers. Only one row is in memory at a time."""
     count = 0
     try:
         for row in reader:
@@ -167,7 +167,7 @@ def _rows(reader: Any, where: str) -> Iterator[tuple[int, list[str]]]:
 
 def _names(row: list[str], where: str) -> list[str]:
     known = ("time_s", *_COLUMNS)
-    names = [name.strip() for name in row[: len(known) + 1]]  # one more is unknown or repeated
+    names = [name.strip() for name in row[: len(known) + 1]]  # a further name must be unknown or repeated
     for name in names:
         if name not in known or names.count(name) > 1:
             problem = "is given twice" if name in known else f"is unknown; there is {', '.join(known)}"
