@@ -112,7 +112,7 @@ def fingerprint(kind: str) -> str:
     """Digest of the code of a class, since results depend on the code.
 
     The digest covers the source files of the class and its bases, as they were when the class became known.
-    It also covers imported modules in the same folders. A class without a file, such as a class of an
+    The digest also covers imported modules in the same folders. A class without a file, such as a class of an
     interactive session, has a new digest at every call, so that stored runs are never reused for it.
     """
     from uuid import uuid4  # imported here, as most scenarios name no class

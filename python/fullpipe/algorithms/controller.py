@@ -82,8 +82,8 @@ class Controller:
     """Random number generator of the flow, seeded by the run. Algorithms must use no other generator."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Refuse methods whose names resemble the name of a hook or begin with `on_`. They would never be
-        called.
+        """Refuse methods whose names resemble the name of a hook or begin with `on_`. The transport would
+        never call such methods.
 
         Raises:
             TypeError: If the class has such a method.

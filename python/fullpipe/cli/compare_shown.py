@@ -148,7 +148,7 @@ def tell_variants(
         command: Command line to store in the file.
         runs: Runs that were compared, which the file lists.
         asked: Metrics that the user names. A metric without a comparison gets a line on standard error.
-        labels: Labels of paths and values. They replace the labels in the scenarios.
+        labels: Labels of paths and values. These labels replace labels in the scenarios.
     """
     doubts = warnings_of(runs)
     findings = [finding for one in made for finding in one.findings]
@@ -192,7 +192,7 @@ def tell_engines(
         asked: Metrics that the user names.
         as_json: Print every metric as JSON.
         all_rows: Print all rows and notes.
-        labels: Labels of paths and values. They replace the labels in the scenarios.
+        labels: Labels of paths and values. These labels replace labels in the scenarios.
         runs: Runs that were compared.
     """
     doubts = warnings_of(runs)

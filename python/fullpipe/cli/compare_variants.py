@@ -109,7 +109,7 @@ def draw_forest(
     Args:
         folder: Folder of the files.
         found: The comparisons.
-        labels: Labels of paths and values. They replace the labels in the scenarios.
+        labels: Labels of paths and values. These labels replace labels in the scenarios.
         quiet: Print the names on standard error.
     """
     names, several = names_of(found, labels), len({each.other for each in found}) > 1

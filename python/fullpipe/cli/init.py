@@ -125,7 +125,8 @@ def init(
 
 
 def first_text(name: str, *, with_schema: bool = True, line: str | None = None) -> str:
-    """The text of the first scenario, or of the scenario of a home line. Its name is that of the file.
+    """The text of the first scenario, or of the scenario of a home line. The scenario is named after the
+    file.
 
     Characters that a name may not have are replaced by "-".
     """

@@ -118,7 +118,7 @@ def announce(todo: Sequence[Job], store: Store | None, place: Executor) -> None:
         return
     complain(f"note: {len(left):,} runs will take about {_shown(expected_s)}, {workers} at a time")
     if sys.stdin.isatty() and sys.stderr.isatty():
-        import typer  # here: jobs are run without
+        import typer  # imported here, as jobs run without typer
 
         typer.confirm("Start?", default=True, abort=True, err=True)
 
@@ -332,7 +332,7 @@ def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: in
     with progress_bar(todo) as progress:
         outcomes = list(stream(todo, executor=place, store=store, progress=progress))
     if complain_of_failures(outcomes, has_engine=True):
-        import typer  # here: jobs are run without
+        import typer  # imported here, as jobs run without typer
 
         raise typer.Exit(status)
     return outcomes
@@ -391,7 +391,7 @@ def engine_names(text: str) -> list[str]:
     for name in names:
         engine(name)
     if len(names) < 2:
-        import typer  # here: jobs are run without
+        import typer  # imported here, as jobs run without typer
 
         raise typer.BadParameter("name at least two engines, as in --engines linux,native")
     return names

@@ -100,7 +100,8 @@ class Chart:
     """Label of the horizontal axis, instead of its default label."""
     y_label: str | None = None
     log: Sequence[str] | None = None
-    """Logarithmic axes. None selects the axes of geometric sweeps, and axes whose values span much."""
+    """Logarithmic axes. None selects the axes of geometric sweeps, and axes whose values span a wide
+    range."""
     notes: Sequence[str] = ()
     """Lines below the figure, after the number of runs."""
 
@@ -120,7 +121,7 @@ class Part(NamedTuple):
     x_bounds: Bounds = NO_LESS_THAN_0
     """Bounds of the delay on the horizontal axis, at which ellipses are truncated."""
     decimals: Callable[[float, float], int] | None = None
-    """In a heat map: function that returns the number of decimals for numbers between two ends."""
+    """Function that returns the number of decimals for numbers between two ends, in a heat map."""
     better: Better = ""
     """Better direction of the metric on the vertical axis, for the axis label; empty to leave it out."""
     x_better: Better = ""
@@ -308,7 +309,7 @@ def _told_of(image: Any, part: Part) -> str:
 def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor: Factor) -> None:
     """Make axes logarithmic, add "(log scale)" to their labels, and set ticks at swept values.
 
-    By default, axes of geometric sweeps and axes whose values span much are logarithmic.
+    By default, axes of geometric sweeps and axes whose values span a wide range are logarithmic.
     """
     if chart.kind == Kind.HEATMAP:
         return

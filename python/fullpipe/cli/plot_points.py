@@ -42,7 +42,7 @@ from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.remembered import Remembered
 
 _OF_X, _CAPACITY = "value of x", "capacity of the path"
-"""Names of extra columns. They have spaces, so no path of a scenario has the same name."""
+"""Names of extra columns. The names contain spaces, so no path of a scenario is equal to them."""
 _DELIVERED = "flows.goodput_bps"
 """Column of the metrics that cannot exceed the capacity of the path."""
 _RUN = "number of run"
@@ -69,7 +69,7 @@ class Chosen:
     x_label: str | None = None
     y_label: str | None = None
     log: Sequence[str] | None = None
-    """The logarithmic axes, "x" and "y"; None: axes whose values span much."""
+    """The logarithmic axes, "x" and "y"; None: axes whose values span a wide range."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels of paths and values, in addition to the labels in the scenarios."""
 

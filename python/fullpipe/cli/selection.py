@@ -164,7 +164,7 @@ def of_groups(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> pl.D
         names = ", ".join(name for name in groups if name not in TOTALS)
         raise typer.BadParameter(f"the share of all flows is 1: choose a group with --of, one of {names}")
     if ALL not in groups and table["kind"].eq("flows").all():
-        return table  # each run has one group; names may differ
+        return table  # each run has one group; the names of the groups may differ
     return table.filter(pl.col("of") == (ALL if ALL in groups else groups[0]))
 
 
@@ -177,7 +177,7 @@ def group_called(of: str, values: pl.DataFrame) -> str:
 
 
 def no_value(subject: Subject, values: pl.DataFrame) -> typer.BadParameter:
-    """The error for a metric without a value. It names the groups that have a value of the metric."""
+    """The error for a metric without a value. The error names the groups that have a value of the metric."""
     known = values.filter(pl.col("metric") == subject.metric).drop_nulls("value")["of"]
     names = known.unique(maintain_order=True).to_list()
     instead = f"; choose {' or '.join(names)} with --of" if names else ""

@@ -50,7 +50,8 @@ SHARE_S = 0.01
 """Minimum duration of a chunk divided by the number of workers, in s. With many workers, chunks must be
 longer, as one scheduler or file server serves all workers."""
 FIRST_CHUNKS = 128
-"""Number of chunks at the start of a sweep. It is high so that many processes can claim a chunk at once."""
+"""Number of chunks at the start of a sweep. The number is high so that many processes can claim a chunk at
+once."""
 
 
 def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
@@ -113,7 +114,7 @@ class Owner:
             os.kill(self.pid, 0)
         except (ProcessLookupError, OverflowError):
             return True
-        except PermissionError:  # a process of another user
+        except PermissionError:  # the process exists, and belongs to another user
             return False
         return False
 
@@ -275,8 +276,8 @@ class Chunks:
             os.close(os.open(self.folder / "open" / str(chunk), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 
     def claim(self) -> Claim | None:
-        """Claim a random one of the first free chunks, so that processes rarely choose the same. None if no
-        chunk is free."""
+        """Claim a random one of the first free chunks, so that processes rarely choose the same chunk. None
+        if no chunk is free."""
         free = self.open()
         near = free[: 1 + 2 * len(self.claimed())] if free else []
         random.shuffle(near)

@@ -215,7 +215,7 @@ def _make_unless_there(path: Path, plan: Plan, missing: Sequence[int]) -> None:
         try:
             (place / "sweep").rename(path)
         except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another process was quicker
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another process has made the folder
                 raise
 
 

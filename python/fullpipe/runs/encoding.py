@@ -266,7 +266,7 @@ class Sum:
 
 
 class Sums(BaseModel):
-    """The members of meta.json that are not in `Meta`. In runs of older versions, all of them are empty."""
+    """The members of meta.json that are not in `Meta`. In runs of older versions, these members are empty."""
 
     columns: str = ""
     """Fingerprint of the names and types of all columns; empty if the columns differed from the schema."""

@@ -130,7 +130,7 @@ class Kept:
         return self._streams() is not None
 
     def small(self, names: Collection[str]) -> Encoded | None:
-        """Return those of the named tables that are small. None if a table of the run is damaged, or if the
+        """Return the small tables among the named tables. None if a table of the run is damaged, or if the
         columns of the run differ from the current schema."""
         found = self._streams() if self.sums.columns == columns_today() else None
         if found is None:

@@ -63,10 +63,10 @@ class Listing:
     def run(self, at: Address, job: Job) -> Run | None:
         """Return the run of a job, if the index has the run and the sizes and times of its files are
         unchanged."""
-        for place in dict.fromkeys((at.place, at.digest)):  # the same order as in `Store.find`
+        for place in dict.fromkeys((at.place, at.digest)):  # in the order of `Store.find`
             name = f"{place}/{at.engine.name}-{job.seed}"
             folder = f"{self._root}/{name}"
-            for found in self._found.get(name, ()):  # several if a run was replaced
+            for found in self._found.get(name, ()):  # several rows if a run was replaced
                 if found.origin == at.origin and is_unchanged(folder, found.stamp):
                     return ListedRun(folder, found, at, job)
         return None

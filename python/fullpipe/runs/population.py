@@ -180,7 +180,8 @@ _MOST_BYTES = 16_000_000
 
 
 def merge_asked(root: Path, place: Path, other: Path) -> None:
-    """Merge the file `.content` of another store into that of this store. The later request of a file counts.
+    """Merge the file `.content` of another store into the same file of this store. The later request of a
+    file counts.
 
     Raises:
         OSError: If the file cannot be written.

@@ -200,7 +200,7 @@ class Run:
         if self.meta.point != point:
             found = Run(self.meta.model_copy(update={"point": dict(point)}), self.tables, self.folder)
         if scenario is not None:
-            vars(found)["scenario"] = scenario  # the value of the cached property
+            vars(found)["scenario"] = scenario  # sets the cached property `scenario`
         return found
 
     def is_empty(self, table: str) -> bool:
@@ -214,8 +214,8 @@ class Run:
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Return the rows of a table as dictionaries; None for values that were not measured.
 
-        This method is meant for small tables. It makes no frame, since making a frame takes longer than
-        reading a few rows.
+        This method is meant for small tables. The method makes no frame, since making a frame takes longer
+        than reading a few rows.
 
         Raises:
             KeyError: If no such table exists.

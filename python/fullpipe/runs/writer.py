@@ -268,7 +268,7 @@ class Writer:
     def _enlist(self, kept: Kept, summaries: Mapping[str, Stream | None] | None) -> None:
         noted_ns = time.time_ns()
         if summaries is not None:
-            with suppress(OSError):  # for runs of older versions, the file of the table is read
+            with suppress(OSError):  # for runs of older versions, files are read, which may fail
                 self._made.add(kept, summaries, changed_ns(kept.stamp), noted_ns)
         if kept.has_checksums:
             self._made.add_found(kept, noted_ns)
@@ -354,7 +354,7 @@ def publish(complete: str, final: Path, meta: Meta) -> bool:
             shutil.rmtree(complete, ignore_errors=True)
             return False
         outdated = Path(complete).with_name(f"outdated-{uuid4().hex}")
-        with suppress(FileNotFoundError):  # another process may have been quicker
+        with suppress(FileNotFoundError):  # another process may have renamed the folder
             if files.exchange(Path(complete), final):  # an equal run may have been written since the check
                 shutil.rmtree(complete, ignore_errors=True)
                 return True

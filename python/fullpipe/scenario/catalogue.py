@@ -60,7 +60,7 @@ class Param:
     min: float | None = None
     max: float | None = None
     kind: str = ""
-    """Type of the values: "whole", "number", "switch", "choice", "list" or "table". Empty: that of the
+    """Type of the values: "whole", "number", "switch", "choice", "list" or "table". Empty: the type of the
     default."""
     choices: Sequence[str] = ()
     required: bool | None = None
@@ -161,7 +161,7 @@ class Entry:
 
 @cache
 def _registry() -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """Return the registry of the native engine. It is cached, as building it takes milliseconds."""
+    """Return the registry of the native engine. The registry is cached, as building it takes milliseconds."""
     return _native.registry()
 
 

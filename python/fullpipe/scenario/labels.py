@@ -264,7 +264,9 @@ def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
         if _is_place(word):
             continue
         fields = [field for model in found for field in _called(model, word)]
-        if not fields and any(issubclass(model, Chosen) for model in found):  # a name, or a parameter
+        if not fields and any(
+            issubclass(model, Chosen) for model in found
+        ):  # the word is a name or a parameter
             return None
         if not fields and not (at == len(words) - 1 and any("kind" in declared(model) for model in found)):
             known = [field.alias or name for model in found for name, field in declared(model).items()]

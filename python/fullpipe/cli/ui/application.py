@@ -267,7 +267,8 @@ def _run_of(request: Request) -> tuple[str, str, str]:
 
 @cache
 def _static_files() -> dict[str, bytes]:
-    """The files of the page by name. They are read once, so a name from a request never becomes a path."""
+    """The files of the page by name. The files are read once, so a name from a request never becomes a
+    path."""
     folder = files("fullpipe.cli.ui") / "static"
     return {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
 

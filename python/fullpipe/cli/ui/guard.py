@@ -218,13 +218,14 @@ class Guard:
     Args:
         app: Application that answers accepted requests.
         hosts: Accepted values of the header `Host`, with the port.
-        cookie: The name of the cookie. It has the port, as all ports of a host share their cookies.
+        cookie: The name of the cookie. The name includes the port, as all ports of a host share their
+            cookies.
     """
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], cookie: str) -> None:
         self._app, self._hosts, self._cookie = app, hosts, cookie
         self.token = secrets.token_urlsafe(32)
-        """Token in the printed address. It opens the page once."""
+        """Token in the printed address. The token opens the page once."""
         self._session = secrets.token_urlsafe(32)
         self._is_used = False
 

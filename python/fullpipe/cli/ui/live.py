@@ -37,7 +37,7 @@ _EVERY_S = 0.05
 """Minimum real time between two events with samples, in s."""
 _EACH_S = 0.0005
 """Minimum real time between two events with samples, in s per flow. Sending takes 40 to 60 µs per flow and
-event, so that it takes about a tenth of the time."""
+event, about a tenth of this time."""
 
 
 class BusyError(FullpipeError):
@@ -60,7 +60,7 @@ class Turns:
         """
         if self._places.statistics().tasks_waiting >= self._limits.waiting:
             raise BusyError("too many runs wait for their turn; close other tabs of this page, and try again")
-        borrower = object()  # not the task: another task may close a stream that its client has left
+        borrower = object()  # not the task, as another task may close a stream that its client has left
         await self._places.acquire_on_behalf_of(borrower)
         try:
             if not await to_thread.run_sync(has_room, self._limits):

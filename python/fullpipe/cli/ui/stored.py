@@ -241,7 +241,8 @@ class KeptRuns:
         return html(page_of(runs, question=question, is_one=True), Budget().samples)
 
     def _seeds(self, digest: str, seed: str, engine: str) -> dict[int, Run]:
-        """The runs of a scenario and engine, by seed. They have the same content and model as run `seed`."""
+        """The runs of a scenario and engine, by seed. These runs have the same content and model as the run
+        of `seed`."""
         runs, _ = self._table()
         rows = runs.filter(pl.col("digest") == digest, pl.col("engine") == engine)
         alike = ["content", "model_version"]
@@ -261,7 +262,7 @@ class KeptRuns:
             return Run.load(Store(self.root).folder(digest, engine, int(seed)))
 
     def _table(self) -> tuple[pl.DataFrame, list[str]]:
-        """The table of runs from the index. It is read again if the date of a folder of the store changes."""
+        """The table of runs from the index. The index is read again if the date of a folder changes."""
         with self._lock:
             dates, now_ns = _dates(self.root), time.time_ns()
             if self._runs is None or dates != self._dates:

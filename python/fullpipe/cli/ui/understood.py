@@ -65,7 +65,8 @@ def lanes_of(scenario: Scenario, network: Network) -> list[str]:
 
 
 def packets_of(scenario: Scenario, packets: pl.DataFrame, flows: Sequence[str], since_s: float = 0) -> bytes:
-    """The first `MOST_PACKETS` captured packets from a time on, in the order of time, as by `packed`.
+    """The first `MOST_PACKETS` captured packets from a time on, in the order of time, in the format of
+    `packed`.
 
     Args:
         scenario: The scenario of the run.

@@ -105,7 +105,8 @@ def idle_move_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
 def idle_moves(scenario: ScenarioModel, network: Network) -> dict[int, Move]:
     """Return the moves without effect, by their index in `mobility`: no flow changes its route at their time.
 
-    A move at time 0 sets the first medium of a node. It has an effect if the node has another medium.
+    A move at time 0 sets the first medium of a node. Such a move has an effect if the node has another
+    medium.
     """
     changed_s = {reroute.at_s for routed in network.flows for reroute in routed.reroutes}
     media = media_of_nodes(scenario)

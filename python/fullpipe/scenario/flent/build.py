@@ -304,7 +304,7 @@ class Choices:
     """Algorithm of downloads, which the server sends. None: as for uploads."""
     length_s: float = LENGTH_S
     extra_rtts_ms: Sequence[float] = ()
-    """Additional RTTs of the servers in ms, in order. Empty: those of `extra_rtt_ms`."""
+    """Additional RTTs of the servers in ms, in order. Empty: the RTTs of `extra_rtt_ms`."""
 
 
 def scenario_of(test: FlentTest, path: TestPath, choices: Choices | None = None) -> Scenario:

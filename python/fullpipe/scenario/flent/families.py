@@ -84,7 +84,7 @@ class FlentTest:
     """Parameters as in Flent's files."""
     hosts: int = 1
     spans: Mapping[str, Span] = field(default_factory=dict)
-    """Spans of streams that differ from `_MIDDLE`."""
+    """Start and duration of streams, where they differ from `_MIDDLE`."""
     delays: int = 2
     """Duration of the test = one length (`-l`) + this number x the delay (`-D`)."""
     summed: str = ""

@@ -309,7 +309,7 @@ def _edges_of(cells: Container[str], places: Mapping[str, int], node: str, mediu
     yield from (places[edge] for edge in (name, f"{name}{BACKWARD}") if edge in places)
 
 
-# Handovers with a gap between LTE or NR cells: the old cell forwards waiting packets to the new one.
+# Handovers with a gap between LTE or NR cells: the old cell forwards waiting packets to the new cell.
 
 
 GAPS = "user_gaps_ns"

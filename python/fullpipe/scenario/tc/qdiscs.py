@@ -43,7 +43,7 @@ class Line:
     """Parent class. Empty: the root of the device."""
     handle: str = ""
     stab: tuple[str, ...] = ()
-    """Words after `stab`. They define how sizes of packets are counted."""
+    """Words after `stab`. These words define how sizes of packets are counted."""
 
     @property
     def stab_left_out(self) -> str:

@@ -267,8 +267,8 @@ def _leaf_words(section: _Section, direction: _Direction, qdisc: str) -> tuple[s
 
 
 def _target(text: str, qdisc: str, kbit: int) -> list[str]:
-    """Return the words for target and interval, as `get_target` of functions.sh does. It reads the leading
-    digits and the trailing letters of the option."""
+    """Return the words for target and interval, as `get_target` of functions.sh does. `get_target` reads the
+    leading digits and the trailing letters of the option."""
     number, unit = re.match("[0-9]+", text), re.search("[A-Za-z]+$", text)
     if number and unit and unit[0] in _TIMES:
         return ["target", f"{number[0]}{unit[0]}"]

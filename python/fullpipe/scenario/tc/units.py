@@ -70,7 +70,7 @@ def microseconds(text: str) -> int:
 
 
 def milliseconds(text: str) -> float:
-    """Parse a time into milliseconds. It is truncated to whole microseconds, as `tc` stores it."""
+    """Parse a time into milliseconds. The time is truncated to whole microseconds, as `tc` stores it."""
     return microseconds(text) / 1000
 
 

@@ -107,7 +107,7 @@ def read_steps(path: str | Path) -> Steps:
 
 def parse_steps(data: bytes, where: str = "trace") -> Steps:
     """Parse the content of a CSV file. `where` is the name of the file for errors. Raises TraceError if the
-    content is not valid, as `read_steps`."""
+    content is not valid; see `read_steps`."""
     try:
         data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

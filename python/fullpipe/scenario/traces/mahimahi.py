@@ -222,7 +222,7 @@ def _are_numbers(data: bytes) -> bool:
     ends = np.flatnonzero(letters == ord("\n"))
     begins = np.concatenate([[0], ends + 1])
     lengths = np.append(ends, len(data)) - begins
-    if lengths[-1] == 0:  # after the last newline
+    if lengths[-1] == 0:  # the text after the last newline is not a line
         begins, lengths = begins[:-1], lengths[:-1]
     zeros = (letters[begins] == ord("0")) & (lengths > 1)
     return bool((lengths >= 1).all() and (lengths <= _DIGITS).all() and not zeros.any())

@@ -72,7 +72,7 @@ def read_trains(path: str | Path) -> Trains:
 
 def parse_trains(data: bytes, where: str = "trains") -> Trains:
     """Parse the content of a file of packet trains. `where` is the name of the file for errors. Raises
-    TraceError if the content is not valid, as `read_trains`."""
+    TraceError if the content is not valid; see `read_trains`."""
     if not data.strip():
         raise TraceError(where, "is empty; write one line per packet train")
     count = data.count(b" ") + data.count(b"\n")

@@ -83,7 +83,7 @@ if not TYPE_CHECKING:
 
 @with_fields({key.field: key.declaration() for key in _KEYS})
 class Impairments(Model):
-    """Effects of a link on single packets. They act in the order of the registry."""
+    """Effects of a link on single packets. Impairments act in the order of the registry."""
 
     if TYPE_CHECKING:
 
@@ -124,7 +124,7 @@ def with_digest_names(tree: Any) -> Any:
         return [with_digest_names(part) for part in tree]
     if not isinstance(tree, dict):
         return tree
-    names = {} if "kind" in tree else _DIGEST_NAMES  # a queue has parameters, which are no impairments
+    names = {} if "kind" in tree else _DIGEST_NAMES  # keys of a queue are parameters, not impairments
     return {names.get(key, key): with_digest_names(part) for key, part in tree.items()}
 
 

@@ -28,7 +28,7 @@ def _trains(data: bytes, where: str) -> "Trains":
 
 _MAHIMAHI, _CSV, _TRAINS = Content(_mahimahi), Content(parse_steps), Content(_trains)
 _PACKET = "1400 B"
-"""Packet size of CellReplay's recorder. It is also the size of a delivery opportunity in CellReplay's
+"""Packet size of CellReplay's recorder. This is also the size of a delivery opportunity in CellReplay's
 traces."""
 _LEAST_SHARE = 0.75
 """Minimum of (duration of the shorter recording) / (duration of the longer) for simultaneous recordings."""
