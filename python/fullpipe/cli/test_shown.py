@@ -6,7 +6,6 @@ from itertools import groupby
 from math import isnan
 from textwrap import wrap
 
-from fullpipe.analysis.shown import p_shown
 from fullpipe.analysis.statistics import Effect
 from fullpipe.cli import forms
 from fullpipe.cli.answer import Answer as Answered
@@ -212,7 +211,8 @@ def _shown(row: Row) -> Sequence[Effect]:
 
 
 def _p(value: float) -> str:
-    return NOTHING if isnan(value) else p_shown(value)
+    """Four decimals, as scripts read these columns: 0.0504 and 0.0496 stay apart."""
+    return NOTHING if isnan(value) else "<0.0001" if value < 1e-4 else f"{value:.4f}"
 
 
 def _sentences(rows: Iterable[Row]) -> Iterator[str]:
