@@ -163,5 +163,5 @@ def _profiles() -> list[str]:
         '`host = "linux"` sets nothing. A key beside `host` overrides the value of the host.',
         table(["key", *(f"`{name}`" for name in names)], rows),
         '"ns3-like" is of the transport alone. It does not make BBR like ns-3\'s own, whose rate samples '
-        "overestimate, so that it [fills the queue](../how-to/engines.md#our-algorithms-inside-ns-3).",
+        "overestimate, so that it [fills the queue](../how-to/engines.md#fullpipes-algorithms-inside-ns-3).",
     ]

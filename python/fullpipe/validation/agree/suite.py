@@ -33,68 +33,78 @@ BBR3_QUANTITIES = (
     *_LOSSES_AND_MARKS,
 )
 BBR3_KERNEL = """\
-The reference is Linux 7.2 with BBRv3 as Google has published it, beside BBRv1. To build it: take the
-source of the kernel (Debian's `linux-source-7.2`), and add what the branch `v3` of the repository
-google/bbr has over the kernel that it begins with, or the same as a distribution carries it for a newer
-kernel. That is `tcp_bbr.c` and changes to TCP's core: rate samples that know what was in flight and
-lost when a packet left, a call for every loss, bursts that the algorithm chooses, a flag of routes for
-low-latency marks. For 7.2 it takes two adaptions: the event of a transmission that starts after
-idleness has become a function of its own (`cwnd_event_tx_start`), and the branch's `tso_segs` takes the
-place of `min_tso_segs` in BBRv1, too. Call the new file `tcp_bbr3.c` and the algorithm `bbr3`, with a
-`config TCP_CONG_BBR3`. Then, in a cache of its own:
+The reference is Linux 7.2 with BBRv3 as Google has published it, beside BBRv1. To build this kernel, take
+the source of Debian's kernel (`linux-source-7.2`), and add the changes of the branch `v3` of the
+repository google/bbr over the kernel on which the branch is based. Some distributions carry the same
+changes for newer kernels. The changes are `tcp_bbr.c` and additions to TCP's core: rate samples with the
+packets that were in flight and lost when a packet was sent, a call for every loss, bursts that the
+algorithm chooses, and a flag of routes for low-latency marks. Linux 7.2 needs two adaptations. First, the
+event of a transmission after an idle time is now a separate function (`cwnd_event_tx_start`). Second, the
+branch's `tso_segs` replaces `min_tso_segs`, also in BBRv1. Name the new file `tcp_bbr3.c` and the
+algorithm `bbr3`, with a `config TCP_CONG_BBR3`. Then install the kernel in a separate cache:
 
 ```text
 XDG_CACHE_HOME=DIR fullpipe engines install linux --source TREE
 XDG_CACHE_HOME=DIR fullpipe agree --suite bbr3 --jobs 2 -o docs/explanation/agreement-bbr3.md
 ```
 
-The kernel is an oracle; none of its code is in this project."""
+The kernel is only the reference of the comparison; this project contains no code of the kernel."""
 BBR3_KNOWN = """\
-**`tcp_shifted_skb`.** Retransmissions of short queues differ by a peculiarity of that kernel: what is
-selectively acknowledged at the head of a burst is moved into the burst before and taken from
-`tx.in_flight` of the rest, so that `inflight_hi` lands one to three packets lower and the next probe
-loses more. `tcp.lost_in_flight = "shifted"` does the same natively, and is off by default: it is no part
-of the law. With it 100 Mbit/s, 5 ms has 529 retransmissions for the kernel's 577, where it has 286 (means
-of 20 starts), and 50 Mbit/s, 20 ms, half a BDP 79 for 76, where it has 61 (3 starts; from 5 s to 25 s). On
-100 Mbit/s, 20 ms, a fifth of a BDP it changes little (103 for 134), and on 500 Mbit/s nothing.
+**`tcp_shifted_skb`.** With short queues, retransmissions differ because of a peculiarity of Google's
+kernel. When the first packets of a burst are selectively acknowledged, the kernel moves these packets
+into the previous burst and subtracts them from `tx.in_flight` of the remaining burst. As a result,
+`inflight_hi` is set one to three packets lower, and the next probe loses more packets. The option
+`tcp.lost_in_flight = "shifted"` has the same effect in the native engine. The option is off by default,
+because this peculiarity is not part of BBRv3's law. The table has retransmissions with a queue of 1 BDP
+unless stated otherwise (100 Mbit/s with 5 ms: means of 20 starts; 50 Mbit/s: 3 starts, from 5 s to 25 s):
 
-**More than chance**, in the tables, is said of one value in a hundred that chance alone brings there, and
-there are some two hundred. After Holm's correction over all of them two of those listed are left: the
-retransmissions of 100 Mbit/s, 5 ms, and the mean RTT of 500 Mbit/s, 10 ms, for which no cause is known.
-A run of the kernel draws the same random numbers whenever it begins: its waits between probes are one
-draw, however many starts there are. So the intervals are too narrow, not too wide."""
+| path | kernel | native | native, `"shifted"` |
+| --- | --- | --- | --- |
+| 100 Mbit/s, 5 ms | 577 | 286 | 529 |
+| 50 Mbit/s, 20 ms, 0.5 BDP | 76 | 61 | 79 |
+
+With 100 Mbit/s, 20 ms and 0.2 BDP, the option changes little (103 retransmissions, kernel 134). With 500
+Mbit/s, it changes nothing.
+
+**More than chance.** By chance alone, about one of a hundred values is marked as more than chance, and
+the page has about two hundred values. After Holm's correction over all values, two of the listed errors
+remain significant: the retransmissions with 100 Mbit/s and 5 ms, and the mean RTT with 500 Mbit/s and 10
+ms. The cause of the second error is unknown. The kernel draws the same random numbers in every run, so
+its waits between probes are the same with every start time. Therefore the intervals are rather too narrow
+than too wide."""
 PRAGUE_QUANTITIES = (
     ErrorTarget("goodput", "goodput", 0.0, 0.01, 0.03),
     ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.02, 0.05),
     *_LOSSES_AND_MARKS,
 )
 PRAGUE_KERNEL = """\
-The reference is Linux 7.2 with version 0.6 of L4STeam's TCP Prague, which the native algorithm is
-written after. To build it: take the source of the kernel (Debian's `linux-source-7.2`), and add
-`tcp_prague.c` of the repository L4STeam/linux (version 0.6: commit 02573a215581; 0.7 is the newest
-there). 7.2 has AccECN and DualPI2; what it lacks of the core are a flag by which an algorithm sends
-ECT(1) once it is initialised, the count of marks of an ACK in its rate sample (`ece_delta`), and the
-hook `tso_segs` beside `min_tso_segs`; for 0.7 also that the algorithm may choose the MSS. Leave out
-`get_info`, and of 0.6 the detection of classic queues, which is off by default. Then, in a cache of its
-own:
+The reference is Linux 7.2 with version 0.6 of L4STeam's TCP Prague, on which the native algorithm is
+modelled. To build this kernel, take the source of Debian's kernel (`linux-source-7.2`), and add
+`tcp_prague.c` of the repository L4STeam/linux (version 0.6: commit 02573a215581; version 0.7 is the newest
+in that repository). Linux 7.2 has AccECN and DualPI2. Add three missing parts to TCP's core: a flag with
+which an algorithm sends ECT(1) from its initialisation on, the number of marks of an ACK in its rate
+sample (`ece_delta`), and the hook `tso_segs` beside `min_tso_segs`. Version 0.7 also needs to choose the
+MSS. Leave out `get_info`, and from 0.6 the detection of queues with classic ECN, which is off by default.
+Then install the kernel in a separate cache:
 
 ```text
 XDG_CACHE_HOME=DIR fullpipe engines install linux --source TREE
 XDG_CACHE_HOME=DIR fullpipe agree --suite prague --jobs 2 -o docs/explanation/agreement-prague.md
 ```
 
-The kernel is an oracle; none of its code is in this project."""
+The kernel is only the reference of the comparison; this project contains no code of the kernel."""
 PRAGUE_KNOWN = """\
-Version 0.6 leaves slow start after some round trips, whatever the link: its fractional window, by which
-it paces, stays at the initial one. Natively too, since a single flow follows the kernel packet by packet
-for its first tenths of a second: behind CoDel at 50 Mbit/s, 40 ms a run of either has 791 marks.
+Version 0.6 leaves slow start after some round trips on any link, because its fractional window, which
+determines its pacing rate, keeps the initial value. The native algorithm does the same: in the first
+tenths of a second, a single native flow sends the same packets as the kernel. Behind CoDel at 50 Mbit/s
+with 40 ms, a run of the native engine and a run of the kernel have 791 marks each.
 
-Which of two packets waits for the next ACK decides for many round trips whether there are marks: with
-two packets a burst, a queue of four at the step of 1 ms. So a flow follows the kernel only as long as it
-is the same to the packet, and it is so for 6 s at 10 Mbit/s, 20 ms, the longest that was looked at. That
-took three things which hold for every algorithm: the receive window opens by segments without the AccECN
-option, the send buffer holds two windows where an algorithm does not ask for three, and a timer runs
-before a packet that arrives at the very same time."""
+With two packets per burst, the queue of a single flow is about four packets, near the step of 1 ms. So the
+order in which packets wait for the next ACK decides for many round trips whether packets are marked.
+Therefore a native flow has the same marks as the kernel only while all its packets are the same. The
+longest observed time is 6 s, at 10 Mbit/s with 20 ms. Such equality needs three rules, which hold for
+every algorithm. The receive window opens by segments without the AccECN option. The send buffer holds two
+windows unless an algorithm requests three. A timer runs before a packet that arrives at the same time."""
 _QUEUES: Mapping[str, Mapping[str, Any]] = {
     "dualpi2": {"kind": "dualpi2"},
     "step": {"kind": "step", "mark_ms": 1},
