@@ -84,7 +84,7 @@ def test_linux_takes_every_case(case: Case) -> None:
 
 def test_the_readme_counts_the_cases() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"`fullpipe agree` for {len(EVERY)}" in " ".join(readme.split())
+    assert f"`fullpipe agree` answers it for {len(EVERY)} cases" in " ".join(readme.split())
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_the_page_of_a_study_begins_with_who_wrote_what_where_and_when(study: st
 
 def test_the_page_on_verdicts_lists_every_cause() -> None:
     page = " ".join((PAGES / "verdicts.md").read_text(encoding="utf-8").split())
-    listed = page.partition("one of a closed list: ")[2].partition(". ")[0]
+    listed = page.partition("has one of these causes: ")[2].partition(". ")[0]
     assert listed == ", ".join(Cause)
 
 
