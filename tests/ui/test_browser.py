@@ -35,7 +35,7 @@ def test_the_first_picture_comes_at_once(show: Open) -> None:
     assert max(samples(tab)) > 10
     assert "19.1 Mbit/s" in finished(tab)
     assert "BDP" in tab.locator(".controls").inner_text()
-    assert "40 ms of waiting" in tab.locator(".theory").inner_text()
+    assert "40 ms queueing delay" in tab.locator(".theory").inner_text()
 
 
 def test_a_slider_changes_what_comes_out(show: Open) -> None:
@@ -101,7 +101,7 @@ def test_two_variants_stand_side_by_side_and_get_verdicts(show: Open) -> None:
     finished(tab)
     tops = [tab.locator(".plot").nth(n).evaluate("(one) => one.plot.scales.y.max") for n in (1, 5)]
     assert tops[0] == tops[1]
-    difference = tab.locator(".difference tr", has_text="wait in the queue").inner_text()
+    difference = tab.locator(".difference tr", has_text="queueing delay").inner_text()
     assert "−" in difference
     tab.get_by_role("button", name="Run 20 seeds of each").click()
     tab.wait_for_selector(".verdicts", timeout=120_000)
@@ -211,7 +211,7 @@ def test_what_differs_between_variants_has_a_dot(show: Open) -> None:
     content = "(one) => getComputedStyle(one, '::before').content"
     assert "•" in flows.nth(0).evaluate(content)
     told = tab.locator(".controls .other").all_inner_texts()
-    assert told == ["the other variant: bbr3 ×1 from 0 s", "the other variant: none here"]
+    assert told == ["the other variant: bbr3 ×1 from 0 s", "the other variant: no such flows"]
     assert tab.locator(".check.differs").inner_text().strip() == "Flows use ECN"
     tab.get_by_label("Algorithm").first.select_option("bbr3")
     tab.wait_for_selector(".flow:not(.differs)")

@@ -111,7 +111,7 @@ def test_an_empty_store_says_how_to_fill_it(show: Open) -> None:
     tab = show("#/runs", wait=".wide-page code")
     told = tab.locator(".wide-page").inner_text()
     assert "fullpipe run" in told
-    assert "button to keep what they have run" in told
+    assert "runs that you keep in What if or in the editor" in told
 
 
 def test_hostile_names_are_shown_as_text(show: Open, tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_run_shows_its_result_with_its_name_and_its_path_once(show: Open) -> N
     expect(heading).to_be_in_viewport()
     assert heading.bounding_box()["y"] < 100
     assert tab.locator(".network svg").count() == 1
-    queues = tab.locator(".chart", has_text="Waiting at the link").locator("figcaption .unit")
+    queues = tab.locator(".chart", has_text="Queue at the link").locator("figcaption .unit")
     assert queues.all_inner_texts() == ["packets", "home-laptop-down", "home-phone-up"]
 
 

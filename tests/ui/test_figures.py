@@ -89,7 +89,7 @@ def test_theory_is_silent_on_a_cell_and_lines_hold_for_every_flow(show: Open) ->
     tab = show("#/editor", wait=".cm-content")
     begin = tab.get_by_label("Begin with")
     begin.select_option("5g")
-    theory = tab.locator(".right .theories", has_text="air time, signal and load")
+    theory = tab.locator(".right .theories", has_text="airtime, signal and load")
     assert "Fair share" not in theory.inner_text()
     assert "Peak rate" in theory.inner_text()
     begin.select_option("cellular")
@@ -103,7 +103,7 @@ def test_theory_is_silent_on_a_cell_and_lines_hold_for_every_flow(show: Open) ->
     assert marks(tab) == {
         "Goodput": ["fair share"],
         "Round trip": [],
-        "Waiting at the link": ["full"],
+        "Queue at the link": ["full"],
         "Congestion window": [],
     }
 

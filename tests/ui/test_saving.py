@@ -16,7 +16,7 @@ from tests.ui.stores import hostile
 
 ONE = "#/what-if?a=10,20,2,drop_tail,0,0,cubic*1@0-bbr1*1@1&time=4&seed=1"
 MANY = "#/what-if?a=10,20,2,drop_tail,0,0,cubic*14@0&time=2&seed=1"
-TITLES = ["Path", "Goodput", "Round trip", "Waiting at the link", "Congestion window", "Packets"]
+TITLES = ["Path", "Goodput", "Round trip", "Queue at the link", "Congestion window", "Packets"]
 DARK_CUBIC, LIGHT_CUBIC = "#3d9bdc", "#0072b2"
 DOT = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="

@@ -98,7 +98,7 @@ def test_the_conclusion_comes_first_and_the_table_is_short(compared: Any) -> Non
     compared.get_by_role("button", name="The first 12 rows").click()
     assert rows.count() == 12
     compared.get_by_role("button", name="More seeds").first.click()
-    assert compared.evaluate("document.activeElement.textContent") == "Is the difference real?"
+    assert compared.evaluate("document.activeElement.textContent") == "Is the difference significant?"
 
 
 def test_no_table_of_a_comparison_is_cut(compared: Any) -> None:

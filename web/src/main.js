@@ -1,4 +1,5 @@
-// The frame of the page: the catalogue from the server, the view that is shown, and whether the server answers.
+// The frame of the page: it loads the catalogue from the server, shows a view, and reports a server that does not
+// answer.
 import { html, render, signal, useEffect } from "./parts/html.js";
 import { connection, get } from "./parts/server.js";
 import { theme, turn } from "./parts/theme.js";
@@ -22,15 +23,14 @@ const known = signal(null);
 
 function Lost() {
   if (connection.value === "yes") return null;
-  const why = connection.value === "gone" ? "The server of this page has ended." : "This page is not open to this browser any more.";
-  return html`<p class="lost" role="alert">${why} Start <code>fullpipe ui</code> again and open the address that it prints; what is
-    in the address of this page behind <code>#</code> works there, too. <button type="button" onClick=${load}>Try again</button></p>`;
+  const why = connection.value === "gone" ? "The server of this page has ended." : "This browser no longer has access to the server of this page.";
+  return html`<p class="lost" role="alert">${why} Start <code>fullpipe ui</code> again and open the printed address. To restore your settings, append the part of this page's address from <code>#</code> on to the new address. <button type="button" onClick=${load}>Try again</button></p>`;
 }
 
 async function load() {
   try {
     known.value = await get("/api/about");
-  } catch { /* `connection` says it */ }
+  } catch { /* the signal `connection` reports the error */ }
 }
 
 function Page() {

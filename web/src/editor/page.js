@@ -24,7 +24,7 @@ function useChecked() {
   const [checked, setChecked] = useState({ understood: null, problems: [], fields: [], points: 1, of: null });
   useEffect(() => {
     if (text.value === null) return undefined;
-    try { sessionStorage.setItem(KEY, text.value); } catch { /* it is large: then it is not kept */ }
+    try { sessionStorage.setItem(KEY, text.value); } catch { /* the text is too large for the session storage, so it is not stored */ }
     const stop = new AbortController(), of = text.value;
     const timer = setTimeout(() => {
       post("/api/check", { scenario: of }, stop.signal).then(
@@ -92,7 +92,7 @@ export function Editor({ known }) {
     isAsked.current = true;
     live.run(understood.toml, understood.seed);
   };
-  useEffect(() => { // scroll to the result, which is below the text
+  useEffect(() => { // scrolls to the result, which is below the text
     if (isAsked.current && hasEnded) results.current?.scrollIntoView();
     isAsked.current &&= !hasEnded;
   }, [hasEnded]);
@@ -104,7 +104,7 @@ export function Editor({ known }) {
         <option value="">a scenario of fullpipe …</option>${known.scenarios.map((name) => html`<option value=${name}>${name}</option>`)}</select></label>
       <button type="button" disabled=${!understood || !isNow} onClick=${run}>Run${checked.points > 1 ? " the first point" : ""}</button>
       <button type="button" onClick=${() => download("scenario.toml", text.value, "application/toml")}>Save as a file</button>
-      ${checked.points > 1 && html`<span class="note">A sweep of ${checked.points} points: a terminal runs them all.</span>`}
+      ${checked.points > 1 && html`<span class="note">This sweep has ${checked.points} points. fullpipe run in a terminal runs all points.</span>`}
     </p>
     <div class="two">
       <${Form} checked=${checked} />
@@ -118,7 +118,7 @@ export function Editor({ known }) {
     <div class="last-run" ref=${results}>
     ${(state.begin || state.isRunning || state.problems.length > 0) && html`<${Results} states=${[state]} titles=${[`The last run${state.begin ? `: ${state.begin.name}, seed ${state.begin.seed}` : ""}`]} />
       ${state.begin && html`<${Keep} known=${known} scenarios=${[state.begin.toml]} seeds=${[state.begin.seed]} isSeen=${state.end && !state.isRunning} />`}
-      <p class="note">In a terminal, with the file as it is saved:</p><${Command} text=${`fullpipe run scenario.toml --seed ${understood ? understood.seed : 1}`} label="Command" />`}
+      <p class="note">The same run in a terminal, with the saved file:</p><${Command} text=${`fullpipe run scenario.toml --seed ${understood ? understood.seed : 1}`} label="Command" />`}
     </div>
   </div>`;
 }

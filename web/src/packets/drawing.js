@@ -21,7 +21,7 @@ export function viewOf(packets, [from, to], width, lineOf, chosen) {
   };
 }
 
-// End points of a packet's line: its lane and the next lane. The line of a lost packet ends between the lanes.
+// Ends of a packet's line: at its lane and at the next lane. The line of a lost packet ends between the two lanes.
 export function lineOf(packets, view, n) {
   const x = view.x(packets.times[n]), y = laneY(packets.lane[n]);
   if (packets.is_lost[n]) return [x, y, x + 7, y + (packets.is_reply[n] ? -1 : 1) * GAP * 0.3];
@@ -42,7 +42,7 @@ function drawLines(ctx, packets, view, lanes, lines) {
     const way = ways.get(key)[3];
     way.moveTo(x, y);
     const isEnd = lanes > 1 && packets.lane[n] === (packets.is_reply[n] ? 0 : lanes - 1);
-    if (toX === x && toY === y) way.lineTo(x, y + (isEnd ? 0 : packets.is_reply[n] ? -6 : 6)); // the packet was not seen at another point
+    if (toX === x && toY === y) way.lineTo(x, y + (isEnd ? 0 : packets.is_reply[n] ? -6 : 6)); // the packet was not captured at another point
     else way.lineTo(toX, toY);
     if (packets.is_lost[n]) {
       lost.moveTo(toX - CROSS, toY - CROSS); lost.lineTo(toX + CROSS, toY + CROSS);
@@ -71,7 +71,7 @@ function drawLines(ctx, packets, view, lanes, lines) {
   ctx.stroke(lost);
 }
 
-// Counts of packets that pass each lane, per column of the screen: by line, separately for data and ACKs, and lost
+// Counts of packets in each lane, per column of the screen: data and ACKs of each line of the figures, and lost
 // packets.
 function counted(packets, view, lanes, lines) {
   const columns = Math.max(1, Math.floor(view.width - LEFT - RIGHT)), kinds = 2 * (lines + 1);

@@ -19,7 +19,7 @@ function said(packets, begin, n) {
   return [`${plain(packets.times[n], 9)} s at ${begin.lanes[packets.lane[n]]}: ${flow}, ${what}`, ...more].join("; ");
 }
 
-// The packet whose line is nearest to a place; -1 if no line is near.
+// The packet whose line is nearest to the pointer; -1 if no line is near.
 function nearest(packets, view, x, y) {
   let best = -1, least = NEAR;
   for (let n = view.first; n < view.last; n += 1) {
@@ -32,7 +32,7 @@ function nearest(packets, view, x, y) {
   return best;
 }
 
-// Packets that pass the lane nearest to a place, in the column of that place.
+// Numbers of packets in the lane nearest to the pointer, in the screen column of the pointer.
 function passing({ columns, kinds, all, lost, again }, view, begin, x, y) {
   const lane = begin.lanes.reduce((best, _, n) => (Math.abs(laneY(n) - y) < Math.abs(laneY(best) - y) ? n : best), 0);
   const column = Math.min(columns - 1, Math.max(0, Math.floor(x - LEFT))), sums = [0, 0];
@@ -115,7 +115,7 @@ export function Lanes({ begin, packets, more }) {
   }));
   const told = `Packets by time at ${begin.lanes.join(", ")}. Left and right go from packet to packet, n and p to the next and the previous drop, plus and minus zoom, page up and down move, 0 shows everything.`;
   return html`<div class="lanes" role="group" aria-label="Packets"><h2>Packets</h2>
-    <p class="buttons"><span>${count(packets.length)} captured, ${losses ? `${count(losses)} dropped` : "none seen to be dropped"}</span>
+    <p class="buttons"><span>${count(packets.length)} captured, ${losses ? `${count(losses)} dropped` : "no drop detected"}</span>
       ${losses > 0 && html`<button type="button" onClick=${() => toLoss(-1)}>Previous drop</button><button type="button" onClick=${() => toLoss(1)}>Next drop</button>`}
       ${begin.lines.length > 1 && html`<label>Flow <select value=${line} onChange=${(event) => setLine(Number(event.target.value))}>
         <option value="-1">all</option>${begin.lines.map((one, n) => html`<option value=${n}>${one.label}</option>`)}</select></label>`}
@@ -128,6 +128,6 @@ export function Lanes({ begin, packets, more }) {
         onPointerLeave=${() => { if (drag.current === null) tell(-1); }} onDblClick=${() => { zoom.value = null; }}></canvas>
       ${selected && html`<div class="selected" style=${{ left: `${selected[0]}px`, width: `${selected[1]}px` }}></div>`}
     </div>
-    <p class="note read-packet" aria-live="polite">${read || "Drag to zoom in: close up, every packet is a line from the lane where it was seen to the next. Double-click shows everything."}</p>
+    <p class="note read-packet" aria-live="polite">${read || "Drag to zoom in. Zoomed in, every packet is a line from one lane to the next. Double-click to show the whole run."}</p>
   </div>`;
 }

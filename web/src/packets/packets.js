@@ -6,7 +6,7 @@ export class Packets {
     Object.assign(this, columns);
     this.length = columns.second?.length || 0;
     this.times = new Float64Array(this.length);
-    this.longest = 0; // longest time of any packet between two points of capture
+    this.longest = 0; // longest time that a packet takes from one capture point to the next
     for (let n = 0; n < this.length; n += 1) {
       this.times[n] = columns.second[n] + columns.fraction[n];
       if (columns.takes_s[n] > this.longest) this.longest = columns.takes_s[n];

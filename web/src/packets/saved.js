@@ -7,7 +7,8 @@ import { Pen } from "./pen.js";
 const KINDS = ["data", "ACK", "SYN"];
 export const WIDTH = 720; // width of a saved picture, independent of the width of the screen
 
-// `chart`: {title, packets, view, printed, begin, counts}: `printed` is the view of a picture, and `counts` are as `drawn` returns them.
+// `chart`: {title, packets, view, printed, begin, counts}. `printed` is the view of the saved picture, and `counts` is
+// the return value of `drawn`.
 export const lanesPicture = ({ title, packets, printed, begin }) => inLight(() => {
   const pen = new Pen();
   const legend = [...begin.lines.map(({ label, colour }) => ({ label, colour: variable(`--c${colour}`) })), { label: "retransmitted", colour: variable("--fore") }, { label: "dropped", colour: variable("--bad") }];

@@ -48,7 +48,7 @@ export class TimeFigure {
         ...options.hooks, drawClear: [(u) => shadeWarmup(u, live().warmup)], setSelect: [(u) => this.select(u)],
       },
     }, this.seen(), room);
-    // The figure is not redrawn at once: figures that are zoomed together read their ends from the old scale.
+    // The figure is not redrawn at once, because figures that share the zoom still read their ends from the old scale.
     const show = () => { this.u.setData(this.seen(), false); this.u.setScale("x", {}); };
     const redraw = () => this.u.redraw(false);
     this.undo = [fit(this.u, room, () => live().height), zoom.subscribe(show), theme.subscribe(redraw)];
@@ -59,7 +59,7 @@ export class TimeFigure {
     return this.zoom.peek() || this.live().whole;
   }
 
-  // The samples that are drawn: those between the visible ends.
+  // The samples between the visible ends, which are drawn.
   seen() {
     return this.live().levels.between(...this.ends());
   }
@@ -79,7 +79,7 @@ export class TimeFigure {
   step(by) {
     const { u } = this, [times] = u.data;
     const place = Math.min(Math.max((u.cursor.idx ?? u.valToIdx(this.ends()[0])) + by, 0), times.length - 1);
-    u.setCursor({ left: u.valToPos(times[place], "x"), top: 10 }, true, true); // moves the pointer in all figures that are zoomed together
+    u.setCursor({ left: u.valToPos(times[place], "x"), top: 10 }, true, true); // also moves the pointer in all figures that share the zoom
   }
 
   keys() {

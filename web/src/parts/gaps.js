@@ -1,10 +1,10 @@
 // Gaps of lines over time. A flow that is measured less often than samples are taken, such as a ping, has missing
-// samples between its values, which are no gaps.
+// samples between its values. These missing samples are not gaps.
 const LONGER = 1.5; // factor: two values further apart than this many usual distances have a gap between them
 
 export const isThere = (value) => value !== null && value !== undefined && !Number.isNaN(value);
 
-// The indices of values, in parts. A line joins the values of a part.
+// The indices of values, divided into parts at the gaps. A line joins the values of a part.
 export function partsOf(times, values) {
   const known = Array.from(values.keys()).filter((n) => isThere(values[n])), parts = [];
   const apart = known.slice(1).map((n, at) => times[n] - times[known[at]]).sort((a, b) => a - b), most = LONGER * (apart[apart.length >> 1] ?? 0);
@@ -15,7 +15,7 @@ export function partsOf(times, values) {
   return parts;
 }
 
-const found = new WeakMap(); // parts by array of values, as each time span has its own arrays
+const found = new WeakMap(); // the parts of each array of values; each visible time span has its own arrays
 
 // `Levels` returns a typed array for a line without missing values.
 function seen(u, place) {

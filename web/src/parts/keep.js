@@ -5,7 +5,8 @@ import { Refused, post } from "./server.js";
 export const FIRST_SEEDS = Array.from({ length: 20 }, (_, n) => n + 1); // seeds of a comparison over many seeds
 const NOTHING = { of: "", runs: [], done: 0, problems: [], isKeeping: false };
 
-// `runs`: IDs, on the page, of the runs of the first seed. A comparison uses the runs of all seeds.
+// `runs`: the IDs of the saved runs of the first seed, to which the page links. A comparison uses the runs of all
+// seeds.
 function Kept({ known, runs, count }) {
   const isOne = runs.length === 1;
   const each = runs.map((id, n) => html`${n > 0 && ", "}<a href=${`#/run/${id}`}>${isOne ? "the run" : `the run of ${"AB"[n]}`}</a>`);

@@ -1,5 +1,5 @@
-// Samples at several resolutions, so that a frame draws no more than a screen can show. Coarser levels have the
-// smallest and the largest value of groups of 4, 16, 64, ... samples.
+// Samples at several resolutions, so that a frame draws no more samples than the screen can show. Coarser levels have
+// the smallest and the largest value of groups of 4, 16, 64, ... samples.
 const MOST = 6000, FACTOR = 4;
 
 // The next coarser level: pairs of the smallest and the largest value of FACTOR pairs or, for the finest level, of

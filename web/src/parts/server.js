@@ -34,7 +34,7 @@ export const getBytes = async (path, signal) => (await request(path, { signal })
 export const post = async (path, body, signal) => (await request(path, posted(body, signal))).json();
 export const postText = async (path, body, signal) => (await request(path, posted(body, signal))).text();
 
-// The events of a streamed answer, one after the other, as [name, data] with the data as text.
+// Yields the events of a streamed answer as [name, data], with the data as text.
 export async function* events(path, body, signal) {
   const answer = await request(path, posted(body, signal));
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -53,7 +53,7 @@ export async function* events(path, body, signal) {
 
 export const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
 
-// Columns of `packed.py` by name.
+// The columns that `packed.py` has packed into a buffer, by name.
 export function columnsOf(buffer) {
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));

@@ -1,4 +1,4 @@
-// The theme, light or dark: that of the system until the user chooses. The browser stores the choice.
+// The theme, light or dark: the theme of the system until the user chooses one. The browser stores the choice.
 import { signal } from "@preact/signals-core";
 
 const KEY = "fullpipe-theme";

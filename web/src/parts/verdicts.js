@@ -12,10 +12,11 @@ import { inLight } from "./theme.js";
 const CODE_NAME = /\b[a-z]+(_[a-z0-9]+)+\b/g;
 const WIDTH = 150, HEIGHT = 18, END = 6; // size of a drawn interval, and room for a dot at both ends
 const MOST_ROWS = 12; // rows shown until the user asks for all
-const EDGE = { least: 0.05, most: 1 }; // smallest and largest limit of the axis: differences beyond a doubling are drawn at the end of the axis
+const EDGE = { least: 0.05, most: 1 }; // smallest and largest limit of the axis, as shares of the reference: differences above 100 % are drawn at the end of the axis
 const ROW = { height: 22, top: 24, between: 16 }; // sizes in a saved picture
 
-// The interval of a difference as a share of the reference, drawn within ± the limit. The band is the margin.
+// The interval of a difference as a share of the reference, drawn on an axis from -limit to +limit. The band is the
+// margin.
 function Interval({ finding, limit }) {
   if (!finding.share) return null;
   const { value, low, high, margin } = finding.share;
@@ -32,7 +33,7 @@ const unfinished = ({ unfinished: of }) => (of && (of.reference.unfinished || of
   ? `unfinished: ${count(of.reference.unfinished)} of ${count(of.reference.began)}, ${count(of.variant.unfinished)} of ${count(of.variant.began)}` : "");
 const isExplained = ({ rule }) => rule === "lacking" || rule === "demanded";
 const more = (finding) => (isExplained(finding) ? finding.reason
-  : finding.seeds_that_would_decide ? `about ${count(finding.seeds_that_would_decide)} seeds decide` : "");
+  : finding.seeds_that_would_decide ? `about ${count(finding.seeds_that_would_decide)} seeds would decide` : "");
 
 function Row({ finding, limit, meaning }) {
   const [reference, other] = finding.texts.means, note = unfinished(finding);
@@ -84,14 +85,14 @@ export function Verdicts({ result, known }) {
   return html`<div class="conclusion">${result.conclusion.map((sentence, n) => html`<p class=${n ? "" : "sentence"}>${sentence}</p>`)}</div>
     <div class="scroll" tabindex="0" role="group" aria-label="Verdicts"><table class="verdicts" ref=${place}>
     <caption>${title}: differences with 95 % intervals. <${Save} title=${title} chart=${chart} /></caption>
-    <thead><tr><th scope="col">of</th><th scope="col">metric</th><th scope="col">verdict for ${names[1]}</th><th scope="col" class="n">difference</th>
+    <thead><tr><th scope="col">flows or link</th><th scope="col">metric</th><th scope="col">verdict for ${names[1]}</th><th scope="col" class="n">difference</th>
       <th scope="col" class="drawn-interval">${axis}</th><th scope="col" class="n">${names[0]}</th><th scope="col" class="n">${names[1]}</th></tr></thead>
     <tbody>${rows.map((finding) => html`<${Row} key=${`${finding.kind} ${finding.entry} ${finding.of} ${finding.metric}`} finding=${finding} limit=${limit} meaning=${known.meanings[finding.metric]} />`)}</tbody>
   </table></div>
   ${findings.length > MOST_ROWS && html`<p class="buttons"><button type="button" aria-expanded=${isWhole} onClick=${() => setIsWhole(!isWhole)}>${isWhole ? `The first ${MOST_ROWS} rows` : `All ${count(findings.length)} rows`}</button></p>`}
   <details class="how"><summary>Rules of verdicts</summary>
-    <p>Equivalent: the 90 % interval is within the margin, the grey band, where a difference does not matter. Better or worse: not equivalent, and p is below 0.05 after Holm's correction over all rows.
-      The drawn 95 % intervals are uncorrected. They are shares of the mean of ${names[0]}, and may go beyond the ends of the axis.</p></details>
+    <p>Equivalent: the 90 % interval is within the margin (the grey band), so the difference does not matter. Better or worse: not equivalent, and p is below 0.05 after Holm's correction over all rows.
+      The drawn 95 % intervals are uncorrected. They are shares of the mean of ${names[0]}, and may extend beyond the ends of the axis.</p></details>
   <div class="notes">${result.notes.map((line) => html`<p class="note">${line.replace(CODE_NAME, (name) => known.metrics[name] || name)}</p>`)}</div>`;
 }
 
@@ -101,6 +102,6 @@ export function TakeAlong({ command, files, report }) {
   const [reference, variant] = files.map(([name]) => name.replace(/\.toml$/, ""));
   return html`<${Report} label="Report of the comparison" name=${`${variant}-against-${reference}.html`} make=${report}>
       ${files.map(([name, toml]) => toml && html`<button type="button" onClick=${() => download(name, toml, "application/toml")}>Save ${name}</button>`)}<//>
-    ${command ? html`<p class="note">The same comparison in a terminal, where ${files.map(([name]) => name).join(" and ")} were saved:</p><${Command} text=${command} label="Command of the comparison" />`
-      : html`<p class="note">No command makes this comparison: the seeds of these runs are not 1, 2, 3 and so on, the runs are of two engines, or they were imported from files.</p>`}`;
+    ${command ? html`<p class="note">The same comparison in a terminal, in the folder of the saved files ${files.map(([name]) => name).join(" and ")}:</p><${Command} text=${command} label="Command of the comparison" />`
+      : html`<p class="note">No command makes this comparison. Either the seeds of these runs are not 1, 2, 3 and so on, or the runs are of two engines or were imported from files.</p>`}`;
 }

@@ -10,7 +10,7 @@ export function show(zoom, low, length, [start, end]) {
   zoom.value = shown >= end - start ? null : [from, from + shown];
 }
 
-// Actions of keys in every figure.
+// The keys that zoom and move a figure over time, with their actions.
 export function zoomKeys(zoom, whole) {
   const [from, to] = zoom.peek() || whole, length = to - from;
   const part = (low, share) => () => show(zoom, from + low * length, share * length, whole);

@@ -8,7 +8,7 @@ export const axes = (...labels) => labels.map((label, n) => axis({
   label, labelSize: 18, size: n ? 58 : 34, space: n ? 36 : 70, values: (u, ticks) => ticks.map((tick) => plain(tick, 6)),
 }));
 
-// The axis starts at 0, unless all drawn values are far above 0.
+// The y axis starts at 0, unless all drawn values are far above 0.
 const from = (low, high) => (low > 0 && low < 0.6 * high ? 0 : low);
 export const upward = (rangeNum) => ({
   range: (u, low, high) => (low === null ? [0, 1] : rangeNum(from(low, high), high, 0.05, true)),

@@ -1,4 +1,4 @@
-// The legend of a live figure: lines with their dashes in place of coloured squares.
+// Shows the dash of each line in the legend of an interactive figure, instead of a coloured square.
 import { svg } from "../save/sheet.js";
 
 const WIDE = 26, HIGH = 8;

@@ -1,5 +1,5 @@
-// Means along an axis with their intervals: as bands, or as bars if there are few places. A click on a label hides the
-// line and its intervals.
+// Means along an axis with their intervals, which are drawn as bands, or as bars if the axis has few values. A click on
+// a label hides the line and its intervals.
 import uPlot from "uplot";
 import { ASIDE, bandOf, fit, look } from "../parts/figure.js";
 import { pictureOf, tableOf } from "../save/curves.js";
@@ -18,7 +18,7 @@ const logRoom = (u, low, high) => [low / (high / low) ** 0.03, high * (high / lo
 
 const ROOM = 30, CAP = 3; // pixels between ticks, and half a cap of a bar
 
-// Ticks are at the places that are far enough apart. A linear axis with many places has the ticks of uPlot.
+// Ticks are at swept values that are far enough apart. A linear axis with many swept values has the ticks of uPlot.
 function along(data, places) {
   const [x, y] = axes(data.x, data.label);
   return [places ? { ...x, splits: () => places, filter: (u, ticks) => ticksOf(u, ticks) } : x, y];

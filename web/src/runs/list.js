@@ -1,4 +1,4 @@
-// The stored runs: filters at the left, a table at the right. The choices are in the address of the page.
+// The stored runs: filters at the left, a table at the right. The chosen filters are in the address of the page.
 import { html, useEffect, useState } from "../parts/html.js";
 import { count, plain, rate, score, share, time } from "../parts/numbers.js";
 import { Refused, get } from "../parts/server.js";
@@ -89,8 +89,7 @@ export function RunList({ known, query }) {
   };
   if (!answer) return html`<div class="wide-page"><h1>Runs</h1>${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}</div>`;
   if (!answer.total) {
-    return html`<div class="wide-page"><h1>Runs</h1><p>There is none in ${known.store} yet. What runs in a terminal is kept there and shows up here. <a href="#/what-if">What if</a> and the editor have a
-      button to keep what they have run. Or, for example:</p>
+    return html`<div class="wide-page"><h1>Runs</h1><p>The store ${known.store} has no runs yet. This page lists the runs of commands in a terminal, and runs that you keep in <a href="#/what-if">What if</a> or in the editor. For example, this command makes five runs:</p>
       <p><code>fullpipe run cubic-vs-bbr1 --seeds 5</code></p></div>`;
   }
   const last = Math.min(from + answer.rows.length, answer.matching);
@@ -105,7 +104,7 @@ export function RunList({ known, query }) {
       ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
       ${answer.damaged.map((line) => html`<p class="problem">${line}</p>`)}
       <p class="buttons"><a class=${`button${chosen.length === 2 ? "" : " off"}`} aria-disabled=${chosen.length === 2 ? null : "true"} href=${chosen.length === 2 ? `#/compare/${chosen.join("/")}` : null}>Compare the two chosen</a>
-        <span class="note">${chosen.length === 2 ? "" : `Choose ${chosen.length ? "one more" : "two runs"} to lay them side by side.`}</span></p>
+        <span class="note">${chosen.length === 2 ? "" : `Choose ${chosen.length ? "one more" : "two runs"} to show two runs side by side.`}</span></p>
       <div class="scroll" tabindex="0" role="group" aria-label="Runs"><table>
         <thead><tr><th scope="col"><span class="aside">chosen</span></th>${answer.columns.map((name) => html`<${Head} key=${name} name=${name} asked=${asked} />`)}</tr></thead>
         <tbody>${answer.rows.map((row) => html`<${Row} key=${row[0]} row=${row} columns=${answer.columns} chosen=${chosen} choose=${choose} />`)}</tbody>

@@ -21,7 +21,7 @@ async function read(id, signal) {
   return { ...told, columns: columnsOf(bytes), problems: [], isRunning: false };
 }
 
-// Fetches the captured packets from a time on, and adds a function that fetches the packets after them.
+// Fetches the captured packets from a given time on, and adds a function that fetches later packets.
 async function withPackets(id, state, put, signal, from = 0) {
   const packets = new Packets(columnsOf(await getBytes(`/api/run/${id}/packets?from=${from}`, signal)));
   const last = packets.length ? packets.times[packets.length - 1] : 0, isPart = packets.length >= MOST_PACKETS;
@@ -48,7 +48,7 @@ function useRuns(ids) {
   return states;
 }
 
-// The name of the file of an imported run; for any other run, its seed.
+// What distinguishes a run from others with its name: the file of an imported run, otherwise the seed.
 const which = ({ begin, meta }) => meta.file || `seed ${begin.seed}`;
 const titleOf = (state, isOfSeveral) => (state.begin ? [state.begin.name, which(state), isOfSeveral ? state.meta.engine : ""].filter(Boolean).join(", ") : "…");
 // Shows text between backticks as code.
@@ -62,7 +62,7 @@ const idsOf = (rest) => {
 
 export function OneRun({ rest }) {
   const ids = idsOf(rest).slice(0, 1), [state] = useRuns(ids);
-  if (!ids.length) return html`<div class="wide-page"><p class="problem" role="alert">No run is named. <a href="#/runs">All runs</a></p></div>`;
+  if (!ids.length) return html`<div class="wide-page"><p class="problem" role="alert">The address of the page names no run. <a href="#/runs">All runs</a></p></div>`;
   const { begin, meta } = state;
   const report = (question) => postText("/api/runs/report", { runs: ids, question });
   return html`<div class="wide-page">
@@ -91,7 +91,7 @@ export function TwoRuns({ known, rest }) {
     if (ids.length === 2) post("/api/runs/compare", { runs: ids }, stop.signal).then((told) => setResult({ told, problems: [] }), (error) => { if (!stop.signal.aborted) setResult({ told: null, problems: saying(error) }); });
     return () => stop.abort();
   }, [ids.join(), asked]);
-  if (ids.length < 2) return html`<div class="wide-page"><p>Two runs make a comparison. <a href="#/runs">Choose them among all runs.</a></p></div>`;
+  if (ids.length < 2) return html`<div class="wide-page"><p>A comparison needs two runs. <a href="#/runs">Choose two runs in the list.</a></p></div>`;
   const [a, b] = states, engines = new Set(states.map(({ meta }) => meta?.engine));
   const isOneScenario = scenarioOf(ids[0]) === scenarioOf(ids[1]), canRunMore = !isOneScenario && engines.size === 1 && engines.has("native");
   const titles = states.map((state, n) => `${"AB"[n]}: ${titleOf(state, engines.size > 1)}`);

@@ -7,8 +7,8 @@ import { rowsOf } from "./table.js";
 import { COLUMN, FORE, SMALL, SOFT, sheet, svg, widthOf } from "./sheet.js";
 
 const HEIGHT = 210, LEFT = 30, RIGHT = 14, TOP = 8, BOTTOM = 36, TICK = 3;
-const GAP = { x: 48, y: 28, places: 24 }; // smallest distance of ticks in pixels
-const CAP = 2.5, BESIDE = 4; // half a cap of a bar, and pixels between bars at one place
+const GAP = { x: 48, y: 28, places: 24 }; // smallest distance between ticks, in pixels
+const CAP = 2.5, BESIDE = 4; // half of the width of the cap of a bar, and the distance between bars at one value of x, in pixels
 
 // The visible lines, each with its columns: the values and, for a line with a band, the ends of the band.
 function shownOf(u) {
@@ -64,7 +64,7 @@ export const pictureOf = (chart) => inLight(() => {
   return sheet({ title: chart.title, legend: look.filter(({ label }) => label), width: COLUMN, height: HEIGHT, size: SMALL }, drawn(chart, look));
 });
 
-// Labels by the index of their column.
+// The labels of lines, by the index of their column.
 function labelled(u, labels) {
   const names = {};
   let next = 0;
@@ -72,8 +72,8 @@ function labelled(u, labels) {
   return names;
 }
 
-// The numbers in the visible range. `data`: columns of the figure; `ends`: names of the two ends of a band. A reference
-// line is a column, too.
+// The table of the numbers in the visible range. `data`: columns of the figure; `ends`: names of the two ends of a
+// band. A reference line also becomes a column.
 export function tableOf(chart, data, ends) {
   const { u, labels, x, y, marks = [] } = chart, { min, max } = u.scales.x, names = labelled(u, labels);
   const inside = Array.from(data[0], (value, n) => n).filter((n) => data[0][n] >= min && data[0][n] <= max);

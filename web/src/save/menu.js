@@ -6,7 +6,7 @@ import { csv } from "./table.js";
 const SCALE = 4; // resolution of PNG: pixels per pixel of a screen, which gives 384 per inch
 const NAME_LENGTH = 100;
 
-const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu; // characters that XML forbids; names may have them
+const NO_XML = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu; // characters that XML forbids, but that names of flows and scenarios may contain
 
 const written = (picture) => `${new XMLSerializer().serializeToString(picture).replace(NO_XML, "\ufffd")}\n`;
 
@@ -31,7 +31,8 @@ const KINDS = {
   CSV: ["text/csv", ({ rows }) => csv(rows())],
 };
 
-// The letters, digits and dots of a title, with hyphens between words. Long titles are cut between words.
+// A file name from a title: its letters, digits and dots, with hyphens between words. Long titles are cut between
+// words.
 function fileName(title) {
   let name = "";
   for (const word of title.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{N}.]*/gu) || []) {

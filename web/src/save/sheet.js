@@ -1,4 +1,5 @@
-// A picture that opens alone: an <svg> on white with a title, a legend and a drawing; text stays text.
+// A self-contained picture: an <svg> on white with a title, a legend and a drawing. Its text is not converted to
+// outlines.
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 const SIDE = 1.2, LINE = 1.6, ENTRY = 1.7, SWATCH = 2.4, BETWEEN = 1.4, HEAD = 1.15; // in units of the font size

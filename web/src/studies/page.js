@@ -41,13 +41,13 @@ function Tally({ tally, title }) {
 }
 
 function NotRun({ study }) {
-  return html`<p class="note">Not run in this store yet. The quick form takes a minute or two; without <code>--quick</code> it is the full one.</p><${Command} text=${study.command} label="Command" />`;
+  return html`<p class="note">This study has not been run in this store yet. The command runs its quick form, which takes a minute or two; without <code>--quick</code> it runs the full study.</p><${Command} text=${study.command} label="Command" />`;
 }
 
 export function Studies() {
   const { answer, problems } = useAnswer("/api/studies");
   return html`<div class="wide-page"><h1>Studies</h1>
-    <p>Published studies, run again: every printed number and claim beside what our runs give.</p>
+    <p>Published studies that fullpipe reruns: every printed number and claim, with the result of our runs.</p>
     ${problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
     ${answer && answer.map((study) => html`<section class="study" key=${study.name}>
       <h2><a href=${`#/study/${study.name}`}>${study.title}</a></h2>

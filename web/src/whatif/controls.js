@@ -24,7 +24,7 @@ function nextTo(value, way, { low, high, isLinear }) {
 
 const neat = (value) => Number(value.toPrecision(value < 10 ? 2 : 3));
 
-// Rejects an invalid number: the browser shows the permitted values, and the field returns to the previous number.
+// Rejects an invalid number: the browser shows the allowed range, and the field shows its previous number again.
 function putBack(field, value) {
   field.reportValidity();
   field.value = value;
@@ -58,9 +58,9 @@ function Slider({ label, unit, value, low, high, onChange, isLinear, step, help,
   </div>`;
 }
 
-const told = (flow) => (flow ? `${flow.cca} ×${flow.count} from ${plain(flow.start)} s` : "none here");
+const told = (flow) => (flow ? `${flow.cca} ×${flow.count} from ${plain(flow.start)} s` : "no such flows");
 
-// `other`: the same entry of the second variant, if there are two variants.
+// `other`: the same entry of the other variant, if there are two variants.
 function Flow({ flow, number, known, count, other }) {
   const whole = (key, low, high) => (event) => {
     const value = Number(event.target.value);
@@ -82,10 +82,10 @@ function Flow({ flow, number, known, count, other }) {
 function Variants() {
   const both = variants.value.length > 1;
   if (!both) {
-    return html`<p class="note">Every change is run at once.</p>
+    return html`<p class="note">Every change starts a new run at once.</p>
       <p class="variants"><button type="button" onClick=${addVariant}>Compare with a second variant</button></p>`;
   }
-  return html`<div class="variants" role="group" aria-label="Which variant the sliders change">
+  return html`<div class="variants" role="group" aria-label="Variant that the sliders change">
     ${variants.value.map((_, n) => html`<button type="button" aria-pressed=${chosen.value === n} onClick=${() => { chosen.value = n; }}>Variant ${letter(n)}</button>`)}
     <button type="button" class="quiet" onClick=${() => removeVariant(chosen.value)}>Remove ${letter(chosen.value)}</button>
   </div>`;
@@ -137,7 +137,7 @@ function Export({ live }) {
   const report = (question) => postText("/api/report", { scenarios: scenarios(), seed: common.value.seed, question });
   if (!begin || problems.length) return null; // the run on the page has other settings than the sliders
   const of = variants.value.length > 1 ? ` of variant ${letter(number)}` : "";
-  return html`<h2>Take it along</h2>
+  return html`<h2>Export</h2>
     <${Report} label="Report" name="what-if.html" make=${report}>
       <button type="button" onClick=${() => download(fileOf(number), begin.toml, "application/toml")}>Scenario${of}</button>
       <button type="button" onClick=${() => edit(begin.toml)}>Edit as a file</button>

@@ -3,10 +3,10 @@ import { html } from "../parts/html.js";
 import { Chart } from "../parts/chart.js";
 import { largest, percentile, range, time } from "../parts/numbers.js";
 
-const START = 20, FAR = 2; // the start of a run is 1/START of it; a maximum FAR times above the rest counts as far above
-const SMOOTHED = 3; // a point of goodput is the mean over this many of the longest round trips, as in every figure of goodput
+const START = 20, FAR = 2; // the start of a run is its first 1/START; a maximum in the start counts as far above if it is FAR times the largest later value
+const SMOOTHED = 3; // each goodput value is the mean over this number of the longest round trips, as in every figure of goodput
 
-// Trailing means over several samples, as a single sample has only a few packets. Missing values do not count.
+// Means over the preceding samples, because a single sample has only a few packets. Missing values are ignored.
 function smoothed(values, window) {
   if (window < 2) return values;
   const made = new Float32Array(values.length);
@@ -29,7 +29,7 @@ const scaled = (values, factor) => values.map((value) => value * factor);
 const isThere = ({ begin, columns }) => Boolean(begin && columns.time_s?.length);
 const spacingOf = (times) => (times.length > 1 ? times[1] - times[0] : 1);
 
-// Seconds over which a point of goodput is the mean.
+// Seconds over which each goodput value is the mean.
 export function windowOf(state) {
   if (!isThere(state)) return 0;
   const { begin, columns } = state, spacing = spacingOf(columns.time_s);
@@ -37,7 +37,7 @@ export function windowOf(state) {
   return Math.max(1, Math.ceil((SMOOTHED * slow) / spacing - 1e-6)) * spacing;
 }
 
-// The largest value of a line, unless its start is far above the rest.
+// The largest value of a line, without its start if the start is far above the later values.
 function topOf(values) {
   const rest = largest(values.subarray(Math.floor(values.length / START))), whole = largest(values);
   return whole < FAR * rest ? whole : rest;
@@ -67,7 +67,7 @@ export function figuresOf(state, over) {
   const made = [
     { ...figure("Goodput", "Mbit/s", "goodput_bps", 1e-6, lines("goodput_bps", (v) => smoothed(scaled(v, 1e-6), window))), over },
     figure("Round trip", "ms", "srtt_s", 1e3, lines("srtt_s", (v) => scaled(v, 1e3))),
-    { ...figure("Waiting at the link", "packets", "backlog_packets", 1, queue), hasLegend: queue.length > 1 },
+    { ...figure("Queue at the link", "packets", "backlog_packets", 1, queue), hasLegend: queue.length > 1 },
     figure("Congestion window", "packets", "cwnd_bytes", 1, lines("cwnd_bytes", (v, line) => scaled(v, 1 / line.mss_bytes))),
   ].filter((one) => one.lines.length);
   for (const one of made) {
@@ -84,10 +84,10 @@ export function Figures({ figures, tops, begin, of }) {
   return html`<div class="figures">${figures.map((figure) => html`<${Chart} key=${figure.title} ...${figure}
     of=${[of, begin.name, `seed ${begin.seed}`].filter(Boolean).join(", ")} top=${tops[figure.title]} duration=${begin.duration_s} warmup=${begin.warmup_s} />`)}</div>
     <p class="note">${areMany && "A line is the mean of the flows of one algorithm. Its band reaches from the lowest to the highest flow. "}${
-      over && `Goodput is the mean over the ${time(over, 2)} before: what waited for a retransmitted packet counts when it is handed on, so it may be more than the link carries. `}Drag over a figure to zoom in, double-click to see everything.${begin.warmup_s > 0 ? " Grey is the warm-up, which numbers leave out." : ""}</p>`;
+      over && `Each goodput value is the mean over the preceding ${time(over, 2)}. Data behind a lost packet counts when TCP delivers it, so goodput can exceed the rate of the link for a short time. `}Drag over a figure to zoom in. Double-click to show the whole run.${begin.warmup_s > 0 ? " Grey is the warm-up, which the numbers exclude." : ""}</p>`;
 }
 
-// The same axes for both variants, so that they can be compared by eye.
+// The largest value of each axis over both variants, so that their figures have the same axes.
 export function topsOf(all) {
   const tops = {};
   for (const { title, top } of all.filter(Boolean).flat()) tops[title] = Math.max(tops[title] || 0, top);

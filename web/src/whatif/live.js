@@ -20,7 +20,7 @@ export class Live {
     return Boolean(end) && !isRunning && this.asked === askedOf(scenario, seed);
   }
 
-  // A new run replaces the previous run, whose figures stay until the new run has data to draw.
+  // Starts a run, which replaces the previous run. The figures of the previous run stay until the new run has samples.
   async run(scenario, seed) {
     this.stop?.abort();
     const stop = new AbortController();

@@ -6,7 +6,7 @@ import { rate, time } from "../parts/numbers.js";
 const COLUMN = 168, ROW = 46, SIDE = 70, TOP = 34, BESIDE = 4, MOST_LABELS = 8;
 const short = (text) => (text.length > 16 ? `${text.slice(0, 15)}…` : text);
 
-// Both directions of a wire are one line. Its label describes the direction from left to right.
+// The two directions of a wire are drawn as one line, whose label describes the direction from left to right.
 function wiresOf({ links, nodes }) {
   const number = Object.fromEntries(nodes.map((node, n) => [node.name, n])), found = new Map();
   for (const link of links) {
@@ -19,7 +19,7 @@ function wiresOf({ links, nodes }) {
   return [...found.values()];
 }
 
-// The rate of a link and, if the rate varies, the time for which it holds.
+// The rate of a link and, if the rate varies, the time for which this rate is valid.
 export const rated = (link) => (link.rate_bps ? `${rate(link.rate_bps)}${link.holds ? ` ${link.holds}` : ""}` : "no rate");
 const told = (link) => `${link.name}: ${rated(link)}, ${time(link.delay_s)}${link.queue ? `, queue ${link.queue}` : ""}${link.changes ? ", changes over time" : ""}`;
 
@@ -39,7 +39,7 @@ export function Network({ begin }) {
     const flows = shared[keyOf(way[step], node)], by = (flows.indexOf(n) - (flows.length - 1) / 2) * BESIDE;
     return `${step ? "L" : "M"}${x(way[step])} ${y(way[step]) + by}L${x(node)} ${y(node) + by}`;
   }).join("");
-  // The label is above the middle, where there are no names of nodes.
+  // The label of a wire is above its middle, where no node has its name.
   const middle = (a, b) => {
     const [left, right] = x(a) <= x(b) ? [a, b] : [b, a], part = 0.5;
     return [x(left) + part * (x(right) - x(left)), y(left) + part * (y(right) - y(left)) - Math.max(7, (many(a, b) * BESIDE) / 2 + 4)];

@@ -7,7 +7,7 @@ import { Difference, useSentence } from "./said.js";
 import { Seeds, ToSeeds } from "./seeds.js";
 import { address, common, fromAddress, letter, scenarioOf, variants } from "./settings.js";
 
-const PAUSE_MS = 40; // between a change and its run, as a slider reports more changes than can be drawn
+const PAUSE_MS = 40; // delay between a change and its run, because a moving slider reports more changes than can be drawn
 const lives = [new Live(), new Live()];
 
 function useRuns() {

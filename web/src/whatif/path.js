@@ -5,12 +5,12 @@ import { few, sum, time } from "../parts/numbers.js";
 import { Save } from "../parts/save.js";
 import { inlined } from "../save/inlined.js";
 
-const MOST = 24, LETTER = 6.2, ROOM = 62; // most letters of a name, width of a letter, and room beside a circle in pixels
+const MOST = 24, LETTER = 6.2, ROOM = 62; // most letters of a name; width of a letter and space beside a circle, in pixels
 const MOST_LINES = 6, MOST_RATES = 2;
 const name = ({ label }) => (label.length > MOST ? `${label.slice(0, MOST - 1)}…` : label);
 const WIDTH = 560, HEIGHT = 96, MIDDLE = 44;
 
-// A graph is drawn with its nodes, and flows that share one link as a dumbbell.
+// Flows that share one link are drawn as a dumbbell, any other network as a graph with its nodes.
 export function Path(props) {
   const { path } = props.begin;
   if (path.shape === "unknown") return html`<p class="note">The path of this measurement is unknown.</p>`;
@@ -22,7 +22,7 @@ export function Path(props) {
 const LINK_HEAD = ["link", "from", "to", "rate, bit/s", "delay, s", "queue"];
 const linkRow = (link) => [link.name, link.from ?? "", link.to ?? "", link.rate_bps, link.delay_s, link.queue ?? ""];
 
-// A drawing with its menu; its table has every link.
+// A drawing with its save menu. The saved table has every link.
 function Drawing({ begin, children }) {
   const place = useRef(null), title = `Path: ${begin.name}`;
   const chart = () => ({ title, picture: () => inlined(place.current.querySelector("svg"), title), rows: () => [LINK_HEAD, ...begin.path.links.map(linkRow)] });

@@ -4,7 +4,7 @@ import { Command } from "../parts/copy.js";
 import { change, count, plain, rate, score, share, sum, time } from "../parts/numbers.js";
 import { swatch } from "../parts/swatch.js";
 
-const EVEN = 0.03; // of the whole: a share that differs by less than this from an equal share is called even
+const EVEN = 0.03; // a share of the total goodput that differs by less than this from an equal share is called even
 export const goodputs = (end) => end.flows.map((flow) => flow.goodput_bps || 0);
 const isKnown = (value) => value !== null && value !== undefined;
 const dropped = (flow) => (isKnown(flow.dropped_packets) && flow.sent_packets ? flow.dropped_packets / flow.sent_packets : null);
@@ -22,13 +22,14 @@ function calling(end) {
   return ` ${who} ${score(meanOf(calls, (flow) => flow.call_score))} of 4.5 (MOS): ${are} packets take ${time(meanOf(calls, (flow) => flow.owd_mean_s))} one way, and ${share(meanOf(calls, dropped), 2)} of them are dropped.`;
 }
 
-const MOST_NAMED = 4; // in a sentence
+const MOST_NAMED = 4; // most names of flows or algorithms in a sentence
 
-// The result of a run that has ended, in a sentence. It compares algorithms or, if no algorithm is known, flows.
+// The result of a run that has ended, in a sentence. The sentence compares algorithms or, if no algorithm is known,
+// flows.
 export function sentenceOf({ begin, end }) {
   const carried = end.flows.filter((flow) => flow.protocol === "tcp"), flows = carried.length ? carried : end.flows;
   const link = end.links.find((one) => one.link === begin.links[0]);
-  const whole = end.totals.goodput_bps, calls = callsOf(end).length; // over the same time for all flows, calls included
+  const whole = end.totals.goodput_bps, calls = callsOf(end).length; // goodput over one time span for all flows, calls included
   const by = {}, counts = {}, nameOf = (flow) => flow.cca || (carried.length ? flow.flow : "");
   for (const flow of flows) {
     by[nameOf(flow)] = (by[nameOf(flow)] || 0) + (flow.share || 0);
@@ -46,7 +47,7 @@ export function sentenceOf({ begin, end }) {
   return whole ? `In this run ${shares}${waits}${dropped}.${calling(end)}` : "Nothing arrives in this run.";
 }
 
-// The way from one seed to more seeds: `Offer`, or a command. Measured runs have no seeds.
+// Leads from one seed to more seeds, by `Offer` or by a command. Imported measurements have no seeds.
 function MoreSeeds({ begin, Offer }) {
   if (begin.path.shape === "unknown") return null;
   const command = (begin.command || `fullpipe run scenario.toml --seed ${begin.seed}`).replace(/--seed \d+/, "--seeds 20");
@@ -54,7 +55,7 @@ function MoreSeeds({ begin, Offer }) {
     <${Command} text=${command} label="Command for more seeds" /></details>`}</div>`;
 }
 
-// The sentence of a run. It stays while the next run goes on.
+// The sentence of a run. The page shows the sentence of the previous run until the next run has ended.
 export function useSentence({ begin, end }) {
   const last = useRef("");
   if (end) last.current = sentenceOf({ begin, end });
@@ -78,17 +79,17 @@ const OF_ALL = [
 const OF_LOSS = [column("dropped", (value) => share(value, 2), dropped)];
 const OF_SENDERS = [column("retransmitted", count, (flow) => flow.retransmitted_packets)];
 const OF_CALLS = [column("call score (MOS)", score, (flow) => flow.call_score)];
-const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s)]; // for datagrams only: for connections the RTT column is enough
+const OF_DATAGRAMS = [column("one way", (value) => time(value), (flow) => flow.owd_mean_s)]; // shown for datagrams only, because connections have the RTT column
 
 const MOST_ROWS = 200; // rows shown until the user asks for all
 
-// The range of goodput of the flows of a line.
+// The range of goodput over the flows that share a line.
 function spread(flows) {
   const known = flows.map((flow) => flow.goodput_bps).filter(isKnown).sort((a, b) => a - b);
   return known.length ? `: goodput ${rate(known[0])} to ${rate(known[known.length - 1])}, mean ${rate(sum(known) / known.length)}` : "";
 }
 
-// A long word may be broken in a narrow column.
+// A place at which a long heading may be broken in a narrow column.
 const broken = (name) => (name === "retransmitted" ? html`retrans<wbr />mitted` : name);
 
 // A table of all flows, grouped by the line that they share in the figures.
@@ -107,7 +108,7 @@ export function Flows({ begin, end }) {
     return some;
   });
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Flows"><table class="flows">
-    <thead><tr><th scope="col">flow</th><th scope="col" class="n" title="of what all flows of its direction deliver while all bulk flows are active">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${broken(name)}</th>`)}</tr></thead>
+    <thead><tr><th scope="col">flow</th><th scope="col" class="n" title="Share of the bytes that all flows of one direction deliver while all bulk flows are active">share</th>${columns.map(({ name }) => html`<th scope="col" class="n">${broken(name)}</th>`)}</tr></thead>
     ${begin.lines.map((line, n) => html`<tbody>
       ${line.flows > 1 && html`<tr class="group"><th colspan=${columns.length + 2} scope="rowgroup">${swatch(line)}${line.label}${spread(members[n])}</th></tr>`}
       ${shown[n].map((flow) => html`<tr>
@@ -118,9 +119,9 @@ export function Flows({ begin, end }) {
     ${!isWhole && end.flows.length > MOST_ROWS && html`<p><button type="button" onClick=${() => setIsWhole(true)}>List all ${count(end.flows.length)} flows</button></p>`}`;
 }
 
-const points = (from, to) => `${to > from ? "+" : to < from ? "−" : "±"}${score(Math.abs(to - from))}`; // scores are no ratios
+const points = (from, to) => `${to > from ? "+" : to < from ? "−" : "±"}${score(Math.abs(to - from))}`; // scores have differences, not ratios
 
-// Differences of B from A, from one run each.
+// Differences of variant B from variant A, from one run of each.
 export function Difference({ a, b }) {
   if (!a.end || !b.end) return null;
   const of = (flows, valueOf) => [flows(a.end), flows(b.end)].map((each) => meanOf(each, valueOf));
@@ -133,9 +134,9 @@ export function Difference({ a, b }) {
     ["call score (MOS)", ...of(callsOf, (flow) => flow.call_score), score, points],
     ["one-way delay of calls", ...of(callsOf, (flow) => flow.owd_mean_s), time],
     ["packets of calls dropped", ...of(callsOf, dropped), (value) => share(value, 2)],
-    ["wait in the queue", link(a).sojourn_mean_s, link(b).sojourn_mean_s, time],
+    ["queueing delay", link(a).sojourn_mean_s, link(b).sojourn_mean_s, time],
     ["Jain's index", a.end.totals.jain, b.end.totals.jain, (value) => plain(value, 3)],
-    ["dropped", link(a).dropped_packets, link(b).dropped_packets, count],
+    ["packets dropped at the link", link(a).dropped_packets, link(b).dropped_packets, count],
   ].filter(([, from, to]) => isKnown(from) && isKnown(to));
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Variant B against variant A"><table class="difference">
     <thead><tr><th scope="col">this run</th><th scope="col" class="n">A</th><th scope="col" class="n">B</th><th scope="col" class="n">B against A</th></tr></thead>

@@ -14,17 +14,17 @@ const last = signal({ of: "", result: null }); // the last result, kept while an
 // The scenarios without packet capture, which never changes results.
 const scenarios = () => variants.value.map((one) => scenarioOf(one, { ...common.value, packets: false }));
 
-// A link beside the sentence about a run. It leads to the button that runs more seeds.
+// A link beside the sentence about a run, which leads to the button that runs more seeds.
 export function ToSeeds({ seed }) {
   const go = () => {
-    const there = document.querySelector(".seeds .run") || document.querySelector(".seeds h2"); // with a result, there is no button to run
+    const there = document.querySelector(".seeds .run") || document.querySelector(".seeds h2"); // if the page has a result, it has no button that starts runs
     there.scrollIntoView({ block: "center" });
     there.focus({ preventScroll: true });
   };
   return html`One run, seed ${seed}. <button type="button" class="plain" onClick=${go}>More seeds</button>`;
 }
 
-// `begins`: descriptions of both variants, or of the only variant.
+// `begins`: the `begin` events of the runs of both variants, or of the only variant.
 export function Seeds({ known, begins }) {
   const [state, setState] = useState(NOTHING);
   const stop = useRef(null), of = JSON.stringify(scenarios()), isOne = begins.length === 1;
@@ -52,11 +52,11 @@ export function Seeds({ known, begins }) {
       if (!signal.aborted) setState({ ...NOTHING, problems: error instanceof Refused ? error.problems : ["the server does not answer"] });
     }
   };
-  const [title, why, label] = isOne ? ["How much do seeds differ?", `One run is one sample. ${SEEDS} seeds give means with intervals.`, `Run ${SEEDS} seeds`]
-    : ["Is the difference real?", `One run is one sample. ${SEEDS} runs of each variant, with the same seeds for both, say which differences are more than chance.`, `Run ${SEEDS} seeds of each`];
+  const [title, why, label] = isOne ? ["How much do results vary between seeds?", `One run is one sample. ${SEEDS} seeds give means with confidence intervals.`, `Run ${SEEDS} seeds`]
+    : ["Is the difference significant?", `One run is one sample. ${SEEDS} runs of each variant, with the same seeds for both variants, show which differences are statistically significant.`, `Run ${SEEDS} seeds of each`];
   return html`<section class="seeds"><h2 tabindex="-1">${title}</h2>
     ${(!result || state.isRunning) && html`<p>${why}${" "}<button type="button" class="run" disabled=${state.isRunning} onClick=${run}>${state.isRunning ? "Running …" : label}</button></p>`}
-    ${state.isRunning && html`<progress max=${begins.length * SEEDS} value=${state.done} aria-label="Runs that are done"></progress>`}
+    ${state.isRunning && html`<progress max=${begins.length * SEEDS} value=${state.done} aria-label="Finished runs"></progress>`}
     ${state.problems.map((line) => html`<p class="problem" role="alert">${line}</p>`)}
     ${result && !state.isRunning && html`${isOne ? html`<${OfOne} result=${result} known=${known} begin=${begins[0]} />` : html`<${OfTwo} result=${result} known=${known} begins=${begins} />`}
       <${Keep} known=${known} scenarios=${scenarios()} seeds=${FIRST_SEEDS} isSeen />`}
