@@ -78,9 +78,12 @@ def test_a_cell_is_written_with_its_users_and_ports() -> None:
         ({"layers": 2}, "cells[0].layers: the ns3 engine has one spatial layer"),
         ({"uplink": {"layers": 2}}, "cells[0].uplink.layers: the ns3 engine has one"),
         ({"pattern": "DDDSU"}, "cells[0].pattern: ns-3 has no time division"),
-        ({"fairness_slots": 50}, "cells[0].fairness_slots: ns-3 has 99"),
+        ({"fairness_slots": 50}, "cells[0].fairness_slots: ns-3 averages over 99"),
         ({"processing": "2 ms"}, "cells[0].processing: ns-3 has a fixed"),
-        ({"uplink": {"grant_delay": "4 ms"}}, "cells[0].uplink.grant_delay: ns-3 has fixed times of grants"),
+        (
+            {"uplink": {"grant_delay": "4 ms"}},
+            "cells[0].uplink.grant_delay: ns-3 has fixed times and sizes of grants",
+        ),
         ({"queue": "fq_codel"}, "cells[0].queue: the RLC buffer in ns-3 is a FIFO"),
         (
             {"users": [{"node": "u0", "queue": {"kind": "codel"}}]},
@@ -123,13 +126,16 @@ def test_older_versions_have_no_cells() -> None:
 
 
 def test_narrow_carriers_lose_what_fills_no_group_of_resource_blocks() -> None:
-    told = "mast assigns groups of resource blocks; natively, resource_blocks = 48"
+    told = (
+        "mast: ns-3 assigns only whole groups of resource blocks; on the native engine, resource_blocks = 48"
+        " has this effect"
+    )
     found = [list(remarks(udp(cell(width=width)))) for width in ("10 MHz", "20 MHz")]
     assert found == [[told], []]
 
 
 def test_users_in_turn_have_slots_together() -> None:
-    told = "mast divides each slot among users; natively, each user has whole slots"
+    told = "mast: ns-3 divides slots among users; the native engine gives a user whole slots"
     assert list(remarks(udp(cell(2, scheduler="round_robin")))) == [told]
 
 

@@ -88,19 +88,22 @@ def codel() -> list[str]:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        ({"control_rate": "6 Mbit/s"}, "cells[0].control_rate: ns-3's stations answer at 24 Mbit/s"),
+        (
+            {"control_rate": "6 Mbit/s"},
+            "cells[0].control_rate: in ns-3, control responses are sent at 24 Mbit/s",
+        ),
         ({"queue": {"kind": "cake"}}, "cells[0].queue: the ns3 engine has no cake"),
         (
             {"stations": [{"node": "s0", "snr": "9 dB"}, {"node": "s1", "rate": {"mcs": 1}}]},
-            "cells[0].stations: a cell in ns-3 has fixed rates,",
+            "cells[0].stations: in ns-3, all stations of a cell have fixed rates,",
         ),
         (
             {"stations": [{"node": "s0", "rate": "minstrel"}, {"node": "s1"}]},
-            "cells[0].stations: a cell in ns-3 has fixed rates,",
+            "cells[0].stations: in ns-3, all stations of a cell have fixed rates,",
         ),
         (
             {"stations": [{"node": "s0", "snr": {"mean": "20 dB", "spread": "2 dB"}}]},
-            "cells[0].stations[0].snr.spread: the ns3 engine has a constant ratio",
+            "cells[0].stations[0].snr.spread: the signal-to-noise ratio is constant in the ns3 engine",
         ),
     ],
 )
@@ -111,7 +114,10 @@ def test_what_ns3_has_not_is_refused(said: dict[str, Any], told: str) -> None:
 
 
 def test_packets_come_up_one_by_one_also_where_the_cell_says_otherwise() -> None:
-    told = "home delivers packets of an aggregate one by one; natively, release_each = true"
+    told = (
+        "home: ns-3 delivers the packets of an aggregate one by one; on the native engine, release_each ="
+        " true has this effect"
+    )
     found = [list(remarks(saturated(cell(5, release_each=each), "9 Mbit/s"))) for each in (False, True)]
     assert found == [[told], []]
 

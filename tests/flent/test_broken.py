@@ -37,8 +37,8 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "damaged": (lambda: b"\x1f\x8b" + b"no packed data at all", "is damaged"),
     "large": (lambda: gzip.compress(bytes(200_000_000), 1), "more than 64 MB unpacked"),
     "many": (lambda: gzip.compress(b"[" + b"[]," * 20_000_000), "more than 2,000,000 values"),
-    "deep": (lambda: gzip.compress(b"[" * 500_000), "is not JSON"),
-    "text": (lambda: b"hello", "is not JSON"),
+    "deep": (lambda: gzip.compress(b"[" * 500_000), "is not valid JSON"),
+    "text": (lambda: b"hello", "is not valid JSON"),
     "empty": (lambda: b"", "is empty"),
     "list": (lambda: b"[]", "its JSON is not an object"),
     "NaN": (with_nan, "NaN is not a number"),
@@ -48,9 +48,9 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "no version": (lambda: changed(version="x\x1b[2J"), "is not a version number of the format"),
     "no metadata": (lambda: changed(metadata=3), "metadata: should be a table"),
     "no raw values": (lambda: changed(raw_values=None), "raw_values: is missing"),
-    "huge": (lambda: raw([{"t": 1e300, "val": 1, "dur": 1}]), "is no number that a test could have"),
+    "huge": (lambda: raw([{"t": 1e300, "val": 1, "dur": 1}]), "is not a valid number of a test"),
     "no time": (lambda: raw([{"val": 1.0}]), "a value has no time t"),
-    "text as value": (lambda: raw([{"t": 1.0, "val": "9"}]), 'val: "9" is no number'),
+    "text as value": (lambda: raw([{"t": 1.0, "val": "9"}]), 'val: "9" is not a number'),
     "list in version 1": (lambda: changed(version=1, raw_values=[1]), "raw_values: should be a table"),
     "more than a run holds": (
         lambda: changed(raw_values={"TCP other": [{"t": n, "val": 1e14, "dur": 1e4} for n in range(2)]}),
@@ -59,9 +59,9 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "no table": (lambda: raw([7]), "should be a table"),
     "long": (
         lambda: raw([{"t": n * 1e9, "val": 1.0, "dur": 1.0} for n in range(3)]),
-        "a test takes up to a day",
+        "a test takes at most a day",
     ),
-    "fine": (lambda: changed(**metadata(STEP_SIZE=1e-9)), "is no step for"),
+    "fine": (lambda: changed(**metadata(STEP_SIZE=1e-9)), "is not a valid step for"),
     "nothing": (lambda: changed(raw_values={}, results={}), "has no samples of a flow"),
 }  # fmt: skip
 

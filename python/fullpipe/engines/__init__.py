@@ -1,4 +1,4 @@
-"""Engines: each runs a scenario with a seed and returns a run.
+"""Engines. An engine runs a scenario with a seed and returns a run.
 
 An engine has a name and a module that is imported at its first use. Another package can provide an engine by
 an entry point of the group `fullpipe.engines`, whose value names a callable that returns the engine:
@@ -58,8 +58,8 @@ ENGINES: Mapping[str, Callable[[], Engine]] = {
     "ns3-3.39": _lazily("ns3", "Ns3Engine339"),
 }
 """Built-in engines by name, each a callable without arguments. Built-in engines are not entry points, because
-metadata of entry points is missing in a source tree that is not installed, or was installed before an engine
-was added."""
+a source tree that is not installed, or was installed before an engine was added, has no metadata of their
+entry points."""
 
 GROUP = "fullpipe.engines"
 """Group of entry points by which other packages provide engines."""
@@ -68,7 +68,7 @@ GROUP = "fullpipe.engines"
 @functools.cache
 def _entry_points() -> dict[str, metadata.EntryPoint]:
     """Return the engines of other packages in the order of their names. Built-in names take precedence."""
-    from importlib import metadata  # imported here, as built-in engines do not need metadata
+    from importlib import metadata  # imported here, because built-in engines need no metadata
 
     found = sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
     return {entry.name: entry for entry in found if entry.name not in ENGINES}

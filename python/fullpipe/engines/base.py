@@ -52,7 +52,7 @@ class Problem:
 class Capabilities:
     """Registry entries that an engine supports, and columns that it measures.
 
-    `lacking` refuses all other entries.
+    The function `lacking` refuses scenarios with any other registry entry.
     """
 
     ccas: frozenset[str]
@@ -83,7 +83,7 @@ class Requirement:
     remedy: str = ""
     """Action that meets the requirement. Empty if none is needed."""
     needed: bool = True
-    """Whether the engine cannot run without it."""
+    """Whether the engine cannot run without this requirement."""
 
     @property
     def is_missing(self) -> bool:
@@ -93,7 +93,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class InstallOptions:
-    """Options of an installation. An engine refuses options that do not apply to it."""
+    """Options of `fullpipe engines install`. An engine refuses options that do not apply to it."""
 
     version: str | None = None
     """Version of the sources to build."""
@@ -110,7 +110,7 @@ class InstallOptions:
     jobs: int = 1
     """Parallel compilers."""
     radios: bool = False
-    """Also build the kernel's parts for radios."""
+    """Build the kernel with its wireless stack and simulated radios."""
 
     @property
     def chosen(self) -> list[str]:
@@ -123,10 +123,10 @@ class InstallOptions:
         return [key for key in self.chosen if key not in known]
 
     def check(self) -> None:
-        """Check that files and folders exist, and that options for the kernel do not contradict.
+        """Check that files and folders exist, and that options for the kernel do not contradict each other.
 
         Raises:
-            InstallOptionError: If a file or folder does not exist, or options for the kernel contradict.
+            InstallOptionError: If a file or folder does not exist, or two options choose different kernels.
         """
         for key, path in (("kernel", self.kernel), ("rootfs", self.rootfs)):
             if path is not None and not path.is_file():
@@ -140,7 +140,8 @@ class InstallOptions:
             )
         if self.radios and self.kernel is not None:
             raise InstallOptionError(
-                "--radios: radios cannot be added to a ready kernel; leave out --radios or --kernel"
+                "--radios: radios cannot be added to a kernel that is already built; leave out --radios or"
+                " --kernel"
             )
 
 
@@ -213,7 +214,7 @@ def identity(engine: Engine, scenario: Scenario) -> EngineId:
 
 
 def _files(scenario: Scenario) -> dict[str, str]:
-    """Return the SHA-256 of every file, besides the scenario, that results depend on, by its name."""
+    """Return the SHA-256 of every file on which results depend, besides the scenario, by the file's name."""
     found: dict[str, str] = {}
     for kind in own_algorithms_of(scenario):
         found |= own.digests(kind) if own.is_known(kind) else {}
@@ -229,7 +230,7 @@ def _names_a_file(tree: object) -> bool:
 
 @lru_cache
 def _engine_id(name: str, version: str, model_version: str, code: str) -> EngineId:
-    """Return an identity that is one object for all runs of a sweep."""
+    """Return an engine's identity. All runs of a sweep share the returned object."""
     if not re.fullmatch(ENGINE, name):
         raise EngineError(f'engine "{brief(name)}": a name has letters, digits, "_", "-" and "." only')
     return EngineId(name=name, version=version, model_version=model_version, code=code)
@@ -238,8 +239,8 @@ def _engine_id(name: str, version: str, model_version: str, code: str) -> Engine
 def digest_of(engine: Engine, scenario: Scenario) -> str:
     """Return the digest of a scenario without the options of other engines.
 
-    An engine reads the keys of `ENGINE_OPTIONS` that its attribute `own_options` names. An engine without
-    this attribute reads none of them. Runs are stored below `place_of`.
+    An engine reads the keys of `ENGINE_OPTIONS` that are in its attribute `own_options`; without this
+    attribute, it reads no key of `ENGINE_OPTIONS`. Runs are stored in the folder `place_of`.
     """
     own: frozenset[str] = getattr(engine, "own_options", frozenset())
     digests = _digests(scenario)
@@ -249,7 +250,7 @@ def digest_of(engine: Engine, scenario: Scenario) -> str:
 
 
 def place_of(engine: Engine, scenario: Scenario) -> str:
-    """Return the folder, below a store, of an engine's runs of a scenario; see `meta.place_of`."""
+    """Return the folder, relative to the store, of an engine's runs of a scenario; see `meta.place_of`."""
     code = identity(engine, scenario).code
     return meta.place_of(digest_of(engine, scenario), code, _files(scenario) if code else {})
 
@@ -305,7 +306,8 @@ def origin(
 ) -> Meta:
     """Return the metadata of a finished run; `hops` counts every packet once per link that it crossed."""
     shared = _shared(engine, scenario)
-    # model_copy does not validate, so NumPy numbers are converted. Each run gets its own dictionaries.
+    # model_copy does not validate, so NumPy numbers are converted to Python numbers. Each run gets copies of
+    # the dictionaries.
     of_run = {
         "scenario": dict(shared.scenario),
         "files": dict(shared.files),
@@ -325,7 +327,7 @@ def origin(
 
 
 def _shared(engine: Engine, scenario: Scenario) -> Meta:
-    """Return the metadata that an engine's runs of a scenario share; seed, times and packets are 0."""
+    """Return the metadata that all runs of a scenario on an engine share; seed, times and packets are 0."""
     from fullpipe.runs.schema import SCHEMA_VERSION  # imported here, as checking a scenario needs no tables
 
     known, who = _metas(scenario), identity(engine, scenario)

@@ -46,7 +46,8 @@ def made(engine: str) -> Path:
 
 
 def requirement(*paths: Path) -> Requirement:
-    """Check that only this user can write to files and folders of the cache, as their content is executed."""
+    """Check that only this user can write to files and folders of the cache, because their content is
+    executed."""
     for path in paths:
         closed = False  # whether other users cannot reach anything below
         for place in _from_the_root_to(path):
@@ -58,7 +59,7 @@ def requirement(*paths: Path) -> Requirement:
                 text = f"{place} belongs to another user, but its content is executed"
                 return Requirement("cache", False, text, "name a folder of your own in $FULLPIPE_CACHE")
             if status.st_mode & _OTHERS_WRITE and not closed:
-                text = f"{place} may be written by others, but its content is executed"
+                text = f"{place} is writable by other users, but its content is executed"
                 return Requirement("cache", False, text, f"if all files are yours: chmod -R go-w {_root()}")
             closed = closed or (stat.S_ISDIR(status.st_mode) and not status.st_mode & _OTHERS_PASS)
     return Requirement("cache", True, str(_root()))

@@ -1,4 +1,4 @@
-"""Features of a scenario that an engine lacks, and the places of refused values in the scenario."""
+"""Features of a scenario that an engine does not support, and the paths of refused values in the scenario."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ def lacking(
     engine: str,
     remedy: Remedy = lambda family, name: NATIVE,
 ) -> list[Problem]:
-    """Return a problem for every algorithm, workload, queue, medium, loss or impairment that is missing.
+    """Return a problem for every registry entry of a scenario that an engine does not support.
 
     Args:
         scenario: The scenario.
         network: The resolved scenario.
-        can: Capabilities of the engine. New entries of the registry are refused until they are listed here.
+        can: Capabilities of the engine. A new entry of the registry is refused until the capabilities list
+        it.
         engine: Name of the engine in messages.
         remedy: Remedy for a missing entry; by default, use the native engine.
     """
@@ -70,7 +71,7 @@ def _problem(
 
 
 def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str]]:
-    """Yield family, place and name of all registry entries in a scenario."""
+    """Yield the family, the path and the name of every registry entry in a scenario."""
     for medium in network.media:
         yield "media", medium.where, medium.kind
     for hop in network.hops:
@@ -101,7 +102,8 @@ _NAMES = fields_by_key(Tcp)
 
 
 def as_written(problem: Problem, scenario: Scenario) -> Problem:
-    """Return a problem with the path of its cause in the scenario."""
+    """Return a problem with the path that the user wrote in the scenario, such as the path of a host
+    profile."""
     path = problem.path.replace(".cca.params", ".cca")
     found = _OF_TCP.fullmatch(path)
     if not found or found[2] not in _NAMES:

@@ -15,7 +15,7 @@ from types import FrameType
 
 
 MAX_THREADS = 64
-"""Largest number of threads. Further threads would only wait for each other."""
+"""Largest number of threads. With more threads, threads would mostly wait for each other."""
 
 _threads: ContextVar[int] = ContextVar("threads", default=1)
 
@@ -37,7 +37,7 @@ def on_threads(count: int) -> Iterator[None]:
 
 
 def threads() -> int:
-    """Return the number of threads for runs started here."""
+    """Return the number of threads for runs that are started in this context."""
     return _threads.get()
 
 
@@ -48,9 +48,9 @@ def threads() -> int:
 def limited(limit_s: float | None) -> Iterator[None]:
     """Within this context, limit the real time of each call of this thread into an algorithm; None: no limit.
 
-    A longer call is ended by an exception, which becomes a `ControllerError` as any other exception does. If
-    the algorithm catches the exception, the exception is raised again. A call into C ends only after C code
-    returns to Python. The limit does not slow the algorithm down.
+    A longer call is ended by an exception, which becomes a `ControllerError` like any other exception. If the
+    algorithm catches the exception, it is raised again. A call of C code ends only after the C code has
+    returned to Python. The limit does not slow the algorithm down.
 
     Raises:
         ValueError: If the limit is not positive and finite.
@@ -69,7 +69,7 @@ def limited(limit_s: float | None) -> Iterator[None]:
 
 
 _SAMPLES = 10
-"""Samples per limit. A call can exceed the limit by one sampling interval."""
+"""Samples of the call stack during a time limit. A call can exceed the limit by one sampling interval."""
 _LONGEST_INTERVAL_S = 0.2
 
 
@@ -77,7 +77,7 @@ class Watch(threading.Thread):
     """A thread that periodically samples the call stack of another thread."""
 
     def __init__(self, watched: int, limit_s: float) -> None:
-        # imported here, as most runs have no limit
+        # imported here, because most runs have no limit
         from ctypes import c_ulong, py_object, pythonapi
 
         from fullpipe.algorithms.controller import Controller

@@ -22,7 +22,7 @@ from fullpipe.scenario.flent.families import flow_of
 
 @dataclass(frozen=True)
 class Totals:
-    """Values for the table of flows. None: not in the file."""
+    """Totals of a flow for the table of flows; None if the file does not contain a value."""
 
     start_s: float
     end_s: float
@@ -43,7 +43,8 @@ def totals_of(one: Series, timing: Timing) -> Totals:
 
 
 def _of_stream(one: Series, timing: Timing) -> Totals:
-    """Return the bytes and the time that netperf reports at the end, or the sum of the samples."""
+    """Return the totals of a stream: from the bytes and the time that netperf reports at its end, otherwise
+    from the samples."""
     start_s = one.first_s - timing.origin_s
     times_s = one.column("t", one.values)
     lasts_s = np.nan_to_num(one.column("dur", one.values), nan=timing.step_s)
@@ -67,7 +68,7 @@ def mss_of(one: Series) -> int | None:
 
 
 def _segments(one: Series, resent: int) -> int | None:
-    """Return the sent packets of a stream: full segments of all bytes, plus retransmissions."""
+    """Return the sent packets of a stream: all bytes divided by the MSS, plus retransmissions."""
     mss, sent_bytes = mss_of(one), number(one.meta.get("BYTES_SENT"))
     if mss is None or sent_bytes is None or sent_bytes < 0:
         return None
@@ -75,7 +76,8 @@ def _segments(one: Series, resent: int) -> int | None:
 
 
 def retransmissions(one: Series) -> int | None:
-    """Return the retransmitted packets, or None if the number is impossible: netperf could not read it."""
+    """Return the retransmitted packets, or None if the number is impossible, as when netperf could not read
+    it."""
     said = number(one.meta.get("TCP_RETRANSMIT"))
     sent = number(one.meta.get("BYTES_SENT"))
     if said is None or said < 0 or said != math.floor(said):
@@ -86,7 +88,8 @@ def retransmissions(one: Series) -> int | None:
 
 
 def _lost(one: Series) -> int | None:
-    """Return the number of packets without a reply before a later packet with a reply."""
+    """Return the number of lost packets: packets without a reply that are followed by a packet with a
+    reply."""
     if one.kind not in (*ECHOES, "call"):
         return None
     said = sum(bool(point.get("lost")) for point in one.points)
@@ -101,12 +104,13 @@ def _lost(one: Series) -> int | None:
 
 
 _FELL_BACK = {"dctcp-reno": "reno"}
-"""Fallbacks of algorithms that need ECN when it was not negotiated (Linux net/ipv4/tcp_dctcp.c)."""
+"""The algorithm that runs instead of one that needs ECN if ECN was not negotiated (Linux
+net/ipv4/tcp_dctcp.c)."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """Fullpipe's algorithms by the kernel names in a test."""
+    """Fullpipe's algorithms by the names that kernels use in a test."""
 
     bbr: str
     """Algorithm meant by "bbr", which is the kernel name of every version of BBR."""
@@ -127,14 +131,14 @@ class Names:
     def algorithm(self, series: Series) -> str | None:
         """Return the algorithm of a stream, or the kernel name if Fullpipe lacks the algorithm.
 
-        None if the file does not name an algorithm.
+        The result is None if the file does not name an algorithm.
         """
         return self.known(series.algorithm) or series.algorithm or None
 
 
 def names_of(document: Document, given: Mapping[str, str]) -> Names:
-    """Return the meanings of the names in a file. "bbr" is BBRv3 if the kernel's release contains "v3", as
-    the releases of Google's kernels do."""
+    """Return the algorithms for the names in a file. "bbr" means BBRv3 if the kernel's release contains "v3",
+    as the releases of Google's kernels do."""
     release = document.text("KERNEL_RELEASE")
     bbr = "bbr3" if "v3" in release.replace("-", "+").split("+") else "bbr1"
     return Names(bbr, given, text(document.table("SYSCTLS"), "net.ipv4.tcp_congestion_control"))
@@ -169,7 +173,7 @@ def _registered() -> dict[str, str]:
 
 
 _OF_DEVICES = ("mq", "noqueue")
-"""Root qdiscs of devices with several queues, above the actual disciplines."""
+"""Root qdiscs of devices with several queues; the actual queue disciplines are below them."""
 
 
 def links(series: Sequence[Series], timing: Timing) -> dict[str, pl.DataFrame]:

@@ -16,13 +16,14 @@ from fullpipe.errors import InputFileError, brief, shown
 MOST_BYTES = 64_000_000
 """Largest file, uncompressed."""
 MOST_VALUES = 2_000_000
-"""Most lists, tables and items of a file, as a byte of JSON text can take a hundred bytes in memory."""
+"""Largest total number of lists, tables and items of a file, because a byte of JSON text can take a hundred
+bytes in memory."""
 NEWEST = 4
 """Newest format version, which Flent 2 writes."""
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _LARGEST = 1e15
-"""Bound of all numbers of a test; times since 1970 are below 1e11 s."""
+"""Upper bound of the absolute value of all numbers of a test. Times since 1970 are below 1e11 s."""
 _NEEDED = ("t", "val", "dur")
 """Keys of a point that must be numbers if present."""
 
@@ -98,7 +99,7 @@ def read(path: Path) -> Document:
 
 
 class _WrongError(Exception):
-    """A mistake in a file."""
+    """A fault of a file; the text of the exception describes it."""
 
 
 def _unpacked(path: Path) -> bytes | bytearray:
@@ -132,7 +133,7 @@ def _parsed(data: bytes | bytearray) -> Any:
     try:
         return json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError):
-        raise _WrongError("is not JSON as Flent writes it") from None
+        raise _WrongError("is not valid JSON; Flent writes JSON") from None
 
 
 def _no_number(word: str) -> NoReturn:
@@ -198,7 +199,7 @@ def _points(name: str, points: Any) -> list[dict[str, Any]]:
 
 
 def _point(where: str, point: Any) -> dict[str, Any]:
-    """Return the numbers of a point, null for a missing number, and whether the packet was lost.
+    """Return the numbers of a point (None for a missing number), and whether its packet was lost.
 
     Text and tables that runners of Flent add are omitted.
     """
@@ -215,7 +216,7 @@ def _point(where: str, point: Any) -> dict[str, Any]:
         elif value is None and key != "t":
             found[key] = None
         elif key in _NEEDED:
-            raise _WrongError(f"{where}, {key}: {shown(value)} is no number")
+            raise _WrongError(f"{where}, {key}: {shown(value)} is not a number")
         elif isinstance(value, str) and number(value) is not None:
             found[key] = number(value)
     return found
@@ -224,7 +225,7 @@ def _point(where: str, point: Any) -> dict[str, Any]:
 def _number(where: str, value: Any) -> float:
     found = None if isinstance(value, str) else number(value)
     if found is None:
-        raise _WrongError(f"{where}: {shown(value)} is no number that a test could have")
+        raise _WrongError(f"{where}: {shown(value)} is not a valid number of a test")
     return found
 
 

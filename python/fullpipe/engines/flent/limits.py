@@ -1,4 +1,4 @@
-"""Limits of a measured path: rate, buffer, send memory, both directions."""
+"""Estimates of a measured path: the rate of its links, their buffers, and the memory of sending sockets."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,18 +11,19 @@ from fullpipe.engines.flent.document import text
 from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 
-# Estimation of a link's rate from the ceiling of the streams' rates: a rate that many windows have and hardly
-# any window exceeds.
+# Estimation of a link's rate from the ceiling of the streams' rates. A ceiling is a rate that many time
+# windows have and hardly any window exceeds.
 #
 # A link that is never idle within a window delivers its full rate, whatever the streams do. So the rates of
 # windows in which the link was busy differ by one packet at most, and hardly any window has a slightly higher
-# rate. If streams leave the link idle, rates vary: as many windows are just above any rate as just below it.
+# rate. If streams leave the link idle, the rates of windows vary: about as many windows are just above any
+# given rate as just below it.
 
 
 _PACKET_BITS = 1514 * 8
 _BUSY = 90
 """Percentile of the rates in windows. On a path of constant rate, most windows have the rate of a full link,
-and hardly any window exceeds that rate. On a path of changing rate, p90 is the rate in good times."""
+and hardly any window exceeds that rate. On a path of changing rate, p90 is near the highest rates."""
 _FINE_PACKETS = 200
 """Smallest number of packets in a window, so that one packet changes its rate by half a percent."""
 _LEAST_SHARE = 0.0025
@@ -32,7 +33,8 @@ _FEWEST = 20
 """Smallest number of disjoint windows at a ceiling."""
 _MOST_ABOVE = 1 / 3
 """Largest ratio of windows just above a ceiling to windows at the ceiling. Evenly distributed rates have a
-ratio of 3/2. If 30 windows are expected above, 6 or fewer occur once in millions of times (Poisson)."""
+ratio of 3/2: with 20 windows at a rate, 30 windows just above it are expected. The probability of 6 or fewer
+is then below one in a million (Poisson)."""
 
 _LEAST_OF_NEAR = 1 / 2
 """Smallest share of windows at a ceiling among the windows within four times the ceiling's width. Evenly
@@ -167,8 +169,8 @@ def send_memory_of(test: Test) -> SendMemory | None:
 def is_held_back(test: Test, one: Series, memory: SendMemory) -> bool:
     """Whether an upload was limited by the memory of its socket.
 
-    Such an upload uses a loss-based algorithm, had fewer than 10 retransmissions and a flat window, and had
-    at least half as many bytes in flight as the memory of its socket.
+    An upload that is limited in this way uses a loss-based algorithm, had fewer than 10 retransmissions and a
+    flat window, and had at least half as many bytes in flight as the memory of its socket.
     """
     events, goodput_bps = retransmissions(one), totals_of(one, test.timing).goodput_bps
     windows, rtts_ms = (one.column(key, one.sockets) for key in ("tcp_cwnd", "tcp_rtt"))
@@ -182,12 +184,12 @@ def is_held_back(test: Test, one: Series, memory: SendMemory) -> bool:
     return is_flat and under_way >= _LEAST_PAYLOAD * memory.most
 
 
-# Estimation of buffers from pings through both queues, with streams in both directions.
+# Estimation of buffers from pings that pass the queues of both directions, with streams in both directions.
 #
 # Streams in both directions compress each other's ACKs, so that the two queues fill alternately: while one
 # is full, the other is nearly empty (Zhang, Shenker and Clark 1991, "Observations on the dynamics of a
 # congestion control algorithm: the effects of two-way traffic"). So a ping at the time of a drop has waited
-# in one full buffer, not in two.
+# in only one full buffer.
 
 
 _FALLEN = 0.9
@@ -200,14 +202,14 @@ _RARE, _AT_LOSS = 95, 75
 def full_wait_s(test: Test) -> float | None:
     """Return the queueing delay of a full buffer, from pings through both queues; None without pings.
 
-    With at most two loss-based streams, or without uploads, the result is p95 of the pings after the first
-    loss. The two queues are then hardly ever full at once, except in slow start, when ACKs are not compressed
-    yet.
+    With at most two loss-based streams, or without uploads, the result is the p95 of the queueing delays of
+    pings after the first loss. The two queues are then hardly ever full at once, except in slow start, when
+    ACKs are not compressed yet.
 
     With more streams, both queues are full at times. A drop of an upload's window reveals a loss, and the
-    ping sent nearest to each loss gives a queueing delay. The result is p75 of these delays, as a window
-    sampled late gives a ping from a queue that has already drained. With fewer than 10 losses, the result is
-    the median of all pings while streams run.
+    ping sent nearest to each loss gives a queueing delay. The result is the p75 of these delays, because a
+    window that is sampled late selects a ping after the queue has drained. With fewer than 10 losses, the
+    result is the median queueing delay of all pings while streams run.
     """
     sent_s, rises_s, rtts_s = _pings(test)
     begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s
@@ -255,7 +257,7 @@ def _falls_s(test: Test, one: Series) -> Iterator[float]:
 
 
 def _nearest(sent_s: Floats, times_s: Floats) -> np.ndarray:
-    """Return the indices of the pings sent nearest to given times."""
+    """Return, for each of the given times, the index of the ping whose send time is nearest."""
     after = np.clip(np.searchsorted(sent_s, times_s), 1, max(sent_s.size - 1, 1))
     before = after - 1
     after = np.minimum(after, sent_s.size - 1)

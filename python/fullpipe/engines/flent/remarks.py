@@ -22,14 +22,14 @@ from fullpipe.errors import brief
 from fullpipe.runs.spans import together_bps
 
 _NAMED = 4
-"""Most flows that a remark names. It gives only the number of further flows."""
+"""Largest number of flows that a remark names; of further flows, it gives only the number."""
 _APART = 0.01
-"""Largest relative difference between a mean of sums and the goodput without a remark."""
+"""Relative difference between the mean of a sum and the goodput above which there is a remark."""
 _FAR_BELOW = 0.5
 """Ratio of TCP's RTT to the RTT of pings below which a proxy or NAT is assumed to terminate the connection.
 Without a proxy or NAT, TCP passes the same queues as a ping, so the ratio cannot be this small."""
 _LEAST_MS = 1.0
-"""Differences of RTTs up to this value are attributed to processing at hosts."""
+"""Differences between TCP's RTT and a ping's RTT up to this value are attributed to processing at hosts."""
 _HEADERS_BYTES = (40, 60)
 """Headers of IPv4 or IPv6 and TCP without options (RFC 9293, section 3.7.1). Timestamps add 12 B
 (RFC 7323)."""
@@ -68,8 +68,8 @@ def _sums(test: Test) -> Iterator[str]:
         if goodput and sums and abs(mean - goodput) > _APART * goodput:
             yield (
                 f'"{name}": its mean is {mean:.4g} Mbit/s, but the goodput is {goodput:.4g} Mbit/s (all bytes'
-                " over the time from the first start to the last end): the sum skips a stream at times at"
-                " which the stream has no value"
+                " over the time from the first start to the last end): whenever a stream has no value, the"
+                " sum leaves it out"
             )
 
 
@@ -80,7 +80,7 @@ def _fell_back(test: Test) -> Iterator[str]:
 
 
 def _servers_algorithm(test: Test) -> Iterator[str]:
-    """Remark on downloads, whose sender is the server, with its own algorithm."""
+    """Remark on downloads that use another algorithm than uploads, because the server sends them."""
     downloads = [one for one in test.streams if not one.is_upload]
     uploads = {one.algorithm for one in test.streams if one.is_upload and one.algorithm}
     own = uploads or {test.names.default}
@@ -168,7 +168,7 @@ def _no_number(test: Test) -> Iterator[str]:
         if one.meta.get("TCP_RETRANSMIT") is not None and retransmissions(one) is None
     ]
     if wrong:
-        yield f"{named(wrong)}: the value of TCP_RETRANSMIT is impossible, and is left out"
+        yield f"{named(wrong)}: the value of TCP_RETRANSMIT is impossible, so it is ignored"
 
 
 def _means_as_probes(test: Test) -> Iterator[str]:
@@ -183,10 +183,10 @@ def _means_as_probes(test: Test) -> Iterator[str]:
 
 
 def _names(test: Test) -> Iterator[str]:
-    """Remark on the assumed meanings of algorithm names."""
+    """Remark on names of algorithms that are ambiguous, unknown or missing."""
     called = {one.algorithm for one in test.streams}
     if "bbr" in called and "bbr" not in test.names.given:
-        release = test.document.text("KERNEL_RELEASE") or "not said"
+        release = test.document.text("KERNEL_RELEASE") or "unknown"
         yield f'kernels name all versions of BBR "bbr"; the release {release} has {test.names.bbr}'
     unknown = sorted(name for name in called if name and test.names.known(name) is None)
     if unknown:
@@ -207,7 +207,7 @@ def _interpolated(test: Test) -> Iterator[str]:
 def _left_out(test: Test) -> Iterator[str]:
     qdisc, known = discipline(test.document), queue_of(test.document)
     if qdisc and known is None:
-        yield f"{qdisc}: scenarios do not support this queue of the test host, and leave it out"
+        yield f"{qdisc}: scenarios do not support this queue of the test host, so the scenario leaves it out"
     if test.left:
         yield f"series that are not read: {named(test.left)}"
 

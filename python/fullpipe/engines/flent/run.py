@@ -18,15 +18,15 @@ from fullpipe.runs.meta import MEASURED
 ENGINE = "flent"
 FILE, NAMES = "file", "names"
 """Keys in the metadata of an imported run: the file, and the algorithms given for names in the file."""
-_SMOOTHED = "smoothed by the kernel, as ss shows it"
+_SMOOTHED = "smoothed by the kernel, from the output of ss"
 _OTHERWISE = {
     **{f"flows.rtt_{which}_s": _SMOOTHED for which in ("min", "mean", "p50", "p95", "p99")},
-    "flows.sent_packets": "the full segments that all bytes make, and retransmissions",
+    "flows.sent_packets": "computed: all bytes divided by the segment size, plus retransmissions",
 }
 
 
 def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
-    """Return a Flent file as a run of the engine `flent`, seed 1.
+    """Return the content of a Flent file as a run of the engine `flent` with seed 1.
 
     Args:
         path: A `.flent.gz` file, or an uncompressed one.
@@ -105,7 +105,7 @@ def _identity(document: Document, path: Path) -> EngineId:
 
 
 def _origin(path: Path, algorithms: Mapping[str, str]) -> dict[str, str | int | None]:
-    """Return the arguments with which the file can be read again."""
+    """Return the name of a file and the given algorithms, with which the file can be read again."""
     names = " ".join(f"{name}={algorithm}" for name, algorithm in sorted(algorithms.items()))
     return {FILE: brief(path.name), **({NAMES: brief(names)} if names else {})}
 

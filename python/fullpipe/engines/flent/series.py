@@ -42,9 +42,9 @@ class Series:
     host: str = ""
     """The host at the other end, or ""."""
     is_interpolated: bool = False
-    """Whether the points are Flent's interpolated values, as raw points are missing."""
+    """Whether the points are Flent's interpolated values, because the file has no raw points."""
     stalled: int = 0
-    """Samples of netperf's UDP_RR that were omitted, as their values are not RTTs."""
+    """Number of samples of netperf's UDP_RR that were omitted because their values are not RTTs."""
 
     def column(self, key: str, points: Sequence[Point] | None = None) -> Floats:
         """Return the value of a key at every point; NaN for points without the key."""
@@ -179,8 +179,8 @@ def _host(document: Document, name: str, kind: Kind) -> str:
     """Return the host at the other end of a series.
 
     In tests with several servers, the name of a series ends with the name of the server. In other tests, the
-    command has the host: netperf's after the last -H (the first -H is for the control connection), ping's at
-    the end. Without a command, the host is the only server of the test.
+    host is in the command: in netperf's command after the last -H (the first -H is for the control
+    connection), in ping's command at the end. Without a command, the host is the only server of the test.
     """
     named = [host for host in document.hosts if name.endswith(f" {host}")]
     if named:
@@ -213,7 +213,8 @@ def _answered(points: Sequence[Point]) -> Iterator[Point]:
 
 
 def _of_grid(document: Document, name: str, first_s: float) -> Iterator[Point]:
-    """Yield the values of Flent's grid. Times start at the first sample. Each value applies to one step."""
+    """Yield the values on Flent's time grid, which starts at the first sample. Each value is valid for one
+    step."""
     step_s = document.number("STEP_SIZE") or 0.2
     for x, value in zip(document.x_values, document.results[name], strict=True):
         if value is not None:
@@ -244,10 +245,10 @@ def _as_today(points: Sequence[Point], kind: Kind) -> Iterator[Point]:
 _DEFAULT_STEP_S = 0.2
 _LONGEST_S = 86_400.0
 _MOST_CELLS = 2_000_000
-"""Most samples of all flows together."""
+"""Largest total number of samples of all flows."""
 _LATE_S = 2.5
-"""A stream whose first sample differs less than this from the start of the test gets the start of the test:
-connections take time to open."""
+"""If the first sample of a stream differs from the start of the test by less than this, the stream starts
+with the test. The difference is the time that a connection takes to open."""
 
 
 @dataclass(frozen=True)
@@ -274,7 +275,8 @@ class Timing:
         return np.asarray(steps * self.step_s)
 
     def span_of(self, series: Series) -> tuple[float, float]:
-        """Return start and stop of a stream, in s: those of the test, unless the samples show other times."""
+        """Return start and stop of a stream, in s: the times of the test, unless the samples show other
+        times."""
         starts_s = series.first_s - self.origin_s
         begin_s = self.delay_s if abs(starts_s - self.delay_s) < _LATE_S else float(round(starts_s))
         last_s = float(series.values[-1]["t"]) - self.origin_s if series.values else begin_s
@@ -294,13 +296,13 @@ def timing_of(document: Document, series: Sequence[Series], where: object) -> Ti
     last_s = max(float(one.points[-1]["t"]) for one in series)
     span_s = last_s - origin_s
     if not 0 < span_s <= _LONGEST_S:
-        raise InputFileError(f"{where}: samples span {span_s:g} s; a test takes up to a day")
+        raise InputFileError(f"{where}: samples span {span_s:g} s; a test takes at most a day")
     step_s = document.number("STEP_SIZE") or _DEFAULT_STEP_S
     said_s = document.number("TOTAL_LENGTH") or span_s
     duration_s = said_s if 0.5 * span_s <= said_s <= 2 * span_s else float(math.ceil(span_s))
     if not 0 < step_s <= duration_s or duration_s / step_s * len(series) > _MOST_CELLS:
         many = f"{len(series)} series of {duration_s:g} s"
-        raise InputFileError(f"{where}: metadata.STEP_SIZE: {step_s:g} s is no step for {many}")
+        raise InputFileError(f"{where}: metadata.STEP_SIZE: {step_s:g} s is not a valid step for {many}")
     streams = [one for one in series if one.kind in RATES]
     length_s = document.number("LENGTH") or duration_s
     if not 0 < length_s <= duration_s:

@@ -1,4 +1,5 @@
-"""The twin of a test: a scenario whose path is derived from the data, with its guesses and unknowns."""
+"""The twin of a test: a scenario whose path is estimated from the data, with its guesses and unknown
+properties."""
 
 import math
 from collections import defaultdict
@@ -36,7 +37,8 @@ _WINDOW_RTTS = 4
 """Length of windows with streams in both directions, in units of the longest ping. Queued ACKs leave links
 idle at times, so windows are only long enough to repair a loss and deliver the data after the hole."""
 _FINE_SHARE = 0.005
-"""A ceiling further below the p90 of windows than this share of it is not used: one packet of a window."""
+"""A ceiling is not used if it is below the p90 of windows by more than this share of the p90. The share is
+about one packet of a window."""
 _FULL_SHARE = 0.05
 """Smallest queueing delay, as a share of the RTT, from which a queue counts as filled."""
 _PER_FLOW = "fq_codel"
@@ -60,11 +62,11 @@ class Direction:
 
     rate_bps: float
     window_s: float | None
-    """Length of the windows whose p90 the rate is; None if the rate is the ceiling of a busy link."""
+    """Length of the windows whose p90 is used as the rate; None if the rate is the ceiling of a busy link."""
     mean_bps: float
     """Mean rate while any stream ran, headers and the ACKs of the other direction included."""
     queue_s: float | None
-    """Longest queueing delay of probes; None if probes do not show the length of the queue."""
+    """Longest queueing delay of pings and probes; None if they do not show the length of the queue."""
     stands_for: str = ""
     """Placeholder for an unknown queue, or ""."""
 
@@ -244,10 +246,10 @@ def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
 
 
 def _rate_bps(test: Test, rates_bps: Floats) -> tuple[float, float | None]:
-    """Return the rate of a direction, and the length of the windows whose p90 it is.
+    """Return the rate of a direction, and the length of the windows whose p90 is used as the rate.
 
-    With streams in both directions, the rate is the ceiling if the rates have a ceiling. The length is then
-    None.
+    With streams in both directions, the result is the ceiling of the rates of windows if there is one; the
+    length is then None.
     """
     if not _is_both_ways(test):
         return busy_bps(rates_bps, test.timing.step_s, _WINDOW_S), _WINDOW_S
@@ -321,17 +323,21 @@ def _say_of_paths(test: Test, ways: Mapping[Way, Direction], guessed: list[str],
             guessed.append(
                 f"buffer, {way}: {of.queue_s * 1e3:.4g} ms, the queueing delay of a ping in the full buffer,"
                 " assumed to be drop-tail"
-                + ("" if is_full else "; larger if the buffer was never full, as losses are few")
+                + (
+                    ""
+                    if is_full
+                    else "; the buffer may be larger, because losses are too few to show that it was full"
+                )
             )
     if len(ways) == 1:
-        guessed.append("the other direction, in which nothing was tested, is assumed to be equal")
+        guessed.append("the other direction, in which no stream ran, is assumed to be equal")
 
 
 def _rate_line(way: Way, of: Direction) -> str:
     rate = f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which all streams"
     mean = f"mean {of.mean_bps / 1e6:.4g} Mbit/s"
     if of.window_s is None:
-        return f"{rate} together often reach and hardly ever exceed slightly ({mean})"
+        return f"{rate} together often reach and hardly ever exceed by a small amount ({mean})"
     return (
         f"{rate} together exceed in a tenth of all windows of {of.window_s:.0f} s ({mean}); too low if the"
         " streams never filled the path"

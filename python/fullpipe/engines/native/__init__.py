@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["NativeEngine"]
 
 
-# The native engine: the Rust simulator behind `fullpipe._native`.
+# The native engine, which calls the Rust simulator `fullpipe._native`.
 
 
 _SLOWER = Requirement(
@@ -42,7 +42,7 @@ _SLOWER = Requirement(
 )
 
 _plan = Remembered(plan_text, size=len)
-"""Cached texts of plans: creating one takes as long as a short run."""
+"""Cache of the texts of plans, because creating the text of a plan takes as long as a short run."""
 
 
 class NativeEngine:
@@ -50,7 +50,8 @@ class NativeEngine:
 
     name: ClassVar[str] = "native"
     not_measured: ClassVar[frozenset[str]] = frozenset()
-    """Columns that are not measured: none. This attribute avoids `capabilities`, whose imports are slow."""
+    """Columns that the engine does not measure. The set is empty. With this attribute, the slow imports of
+    `capabilities` are avoided."""
 
     def version(self) -> str:
         """Return the package version and a fingerprint of the simulator's sources."""
@@ -65,7 +66,8 @@ class NativeEngine:
         return _capabilities()
 
     def doctor(self) -> list[Requirement]:
-        """Return the compiled simulator as a requirement, and a note if it is not the release build."""
+        """Return the compiled simulator as a requirement, and a note if the simulator was not built in
+        `release`."""
         simulator = Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")
         return [simulator] if PROFILE == "release" else [simulator, _SLOWER]
 
@@ -102,7 +104,9 @@ class NativeEngine:
 
 @cache
 def _capabilities() -> Capabilities:
-    from fullpipe.scenario.model.routing import Policy  # imported here, as most scenarios have no controller
+    from fullpipe.scenario.model.routing import (
+        Policy,
+    )  # imported here, because most scenarios have no route controller
     from fullpipe.scenario.model.workloads import workload_models
 
     return Capabilities(
@@ -131,9 +135,11 @@ def _as_described(path: str, scenario: Scenario) -> str:
             return f"{relayed.where}{path[found.end() :]}"
         described = network.flows[number].flow
         place = next(i for i, flow in enumerate(scenario.flows) if flow is described)
-        return f"flows[{place}]{path[found.end() :]}"  # scenarios have no keys for routes
+        return f"flows[{place}]{path[found.end() :]}"  # without the route, as scenarios have no keys for it
     link = network.links[number]
-    written = not link.shapes and link.trace is None  # else the plan has other changes
+    written = (
+        not link.shapes and link.trace is None
+    )  # otherwise the changes in the plan differ from those in the scenario
     return link.where + (path[found.end() :] if written else "")
 
 
@@ -183,7 +189,7 @@ def _tell(progress: Progress | None, reached_ns: int) -> None:
 
 
 def simulation_of(scenario: Scenario, seed: int, *, samples: bool = False) -> Simulation:
-    """Return the simulation of a scenario. With `samples`, samples can be read before the run ends.
+    """Return the simulation of a scenario. If `samples` is true, samples can be read before the run ends.
 
     Raises:
         PlanError: If the plan is refused.

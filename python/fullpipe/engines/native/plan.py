@@ -29,7 +29,8 @@ _NEVER_FULL = DropTail.model_construct()
 
 
 def plan(scenario: Scenario) -> Plan:
-    """Return the plan of a scenario without a sweep, with every value except defaults of transports.
+    """Return the plan of a scenario without a sweep. The plan contains every value except default options of
+    TCP.
 
     Equal scenarios have equal plans.
     """
@@ -60,7 +61,8 @@ def around(scenario: Scenario, network: Network) -> Plan:
 
 
 def _route_controllers(scenario: Scenario, network: Network) -> Plan:
-    """Return the member `route_controllers`, or an empty plan without controllers."""
+    """Return the member `route_controllers` of a plan, or an empty dictionary if the scenario has no
+    controllers."""
     found = [
         {
             "every_ns": to_nanoseconds(controller.every_s),
@@ -96,7 +98,7 @@ def link_of(link: Link) -> Plan:
 
 
 def _loss(loss: Loss) -> Plan:
-    from fullpipe.scenario.model.link.losses import plan_of  # imported here, as most links have no loss
+    from fullpipe.scenario.model.link.losses import plan_of  # imported here, because most links have no loss
 
     return plan_of(loss)
 
@@ -193,8 +195,8 @@ def _workload(routed: RoutedFlow, hops: Sequence[Hop]) -> Plan | None:
 
 
 def _relayed(routed: RoutedFlow, number: int) -> Plan:
-    """Return the member `relayed` of a connection that forwards another connection's data, else an empty
-    plan."""
+    """Return the member `relayed` of a connection that forwards the data of another connection; an empty
+    dictionary for all other connections."""
     if routed.relayed is None:
         return {}
     return {"relayed": {"from": number - 1, "buffer_bytes": routed.relayed.buffer_bytes}}
@@ -222,9 +224,8 @@ def tcp_of(tcp: Tcp) -> Plan:
 
 
 # JSON text of a plan for the simulator, without values that equal the simulator's defaults.
-#
-# A plan of 100,000 flows is written flow by flow. Equal transports and equal links at hosts are encoded
-# once.
+# Flows are written one by one, because a plan can have 100,000 flows. Equal transports and equal access links
+# are encoded only once.
 
 
 ASSUMED: Mapping[str, Mapping[str, Any]] = {
@@ -264,8 +265,8 @@ def plan_text(scenario: Scenario) -> str:
 
 
 def _link_texts(network: Network) -> Iterator[str]:
-    """Yield every link. Links at hosts have only a rate, a delay and a queue. Many flows have equal links at
-    their hosts, which are encoded once."""
+    """Yield the text of every link. The access links of hosts have only a rate, a delay and a queue. Equal
+    access links of many flows are encoded only once."""
     at_hosts: dict[tuple[int | None, float, int], str] = {}
     for link in network.links:
         if link.host_stream is None:

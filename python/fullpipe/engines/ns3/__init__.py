@@ -40,7 +40,7 @@ from fullpipe.scenario import Scenario, catalogue
 __all__ = ["Ns3Engine", "Ns3Engine339", "Ns3Engine342", "Ns3Engine343"]
 
 
-# Running of the program in a child process that never outlives the run.
+# Execution of the program in a child process that ends with the run at the latest.
 
 
 _PULSE_S = 0.2
@@ -58,7 +58,7 @@ class Finished:
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """Create a temporary folder for one run. Folders left by killed processes are removed first."""
+    """Create a temporary folder for one run, after folders that killed processes left have been removed."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         owner = left.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():
@@ -70,7 +70,8 @@ def workplace() -> Iterator[Path]:
 def run(program: Path, program_input: str, folder: Path, progress: Progress | None) -> Finished:
     """Run the program on its input, with `folder` for its output.
 
-    The child process ends when this call ends, for any reason. The kernel kills it if this process dies.
+    The child process ends when this call ends for any reason. If this process dies, the kernel kills the
+    child process.
 
     Raises:
         EngineError: If the program fails, with the end of its error output.
@@ -122,7 +123,7 @@ def _times(process: subprocess.Popen[bytes]) -> Iterator[float]:
 
 def _last_words(text: str, status: int, reached_s: float) -> str:
     lines = [line for line in text.strip().splitlines() if "terminat" not in line]
-    words = " ".join(lines[-3:]) or f"its exit status is {status}, which often means that memory ran out"
+    words = " ".join(lines[-3:]) or f"the exit status is {status}, which often means that memory ran out"
     return f"ns-3 stopped at {reached_s:g} s of simulated time: {words}"
 
 
@@ -156,7 +157,7 @@ class Ns3Engine:
     own_options: ClassVar[frozenset[str]] = frozenset({"ns3"})
 
     def version(self) -> str:
-        """Return the release of the wheel, and fingerprints of the program and of our algorithms."""
+        """Return the release of the wheel, and fingerprints of the program and of Fullpipe's algorithms."""
         return f"{self.model_version()}+{build.fingerprint()}.{_native.ALGORITHMS}"
 
     def model_version(self) -> str:
@@ -178,7 +179,8 @@ class Ns3Engine:
         )
 
     def doctor(self) -> list[Requirement]:
-        """Return the requirements: Linux, the wheel, its owner and permissions, and a compiler."""
+        """Return the requirements: Linux, the wheel, safe owner and permissions of the cache, and a
+        compiler."""
         found, compiler = build.find(self.ns3), build.compiler()
         remedy = f"run: fullpipe engines install ns3{self._option()}"
         return [
@@ -193,7 +195,7 @@ class Ns3Engine:
             Requirement(
                 "C++ compiler",
                 compiler is not None,
-                compiler or "none is here",
+                compiler or "not found",
                 "install g++ (Debian: apt install g++), or set CXX",
             ),
         ]
@@ -238,7 +240,9 @@ class Ns3Engine:
             finished = run(program, program_input(scenario, seed), folder, progress)
             read = {name: _read(table, finished.folder) for name, table in TABLES.items()}
         sent = read["flows"].pop("all_sent_packets")
-        read["flows"]["cca"] = read["flows"]["cca"].replace("", None)  # flows of datagrams have no algorithm
+        read["flows"]["cca"] = read["flows"]["cca"].replace(
+            "", None
+        )  # flows of datagrams have no congestion control algorithm
         read["flows"]["dropped_packets"] = read["flows"]["lost_packets"]
         forwarded = read["links_summary"].pop("all_forwarded_packets")
         meta = origin(
@@ -282,8 +286,8 @@ def remarks(scenario: Scenario) -> Iterator[str]:
     """Yield remarks on parts of a scenario that ns-3's stack models differently."""
     for host in scenario.hosts or ():
         if host.nic:
-            text = "share its interface, but each has its own host in ns-3: no TCP small queues"
-            yield f"flows of {host.name} {text}"
+            text = "share its interface, but in ns-3 each has its own host, so TCP small queues do not"
+            yield f"flows of {host.name} {text} limit them"
     yield from cell_remarks(scenario)
 
 

@@ -1,4 +1,4 @@
-"""Installation of ns-3: its wheel, and the program built against it."""
+"""Installation of ns-3: its wheel, and the program that is compiled against the wheel."""
 
 import functools
 import hashlib
@@ -108,10 +108,13 @@ def _download(version: str, say: Say) -> Path:
         path.unlink()
     say(f"downloading the wheel ns3 {release} (70 MB)")
     machine = f"manylinux_2_28_{platform.machine()}"
-    # The wheel is for Python 3.11, but only its headers and libraries are used: any Python works.
+    # The wheel is for Python 3.11, but only its headers and libraries are used, so any version of Python
+    # works.
     wanted = ["--python-version=3.11", "--implementation=cp", "--abi=cp311", f"--platform={machine}"]
     command = ["download", f"ns3=={release}", "--no-deps", "--only-binary=:all:", "--quiet", *wanted]
-    with tempfile.TemporaryDirectory(dir=folder, prefix="pip-") as work:  # also removed if pip is killed
+    with tempfile.TemporaryDirectory(
+        dir=folder, prefix="pip-"
+    ) as work:  # this folder is also removed if pip is killed
         _pip([*command, f"--dest={folder}"], Path(work))
     come = next(folder.glob(f"ns3-{release}-*.whl"))
     if not _is_known(come, release):
@@ -140,15 +143,17 @@ def _pip(arguments: list[str], work: Path) -> None:
         return
     lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
     if any("No module named pip" in line for line in lines):
-        raise EngineError(f"{sys.executable} has no pip to download with; run: python -m ensurepip")
+        raise EngineError(f"{sys.executable} has no pip, which downloads ns-3; run: python -m ensurepip")
     why = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1] if lines else "")
     raise EngineError(
-        f"ns-3 cannot be downloaded: {why.removeprefix('ERROR: ')}; check the network, and run it again"
+        f"ns-3 cannot be downloaded: {why.removeprefix('ERROR: ')}; check the network, and run the same"
+        " command again"
     )
 
 
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpack to a temporary folder first, so that the final folder is complete or absent."""
+    """Unpack the wheel. A temporary folder is used first, so that the final folder is either complete or
+    absent."""
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="unpacking-") as made:
         try:
             with zipfile.ZipFile(archive) as wheel:
@@ -174,9 +179,9 @@ _OF_CELLS: Mapping[str, tuple[str, ...]] = {
     "lte": ("lte", "spectrum", "mobility", "propagation"),
     "wifi": ("wifi", "mobility", "propagation"),
 }
-"""ns-3 modules for scenarios with cells, by the kind of cell. Each kind has a program of its own, so that
-runs without cells need not compile and load the modules. The sources for a kind are in the folder with its
-name."""
+"""ns-3 modules for scenarios with cells, by the kind of cell. Each kind of cell has its own program, so that
+runs without cells need not compile and load these modules. The sources for a kind are in the folder with the
+name of the kind."""
 _HEADER = "fullpipe_congestion.h"
 _ONE_AT_A_TIME = Lock()
 
@@ -237,7 +242,8 @@ def _compile(wheel: Wheel, made: Path, kinds: Sequence[str]) -> None:
         raise EngineError("a C++ compiler is missing; install g++ (Debian: apt install g++), or set CXX")
     with tempfile.TemporaryDirectory(dir=made.parent, prefix="compiling-") as folder:
         (Path(folder) / _HEADER).write_text(_native.CONGESTION_HEADER)
-        # One translation unit: the headers of ns-3 take longer to compile than all our sources.
+        # All sources are one translation unit, because ns-3's headers take longer to compile than all our
+        # sources.
         unit = Path(folder) / "program.cc"
         unit.write_text("".join(f'#include "{file}"\n' for file in _sources("*.cc", kinds)))
         output = Path(folder) / "program.so"

@@ -1,4 +1,4 @@
-"""Wi-Fi and LTE cells as input of the ns-3 program."""
+"""Wi-Fi and LTE cells in the input of the ns-3 program, and checks of unsupported parts of cells."""
 
 from collections.abc import Iterator
 
@@ -19,11 +19,12 @@ from fullpipe.scenario.quantities import to_nanoseconds
 _HIGHEST_MCS = 28
 """Highest MCS, which ns-3 selects if there is no noise."""
 _FAIRNESS_SLOTS = 99
-"""Averaging window of ns-3's proportional fair scheduler, which is a constant."""
+"""Averaging window of ns-3's proportional fair scheduler, in slots; a constant in ns-3."""
 _MOST_USERS = 319
-"""Most users of a cell: one less than the subframes in the longest sounding period."""
+"""Largest number of users of a cell: one less than the number of subframes in the longest sounding period."""
 _GROUPS = {10: 1, 26: 2, 63: 3, 110: 4}
-"""Resource blocks per group, by the largest carrier in resource blocks (3GPP TS 36.213, table 7.1.6.1-1)."""
+"""Resource blocks per group, by the largest carrier (in resource blocks) with this group size (3GPP TS
+36.213, table 7.1.6.1-1)."""
 
 
 def lte_lines(cell: Lte) -> Iterator[str]:
@@ -58,7 +59,7 @@ def lte_problems(where: str, cell: Lte) -> Iterator[Problem]:
         "pattern": (cell.pattern != "FDD", 'ns-3 has no time division in LTE; write "FDD"'),
         "fairness_slots": (
             "fairness_slots" in cell.model_fields_set and cell.fairness_slots != _FAIRNESS_SLOTS,
-            f"ns-3 has {_FAIRNESS_SLOTS}; write this value, or leave the key out",
+            f"ns-3 averages over {_FAIRNESS_SLOTS} slots; write this value, or leave the key out",
         ),
         "processing": (cell.processing_s is not None, "ns-3 has a fixed processing time; leave the key out"),
         "background": (
@@ -74,7 +75,7 @@ def lte_problems(where: str, cell: Lte) -> Iterator[Problem]:
         if refused:
             yield Problem(f"{where}.{key}", why)
     for key in _said(cell.uplink, {"request_period_s", "grant_delay_s", "first_grant_bytes"}):
-        yield Problem(f"{where}.uplink.{key}", "ns-3 has fixed times of grants; leave this key out")
+        yield Problem(f"{where}.uplink.{key}", "ns-3 has fixed times and sizes of grants; leave this key out")
     yield from _queues(where, cell)
     yield from _users(where, cell)
 
@@ -95,7 +96,9 @@ def _users(where: str, cell: Lte) -> Iterator[Problem]:
     for i, user in enumerate(cell.stations):
         here = f"{where}.users[{i}]"
         if user.rate.mcs not in (None, _HIGHEST_MCS):
-            text = f"ns-3 chooses the MCS from reports of quality, {_HIGHEST_MCS} without noise; leave it out"
+            text = (
+                f"ns-3 chooses the MCS by channel reports ({_HIGHEST_MCS} without noise); leave the key out"
+            )
             yield Problem(f"{here}.rate.mcs", text)
         if user.handovers:
             yield Problem(f"{here}.handovers", f"the ns3 engine has no gaps; {NATIVE}")
@@ -111,7 +114,7 @@ def _users(where: str, cell: Lte) -> Iterator[Problem]:
 CONTROL_RATE_BPS = 24_000_000
 """Highest basic rate of ns-3's access points, which is the rate of control responses."""
 _CHOSEN = {"ideal": -1, "minstrel": -2}
-"""Codes of adaptive rate control, in place of an MCS."""
+"""Codes that select adaptive rate control instead of an MCS."""
 _NO_NOISE_DB = -1_000
 
 
@@ -144,17 +147,19 @@ def _laws(cell: Wifi) -> list[str]:
 def wifi_problems(where: str, cell: Wifi) -> Iterator[Problem]:
     """Yield unsupported parts of a Wi-Fi cell."""
     if cell.control_rate_bps != CONTROL_RATE_BPS:
-        yield Problem(f"{where}.control_rate", 'ns-3\'s stations answer at 24 Mbit/s; write "24 Mbit/s"')
+        yield Problem(
+            f"{where}.control_rate", 'in ns-3, control responses are sent at 24 Mbit/s; write "24 Mbit/s"'
+        )
     if len(_laws(cell)) > 1:
         yield Problem(
             f"{where}.stations",
-            'a cell in ns-3 has fixed rates, "ideal" or "minstrel" for all stations; write one of these',
+            'in ns-3, all stations of a cell have fixed rates, "ideal" or "minstrel"; write one for all',
         )
     for k, station in enumerate(cell.stations):
         if station.snr is not None and station.snr.spread_db:
             yield Problem(
                 f"{where}.stations[{k}].snr.spread",
-                "the ns3 engine has a constant ratio; leave this key out, or use --engine native",
+                f"the signal-to-noise ratio is constant in the ns3 engine; leave this key out, or {NATIVE}",
             )
 
 
@@ -203,16 +208,22 @@ def cell_remarks(scenario: Scenario) -> Iterator[str]:
     for cell in scenario.cells or ():
         in_turn = isinstance(cell, Lte) and cell.scheduler == "round_robin" and len(cell.stations) > 1
         if in_turn:
-            yield f"{cell.name} divides each slot among users; natively, each user has whole slots"
+            yield f"{cell.name}: ns-3 divides slots among users; the native engine gives a user whole slots"
         if isinstance(cell, Wifi) and not cell.release_each:
-            yield f"{cell.name} delivers packets of an aggregate one by one; natively, release_each = true"
+            yield (
+                f"{cell.name}: ns-3 delivers the packets of an aggregate one by one; on the native engine,"
+                " release_each = true has this effect"
+            )
         if isinstance(cell, Lte) and scheduled_blocks(cell) != cell.carrier[0]:
             blocks = scheduled_blocks(cell)
-            yield f"{cell.name} assigns groups of resource blocks; natively, resource_blocks = {blocks}"
+            yield (
+                f"{cell.name}: ns-3 assigns only whole groups of resource blocks; on the native engine,"
+                f" resource_blocks = {blocks} has this effect"
+            )
 
 
 def remedy(family: str, name: str) -> str:
     """Return the remedy for an entry of the registry that ns-3 lacks."""
     if (family, name) == ("media", "nr"):
-        return f"NR needs 5G-LENA, which ns-3's wheel lacks: build both from source, or {NATIVE}"
+        return f"NR needs 5G-LENA, which ns-3's wheel lacks: build ns-3 with 5G-LENA from source, or {NATIVE}"
     return NATIVE

@@ -35,7 +35,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 NEVER = 2**63 - 1
 NO_END = 2**64 - 1
 NO_LIMIT_BYTES = 2**29
-"""Size of a buffer that never limits a flow: 512 MiB, which fits into ns-3's window."""
+"""Size of a buffer that never limits a flow: 512 MiB, which fits into the window field of ns-3."""
 
 _SHAPES = {"uniform": 0, "normal": 1}
 """Codes of the distributions of jitter."""
@@ -251,11 +251,11 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             tcp.host not in (None, "ns3-like"),
             'ns-3 has its own kind of host; leave this key out, or write "ns3-like"',
         ),
-        "sack_compression": (tcp.sack_compression, "ns-3 merges no duplicate ACKs; write false"),
+        "sack_compression": (tcp.sack_compression, "ns-3 does not merge duplicate ACKs; write false"),
         "gro": (tcp.gro_s is not None, "ns-3 has no receive offload; leave this key out"),
         "max_burst": (tcp.max_burst_bytes > tcp.mss_bytes, 'ns-3 has no segmentation offload; write "off"'),
         "min_burst": ((tcp.min_burst or 1) > 1, "ns-3 has no segmentation offload; write 1"),
-        "pacing": (tcp.pacing == "fq", "ns-3 has no sch_fq; its own pacing is auto or always"),
+        "pacing": (tcp.pacing == "fq", 'ns-3 has no sch_fq; write "auto" or "always"'),
         "loss_detection": (tcp.loss_detection == "rack", 'ns-3 has no RACK; write "dupack"'),
         "tail_loss_probe": (tcp.tail_loss_probe is True, "ns-3 has no tail loss probes; write false"),
         "full_send_buffer": (
@@ -266,7 +266,7 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             tcp.idle_application == "app_limited",
             'in ns-3, an application that writes segments never limits the flow; write "network_limited"',
         ),
-        "prr": (tcp.prr == "rfc9937", 'ns-3 reduces the window in its own way; write "ns3"'),
+        "prr": (tcp.prr == "rfc9937", 'ns-3 has its own proportional rate reduction; write "ns3"'),
         "undo": (tcp.undo is True, "ns-3 never undoes a window reduction; write false"),
         "ecn": (tcp.ecn == "accecn", "ns-3 has no AccECN; write true or false"),
     }
@@ -276,7 +276,10 @@ def _transport(path: str, tcp: Tcp | None) -> Iterator[Problem]:
             yield Problem(f"{path}.{name}", message)
     for name in ("send_buffer", "receive_buffer"):
         if (getattr(tcp, f"{name}_bytes") or 0) > NO_LIMIT_BYTES:
-            yield Problem(f"{path}.{name}", "ns-3 has at most 512 MiB; leave the key out for no limit")
+            yield Problem(
+                f"{path}.{name}",
+                "buffers in ns-3 have at most 512 MiB; leave the key out for a buffer without limit",
+            )
 
 
 def _problems_of_flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator[Problem]:
@@ -295,7 +298,9 @@ def _problems_of_flow(path: str, flow: Flow, tcp: Tcp, options: Ns3) -> Iterator
     if theirs is not None:
         yield from _parameters(path, flow.cca.params, theirs)
     elif options.algorithms == "ns3-only":
-        yield Problem(f"{path}.cca", f'ns-3 has no {kind} of its own; write ns3.algorithms = "ns3" for ours')
+        yield Problem(
+            f"{path}.cca", f'ns-3 has no {kind} of its own; write ns3.algorithms = "ns3" to use Fullpipe\'s'
+        )
     if kind == "dctcp" and theirs is not None and not tcp.ecn:
         yield Problem(f"{path}.tcp.ecn", "ns-3's DCTCP always negotiates ECN; write ecn = true")
 

@@ -7,7 +7,7 @@ from typing import Any
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 
-# Congestion controls of ns-3 that correspond to Fullpipe's, with the parameters that ns-3 supports.
+# Congestion control algorithms of ns-3 that correspond to Fullpipe's, with the parameters that ns-3 supports.
 
 
 Value = Callable[[Any], str]
@@ -36,15 +36,15 @@ def _power(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Counterpart:
-    """A congestion control of ns-3: its type, and the attributes for Fullpipe's parameters."""
+    """A congestion control algorithm of ns-3: its type, and its attributes for Fullpipe's parameters."""
 
     type: str
     attributes: Mapping[str, tuple[str, Value]] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    """Our parameters for which ns-3 has a fixed value."""
+    """Fullpipe's parameters for which ns-3 has a fixed value."""
 
     def knows(self, key: str, value: Any) -> bool:
-        """Whether ns-3 supports one of our parameters with this value."""
+        """Whether ns-3 supports one of Fullpipe's parameters with this value."""
         return key in self.attributes or (key in self.fixed and self.fixed[key] == value)
 
 
@@ -117,16 +117,16 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
         },
     ),
 }
-"""ns-3's congestion controls by our names."""
+"""ns-3's congestion control algorithms by Fullpipe's names."""
 
 
 def counterpart(kind: str, ours: bool) -> Counterpart | None:
-    """Return ns-3's congestion control for an algorithm, or None if our implementation runs."""
+    """Return ns-3's congestion control algorithm for a name, or None if Fullpipe's implementation is used."""
     return None if ours else COUNTERPARTS.get(kind)
 
 
 def attributes(chosen: Counterpart, params: Mapping[str, Any]) -> dict[str, str]:
-    """Convert our parameters to attributes of ns-3. Unsupported parameters are omitted."""
+    """Convert Fullpipe's parameters to attributes of ns-3. Unsupported parameters are omitted."""
     known = ((chosen.attributes[key], value) for key, value in params.items() if key in chosen.attributes)
     return {name: write(value) for (name, write), value in known}
 
@@ -149,11 +149,12 @@ class Ns3Queue:
 
 
 class NoCounterpartError(ValueError):
-    """ns-3 has no equivalent queue discipline. The message names the parameter."""
+    """Error if ns-3 has no equivalent of a queue discipline or of one of its parameters."""
 
 
 def ns3_queue(queue: DropTail | Discipline | None) -> Ns3Queue:
-    """Return ns-3's equivalent of a queue. Its limits do not count the packet in transmission.
+    """Return ns-3's equivalent of a queue. The limits of the returned queue exclude the packet in
+    transmission.
 
     Raises:
         NoCounterpartError: If ns-3 has no such queue, or a parameter has no equivalent.
@@ -173,10 +174,12 @@ def ns3_queue(queue: DropTail | Discipline | None) -> Ns3Queue:
 
 def _limit(packets: int | None, size: int | None) -> str:
     if packets is not None and size is not None:
-        raise NoCounterpartError("ns-3 limits packets or bytes, not both; leave one of the two out")
+        raise NoCounterpartError(
+            "a queue in ns-3 has a limit in packets or in bytes; leave out one of the two"
+        )
     if size is not None:
         if size > _MAX_BYTES:
-            raise NoCounterpartError("ns-3 counts at most 4 GiB; limit packets instead")
+            raise NoCounterpartError("a limit in ns-3 is at most 4 GiB; give a limit in packets instead")
         return f"{size}B"
     return _NO_LIMIT if packets is None or packets > _MAX_BYTES else f"{packets}p"
 
@@ -252,8 +255,8 @@ def _red(params: Params) -> Ns3Queue:
 
 
 def red_weight(least: int, burst: int, packet: int) -> float:
-    """Return the largest weight, a power of 1/2, with which the average stays below `least` during a burst of
-    this many packets into an empty queue."""
+    """Return the largest weight (a power of 1/2) with which the average queue length stays below `least`
+    bytes while `burst` packets arrive at an empty queue."""
     needed = burst + 1 - least / packet
     weights = (0.5**shift for shift in range(1, 32))
     return next((w for w in weights if (1 - (1 - w) ** burst) / w >= needed), 0.5**31)
@@ -279,7 +282,7 @@ MAKERS: Mapping[str, Callable[[Params], Ns3Queue]] = {
     "pie": _pie,
     "fq_pie": _fq_pie,
 }
-"""Functions that make ns-3's queues, by our names, except for drop_tail."""
+"""Functions that make ns-3's queues, by Fullpipe's names. `ns3_queue` makes drop_tail itself."""
 QUEUES = frozenset({"drop_tail", *MAKERS})
 
 UNKNOWN: Mapping[str, frozenset[str]] = {

@@ -23,8 +23,8 @@ def main(parent: str, program: str, program_input: str, folder: str, algorithms:
 
 
 def _opened(program: str) -> ctypes.CDLL:
-    """Load the program with lazy binding, as the wheel's LTE library refers to GTK functions, which the wheel
-    lacks and the program never calls."""
+    """Load the program with lazy binding, because the wheel's LTE library refers to GTK functions. The wheel
+    lacks these functions, and the program never calls them."""
     system = ctypes.CDLL(None)
     system.dlopen.restype, system.dlerror.restype = ctypes.c_void_p, ctypes.c_char_p
     handle = system.dlopen(program.encode(), os.RTLD_LAZY)

@@ -2,8 +2,8 @@
 
 Formats: draft-ietf-opsawg-pcap (either byte order, microseconds or nanoseconds) and draft-ietf-opsawg-pcapng
 (sections of either byte order, several interfaces, any resolution). A file is read in pieces, and only the
-beginning of each packet, so that memory does not depend on claimed lengths. A gzip file is decompressed
-(`pieces`).
+beginning of each packet, so that memory does not depend on the lengths that the file claims. The module
+`pieces` decompresses gzip files.
 """
 
 import struct
@@ -25,7 +25,8 @@ MOST_INTERFACES = 4_096
 _LONGEST_PACKET = 1 << 24
 """Longest packet. A larger length means damage."""
 _LONGEST_SHORT_BLOCK = 1 << 16
-"""Bytes of a section header or an interface description that are read. Only comments make a block longer."""
+"""Number of bytes of a section header or an interface description that are read. Only comments make such a
+block longer."""
 _LAST_SECOND = 1 << 33
 _PCAP = {
     b"\xd4\xc3\xb2\xa1": ("<", 1_000),
@@ -131,7 +132,8 @@ class _Found:
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, int, int, int, int, int]] = []
-        """Rows of position, captured bytes, bytes on the wire, high and low half of the time, interface."""
+        """One row per record: position, captured bytes, bytes on the wire, high and low half of the time,
+        interface."""
         self.headers: list[int] = []
         """Positions of records that are decoded later, all at once."""
 
@@ -149,7 +151,7 @@ class _Format:
     begin = 0
     """Offset of the first record in the file."""
     where_cut = "behind"
-    """Word for the place of the cut in a message: "behind" or "within" the last packet."""
+    """Word in messages for the place at which a file is cut: "behind" or "within" the last packet."""
 
     def __init__(self, records: Records, pieces: Pieces) -> None:
         self._records, self._pieces = records, pieces
@@ -170,7 +172,7 @@ class _Format:
             self._cut(f"{self.where_cut} packet {self._records.count:,}")
 
     def _cut(self, where: str) -> None:
-        """Note that the file ends too early."""
+        """Record in `damage` that the file ends too early."""
         self._records.damage = self._pieces.damage or f"it is cut {where}"
 
     def _scan(self, found: _Found) -> int:

@@ -12,9 +12,10 @@ from fullpipe.engines.pcap.headers import Left, Segments, decode
 from fullpipe.errors import InputFileError, brief
 
 MOST_SEGMENTS = 1_100_000
-"""Most segments that are read of a file. With the limit in `window`, memory stays under 700 MB."""
+"""Largest number of segments that are read from a file. Together with the limit in `window`, it limits memory
+to 700 MB."""
 LONGEST_S = 86_400.0
-"""Longest total time in which connections of a capture are open."""
+"""Longest total time in which any connection of a capture is open."""
 _BETWEEN_NS = 1_000_000_000
 """Longest time without an open connection in captures of more than a day; longer times are shortened."""
 _SET_BACK_NS = 1_000_000_000
@@ -37,7 +38,7 @@ class Capture:
     packets: int
     """Packets in the file, of any kind."""
     segments: int
-    """TCP segments among them."""
+    """TCP segments in the file."""
     interfaces: list[Interface]
     left: Left
     """Numbers of unused packets by reason."""
@@ -46,7 +47,8 @@ class Capture:
     set_back_s: Floats
     """Every amount by which the clock was set back. Later times are shifted so that time continues."""
     left_out_s: float
-    """Total time that was removed from pauses without an open connection, in captures of more than a day."""
+    """Total time that was removed from pauses (times without an open connection), in captures of more than a
+    day."""
 
 
 def read(path: Path) -> Capture:
@@ -106,7 +108,9 @@ def segments_of(path: Path, most: int = MOST_SEGMENTS) -> tuple[Segments | None,
             parts.append(part)
             count += part.seq.size
         if count >= most:
-            records.damage = f"it has more than {most:,} TCP segments; only the first {most:,} are read"
+            records.damage = (
+                f"it has more than {most:,} TCP segments; only the first {most:,} segments are read"
+            )
             break
     return _joined(parts) if parts else None, records, left
 
@@ -130,7 +134,8 @@ def _nothing(records: Records, left: Left) -> str:
 
 
 def _joined(parts: list[Segments]) -> Segments:
-    """Concatenate segments. The parts are emptied, so that memory holds the segments only once."""
+    """Concatenate parts of the segments. The parts are emptied meanwhile, so that no segment is in memory
+    twice."""
     begins = np.cumsum([0, *(part.seq.size for part in parts)])
     for part, begin in zip(parts, begins, strict=False):
         part.sack_row += begin
@@ -171,11 +176,11 @@ def _close_up(segments: Segments) -> float:
 
 
 def _cut(path: Path, began_ns: int) -> str:
-    """Return the remedy for a capture that is too long: the command that extracts a day (editcap(1))."""
+    """Return the remedy for a capture that is too long: the command of editcap(1) that extracts one day."""
     begin = datetime.fromtimestamp(began_ns // 10**9, UTC).astimezone()  # editcap takes local times
     first, last = (f"{time:%Y-%m-%d %H:%M:%S}" for time in (begin, begin + timedelta(seconds=LONGEST_S)))
     return (
-        "connections are open for more than a day of this time, the maximum; cut the capture, as in"
+        "connections are open for more than a day of this time, which is the maximum; cut the capture, as in"
         f' editcap -A "{first}" -B "{last}" {brief(path.name)} part.pcapng'
     )
 

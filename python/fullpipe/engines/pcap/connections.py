@@ -15,7 +15,8 @@ Floats = npt.NDArray[np.float64]
 NO_ACK = -(1 << 62)
 """Value of a missing acknowledgement."""
 MOST_CONNECTIONS = 256
-"""Only this many connections are read, those with the most payload. Further connections are only counted."""
+"""Largest number of connections that are read: the connections with the most payload. All other connections
+are only counted."""
 _MAPPED_HIGH = 0xFFFF << 32
 _End = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint16]]
 """Upper and lower half of the address, and the port, of each segment."""
@@ -39,7 +40,7 @@ class Sent:
     """Cumulative acknowledgement, as a `seq` of the other end; NO_ACK without one."""
     flags: npt.NDArray[np.uint16]
     window_bytes: Ints
-    """Receive window; -1 if it is unknown, as the handshake with its scale was not captured."""
+    """Receive window; -1 if it is unknown because the handshake with the window scale was not captured."""
     ecn: npt.NDArray[np.uint8]
     """ECN bits of the IP header: 0 not ECT, 1 ECT(1), 2 ECT(0), 3 CE."""
     wire_bytes: Ints
@@ -66,7 +67,7 @@ class Sent:
 
     @property
     def payload_bytes(self) -> int:
-        """Total payload, retransmissions included."""
+        """Total payload in bytes, retransmissions included."""
         return int(self.payload.sum())
 
 
@@ -81,12 +82,14 @@ class Connection:
     """Segments from each end, in the order of `ends`."""
     interface: int
     views: int = 1
-    """Number of interfaces that captured the connection. `sent` is from one of them: an interface with both
-    directions before others, then with the most data segments, then with the earliest data."""
+    """Number of interfaces that captured the connection. `sent` is from one of these interfaces: interfaces
+    with both directions are preferred, then the one with the most data segments, then the one with the
+    earliest data."""
     twice: int = 0
-    """Copies of packets that were captured twice. The copies are omitted from `sent`."""
+    """Number of packets that were captured twice. `sent` has only the first copy of such a packet."""
     number: int = 1
-    """Position among the connections between the same ends, in the order of time, from 1."""
+    """Position of this connection among all connections between the same two ends, in the order of time, from
+    1."""
     far: "Connection | None" = None
     """The connection on the other interface that captured the data last; None if no other interface captured
     both directions."""
@@ -103,7 +106,7 @@ class Connections:
 def connections_of(segments: Segments) -> Connections:
     """Return the connections in segments that are in the order of time.
 
-    A pair of ends has several connections if it opens a connection again with another sequence number.
+    A pair of ends has several connections if it opens a new connection with another sequence number.
     """
     keys = keys_of(segments)
     payload = np.bincount(keys, weights=segments.payload)
@@ -160,7 +163,7 @@ def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
 
 
 _MOST_ANEW = 16
-"""Only this many connections of a pair of ends are read, those with the most payload."""
+"""Largest number of connections of a pair of ends that are read: those with the most payload."""
 
 
 def _best_view(segments: Segments, rows: Ints, sack_begins: Ints) -> Connection:
@@ -333,7 +336,8 @@ def _sent(
 
 
 def _is_scaled(sent: Sequence[Sent]) -> bool | None:
-    """Whether windows are scaled: if both SYNs have the option (RFC 7323, section 2.2); None if unknown."""
+    """Whether windows are scaled, which is the case if both SYNs have the option (RFC 7323, section 2.2);
+    None if unknown."""
     opened = [one for one in sent if one.sack_permitted is not None]
     if any(one.scale is None for one in opened):
         return False

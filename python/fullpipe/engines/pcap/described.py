@@ -1,4 +1,4 @@
-"""Description of a capture, with remarks on what it cannot say."""
+"""Description of a capture: its scenario, one-way delays, and remarks on findings and missing values."""
 
 import math
 import re
@@ -25,7 +25,7 @@ from fullpipe.scenario.model.tcp import MOST_MSS_BYTES
 
 
 ALL = "all"
-"""Name that means every flow when algorithms are given."""
+"""Name that stands for all flows in the option that gives algorithms."""
 _MOST_STEPS = 1_000
 _LEAST_STEP_S = 1e-3
 
@@ -38,7 +38,7 @@ def step_s(duration_s: float) -> float:
 
 
 def grid_s(duration_s: float) -> Floats:
-    """Return the ends of the steps. The last one is not before the last packet."""
+    """Return the ends of the sampling steps. The last step does not end before the last packet."""
     step = step_s(duration_s)
     steps = max(math.ceil(duration_s / step - 1e-9), 1)
     return np.asarray(np.arange(1, steps + 1, dtype=np.float64) * step)
@@ -87,7 +87,8 @@ def scenario_of(
 
 
 def _name(path: Path) -> str:
-    """Return the name of a file with the characters that a scenario's name can have."""
+    """Return a file name as a name of a scenario, with a hyphen for every character that such names cannot
+    have."""
     return re.sub(r"[^\w.+ -]", "-", Path(path.name.removesuffix(".gz")).stem)[:100] or "capture"
 
 
@@ -104,7 +105,7 @@ _SAME = ("number", "stamp", "identity")
 
 @dataclass(frozen=True)
 class OneWay:
-    """Delays of packets that are in both captures exactly once, in s."""
+    """Delays, in s, of the packets that occur exactly once in each of the two captures."""
 
     there_s: Floats
     """Delays of data to the receiver, shape (n,)."""
@@ -113,8 +114,8 @@ class OneWay:
 
     @property
     def early_s(self) -> float:
-        """Longest time by which a packet seems to arrive before it was sent, as the clocks of the captures
-        differ; 0 if no packet does."""
+        """Longest time by which a packet seems to arrive before it was sent, because the clocks of the
+        captures differ; 0 if no packet seems to."""
         return max(0.0, -float(np.concatenate([self.there_s, self.back_s]).min()))
 
 
@@ -158,11 +159,12 @@ def _delays_s(sent: pl.DataFrame, came: pl.DataFrame) -> Floats:
     return (both["time_s_came"] - both["time_s"]).round(9).to_numpy()
 
 
-# Remarks on a capture, one line each: facts on its flows that the tables lack, and missing values.
+# Remarks on a capture, one line each: facts about its flows that the tables do not contain, and missing
+# values.
 
 
 _DESCRIBED = 8
-"""Number of flows with a remark each."""
+"""Largest number of flows that get a remark."""
 
 
 def remarks_of(capture: Capture, flows: Sequence[Flow], left_out: int) -> tuple[str, ...]:
@@ -238,7 +240,8 @@ def _negotiated(flow: Flow) -> Iterator[str]:
 
 
 def mss_told(flow: Flow) -> str:
-    """Return the text on the MSS: its value, whether it is a guess, and the cap of scenarios."""
+    """Return a text about the MSS: its value, whether it is a guess, and the maximum of scenarios if that is
+    smaller."""
     guess = ", a guess from the sizes of packets" if flow.is_mss_guess else ""
     most = MOST_MSS_BYTES
     capped = f", in the scenario {most:,} B, the maximum" if flow.mss > most else ""
@@ -329,14 +332,14 @@ def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator
     yield "the path is unknown: its rate and delay are placeholders; `fullpipe twin` estimates them"
 
 
-# Pauses of flows. A path does not show its rate while no flow sends.
+# Detection of pauses, in which no flow sends and the rate of the path is not visible.
 
 
 def is_running(arrived: Floats, step_s: float, longest_rtt_s: float) -> npt.NDArray[np.bool_]:
     """Whether flows were running in each of consecutive steps, shape (n,).
 
     A sender with data in flight gets an ACK within an RTT, and the data that this ACK releases arrive within
-    another RTT. So a time without arrivals counts as running for its first RTT only.
+    another RTT. So only the first RTT of a time without arrivals counts as running.
 
     Args:
         arrived: Amount that arrived in each step, shape (n,).

@@ -21,7 +21,8 @@ from fullpipe.engines.pcap.window import (
 )
 
 LEAST_SEGMENTS = 10
-"""Smallest number of segments in a direction that counts as a flow: an initial window (RFC 6928)."""
+"""A direction of a connection with at least this number of segments counts as a flow. The number is that of
+an initial window (RFC 6928)."""
 
 
 @dataclass(frozen=True)
@@ -29,20 +30,22 @@ class Retransmissions:
     """Retransmissions per segment with payload, shape (n,) each."""
 
     bytes: Ints
-    """Retransmitted bytes of the segment, captured before or inferred."""
+    """Retransmitted bytes of the segment: bytes that were captured before, or that fill a hole after a
+    loss."""
     packets: Ints
-    """Full segments in these bytes. A captured super-packet counts as several."""
+    """Number of full segments in the retransmitted bytes. A captured super-packet counts as several
+    segments."""
     is_late: npt.NDArray[np.bool_]
-    """Whether the segment fills a hole because it was overtaken, not retransmitted."""
+    """Whether the segment fills a hole because later segments overtook it."""
     is_doubtful: npt.NDArray[np.bool_]
-    """Whether the segment fills a hole and was retransmitted or overtaken, without evidence; see `holes`."""
+    """Whether the segment fills a hole, and it is unknown if it was retransmitted or overtaken."""
     is_spurious: npt.NDArray[np.bool_]
     """Whether the segment is a spurious retransmission, proved by a DSACK (RFC 3708) or by the echo of an
     older timestamp (RFC 3522)."""
 
     @property
     def total(self) -> int | None:
-        """Retransmitted packets, or None if the number is unknown."""
+        """Total number of retransmitted packets, or None if it is unknown."""
         return None if self.is_doubtful.any() else int(self.packets.sum())
 
 
@@ -58,7 +61,7 @@ class Flow:
 
     @property
     def is_mss_guess(self) -> bool:
-        """Whether `mss` is a guess, as the handshake was not captured."""
+        """Whether `mss` is a guess because the handshake was not captured."""
         return announced_mss(self.connection) is None
 
     @property
@@ -99,8 +102,8 @@ class Flow:
 
     @cached_property
     def packets(self) -> Ints:
-        """Full segments in each segment with payload, shape (n,). A super-packet, which the sender's offload
-        splits or the receiver's offload merged, has several."""
+        """Number of full segments in each captured segment with payload, shape (n,). A super-packet (before
+        the sender's offload splits it, or after the receiver's offload has merged it) has several."""
         return -(-self.data.payload[self.rows] // self.mss)
 
     @cached_property
@@ -129,7 +132,7 @@ class Flow:
     @cached_property
     def answers_s(self) -> tuple[Floats, Floats, Floats]:
         """RTT samples between the point of capture and the receiver: the capture time of the ACK, and the
-        RTTs of the oldest and the newest segment that it reports.
+        RTTs of the oldest and the newest segment that this ACK acknowledges.
 
         An ACK of retransmitted data gives no sample (Karn's rule, RFC 6298, section 3).
         """
@@ -154,7 +157,7 @@ class Flow:
     @cached_property
     def echoed_s(self) -> tuple[Floats, Floats]:
         """RTT samples from timestamps: the capture time of the ACK, and the time since the first segment with
-        the echoed timestamp (RFC 7323, section 4.1). ACKs of retransmissions give samples, too."""
+        the echoed timestamp (RFC 7323, section 4.1). ACKs of retransmitted data also give such samples."""
         data, acks = self.data, self.acks
         stamped = self.rows[data.ts_val[self.rows] != NONE]
         values, first = np.unique(data.ts_val[stamped], return_index=True)
@@ -178,9 +181,9 @@ class Flow:
     def to_sender_s(self) -> Floats:
         """RTT between the point of capture and the sender at each segment of the receiver, shape (m,).
 
-        The value is 0 if the capture was taken at the sender. Otherwise it follows the echoes of timestamps,
-        if there are any, as a queue on this part of the path can change the RTT. Echoes of an idle sender are
-        only upper bounds.
+        The value is 0 if the capture was taken at the sender. Otherwise it is computed from the echoes of
+        timestamps, if the segments have timestamps, because a queue on this part of the path can change the
+        RTT. Echoes of an idle sender give only upper bounds.
         """
         acks, side = self.acks, self.side
         if side.name in ("sender", "unknown") or not acks.time_s.size:
@@ -200,10 +203,10 @@ class Flow:
 
     @cached_property
     def rtts_s(self) -> tuple[Floats, Floats]:
-        """Times and RTTs of the oldest segment that each ACK reports, as TCP measures them.
+        """Times and RTT samples by TCP's rule: the RTT of the oldest segment that each ACK acknowledges.
 
-        ACKs from which Karn's rule forbids a sample give one by their timestamps. Empty if the RTT to the
-        sender is unknown.
+        If Karn's rule forbids a sample of an ACK, the timestamp of the ACK gives the sample. The result is
+        empty if the RTT to the sender is unknown.
         """
         if self.side.is_idle:
             return np.array([]), np.array([])
@@ -217,7 +220,8 @@ class Flow:
 
     @cached_property
     def newest_rtts_s(self) -> tuple[Floats, Floats]:
-        """Times and RTTs of the newest segment that each ACK reports, without the delay of delayed ACKs."""
+        """Times and RTTs of the newest segment that each ACK acknowledges, which exclude the delay of delayed
+        ACKs."""
         if self.side.is_idle:
             return np.array([]), np.array([])
         seen_s, _, newest_s = self.answers_s
@@ -225,7 +229,7 @@ class Flow:
 
     @cached_property
     def least_rtt_s(self) -> float | None:
-        """The smallest RTT in `newest_rtts_s` and of the handshake, or None without any."""
+        """The smallest of the RTTs in `newest_rtts_s` and the RTT of the handshake; None without any RTT."""
         handshake = [] if self.side.handshake_s is None else [self.side.handshake_s]
         return min([*self.newest_rtts_s[1].tolist(), *handshake], default=None)
 
@@ -272,8 +276,8 @@ class Flow:
 
     @cached_property
     def overtaking(self) -> Ints:
-        """First segment that reaches beyond each segment, shape (n,): an earlier segment if the segment was
-        overtaken, otherwise a later segment."""
+        """First captured segment that ends above the end of each segment, shape (n,): an earlier segment if
+        the segment was overtaken, otherwise a later segment."""
         ends = self.data.seq[self.rows] + self.data.payload[self.rows]
         beyond = np.searchsorted(np.maximum.accumulate(ends), ends, side="right")
         return np.minimum(beyond, self.rows.size - 1)
@@ -285,14 +289,17 @@ class Flow:
         return found
 
     def _echoed_older(self, cells: Cells) -> Ints:
-        """Return the retransmissions of bytes whose ACK echoes an older timestamp.
+        """Return the spurious retransmissions: the ACK of their bytes echoes a timestamp from before the
+        retransmission.
 
-        An ACK echoes the segment that starts at the previous ACK, however many segments it reports
+        An ACK of several segments echoes the timestamp of the first of them, which starts at the previous ACK
         (RFC 7323, section 4.3).
         """
         acks, acked = self.acks, cells.acked
         echoes = np.concatenate([[True], acked[1:] > acked[:-1]]) & (acked < acks.time_s.size)
-        by_ack = echoes & (acked <= cells.sacked)  # a selective report echoes the segment before the hole
+        by_ack = echoes & (
+            acked <= cells.sacked
+        )  # an ACK with SACK blocks echoes the timestamp of the segment before the hole
         again = np.flatnonzero((cells.nth > 0) & by_ack[cells.cell])
         ack, segment = acked[cells.cell[again]], cells.segment[again]
         stamp, echo = self.data.ts_val[self.rows[segment]], acks.ts_ecr[ack]
@@ -314,13 +321,14 @@ class Flow:
 
     @cached_property
     def duplicates(self) -> Ints:
-        """DSACKs as rows of the ACK's index, the first byte, and the byte after the last, shape (k, 3)."""
+        """DSACKs, one per row: index of the ACK, first byte, and byte after the last byte, shape (k, 3)."""
         acks, chosen = self.acks, is_duplicate(self.acks)
         return np.column_stack([acks.sack_row[chosen], acks.sack_left[chosen], acks.sack_right[chosen]])
 
     @cached_property
     def delivered(self) -> tuple[Floats, Ints]:
-        """Times and bytes delivered in order: from ACKs or, without ACKs, from captured data up to a hole."""
+        """Times, and bytes delivered in order up to these times: from ACKs or, without ACKs, from captured
+        data up to the first hole."""
         if self.has_acks:
             valid = self.highest != NO_ACK
             front = np.maximum(self.highest[valid], 0)
@@ -337,7 +345,8 @@ class Flow:
 
     @cached_property
     def span_s(self) -> tuple[float, float]:
-        """Start and end: the first SYN or payload, and the last ACK of data or, without ACKs, payload."""
+        """Start and end of the flow. The start is the first SYN or payload, and the end is the last ACK of
+        new data or, without ACKs, the last payload."""
         data, acks = self.data, self.acks
         times = [*data.time_s[:1], *acks.time_s[:1]]
         begin_s = float(data.time_s[self.rows[0]]) if self.rows.size else float(min(times))

@@ -23,7 +23,8 @@ _VLAN = (0x8100, 0x88A8, 0x9100)
 _PPPOE, _PPP = 0x8864, {0x0021: 0x0800, 0x0057: 0x86DD}
 _MOST_TAGS, _MOST_EXTENSIONS, _MOST_OPTIONS = 4, 8, 40
 _LENGTH_OF_8 = (0, 43, 60)
-"""Extension headers whose length counts units of 8 B after the first: hop by hop, routing, destination."""
+"""IPv6 extension headers whose length field counts units of 8 B after the first 8 B: hop by hop, routing,
+destination."""
 _FRAGMENT, _AUTHENTICATION, _TCP = 44, 51, 6
 _MAPPED = np.uint64(0xFFFF << 32)
 Bytes = npt.NDArray[np.uint8]
@@ -39,7 +40,7 @@ class Left:
     not_tcp: int = 0
     fragments: int = 0
     cut: int = 0
-    """Packets captured too short for the TCP header."""
+    """Packets that were cut before the end of the TCP header."""
     damaged: int = 0
     """Packets with contradictory lengths, or without a time."""
 
@@ -210,7 +211,8 @@ class _Packets:
     ecn: Ints
     identity: Ints
     length: Ints
-    """Length of the segment with its header. If IP gives none (super-packets), the rest of the packet."""
+    """Length of the TCP segment with its header: from the IP header or, if the IP header has no length
+    (super-packets), the rest of the packet."""
 
     @classmethod
     def above_ip(cls, rows: _Rows, batch: Batch, left: Left) -> "_Packets | None":
@@ -241,8 +243,8 @@ class _Packets:
 def _rest(rows: _Rows, batch: Batch, said: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Return the length of packets from their IP headers on, and whether their frames are that long.
 
-    The length is that in the IP header or, without one, the rest of the frame. A frame is shorter if a tool
-    has truncated the packet and its record.
+    The length is taken from the IP header or, if it has no length, is the rest of the frame. A frame is
+    shorter than this length if a tool has truncated the packet and its record.
     """
     on_wire = batch.at[rows.number] + batch.wire_bytes[rows.number] - rows.at
     return np.where(said > 0, said, on_wire), said <= on_wire

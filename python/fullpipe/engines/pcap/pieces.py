@@ -1,6 +1,6 @@
 """Reading of a capture file through a window that moves forward; gzip is decompressed on the fly.
 
-Only the window is in memory, and nothing is written to disk, whatever the decompressed size.
+For any file size, only the bytes in the window are in memory, and no decompressed data are written to disk.
 """
 
 import os
@@ -8,11 +8,13 @@ import zlib
 from io import FileIO
 
 PIECE = 1 << 22
-"""Bytes of a window."""
+"""Size of the window in bytes."""
 MOST_UNPACKED_BYTES = 2_000_000_000
-"""Most decompressed bytes of a gzip file. A capture of 1.1 million full Ethernet frames has 1.7 GB."""
+"""Largest number of decompressed bytes of a gzip file. A capture of 1.1 million full Ethernet frames has 1.7
+GB."""
 _MOST_MEMBERS = 1 << 17
-"""Most members of a gzip file: four times as many as bgzip makes for 2 GB, with 64 kB each."""
+"""Largest number of members of a gzip file: four times as many as bgzip makes for 2 GB in members of 64
+kB."""
 _PACKED_BYTES = 1 << 16
 """Compressed bytes that are read at once."""
 _GZIP = b"\x1f\x8b"
@@ -76,7 +78,9 @@ class _Gzip(Source):
             known = self._member.unconsumed_tail or self._member.unused_data
             packed = known or self._file.read(_PACKED_BYTES)
             if self._member.eof:
-                if not packed.startswith(_GZIP[:1]):  # the end, or padding, which gzip(1) ignores as well
+                if not packed.startswith(
+                    _GZIP[:1]
+                ):  # the end of the file, or padding, which gzip(1) also ignores
                     return b""
                 self._member, self._members = zlib.decompressobj(_WITH_GZIP_HEADER), self._members + 1
             try:

@@ -35,7 +35,7 @@ from fullpipe.runs.encoding import empty
 from fullpipe.runs.meta import CAPTURED
 from fullpipe.runs.schema import frame
 
-# Tables of a run from the flows of a capture. Values that a capture does not contain are null.
+# Tables of a run from the flows of a capture. Values that the capture does not contain are null.
 
 
 Columns = dict[str, Any]
@@ -90,14 +90,16 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
 def _timeouts(flow: Flow) -> int | None:
     """Return the number of timeouts.
 
-    None if the capture was not taken at the sender, as it lacks packets lost before the point of capture.
+    The result is None if the capture was not taken at the sender, because such a capture lacks packets that
+    were lost before the capture point.
     """
     is_far = flow.side.name in ("middle", "receiver")
     return None if flow.window is None or is_far else int(flow.window.timeouts.size)
 
 
 def _wire_bytes(flow: Flow) -> int:
-    """Return the bytes on the wire, with headers for every packet into which offload cuts a super-packet."""
+    """Return the bytes on the wire. A super-packet counts with the headers of all packets into which it is
+    split."""
     data = flow.data
     headers = data.wire_bytes[flow.rows] - data.payload[flow.rows]
     return int((data.payload[flow.rows] + headers * flow.packets).sum())
@@ -137,7 +139,8 @@ def _series(flow: Flow, grid_s: Floats) -> Columns:
 
 
 def _goodput_bps(flow: Flow, grid_s: Floats) -> Floats:
-    """Return the goodput on a grid. Its sum equals the delivered bytes exactly."""
+    """Return the goodput in every step of a time grid. Its sum over time equals the delivered bytes
+    exactly."""
     times_s, front = flow.delivered
     edges = np.concatenate([[0.0], grid_s])
     values = np.concatenate([[0], front])[np.searchsorted(times_s, edges, side="right")]
@@ -147,7 +150,8 @@ def _goodput_bps(flow: Flow, grid_s: Floats) -> Floats:
 
 
 def _variables(flow: Flow, grid_s: Floats) -> list[Columns]:
-    """Return the receive window as known to the sender, and the selectively acknowledged bytes."""
+    """Return two variables: the receive window as known to the sender, and the selectively acknowledged
+    bytes."""
     found: list[tuple[str, Floats]] = []
     acks = flow.acks
     windows = np.where(acks.window_bytes >= 0, acks.window_bytes, math.nan)
@@ -174,7 +178,7 @@ def _variable(flow: Flow, name: str, values: Floats, grid_s: Floats) -> Columns:
 
 
 def held(times_s: Floats, values: Floats | Ints, grid_s: Floats) -> Floats:
-    """Return the latest value at each time of a grid, shape (m,); NaN before the first.
+    """Return the latest value at each time of a grid, shape (m,); NaN before the first value.
 
     Args:
         times_s: Times of the values, ascending, shape (n,).
@@ -192,7 +196,9 @@ def held(times_s: Floats, values: Floats | Ints, grid_s: Floats) -> Floats:
 
 ENGINE = "pcap"
 MOST_FLOWS = 64
-_BY_TWO_CLOCKS = "the delay of TCP segments from one capture to the other, by the clocks of both"
+_BY_TWO_CLOCKS = (
+    "the delay of TCP segments from one capture to the other, computed from the clocks of both captures"
+)
 
 
 @dataclass(frozen=True)
@@ -203,8 +209,8 @@ class Captured:
     flows: list[Flow]
     """Flows in descending order of delivered payload."""
     left_out: int
-    """Number of omitted directions of connections: too short, or with less payload than every flow in
-    `flows`."""
+    """Number of directions of connections that are omitted because they are too short, or have less payload
+    than every flow in `flows`."""
 
 
 def read_flows(path: Path, algorithms: Mapping[str, str] | None = None) -> Captured:
@@ -228,7 +234,7 @@ def read_flows(path: Path, algorithms: Mapping[str, str] | None = None) -> Captu
 
 
 def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
-    """Return a capture as a run of the engine `pcap`, seed 1.
+    """Return a capture as a run of the engine `pcap` with seed 1.
 
     Args:
         path: A pcap or pcapng file, also as gzip.
@@ -266,13 +272,13 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
 
 
 def _otherwise(tables: Mapping[str, pl.DataFrame]) -> dict[str, str]:
-    """Return the columns whose meaning differs from the schema's, with their meaning here."""
+    """Return the columns whose meaning in imported captures differs from the schema, with this meaning."""
     names = [f"owd_{which}_s" for which in ("min", "mean", "p50", "p95", "p99")]
     return {f"flows.{name}": _BY_TWO_CLOCKS for name in names if tables["flows"][name].count()}
 
 
 def _fingerprint(path: Path) -> str:
-    """Return a hash of the content, uncompressed if it is gzip."""
+    """Return a hash of the content of a file. The content of a gzip file is decompressed first."""
     digest = hashlib.sha256()
     with files.open_regular(path) as file:
         source = source_of(file)

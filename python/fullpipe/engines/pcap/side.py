@@ -1,4 +1,5 @@
-"""The capture's side: at the sender, at the receiver, or between."""
+"""Position of a capture on the path (at the sender, at the receiver, or between them), and losses seen
+there."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,23 +13,23 @@ from fullpipe.engines.pcap.headers import ACK, NONE, RST, SYN
 from fullpipe.scenario.model.tcp import DEFAULT_MSS_BYTES, IP_AND_TCP_HEADERS_BYTES, TIMESTAMPS_BYTES
 
 # Classification of segments that fill a hole: retransmitted after a loss, or overtaken (reordered).
-#
-# Timestamps show which case it is, or IPv4 identifications that count packets. Without both, time decides: no
-# retransmission is captured within an RTT after the hole was seen. So a segment that fills the hole earlier
-# was overtaken. A later segment was retransmitted, unless reordering delays segments by more than an RTT.
+# Timestamps, or IPv4 identifications that count packets, show whether a segment was retransmitted or
+# overtaken. Without timestamps and such identifications, time decides: no retransmission is captured within
+# an RTT after the hole was seen. So a segment that fills the hole earlier was overtaken. A later segment was
+# retransmitted, unless reordering delays segments by more than an RTT.
 
 
 Booleans = npt.NDArray[np.bool_]
 _STEPS, _BACK = 23, 0.05
-"""Steps between IDs in a sample, and the largest share of decreasing steps. P(random IDs decrease at most
-once in 23 steps) is about 3e-6. A few decreases are allowed, as a retransmission that advances the highest
-byte can overtake other segments."""
+"""Number of steps between successive IDs in a sample, and the largest allowed share of decreasing steps.
+P(random IDs decrease at most once in 23 steps) is about 3e-6. A few decreases are allowed, because a
+retransmission that advances the highest byte can overtake other segments."""
 _LEAST_OWN = 0.5
-"""Smallest share of a range of IDs that captured packets have, if IDs count the packets of the connection.
-The other packets were dropped before the point of capture."""
+"""Smallest share of the IDs in a range that belong to captured packets, if IDs count the packets of the
+connection. All other IDs belong to packets that were dropped before the capture point."""
 _HALF = 1 << 15
-"""Half the range of 16-bit numbers. The later of two numbers is ahead by less than this (RFC 1982, section
-3.2)."""
+"""Half of the range of 16-bit numbers. The later of two numbers is ahead of the other by less than this value
+(RFC 1982, section 3.2)."""
 _STEP = 1 / 4
 """Width of the bins in which times since a hole was seen are counted, as a share of the RTT."""
 _FEW = 0.05
@@ -42,7 +43,7 @@ class Holes:
     is_again: Booleans
     """Whether a segment was retransmitted although its bytes were not captured before."""
     is_doubtful: Booleans
-    """Whether a segment was retransmitted or overtaken, without evidence of which."""
+    """Whether it is unknown if a segment was retransmitted or overtaken."""
     is_original: Booleans
     """Whether a segment is an original that its retransmission overtook."""
 
@@ -56,11 +57,12 @@ class Arrivals:
     rows: Ints
     """Indices of the segments with payload in `data`, shape (n,)."""
     packets: Ints
-    """Packets that each segment counts as, shape (n,)."""
+    """Number of full-sized packets in each segment, shape (n,)."""
     overtaking: Ints
-    """First segment that reaches beyond each segment, shape (n,)."""
+    """First captured segment that ends above the end of each segment, shape (n,)."""
     first: Ints
-    """First earlier segment with any of a segment's bytes, shape (n,); -1 if there is none."""
+    """First captured segment with any of a segment's bytes, shape (n,); -1 if the bytes were not captured
+    before."""
 
     @cached_property
     def ends(self) -> Ints:
@@ -84,10 +86,11 @@ class Arrivals:
     def counts(self) -> bool:
         """Whether IPv4 identifications count the packets of the connection, as in Linux (`inet_id`).
 
-        RFC 6864 does not require a counter, so the IDs are tested. The test uses segments that advance the
-        highest byte, as the sender sent them in the captured order. Their IDs must hardly ever decrease, and
-        captured packets must have at least half of the IDs in most spans of 23 steps. A counter for all
-        connections of a host fails the test: it gives no order, as it can wrap while this connection pauses.
+        RFC 6864 does not require a counter, so the IDs are tested. The test uses only segments that advance
+        the highest byte, because the sender sent these segments in the captured order. Their IDs must hardly
+        ever decrease, and captured packets must have at least half of the IDs in most spans of 23 steps. A
+        counter for all connections of a host fails the test. Such a counter does not show the order of
+        packets, because it can wrap while this connection pauses.
         """
         advances = np.diff(np.maximum.accumulate(self.ends), prepend=-1) > 0
         numbers, came = self.data.identity[self.rows][advances], self.came[advances]
@@ -98,7 +101,8 @@ class Arrivals:
         return float(np.median(counted * _LEAST_OWN - (came[_STEPS:] - came[:-_STEPS]))) <= 0
 
     def sent_after(self, one: Ints, other: Ints) -> tuple[Booleans, Booleans]:
-        """Return whether each segment in `one` was sent after that in `other`, and whether this is known.
+        """Return whether each segment in `one` was sent after the segment in `other`, and whether this order
+        is known.
 
         Both arguments are indices of segments.
         """
@@ -132,7 +136,7 @@ class Arrivals:
         return Holes(is_again & ~is_doubtful, is_doubtful, is_original)
 
     def _is_original(self) -> Booleans:
-        """Return the copies that were sent before the copy captured first."""
+        """Return, for each segment, whether it was captured after its own retransmission."""
         copies = np.flatnonzero(self.first >= 0)
         is_older, known = self.sent_after(self.first[copies], copies)
         found = np.zeros(self.rows.size, dtype=bool)
@@ -155,14 +159,14 @@ def _most_wrong(waits: Floats) -> int:
 
     `waits` are the times since the hole was seen, in RTTs, counted in bins of 1/4 RTT. Longer reordering is
     rarer, so no later bin has more overtaken segments than the last bin of the first RTT. The segments in
-    that bin can be retransmissions if the true RTT is shorter.
+    this last bin may be retransmissions if the true RTT is shorter.
     """
     last = int(((waits >= 1 - _STEP) & (waits < 1)).sum())
     _, beyond = np.unique((waits[waits >= 1] / _STEP).astype(np.int64), return_counts=True)
     return last + int(np.minimum(beyond, last).sum())
 
 
-# The payload of a full segment: from the handshake, or a guess from the sizes of segments.
+# The payload of a full segment: taken from the handshake, or guessed from the sizes of segments.
 
 
 _ETHERNET, _JUMBO, _LEAST_MTU = 1_500, 9_000, 1_280
@@ -170,11 +174,12 @@ _ETHERNET, _JUMBO, _LEAST_MTU = 1_500, 9_000, 1_280
 _IP6_MORE_BYTES = 20
 """Bytes by which the IPv6 header is larger than the IPv4 header (RFC 8200, section 3)."""
 _MOST_SEEN = 16
-"""Only this many captured sizes are tried as MSS, those with the most payload. This limits the work."""
+"""Largest number of captured sizes that are tried as MSS: the sizes with the most payload. The limit bounds
+the CPU time."""
 
 
 def announced_mss(connection: Connection) -> int | None:
-    """Return the MSS of the handshake, less the options; None if the handshake was not captured."""
+    """Return the MSS of the handshake minus the bytes of options; None if the handshake was not captured."""
     said = [one.mss_bytes for one in connection.sent if one.mss_bytes]
     options = _options_bytes(connection)
     return min(said) - options if said and min(said) > options else None
@@ -191,8 +196,8 @@ def mss_of(connection: Connection, sender: int) -> int:
 
 
 def _options_bytes(connection: Connection) -> int:
-    """Return the bytes of options in a full segment. SYNs are ignored, as an offer of timestamps in a SYN can
-    be declined."""
+    """Return the bytes of options in a full segment. SYNs are ignored, because the other end can decline the
+    timestamps that a SYN offers."""
     stamped = any(((one.ts_val != NONE) & ((one.flags & SYN) == 0)).any() for one in connection.sent)
     return TIMESTAMPS_BYTES if stamped else 0
 
@@ -202,8 +207,9 @@ def _guessed(sizes: Ints, headers_bytes: int) -> int:
 
     A packet that fits into an Ethernet frame is one segment. A larger packet is a jumbo frame, or a
     super-packet of whole segments. If larger packets carry most of the payload, the MSS is the size that
-    divides the sizes of most of the payload. Usual sizes are tried first and win ties. If no size does, as on
-    loopback, the MSS is the size that carries the most payload.
+    divides the sizes of most of the payload. Usual sizes are tried first and are preferred in ties. If no
+    size divides the sizes of most of the payload, as on loopback, the MSS is the size that carries the most
+    payload.
     """
     values, counts = np.unique(sizes, return_counts=True)
     bytes_ = values * counts
@@ -239,13 +245,13 @@ class Side:
     handshake_s: float | None
     """RTT of the handshake: from the SYN to the ACK of the SYN-ACK."""
     is_idle: bool = False
-    """Whether the RTT to the sender is unknown, as the sender was idle at every ACK whose timestamp its data
-    echo, and the handshake was not captured."""
+    """Whether the RTT to the sender is unknown because the handshake was not captured, and the sender was
+    idle at every ACK whose timestamp its data echo."""
 
 
 @dataclass(frozen=True)
 class Echoes:
-    """Timestamps of ACKs that data echo (RFC 7323, section 4.1), ordered by time, shape (n,)."""
+    """The timestamps of ACKs that later data echo (RFC 7323, section 4.1), ordered by time, shape (n,)."""
 
     seen_s: Floats
     """Times at which the ACKs were captured."""
@@ -291,7 +297,9 @@ def echoes_of(data: Sent, acks: Sent) -> Echoes:
     _, here, there = np.intersect1d(values, echoed, assume_unique=True, return_indices=True)
     seen_s, answer = acks.time_s[stamped[first[here]]], answer[there]
     took_s = data.time_s[chosen[answer]] - seen_s
-    is_prompt = (acked[here] < sent[answer]) & (ends[answer] > sent[answer])  # no RTO retransmission
+    is_prompt = (acked[here] < sent[answer]) & (
+        ends[answer] > sent[answer]
+    )  # excludes retransmissions after an RTO
     order = np.argsort(seen_s, kind="stable")
     order = order[took_s[order] >= 0]
     return Echoes(seen_s[order], took_s[order], is_prompt[order])

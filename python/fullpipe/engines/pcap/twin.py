@@ -1,4 +1,5 @@
-"""The twin of a capture: a scenario whose path is derived from the packets, with its guesses and unknowns."""
+"""The twin of a capture: a scenario whose path is estimated from the packets, with its guesses and unknown
+properties."""
 
 import math
 from collections import Counter
@@ -22,17 +23,18 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import HEADERS_BYTES, MOST_MSS_BYTES
 
 _TAKEN = "cubic"
-"""Algorithm of flows for which the user gives none: the default of most hosts."""
+"""Algorithm of flows for which the user gives no algorithm: the default of most hosts."""
 _STEP_S = 0.01
 _WINDOW_RTTS = 10
 _LEAST_BUFFER_BYTES = 2 * 1514
 _FULL_SHARE = 0.05
 """Smallest queueing delay, as a share of the RTT, from which a queue counts as filled."""
 _AT_LOSS = 95
-"""Percentile of the queueing delays next to losses that estimates a full buffer. The estimate is right unless
-nearly all losses are random."""
+"""Percentile of the queueing delays next to losses, which is used as the delay of a full buffer. The estimate
+is wrong only if nearly all losses are random."""
 _NOT_FULL = 0.75
-"""A loss counts as random if the packets next to it had less than this share of a full buffer's delay."""
+"""A loss counts as random if the queueing delays of the packets next to it are below this share of a full
+buffer's delay."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +47,13 @@ class Way:
     rise_s: float | None
     """Queueing delay of a full buffer; None without losses."""
     longest_s: float
-    """Longest queueing delay seen."""
+    """Longest observed queueing delay."""
     lost: int
     """Lost packets."""
     at_random: int
     """Packets lost while the buffer was not full."""
     doubtful: int
-    """Segments that were lost or overtaken, without evidence of which."""
+    """Number of segments of which it is unknown whether they were lost or overtaken."""
     sent: int
 
     @property
@@ -65,7 +67,7 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
 
     Args:
         captured: The flows of the capture.
-        path: Path of the file, after which the scenario is named.
+        path: Path of the capture file; the scenario gets the name of this file.
         algorithms: Algorithms by the names of flows; `all` applies to flows that are not named.
 
     Raises:
@@ -75,7 +77,7 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
     flows = [flow for flow in captured.flows if flow.newest_rtts_s[1].size]
     if not flows:
         raise InputFileError(
-            f"{path}: no flow has both data and ACKs of data that were sent once, which show queueing delays"
+            f"{path}: no flow has ACKs of data sent only once, so queueing delays are unknown"
         )
     forward = _forward(flows)
     backward = [flow for flow in flows if flow not in forward]
@@ -83,7 +85,7 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
     bases_s = [_base_s(flow, back if back and flow in backward else ahead) for flow in flows]
     with of_file(path):
         twin = Twin(_scenario(captured, path, algorithms, flows, (ahead, back), bases_s))
-    unknown = "" if ahead.is_full else ", as the link was not seen to be full"
+    unknown = "" if ahead.is_full else ", because the link was never full for long"
     twin.guessed.append(
         f"RTT: {min(bases_s) * 1e3:.4g} ms, the smallest of a handshake or a segment,"
         f" {'without' if ahead.is_full else 'with'} the transmission time{unknown};"
@@ -157,7 +159,8 @@ def _rates_bps(flows: Sequence[Flow], longest_s: float) -> Floats:
 
 
 def _arrivals(flow: Flow) -> tuple[Floats, Floats]:
-    """Return times and bytes of arrivals with headers: as captured at the receiver, or as ACKs report."""
+    """Return times and bytes of arrivals at the receiver, with headers: as captured at the receiver, or as
+    reported by ACKs."""
     factor = 1 + HEADERS_BYTES / flow.mss
     cells = flow.cells
     if flow.side.name == "receiver" or cells is None:
@@ -170,7 +173,8 @@ def _arrivals(flow: Flow) -> tuple[Floats, Floats]:
 def _losses(flow: Flow) -> tuple[Floats, Ints]:
     """Return, for every lost segment, the queueing delay next to it, and the packets in the segment.
 
-    The delay is the larger one of the segments passing the capture before and after the lost segment.
+    The delay is the larger of two: the delay of the segment that passes the capture before the lost segment,
+    and the delay of the segment after it.
     """
     cells, again = flow.cells, flow.retransmissions
     seen_s, rtts_s = flow.newest_rtts_s
@@ -200,7 +204,7 @@ def _lost(flow: Flow, cells: Cells, again: Retransmissions) -> tuple[Ints, Float
 
 
 def _base_s(flow: Flow, way: Way) -> float:
-    """Return the base RTT of a flow, less the transmission time if the rate of the path is known.
+    """Return the base RTT of a flow, minus the transmission time if the rate of the path is known.
 
     For a link that was not saturated, only a lower bound of the rate is known, so nothing is subtracted.
     """
@@ -215,12 +219,12 @@ def _say(word: str, way: Way, twin: Twin) -> None:
     if way.is_ceiling:
         twin.guessed.append(
             f"rate{word}: {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which all flows"
-            " together often reach and hardly ever exceed slightly"
+            " together often reach and hardly ever exceed by a small amount"
         )
     else:
         twin.unknown.append(
             f"rate{word}: at least {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which a"
-            f" tenth of windows of {_WINDOW_RTTS} RTTs exceed; the link was not seen to be busy for long"
+            f" tenth of windows of {_WINDOW_RTTS} RTTs exceed; the link was never busy for long"
         )
     if way.rise_s is None or way.rise_s * way.rate_bps <= 0:
         twin.unknown.append(
@@ -240,7 +244,7 @@ def _say(word: str, way: Way, twin: Twin) -> None:
     elif _probability(way) is not None:
         twin.guessed.append(
             f"random loss{word}: {way.at_random:,} of {way.sent:,} packets were dropped while the buffer was"
-            " not full; a queue that drops early, or a policer, would look the same"
+            " not full; drops by an AQM or a policer would look the same"
         )
     elif way.lost:
         twin.unknown.append(

@@ -1,4 +1,4 @@
-"""Windows of a captured connection: sent, in flight, retransmitted."""
+"""Reconstruction of the bytes in flight and of retransmissions of a captured connection."""
 
 from dataclasses import dataclass
 
@@ -8,19 +8,21 @@ import numpy.typing as npt
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 
-# Division of the bytes of a flow into cells: ranges that no segment and no ACK splits.
+# Division of the bytes of a flow into cells. A cell is a range of bytes that no edge of a segment, ACK or
+# SACK block splits.
 #
 # With cells, the history of a flow fits into arrays: the segment of each transmission of a cell, which
 # transmission it was (1st, 2nd...), and the first ACK that reported the cell.
 
 
 _MOST_PAIRS_EACH = 3
-"""Most transmissions of cells per segment of both ends, which bounds memory. Each segment and each ACK adds
-one edge, so a flow exceeds the bound only if every byte is sent more than three times on average."""
+"""Largest mean number of transmissions of cells per segment (of both ends), which bounds memory. Each segment
+and each ACK adds one edge, so a flow exceeds the bound only if every byte is sent more than three times on
+average."""
 
 
 class TooFragmentedError(Exception):
-    """Segments of a flow overlap in too many ways to follow."""
+    """Error for a flow whose segments overlap in so many ways that its cells would need too much memory."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def _sacked(begins: Ints, ends: Ints, rows: Ints, cells: int, none: int) -> Ints
     if not rows.size:
         return found
     keys = begins * (cells + 1) + ends
-    _, earliest = np.unique(keys, return_index=True)  # repeated blocks add nothing
+    _, earliest = np.unique(keys, return_index=True)  # repeated blocks have no effect
     earliest.sort()
     behind = list(range(cells + 1))  # the next cell without a block: union-find with path compression
     values = found.tolist()
@@ -157,10 +159,10 @@ def _sacked(begins: Ints, ends: Ints, rows: Ints, cells: int, none: int) -> Ints
 # A transmission is in flight from its send time until an ACK reports it or the sender marks it lost. The
 # sender marks a transmission lost in three cases:
 #
-# - A later transmission was reported (RFC 8985). The mark is immediate if three or more segments are reported
-#   above a hole, or in recovery. Otherwise, the mark comes a quarter of the smallest RTT later.
+# - A later transmission was acknowledged (RFC 8985). The mark is immediate if three or more segments are
+# acknowledged above a hole, or in recovery. Otherwise, the mark comes a quarter of the smallest RTT later.
 # - The same bytes are retransmitted.
-# - An RTO expires. A retransmission of the first outstanding bytes after a silence shows the RTO.
+# - An RTO expires. A retransmission of the first outstanding bytes after a silence reveals the RTO.
 
 
 _DUPLICATES = 3
@@ -193,8 +195,8 @@ class Window:
         """Estimate of the congestion window: times and bytes.
 
         The estimate is the bytes in flight after each burst of segments sent at one time. In recovery, the
-        bytes in flight after each ACK count as well, as the window then follows the bytes in flight (RFC
-        6937). The estimate is exact for a sender that is limited only by its congestion window.
+        bytes in flight after each ACK are also estimates, because the window then follows the bytes in flight
+        (RFC 6937). The estimate is exact for a sender that is limited only by its congestion window.
         """
         last = (self.is_sent | self.repairs) & np.concatenate([self.time_s[1:] > self.time_s[:-1], [True]])
         return self.time_s[last], self.in_flight[last]
@@ -217,7 +219,8 @@ class _History:
 
     @classmethod
     def merged(cls, sent_s: Floats, acked_s: Floats) -> "_History":
-        """Merge segments and ACKs by time. At equal times, the ACK comes first, as it releases data."""
+        """Merge segments and ACKs by time. At equal times, the ACK comes first, because an ACK releases
+        data."""
         acks_before = np.searchsorted(acked_s, sent_s, side="right")
         segments_before = np.searchsorted(sent_s, acked_s, side="left")
         return cls(
@@ -282,7 +285,8 @@ def _delivering(cells: Cells, history: _History) -> tuple[Ints, Ints, Ints]:
 
 
 def _lost_up_to(cells: Cells, history: _History, repairs: npt.NDArray[np.bool_], least_rtt_s: float) -> Ints:
-    """Return n after every ACK: the first n segments are marked lost unless an ACK reported them."""
+    """Return, for every ACK, a number n: after this ACK, those of the first n segments that no ACK has
+    reported are marked lost."""
     _, transmission, ack = _delivering(cells, history)
     segment = cells.segment[transmission]
     took_s = history.acked_s[ack] - history.sent_s[segment]
