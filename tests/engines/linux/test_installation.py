@@ -41,7 +41,7 @@ def test_two_at_the_same_time(source: Path) -> None:
 
 
 def test_a_folder_that_is_no_tree(source: Path) -> None:
-    assert "not a kernel tree" in refused(source / "arch")
+    assert "not the source tree of a kernel" in refused(source / "arch")
 
 
 def test_a_disk_that_is_too_small(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +54,7 @@ def test_a_disk_that_is_full_in_the_middle(source: Path, monkeypatch: pytest.Mon
         raise shutil.Error([("a", "b", "[Errno 28] No space left on device: 'b'")])
 
     monkeypatch.setattr(shutil, "copytree", fails)
-    assert "the tree cannot be copied: [Errno 28] No space left" in refused(source)
+    assert "source tree cannot be copied: [Errno 28] No space left" in refused(source)
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="there is no make")

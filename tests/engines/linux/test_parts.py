@@ -198,7 +198,7 @@ def test_a_copy_is_kept_until_the_tree_changes(
 
 
 def test_a_folder_without_a_kernel_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InstallOptionError, match="not a kernel tree"):
+    with pytest.raises(InstallOptionError, match="not the source tree of a kernel"):
         kernel.check(tmp_path)
 
 

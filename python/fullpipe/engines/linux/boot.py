@@ -1,4 +1,4 @@
-"""Boot of the guest, and the memory it takes."""
+"""Boots the guest and estimates the memory that the guest needs."""
 
 import os
 import shutil
@@ -24,8 +24,8 @@ from fullpipe.scenario.quantities import BITS, NANOSECONDS
 _KERNEL_MB, _LEAST_MB, _MOST_MB = 128, 256, 16_000
 _PER_NAMESPACE_MB = 0.6
 _COPIES = 24
-"""Ratio of the guest's memory to the payload in flight: senders store several windows, and headers and
-rounding take as much memory again."""
+"""Ratio of the guest's memory to the payload in flight and in queues. Senders store several windows, and the
+headers and rounding of packet buffers take as much memory again."""
 _UNKNOWN_BPS = 10_000_000_000
 _MB = 1e6
 
@@ -33,8 +33,8 @@ _MB = 1e6
 def needed_mb(network: Network) -> int:
     """Return the memory in MB for the kernel, namespaces, and packets in flight and in queues.
 
-    The result is a multiple of 64. The estimate is high on purpose, as memory that the guest does not touch
-    costs nothing.
+    The result is a multiple of 64. The estimate is high on purpose, because the host gives the guest only the
+    memory that the guest uses.
     """
     rates = [link.limit_bps for link in network.links if link.limit_bps]
     widest_bps = max(min(rates, default=_UNKNOWN_BPS), 1_000_000)
@@ -60,8 +60,8 @@ def _queue_bytes(link: Link, frame: int) -> float:
     return 1_000 * frame if link.queue else 0.0
 
 
-# Boot of the guest, progress by its virtual time, and its end. No process and no file is left behind in any
-# case.
+# Boots the guest, reports its progress in virtual time, and waits for its end. No process and no file of the
+# guest remains, even after an error.
 
 
 _HERE = Path(__file__).parent
@@ -82,22 +82,23 @@ class Guest:
     """Additional parameters of the kernel."""
 
     def command(self, memory_mb: int, seed: int) -> list[str]:
-        """Return the command line. It has no local paths, as it affects the kernel's random numbers."""
+        """Return the guest's command line, which has no local paths because its text affects the kernel's
+        random numbers."""
         return [
             str(self.kernel),
             f"mem={memory_mb}M",
             *("root=/dev/root", "rootfstype=hostfs", "rootflags=/proc/self/cwd", "rw", "init=/init"),
             *("con=null", "con0=null,fd:1", "quiet", "uml_dir=./uml/", "umid=u"),
             *("time-travel=inf-cpu", "time-travel-start=1700000000000000000", f"um_rngseed={seed}"),
-            # Since Linux 6.16: processes run without ptrace, two to three times as fast. Older kernels
-            # ignore the option.
+            # Since Linux 6.16, this option runs the guest's processes without ptrace, two to three times as
+            # fast. Older kernels ignore the option.
             "seccomp=on",
             *self.parameters,
         ]
 
 
 def available_mb() -> int:
-    """Return the memory available on this machine."""
+    """Return the available memory of this machine in MB, or 0 if it is unknown."""
     try:
         text = Path("/proc/meminfo").read_text(encoding="ascii")
     except OSError:
@@ -116,18 +117,19 @@ def boot(
     seed: int,
     progress: Progress | None = None,
 ) -> Iterator["Finished"]:
-    """Run a script in a guest until it powers off, and yield its folder, which is removed at the end.
+    """Run a script in a guest until the guest powers off, and yield its results, which are deleted
+    afterwards.
 
     Args:
-        guest: Kernel and program.
-        script: Script for the program.
+        guest: Kernel to boot, and program that follows the script.
+        script: Script for the guest's program.
         files: Other files for the guest's folder, by name.
-        memory_mb: Memory of the guest.
+        memory_mb: Memory of the guest in MB.
         seed: Seed of all random numbers in the guest.
-        progress: Called with the virtual time in seconds.
+        progress: Called with the guest's virtual time in seconds.
 
     Raises:
-        EngineError: If the guest does not finish. The message has the end of its output.
+        EngineError: If the guest does not finish. The message has the last lines of the guest's output.
     """
     if available_mb() < memory_mb:
         raise EngineError(
@@ -177,7 +179,8 @@ def _run(command: list[str], folder: Path, memory_mb: int, progress: Progress | 
 def _follow(
     process: "subprocess.Popen[bytes]", reached: Callable[[], float], progress: Progress | None
 ) -> float:
-    """Wait for the guest's end and report progress. Return the CPU time of all its processes in seconds."""
+    """Wait for the guest's end and report progress. Return the CPU time of all processes of the guest in
+    seconds."""
     told = -1.0
     while True:
         pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -192,8 +195,8 @@ def _follow(
 
 
 def _reached(folder: Path) -> Callable[[], float]:
-    """Return a function that reads the guest's virtual time in seconds. An empty file, as during a write, is
-    ignored."""
+    """Return a function that reads the guest's virtual time in seconds. The function ignores an empty file,
+    which it finds while the guest writes the file."""
     path, last_s = folder / "progress", 0.0
 
     def read() -> float:
@@ -216,7 +219,8 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _memory(memory_mb: int) -> str:
-    """Return the folder for the guest's memory file: in RAM if /dev/shm has enough free space."""
+    """Return the folder for the file with the guest's memory: /dev/shm, which is in RAM, if it has enough
+    space."""
     try:
         free = shutil.disk_usage(_SHARED_MEMORY).free
     except OSError:
@@ -228,7 +232,7 @@ def _obituary(folder: Path, said: str, code: int | None) -> str:
     failed, console = folder / "failed", folder / "console"
     told = failed.read_text(errors="replace").strip() if failed.exists() else ""
     free = shutil.disk_usage(folder).free
-    if not told and free < MB:  # a full disk also prevents messages of the guest
+    if not told and free < MB:  # the guest cannot write its error to a full disk
         told = f"{folder.parent} has {free:,} B of free space; free some, or name another folder in TMPDIR"
     reason = told or f"its exit code is {code}"
     log = console.read_text(errors="replace").splitlines()[-_LOG_LINES:] if console.exists() else []

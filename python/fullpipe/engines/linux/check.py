@@ -1,4 +1,4 @@
-"""Checks that the kernel can run a scenario."""
+"""Checks whether the installed kernel can run a scenario exactly, and lists the reasons if it cannot."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.workloads.writers import Cbr, OnOff
 from fullpipe.scenario.quantities import BITS, to_nanoseconds
 
-# Checks of keys: refuses keys that a scenario sets and this engine does not support.
+# Refuses keys that a scenario sets and this engine does not support.
 
 
 def unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:
@@ -29,18 +29,18 @@ def unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:
             yield Problem(f"{path}.{described.alias or name}", f"Linux has no such option; {NATIVE}")
 
 
-# Algorithms, queues and other registry entries that a kernel supports, and remedies for missing entries.
+# Algorithms, queues and loss models that a kernel supports, and what to do if a kernel lacks one of them.
 
 
 LOSSES = frozenset({"bernoulli", "gilbert_elliott"})
 """Losses that netem supports."""
 _NEWER = frozenset({*qdisc.MAKERS, PERIODIC})
-"""Features that older kernels or older installations lack. Periodic loss is a filter."""
+"""Features that older kernels lack. Installations of older versions of Fullpipe do not list periodic loss."""
 
 
 def capabilities(installed: Installed) -> Capabilities:
-    """Return the guest's capabilities with a kernel."""
-    from fullpipe.engines.linux import tables  # imported here, as listing engines needs no tables
+    """Return the capabilities of the engine with the given kernel."""
+    from fullpipe.engines.linux import tables  # imported only here: listing engines needs no tables
 
     return Capabilities(
         ccas=frozenset(ours for ours in OURS if in_kernel(ours, installed.ccas)),
@@ -53,17 +53,17 @@ def capabilities(installed: Installed) -> Capabilities:
 
 
 def remedy(family: str, name: str) -> str:
-    """Return the remedy for a registry entry that a kernel lacks."""
+    """Return what to do if a kernel lacks the algorithm, queue or loss model `name` of a registry."""
     if family == "ccas" and name in OURS:
-        return "build a kernel that has this: fullpipe engines install linux --source DIR"
+        return "build a kernel that has this algorithm: fullpipe engines install linux --source DIR"
     return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE
 
 
-# Checks of applications. The guest's application writes segments at given paces.
+# Checks of applications. The guest's application writes whole segments at the paces of the script.
 
 
 def _application_problems(path: str, flow: Flow, scenario: Scenario) -> Iterator[Problem]:
-    """Yield all reasons why a flow's application cannot be run, with their paths in the scenario."""
+    """Yield every reason why the guest cannot run a flow's application, with the key in the scenario."""
     tcp, workload = scenario.tcp_of(flow), flow.workload
     if isinstance(workload, Cbr | OnOff) and workload.write_bytes not in (None, tcp.mss_bytes):
         text = "the guest's application writes segment by segment; leave this key out"
@@ -76,26 +76,26 @@ def _application_problems(path: str, flow: Flow, scenario: Scenario) -> Iterator
     changes = len(paces(flow, tcp, start_ns, end_ns))
     if changes > MOST_PACES:
         where = f"{path}.application" if flow.application else f"{path}.workload"
-        text = f"{changes} changes of pace are more than the guest's {MOST_PACES}"
+        text = f"{changes} changes of pace exceed the guest's maximum of {MOST_PACES}"
         yield Problem(where, f"{text}; shorten the flow, or {NATIVE}")
 
 
-# Checks of links: properties that the kernel, as used here, cannot reproduce exactly.
+# Checks of links: refuses properties of links that the guest's kernel cannot reproduce exactly.
 
 
 _CHANGE = {"at_s", "rate_bps", "delay_s", "loss", "packets", "limit_bytes"}
 
 
 def _link_problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
-    """Yield all reasons why a link cannot be run, with their paths in the scenario.
+    """Yield every reason why the guest cannot reproduce a link, with the key in the scenario.
 
-    `lacking` has already refused features that the guest lacks altogether.
+    `lacking` has already refused queues, loss models and impairments that the kernel lacks.
     """
     where = link.where
     if link.nic_of is not None:
         yield from _of_nic(where, crossed_by)
     if link.frames is not None:
-        yield Problem(f"{where}.frames", f"netem has no frames; {NATIVE}")
+        yield Problem(f"{where}.frames", f"netem does not group packets into frames; {NATIVE}")
     if link.device_packets is not None:
         text = "the guest's devices have no transmit queue below the qdisc"
         yield Problem(f"{where}.device_queue", f"{text}; {NATIVE}")
@@ -114,7 +114,8 @@ def _link_problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Pro
 
 
 def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
-    """Check flows of a host with a NIC. The host is one namespace with one set of TCP options and one MTU."""
+    """Check flows of a host with a NIC. All flows of the host share one namespace, its TCP options and its
+    MTU."""
     connections = [routed for routed in crossed_by if not routed.flow.datagrams]
     if any(routed.tcp != connections[0].tcp for routed in connections):
         yield Problem(where, f"flows of one host have different tcp; give all the same tcp, or {NATIVE}")
@@ -129,19 +130,18 @@ def _of_nic(where: str, crossed_by: Sequence[RoutedFlow]) -> Iterator[Problem]:
 def _of_steps(where: str, link: Link) -> Iterator[Problem]:
     """Check changes of a link during the run: `changes`, `shapes` and `trace`."""
     if any(isinstance(shape, MarkovChannel) for shape in link.shapes):
-        yield Problem(
-            f"{where}.shapes", f"a Markov channel (wander) is drawn in the simulator only; {NATIVE}"
-        )
+        yield Problem(f"{where}.shapes", f"only the simulator supports a Markov channel (wander); {NATIVE}")
     if link.trace is not None and link.trace.kind == "mahimahi":
         yield Problem(f"{where}.trace", f"no qdisc replays a packet-delivery trace; use a csv, or {NATIVE}")
     steps = [values for _, values in link.steps]
     if any(values.get("rate_bps") == 0 for values in steps):
-        yield Problem(f"{where}.changes", f"no qdisc has a rate of 0; {NATIVE}")
+        yield Problem(f"{where}.changes", f"a qdisc cannot have a rate of 0; {NATIVE}")
     if any("limit" in values for values in steps) and not isinstance(link.queue, DropTail):
-        yield Problem(f"{where}.changes", f"only the limit of drop_tail changes; {NATIVE}")
+        yield Problem(f"{where}.changes", f"only the limit of a drop_tail queue can change; {NATIVE}")
     later = [values["loss"]["kind"] for values in steps if "loss" in values]
     if set(later) - LOSSES:
-        yield Problem(f"{where}.loss", f"later losses are random in the kernel; use bernoulli, or {NATIVE}")
+        text = "during a run, the kernel can change only to random loss; use bernoulli"
+        yield Problem(f"{where}.loss", f"{text}, or {NATIVE}")
     if link.loss and link.loss.kind == "periodic":
         yield from _of_periodic(f"{where}.loss", link.loss, changes=bool(later))
     if link.impairments.duplicate and (link.loss or later):
@@ -150,7 +150,8 @@ def _of_steps(where: str, link: Link) -> Iterator[Problem]:
 
 def _of_periodic(path: str, loss: Loss, *, changes: bool) -> Iterator[Problem]:
     if loss.every > qdisc.MOST_EVERY:
-        yield Problem(f"{path}.every", f"the kernel counts to {qdisc.MOST_EVERY:,}; {NATIVE}")
+        text = f"the maximum in the kernel is {qdisc.MOST_EVERY:,}; use a smaller value"
+        yield Problem(f"{path}.every", f"{text}, or {NATIVE}")
     if changes:
         text = "the kernel cannot change periodic loss during a run"
         yield Problem(path, f"{text}; leave out the changes, or {NATIVE}")
@@ -159,8 +160,8 @@ def _of_periodic(path: str, loss: Loss, *, changes: bool) -> Iterator[Problem]:
 def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
     yield from _of_parameters(path, queue.kind, qdisc.all_params(queue.kind, queue.params))
     if queue.rate_bps is not None and link.rate_bps is not None and queue.kind != "police":
-        text = f"{queue.kind} is a shaper, so the link needs no rate of its own"
-        yield Problem(path, f"{text}; leave out rate, or {NATIVE}")
+        text = f"{queue.kind} itself limits the rate, so the link needs no rate"
+        yield Problem(path, f"{text}; leave out the rate of the link, or {NATIVE}")
     changes_rate = any("rate_bps" in values for _, values in link.steps)
     if changes_rate and link.rate_bps is None and queue.kind != "tbf":
         yield Problem(
@@ -169,7 +170,7 @@ def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
 
 
 def _of_parameters(path: str, kind: str, params: qdisc.Params) -> Iterator[Problem]:
-    """Check parameters of queues that the kernel does not accept exactly."""
+    """Refuse values of queue parameters that the kernel's qdisc cannot represent exactly."""
     if kind == "dualpi2" and float(params["coupling_factor"]) % 1:
         yield Problem(f"{path}.coupling_factor", "the kernel takes whole numbers; use 2.0")
     if kind == "step" and params["mark_packets"] is not None:
@@ -194,7 +195,7 @@ def _share_hosts(crossed_by: Sequence[RoutedFlow]) -> bool:
     return len(set(hosts)) < len(hosts)
 
 
-# Checks of scenarios: properties that the kernel, as used here, cannot reproduce exactly.
+# Checks of whole scenarios: refuses settings that the guest's kernel cannot reproduce exactly.
 
 
 _MOST_FLOWS = 2_000
@@ -219,15 +220,16 @@ _FLOW = {
     *("dscp", "hosts", "direction", "access", "source", "target", "via", "reroutes", "alternate", "tcp"),
 }
 _RECORD = {"interval_s", "variables", "packets"}
-"""Keys of a scenario that this engine supports. All other keys are refused, so that new keys are never
-ignored silently."""
+"""`_TCP`, `_FLOW` and `_RECORD` are the keys that this engine supports in `tcp`, `flows` and `record`. The
+engine refuses all other keys, so that it never ignores a new key silently."""
 
 
 def problems(scenario: Scenario, network: Network, installed: Installed) -> Iterator[Problem]:
-    """Yield all reasons why a scenario cannot be run, with their paths in the scenario."""
+    """Yield every reason why the guest cannot run a scenario, with the key in the scenario."""
     yield from lacking(scenario, network, capabilities(installed), f"Linux {installed.release}", remedy)
     if len(network.flows) > _MOST_FLOWS:
-        yield Problem("flows", f"{len(network.flows)} flows, the guest has {_MOST_FLOWS:,} at most; {NATIVE}")
+        text = f"{len(network.flows)} flows exceed the guest's maximum of {_MOST_FLOWS:,}"
+        yield Problem("flows", f"{text}; {NATIVE}")
     yield from _of_capture(scenario, network)
     if scenario.record.variables:
         text = "the kernel does not report variables of its algorithms; leave this key out"
@@ -256,7 +258,7 @@ def problems(scenario: Scenario, network: Network, installed: Installed) -> Iter
 def _of_capture(scenario: Scenario, network: Network) -> Iterator[Problem]:
     for i, point in enumerate(scenario.record.packets or ()):
         if point not in POINTS:
-            text = "the guest captures at hosts only; use sender and receiver"
+            text = "the guest captures packets at hosts only; use sender and receiver"
             yield Problem(f"record.packets[{i}]", f"{text}, or {NATIVE}")
     if scenario.record.packets and any(link.nic_of is not None for link in network.links):
         text = "at a host with a nic, the guest captures packets only after the queue of the nic"
@@ -264,28 +266,29 @@ def _of_capture(scenario: Scenario, network: Network) -> Iterator[Problem]:
 
 
 def _of_routes(routed: RoutedFlow, network: Network) -> Iterator[Problem]:
-    """Check routes. A namespace has one route to an address, so a route cannot pass a node twice."""
+    """Check that no route of a flow passes a node twice. A namespace has only one route to an address."""
     for to_receiver in (True, False):
         for route in routes_of(routed, to_receiver=to_receiver):
             nodes = [network.links[route[0]].source, *(network.links[link].target for link in route)]
             twice = next((node for n, node in enumerate(nodes) if node in nodes[:n]), None)
             if twice is not None:
-                text = f"a route of {routed.name} passes {twice} twice, but a node has one route in the guest"
+                text = f"a route of {routed.name} passes {twice} twice, which the guest cannot do"
                 yield Problem("flows", f"{text}; {NATIVE}")
 
 
 def _of_tcp(path: str, tcp: Tcp, kind: str, installed: Installed) -> Iterator[Problem]:
     yield from unknown(tcp, _TCP, path)
     if tcp.ack_every not in (None, 1):
-        yield Problem(f"{path}.ack_every", f"Linux has only its own delayed ACKs, or 1; {NATIVE}")
+        yield Problem(f"{path}.ack_every", f"Linux has only its own delayed ACKs or ack_every = 1; {NATIVE}")
     if tcp.send_buffer_bytes is not None:
         text = "Linux includes its own overhead in the send buffer, so the payload in it cannot be set"
-        yield Problem(f"{path}.send_buffer", f"{text}; leave it out, or {NATIVE}")
+        yield Problem(f"{path}.send_buffer", f"{text}; leave this key out, or {NATIVE}")
     if tcp.loss_detection == "dupack":
-        yield Problem(f"{path}.loss_detection", f"Linux has only RACK since 6.17; {NATIVE}")
+        yield Problem(f"{path}.loss_detection", f"Linux has no detection by dupacks since 6.17; {NATIVE}")
     if tcp.gro_s is not None:
-        yield Problem(f"{path}.gro", f"the guest's devices do not collect packets; {NATIVE}")
+        yield Problem(f"{path}.gro", f"the guest's devices do not merge packets (GRO); {NATIVE}")
     if tcp.min_burst is not None and kind.startswith(("bbr", "prague")):
         yield Problem(f"{path}.min_burst", f"{kind} sets this value itself in the kernel; leave this key out")
     if has_accecn(tcp, kind) and not installed.accecn:
-        yield Problem(f"{path}.ecn", f"Linux {installed.release} has no AccECN, Linux 7.0 has; {NATIVE}")
+        text = f"Linux {installed.release} lacks AccECN; install Linux 7.0"
+        yield Problem(f"{path}.ecn", f"{text}, or {NATIVE}")

@@ -1,4 +1,4 @@
-"""Departures of packets and writes, drawn before the run."""
+"""Times at which flows start, send datagrams and write data, computed before the guest runs."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from fullpipe.scenario.model.workloads.datagrams import Datagrams, Udp
 from fullpipe.scenario.model.workloads.writers import Cbr, OnOff
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
-# The random number streams of the native simulator, so that this engine draws the same random values.
+# Random number streams equal to the streams of the native simulator, so that both engines draw equal values.
 
 
 _MASK = 2**64 - 1
@@ -60,7 +60,7 @@ def start_ns(start_ns: int, jitter_ns: int, seed: int, stream: str) -> int:
 
 
 def departures_ns(workload: Datagrams, stream: str, start_ns: int, end_ns: int, seed: int) -> list[int]:
-    """Return all departure times from the start until before the end, using the random stream `stream`.
+    """Return all departure times in [start_ns, end_ns), using the random stream `stream`.
 
     Datagrams leave at a constant interval or as a Poisson process, continuously or in active periods. An
     active period begins with a datagram, except in a Poisson process.
@@ -81,7 +81,7 @@ def departures_ns(workload: Datagrams, stream: str, start_ns: int, end_ns: int, 
     next_ns = first(start_ns)
     while True:
         while periods and until_ns is not None and until_ns <= next_ns and until_ns <= end_ns:
-            begin_ns = until_ns + periods.off()  # silent until then
+            begin_ns = until_ns + periods.off()
             until_ns = begin_ns + periods.on()
             next_ns = first(begin_ns)
         if next_ns >= end_ns:
@@ -95,7 +95,7 @@ def _has_periods(workload: Datagrams) -> bool:
 
 
 class _Periods:
-    """Durations of alternating active and silent periods."""
+    """Durations of alternating active and silent periods, constant or exponentially distributed."""
 
     def __init__(self, workload: Datagrams, stream: Stream) -> None:
         assert isinstance(workload, Udp)
@@ -113,7 +113,7 @@ class _Periods:
         return self._stream.exponential_ns(mean_ns) if self._stream else mean_ns
 
 
-# Paces at which the application of a connection writes data, in the guest's form.
+# Paces at which the application of a connection writes data in the guest.
 #
 # The guest writes a packet after each interval of a pace. The simulator also writes a packet at the beginning
 # of a pace. In the guest, a pace after silence therefore begins one interval earlier. Before any other pace,
@@ -134,7 +134,7 @@ class Pace(NamedTuple):
 
 
 def paces(flow: Flow, tcp: Tcp, start_ns: int, end_ns: int) -> tuple[Pace, ...]:
-    """Compute the guest's paces. Empty if the application never limits the flow."""
+    """Compute a flow's paces in the guest. The tuple is empty if the application never limits the flow."""
     segment_bits = tcp.mss_bytes * BITS
     found, before = list[Pace](), Pace(start_ns, 0)
     for at_ns, rate_bps in _begun(_of_flow(flow, start_ns, end_ns), start_ns):
@@ -151,7 +151,8 @@ def paces(flow: Flow, tcp: Tcp, start_ns: int, end_ns: int) -> tuple[Pace, ...]:
 
 
 def _begun(wanted: Iterator[Pace], start_ns: int) -> Iterator[Pace]:
-    """Yield the paces from the start on. Of the paces before the start, only the last still applies."""
+    """Yield the paces that apply at or after the start of the flow. The last pace before the start begins at
+    the start."""
     known = list(wanted)
     for pace, following in pairwise([*known, None]):
         if pace and (following is None or following.at_ns > start_ns):
@@ -159,7 +160,7 @@ def _begun(wanted: Iterator[Pace], start_ns: int) -> Iterator[Pace]:
 
 
 def _of_flow(flow: Flow, start_ns: int, end_ns: int) -> Iterator[Pace]:
-    """Yield the paces in the scenario."""
+    """Yield the paces of a flow's `application` or `workload` in the scenario."""
     for pace in flow.application or ():
         yield Pace(to_nanoseconds(pace.at_s), UNLIMITED_BPS if pace.rate_bps is None else pace.rate_bps)
     match flow.workload:
@@ -173,7 +174,7 @@ def _of_flow(flow: Flow, start_ns: int, end_ns: int) -> Iterator[Pace]:
                 at_ns += to_nanoseconds(on_s) + to_nanoseconds(off_s)
 
 
-# Sizes of packets, and flows that cross a link.
+# Sizes of a flow's packets, and the flows that cross each link.
 
 
 _LEAST_MTU_BYTES = 576
@@ -201,18 +202,20 @@ def crossing(network: Network) -> list[list[RoutedFlow]]:
 
 
 def frame_bytes(crossed_by: Sequence[RoutedFlow]) -> int:
-    """Return the size of the largest packet on a link, with overhead; Ethernet's if no flow crosses it."""
+    """Return the largest packet's size on a link in bytes with overhead, or 1,514 B if no flow crosses the
+    link."""
     sizes = [mtu_bytes(routed) + routed.tcp.link_overhead_bytes for routed in crossed_by]
     return max(sizes, default=_LARGEST_FRAME_BYTES)
 
 
 def overhead_bytes(crossed_by: Sequence[RoutedFlow]) -> int:
-    """Return the bytes that the link layer adds. `check` ensures that all flows have the same overhead."""
+    """Return the bytes that the link layer adds to a packet. `check` ensures that all flows have equal
+    overhead."""
     return crossed_by[0].tcp.link_overhead_bytes if crossed_by else ETHERNET_BYTES
 
 
 def mtu_bytes(routed: RoutedFlow) -> int:
-    """Return the size of a flow's largest IP packet."""
+    """Return the size of a flow's largest IP packet in bytes."""
     tcp, datagrams = routed.tcp, routed.flow.datagrams
     if datagrams:
         return max(_LEAST_MTU_BYTES, datagrams.payload_bytes + datagrams.headers_bytes)
@@ -220,11 +223,12 @@ def mtu_bytes(routed: RoutedFlow) -> int:
 
 
 def has_accecn(tcp: Tcp, kind: str) -> bool:
-    """Whether a connection uses AccECN. Prague always requests AccECN."""
+    """Whether a connection requests AccECN. Prague with ECN always requests AccECN."""
     return tcp.ecn == "accecn" or (tcp.ecn is True and kind == "prague")
 
 
 def accecn_option_bytes(routed: RoutedFlow) -> int:
-    """Return the size of AccECN's option in data packets (`tcp_options_fit_accecn`)."""
+    """Return the size of the AccECN option in data packets in bytes (`tcp_options_fit_accecn` in the
+    kernel)."""
     kind = routed.flow.cca.kind if routed.flow.cca else ""
     return 12 if has_accecn(routed.tcp, kind) and routed.tcp.accecn_option is not False else 0

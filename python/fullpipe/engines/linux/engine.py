@@ -1,4 +1,5 @@
-"""The Linux engine: a real kernel that runs as an ordinary process, in virtual time."""
+"""The Linux engine: a real kernel in virtual time that runs as an ordinary process without root
+privileges."""
 
 import fcntl
 import hashlib
@@ -47,26 +48,29 @@ _LEAST_MB = 300
 
 
 class LinuxEngine:
-    """TCP and queues of a real Linux kernel in virtual time, as one process without special rights."""
+    """Runs TCP and queues of a real Linux kernel in virtual time, as one process without root privileges."""
 
     name: ClassVar[str] = "linux"
 
     def version(self) -> str:
-        """Return the kernel's release, and fingerprints of its binary and of the engine's code."""
+        """Return the kernel's release, and fingerprints of the kernel's binary and of the engine's code."""
         found = installed.find()
         return f"{found.release}+{found.fingerprint}.{installed.sources()}" if found else "none"
 
     def model_version(self) -> str:
-        """Return the kernel's fingerprint. Builds of the same source can draw different random numbers."""
+        """Return the fingerprint of the kernel's binary. Two builds of one source can draw different random
+        numbers."""
         found = installed.find()
         return found.fingerprint if found else "none"
 
     def capabilities(self) -> Capabilities:
-        """Return the capabilities of the installed kernel, or without one, of any kernel."""
+        """Return the capabilities of the installed kernel. If no kernel is installed, assume a kernel with
+        all features."""
         return capabilities(installed.find() or installed.everything())
 
     def doctor(self) -> list[Requirement]:
-        """Check the machine, the compiler, the kernel with its owner and permissions, and the memory."""
+        """Check the machine, the compiler, the kernel with its file's owner and permissions, and the free
+        memory."""
         found, right = installed.find(), platform.system() == "Linux" and platform.machine() == "x86_64"
         compiled = installed.program().is_file()
         compiler = installed.compiler()
@@ -106,11 +110,12 @@ class LinuxEngine:
         return reasons
 
     def install(self, options: InstallOptions, say: Say) -> None:
-        """Build a kernel from Debian's sources or from `source`, or copy a ready kernel.
+        """Build a kernel from Debian's sources or from the tree `source`, or copy the compiled kernel
+        `kernel`.
 
         Raises:
-            InstallOptionError: If an option cannot be met.
-            EngineError: If something is missing, or a step fails.
+            InstallOptionError: If the value of an option is wrong.
+            EngineError: If a build tool, disk space or a file is missing, or a step fails.
         """
         install(options, say)
 
@@ -120,7 +125,7 @@ class LinuxEngine:
         Raises:
             EngineError: If the scenario cannot be run, or the guest fails.
         """
-        from fullpipe.engines.linux import tables  # imported here, as listing engines needs no tables
+        from fullpipe.engines.linux import tables  # imported only here: listing engines needs no tables
 
         found = installed.find()
         reasons = self.check(scenario)
@@ -147,7 +152,7 @@ class LinuxEngine:
         return Run(meta, measured)
 
 
-# Detection of a kernel's features: a guest boots and tries every queue discipline and filter of the engine.
+# Detects a kernel's features: boots a guest that tries to add every qdisc and filter that the engine can use.
 
 
 _PROBE_MB = 64
@@ -155,7 +160,7 @@ _EXAMPLES = {"step": {"mark_ms": 1.0}}
 
 
 def ask(path: Path, fingerprint: str) -> Installed:
-    """Boot the kernel in a file and find its features.
+    """Boot the kernel in a file and return its features.
 
     Raises:
         EngineError: If the kernel does not boot on this machine.
@@ -196,8 +201,8 @@ def _questions() -> str:
     return "\n".join(lines()) + "\n"
 
 
-# Installation: a kernel is built or copied, the guest's program is compiled, and the kernel's features are
-# detected.
+# Installs the engine: builds or copies a kernel, compiles the guest's program, and detects the kernel's
+# features.
 
 
 _BUILD_MB = 2_000
@@ -209,23 +214,25 @@ def install(options: InstallOptions, say: Say) -> None:
     """Build or copy a kernel, compile the guest's program, and detect the kernel's features.
 
     Raises:
-        EngineError: If something is missing, a step fails, or another installation runs.
+        EngineError: If a build tool, disk space or a file is missing, a step fails, or another installation
+        runs.
     """
     try:
         with (cache.made("linux") / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _install(options, say)
     except BlockingIOError as error:
-        raise EngineError(f"another installation runs in {folder()}; wait for its end, or end it") from error
+        text = f"another installation runs in {folder()}; wait until it ends, or stop it"
+        raise EngineError(text) from error
     except shutil.Error as error:
         [(_, _, reason), *_] = error.args[0]
-        raise EngineError(f"the tree cannot be copied: {reason}") from error
+        raise EngineError(f"the kernel's source tree cannot be copied: {reason}") from error
     except OSError as error:
         raise EngineError(f"{error.filename or folder()}: {error.strerror or error}") from error
 
 
 def trusted() -> Requirement:
-    """Check that only this user can change the kernel and the guest's program."""
+    """Check that only the current user can change the kernel and the guest's program."""
     found = find()
     return cache.requirement(folder() / "installed.json", program(), *([found.kernel] if found else []))
 
@@ -268,7 +275,7 @@ def _build(options: InstallOptions, say: Say) -> Path:
         text = f"{folder()} has {free_mb:,} MB of free space, and a build needs {_BUILD_MB:,} MB; free some"
         raise EngineError(f"{text}, or name another folder in $FULLPIPE_CACHE")
     mirror = Mirror(options.insecure, options.unverified)
-    # Unverified packages have a separate folder.
+    # Unverified packages go to a separate folder, so that later installations do not use them.
     here = folder() / "unverified" if options.unverified else folder()
     here.mkdir(exist_ok=True)
     tools = installed.borrowed(mirror, here / "tools", say)

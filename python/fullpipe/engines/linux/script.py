@@ -1,4 +1,4 @@
-"""The script that the guest follows."""
+"""Writes the script that the guest's program follows."""
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator
@@ -11,11 +11,11 @@ from fullpipe.scenario.model.tcp import RECEIVE_MEMORY_BYTES, SEND_MEMORY_BYTES,
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import to_nanoseconds
 
-# Lines of the guest's script that make flows.
+# Lines of the guest's script that start flows.
 
 
 def flow_lines(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> Iterator[str]:
-    """Yield the lines of one flow."""
+    """Yield the script's lines for the flow with the index `number`."""
     described = flow.routed.flow
     if described.datagrams:
         yield _datagrams(number, flow, described.datagrams)
@@ -26,7 +26,7 @@ def flow_lines(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> It
 
 
 def departures(network: NetworkLayout) -> dict[str, bytes]:
-    """Return files of the guest, by name, with departure times of datagrams as 64-bit nanoseconds."""
+    """Return files for the guest by name, with the datagrams' departure times in ns as 64-bit integers."""
     return {
         _departures_file(n): array("q", flow.departures_ns).tobytes()
         for n, flow in enumerate(network.flows)
@@ -80,21 +80,21 @@ def _connection(number: int, flow: FlowLayout, known_ccas: Collection[str]) -> s
 
 _LEAST_BYTES = 4_096
 MOST_CAPTURED = 2_000_000
-"""Maximum number of captured packets, all capture points together. With more packets, the run fails."""
+"""Maximum number of captured packets of all hosts together. With more packets, the run fails."""
 POINTS = ("sender", "receiver")
-"""Ends of a connection at which packets can be captured. Rows with equal times are in this order."""
+"""Ends of a connection at which the guest can capture packets. Packets with equal times are in this order."""
 _MOST_BYTES = 134_217_728
-"""Socket memory that is large enough never to limit a flow."""
+"""Maximum socket memory in bytes if a scenario sets none: too large to limit a flow."""
 
 
 def kernel() -> Iterator[str]:
-    """Yield settings of the whole kernel: limits of memory and queues that are never reached."""
+    """Yield settings of the whole kernel: limits of TCP memory and backlog that no run reaches."""
     yield "sysctl - net/ipv4/tcp_mem 4000000 6000000 8000000"
     yield "sysctl - net/core/netdev_max_backlog 1000000"
 
 
 def namespaces(network: NetworkLayout) -> Iterator[str]:
-    """Yield all namespaces, with TCP options if they are hosts."""
+    """Yield the lines for all namespaces, with the TCP options of the namespaces that are hosts."""
     hosts = _options(network)
     for name in network.namespaces:
         yield f"namespace {name}"
@@ -119,7 +119,7 @@ def _host(name: str, tcp: Tcp) -> Iterator[str]:
         "no_metrics_save": 1,
         "ecn": 3 if tcp.ecn == "accecn" else int(tcp.ecn),
         "timestamps": int(tcp.timestamps),
-        # The kernel does not tune a buffer whose size is given.
+        # The kernel tunes the receive buffer unless the scenario sets its size.
         "moderate_rcvbuf": int(tcp.receive_buffer_bytes is None),
     }
     if not tcp.sack_compression:
@@ -142,26 +142,27 @@ def _memory(first: int | None, most: int | None, otherwise: int) -> str:
 
 
 def cables(network: NetworkLayout) -> Iterator[str]:
-    """Yield all pairs of devices."""
+    """Yield a line for every pair of connected devices."""
     for cable in network.cables:
         yield f"link {' '.join(cable.near)} {' '.join(cable.far)} {cable.mtu_bytes}"
 
 
 def addresses(network: NetworkLayout) -> Iterator[str]:
-    """Yield the address of every host, on one of its devices."""
+    """Yield a line for the address of every host, which is on one of the host's devices."""
     for flow in network.flows:
         for host in (flow.sender, flow.receiver):
             yield f"address {' '.join(host.device)} {host.address}"
 
 
 def routes(network: NetworkLayout) -> Iterator[str]:
-    """Yield the routes at the start of the run."""
+    """Yield the lines for routes at the start of the run."""
     for flow in network.flows:
         yield from _routes(flow, flow.hops)
 
 
 def captures(network: NetworkLayout, points: Iterable[str]) -> Iterator[str]:
-    """Yield the hosts whose packets are captured: senders, receivers, or both."""
+    """Yield a line for every host at which packets are captured. `points` has "sender", "receiver" or
+    both."""
     for point in points:
         for flow in network.flows:
             if not flow.routed.flow.datagrams:
@@ -170,7 +171,7 @@ def captures(network: NetworkLayout, points: Iterable[str]) -> Iterator[str]:
 
 
 def reroutes(network: NetworkLayout) -> Iterator[str]:
-    """Yield the routes that replace earlier routes during the run."""
+    """Yield the lines for routes that replace earlier routes during the run."""
     for flow in network.flows:
         for reroute in flow.reroutes:
             for line in _routes(flow, reroute.hops):
@@ -178,7 +179,8 @@ def reroutes(network: NetworkLayout) -> Iterator[str]:
 
 
 def _routes(flow: FlowLayout, hops: Iterable[Hop]) -> Iterator[str]:
-    """Yield a line for every namespace on a route. A host's line also has settings for sending."""
+    """Yield a line for every namespace on a route. The sending host's line also has the initial window or
+    quick ACKs."""
     for hop in hops:
         metrics = _metrics(flow.routed.tcp, hop) if hop.source else ""
         yield f"route {hop.device.namespace} {hop.address} {hop.device.name} {hop.source or '-'}{metrics}"
@@ -194,7 +196,7 @@ def _metrics(tcp: Tcp, hop: Hop) -> str:
 
 
 def added(network: NetworkLayout) -> Iterator[str]:
-    """Yield the objects on every device at the start of the run."""
+    """Yield the lines for qdiscs, classes and filters on every device at the start of the run."""
     for link in network.links:
         for stage in link.stages:
             for placed in stage.tree.objects:
@@ -207,7 +209,7 @@ def added(network: NetworkLayout) -> Iterator[str]:
 
 
 def changed(network: NetworkLayout) -> Iterator[str]:
-    """Yield the changes during the run."""
+    """Yield the lines for changes of qdiscs, classes and filters during the run."""
     for link in network.links:
         for change in link.changes:
             line = _line("change", change.device, change.object, link.overhead_bytes)
@@ -215,13 +217,14 @@ def changed(network: NetworkLayout) -> Iterator[str]:
 
 
 def watched(network: NetworkLayout) -> Iterator[str]:
-    """Yield the devices to count, in the order of the guest's numbers."""
+    """Yield a line for every device whose counters the guest records. The guest names a device by its index
+    here."""
     for number, seen in enumerate(network.watched):
         yield f"watch {number} {' '.join(seen.device)}"
 
 
 def _sender(flow: FlowLayout) -> Iterator[str]:
-    """Yield the settings of a sending host: the maximum burst, and pacing by fq."""
+    """Yield the lines for a sending host: its maximum burst, and the qdisc fq if fq paces its packets."""
     tcp = flow.routed.tcp
     for device in flow.sender.sends_by:
         if tcp.max_burst_bytes != Tcp().max_burst_bytes:
@@ -231,18 +234,19 @@ def _sender(flow: FlowLayout) -> Iterator[str]:
 
 
 def _line(verb: str, device: Device, placed: TcObject, link_overhead_bytes: int = ETHERNET_BYTES) -> str:
-    """Return the line of a qdisc, class or filter. The root adds the overhead for all objects below it."""
+    """Return the line for a qdisc, class or filter. Only the root qdisc has the link overhead, which also
+    applies to all objects below the root."""
     options = placed.qdisc.written(link_overhead_bytes if placed.parent == ROOT else ETHERNET_BYTES)
     return f"{placed.command} {' '.join(device)} {verb} {placed.parent} {placed.handle} {options}"
 
 
-# The script of the guest: see guest/main.c for its language.
+# The whole script of the guest. guest/main.c describes the commands of the script.
 
 
 _SAMPLE_NS = 10_000_000
-"""Maximum interval between samples of a flow, so that few RTT values are missed."""
+"""Maximum interval between samples of a flow, so that the samples miss few values of the RTT."""
 _TOLD = 200
-"""Number of progress reports of the guest."""
+"""Number of progress reports of the guest during a run."""
 
 
 def script(scenario: Scenario, network: NetworkLayout, known_ccas: Collection[str]) -> str:
@@ -250,7 +254,7 @@ def script(scenario: Scenario, network: NetworkLayout, known_ccas: Collection[st
 
     Args:
         scenario: The scenario.
-        network: Its layout.
+        network: Layout of the scenario in the guest.
         known_ccas: The congestion control algorithms of the kernel.
     """
     lines = [
@@ -271,7 +275,8 @@ def script(scenario: Scenario, network: NetworkLayout, known_ccas: Collection[st
 
 
 def sample_ns(interval_ns: int) -> int:
-    """Return the interval between samples of flows: at most 10 ms, and a divisor of the tables' interval."""
+    """Return the interval between samples of flows: at most 10 ms, and a divisor of `interval_ns`, the
+    interval of rows in the tables."""
     return interval_ns // -(-interval_ns // _SAMPLE_NS) if interval_ns else _SAMPLE_NS
 
 

@@ -1,8 +1,8 @@
-"""Watches over one guest: `python supervisor.py FOLDER MEMORY-FOLDER COMMAND...` runs COMMAND in FOLDER.
+"""Supervises one guest: `python supervisor.py FOLDER MEMORY-FOLDER COMMAND...` runs COMMAND in FOLDER.
 
-The supervisor is a separate process, so that nothing is left behind even if fullpipe is killed by a signal
-that fullpipe cannot catch. The kernel then notifies the supervisor, which ends the guest and removes the
-folder. The module imports little, so that the supervisor starts fast.
+The supervisor is a separate process, so that no guest and no folder remain even if a signal that fullpipe
+cannot catch kills fullpipe. The host's kernel then signals the supervisor, which ends the guest and removes
+the folder. This module imports few modules, so that the supervisor starts fast.
 """
 
 import ctypes
@@ -18,21 +18,23 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 def _die_with_parent(sign: int, parent: int) -> None:
     _LIBC.prctl(_PR_SET_PDEATHSIG, sign, 0, 0, 0)
-    if os.getppid() != parent:  # the parent ended before the request
+    if os.getppid() != parent:  # the parent ended before the call of prctl
         os.kill(os.getpid(), sign)
 
 
 def _become_guest(folder: str, memory: str, command: list[str], parent: int) -> None:
     os.setpgid(0, 0)
     _die_with_parent(signal.SIGKILL, parent)
-    # Host addresses would affect the sizes of the guest's tables, and differ from run to run.
+    # Without this call, memory addresses would differ from run to run and affect the sizes of the guest's
+    # tables.
     _LIBC.personality(_NO_RANDOM_ADDRESSES)
     os.chdir(folder)
     nothing = os.open(os.devnull, os.O_RDONLY)
     log = os.open("console", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
-    # The C library registers memory that the guest unmaps. Guest kernels before about 6.9 would then crash.
+    # By default, the C library registers memory for rseq with the host's kernel. The guest unmaps this
+    # memory, and guests before about Linux 6.9 then crash.
     os.execve(command[0], command, {"TMPDIR": memory, "GLIBC_TUNABLES": "glibc.pthread.rseq=0"})
 
 
@@ -64,7 +66,7 @@ def main(folder: str, memory: str, command: list[str]) -> int:
     _, status = os.waitpid(guest, 0)
     _end(guest)
     if ended:
-        import shutil  # imported here, as shutil imports much that is seldom needed
+        import shutil  # imported only here, because shutil imports many modules
 
         shutil.rmtree(folder, ignore_errors=True)
         return 128 + ended[0]

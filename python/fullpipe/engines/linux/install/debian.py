@@ -1,4 +1,4 @@
-"""Packages of Debian, and their archives."""
+"""Finds, downloads, verifies and unpacks packages of Debian."""
 
 import hashlib
 import lzma
@@ -18,7 +18,8 @@ from fullpipe.engines.linux.install import download
 from fullpipe.engines.linux.install.download import DoubtError
 from fullpipe.errors import EngineError
 
-# Unpacking of packages without dpkg. Files stay below the target folder. Their number and size are bounded.
+# Unpacks packages without dpkg. Unpacked files stay below the target folder, and their number and size are
+# limited.
 
 
 _AR_MAGIC = b"!<arch>\n"
@@ -26,17 +27,17 @@ _AR_HEADER = 60
 _INDEX_MEMORY = 1 << 28
 MOST_FILES = 400_000
 MOST_BYTES = 8_000_000_000
-"""Maximum unpacked size, four times that of a kernel's sources."""
+"""Maximum unpacked size in bytes: four times the size of a kernel's sources."""
 
 Choose = Callable[[tarfile.TarInfo], tarfile.TarInfo | None]
 """Function that changes a member of an archive, or returns None to leave the member out."""
 
 
 def expanded(content: bytes, limit: int, url: str) -> str:
-    """Unpack the text of an xz file.
+    """Decompress the content of an xz file, and return its text.
 
     Raises:
-        EngineError: If it is not an xz file, or unpacks to more than `limit` bytes.
+        EngineError: If the content is not an xz file, or its text has more than `limit` bytes.
     """
     unpacking = lzma.LZMADecompressor(memlimit=_INDEX_MEMORY)
     try:
@@ -50,10 +51,10 @@ def expanded(content: bytes, limit: int, url: str) -> str:
 
 @contextmanager
 def contents(package: Path) -> Iterator[tarfile.TarFile]:
-    """Open the files of a Debian package, to be read sequentially.
+    """Open the archive with the files of a Debian package. The files can only be read in order.
 
     Raises:
-        EngineError: If it is not a Debian package, or is damaged.
+        EngineError: If the file is not a Debian package, or is damaged.
     """
     with package.open("rb") as file:
         if not _seek_member(file, "data.tar"):
@@ -64,23 +65,25 @@ def contents(package: Path) -> Iterator[tarfile.TarFile]:
 
 @contextmanager
 def opened(file: IO[bytes], package: Path) -> Iterator[tarfile.TarFile]:
-    """Open an archive in a package, to be read sequentially.
+    """Open a tar archive in a package. Its members can only be read in order.
 
     Raises:
-        EngineError: If it is not an archive, is damaged, or has a member that leads out of its folder.
+        EngineError: If the file is not a tar archive, is damaged, or has a member outside the target folder.
     """
     try:
         with tarfile.open(fileobj=file, mode="r|*") as tar:
             yield tar
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError) as error:
-        raise EngineError(f"{package}: cannot be unpacked: {error}; delete it and install again") from error
+        raise EngineError(
+            f"{package}: cannot be unpacked: {error}; delete the file and install again"
+        ) from error
 
 
 def extract(tar: tarfile.TarFile, folder: Path, choose: Choose = lambda member: member) -> None:
-    """Unpack an archive into a folder. Devices, and links and names that lead out of the folder, are refused.
+    """Unpack an archive into a folder. Refuse devices, and links and names that lead out of the folder.
 
     Raises:
-        EngineError: If there are too many files or bytes.
+        EngineError: If the archive has more than `MOST_FILES` files or `MOST_BYTES` bytes.
         tarfile.TarError: If the archive is damaged, or a member is refused.
     """
     if not hasattr(tarfile, "data_filter"):
@@ -103,7 +106,7 @@ def _chosen(tar: tarfile.TarFile, choose: Choose) -> Iterator[tarfile.TarInfo]:
 
 
 def _seek_member(file: IO[bytes], prefix: str) -> bool:
-    """Move to the content of the first member of an ar archive whose name has this prefix."""
+    """Move to the content of the first member of an ar archive whose name begins with `prefix`."""
     if file.read(len(_AR_MAGIC)) != _AR_MAGIC:
         return False
     while len(header := file.read(_AR_HEADER)) == _AR_HEADER:
@@ -116,10 +119,11 @@ def _seek_member(file: IO[bytes], prefix: str) -> bool:
     return False
 
 
-# Packages from a Debian mirror: found by name, fetched with resume, used only if they are verified.
-#
-# Debian signs a list of digests of its indexes, and an index has the digests of its packages. For machines
-# that cannot check signatures, pins.txt has the digests of known versions; scripts/pins.py writes it.
+# Downloads packages from a Debian mirror, continues interrupted downloads, and refuses packages that cannot
+# be verified.
+# Debian signs a list with the digests of a suite's indexes, and an index has the digests of its packages. For
+# machines that cannot check signatures, pins.txt has the digests of known versions of packages.
+# scripts/pins.py writes pins.txt.
 
 
 _PINS = Path(__file__).parent / "pins.txt"
@@ -134,12 +138,12 @@ _FIELDS: Mapping[str, str] = {
     "SHA256": r"[0-9a-f]{64}",
     "Size": r"[0-9]{1,12}",
 }
-"""Fields of a package that are read, and their allowed format. The format is checked, as names of packages
+"""Fields of a package in the index, and their allowed format. The format is checked because names of packages
 become names of files."""
 
 
 class InconsistentError(EngineError):
-    """The index of a suite is not the one that Debian signed."""
+    """The digest of a suite's index is not the digest that Debian signed."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +155,9 @@ class Package:
     url: str
     sha256: str
     size: int
-    """Size in bytes."""
+    """Size of the package in bytes."""
     doubt: str = ""
-    """Reason why the digest could not be verified as Debian's; empty for a verified digest."""
+    """Reason why the signature of the index could not be checked; empty if Debian signed the index."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -161,19 +165,19 @@ class Package:
 
 @dataclass(frozen=True)
 class Mirror:
-    """A mirror of Debian."""
+    """A mirror of Debian, and how its packages are verified."""
 
     insecure: bool = False
     """Whether plain http is allowed."""
     unverified: bool = False
-    """Use indices without verifying their signature."""
+    """Whether packages are used without a check of Debian's signature."""
 
     @property
     def address(self) -> str:
-        """The address of the mirror.
+        """The URL of the mirror.
 
         Raises:
-            InstallOptionError: If the address is not valid, or not secure.
+            InstallOptionError: If the URL is not valid, or uses plain http without `insecure`.
         """
         return download.mirror(insecure=self.insecure)
 
@@ -181,7 +185,8 @@ class Mirror:
         """Find packages of a suite whose names match a pattern.
 
         Raises:
-            EngineError: If the index cannot be fetched or read, or is not the one that Debian signed.
+            EngineError: If the index cannot be downloaded or read, or its digest is not the digest that
+            Debian signed.
         """
         part = f"main/binary-{architecture}/Packages.xz"
         url = f"{self.address}/dists/{suite}/{part}"
@@ -200,7 +205,8 @@ class Mirror:
         return [self._package(paragraph[0], url, doubt) for paragraph in paragraphs]
 
     def fetch(self, package: Package, folder: Path, say: Say) -> Path:
-        """Download a package into a folder. An existing file is used, a partial file continued, both checked.
+        """Download a package into a folder, and check its digest. A complete file from an earlier download is
+        reused, and an incomplete download is continued.
 
         Raises:
             EngineError: If the package cannot be verified or downloaded, or does not match the index.
@@ -227,7 +233,7 @@ class Mirror:
         return final
 
     def _signed_digest(self, suite: str, part: str) -> str:
-        """Return the SHA-256 of a part of a suite that Debian signed."""
+        """Return the SHA-256 of the index `part` of a suite, read from the list that Debian signed."""
         if self.unverified:
             raise DoubtError("--unverified was given")
         download.keyring()
@@ -255,7 +261,7 @@ class Mirror:
         return Package(given["Package"], given["Version"], address, given["SHA256"], size, doubt)
 
     def _proof(self, package: Package) -> str:
-        """Return, as text, how a package was verified.
+        """Return a text that says how a package was verified.
 
         Raises:
             EngineError: If the package cannot be verified, and unverified packages are not allowed.
@@ -280,7 +286,7 @@ class Mirror:
 
 @cache
 def pins() -> Mapping[str, str]:
-    """Return the SHA-256 of known packages, by name and version separated by a space."""
+    """Return the SHA-256 of known packages. A key is the name and the version, separated by a space."""
     return dict(_pinned(_PINS.read_text(encoding="ascii")))
 
 

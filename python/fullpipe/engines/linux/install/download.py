@@ -1,4 +1,4 @@
-"""Downloads, checked by hash and signature."""
+"""Downloads files from a Debian mirror, and checks signatures of Debian."""
 
 import http.client
 import os
@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 from fullpipe.engines.base import Say
 from fullpipe.errors import EngineError, InstallOptionError, shown
 
-# Downloads from a mirror: over https, or from a folder of this machine, with at most the announced size.
+# Downloads a file over https, or reads it from a folder of this machine. A file that exceeds its expected
+# size is refused.
 
 
 _MIRROR = "FULLPIPE_DEBIAN_MIRROR"
@@ -26,10 +27,10 @@ _PARTIAL = 206
 
 
 def mirror(*, insecure: bool) -> str:
-    """Return the address of the mirror, which $FULLPIPE_DEBIAN_MIRROR can set.
+    """Return the URL of the mirror: the value of $FULLPIPE_DEBIAN_MIRROR, or https://deb.debian.org/debian.
 
     Raises:
-        InstallOptionError: If the address is not valid, or uses plain http without `insecure`.
+        InstallOptionError: If the URL is not valid, or uses plain http without `insecure`.
     """
     address = os.environ.get(_MIRROR, "https://deb.debian.org/debian").rstrip("/")
     scheme = address.partition(":")[0]
@@ -48,7 +49,7 @@ def content(url: str, limit: int) -> bytes:
     """Download the content of a URL, up to `limit` bytes.
 
     Raises:
-        EngineError: If the URL cannot be read, or its content is longer.
+        EngineError: If the URL cannot be read, or its content has more than `limit` bytes.
     """
     with _opened(url) as answer:
         read = b"".join(_chunks(answer, url, limit))
@@ -61,7 +62,8 @@ def append(url: str, path: Path, had: int, size: int, say: Say) -> None:
     """Download the rest of a file of `size` bytes whose first `had` bytes exist.
 
     Raises:
-        EngineError: If the connection ends early, or more bytes arrive. Received bytes stay in the file.
+        EngineError: If the connection ends early, or more than `size` bytes arrive. Received bytes stay in
+        the file.
     """
     with _opened(url, had) as answer:
         resumed = getattr(answer, "status", None) == _PARTIAL
@@ -80,7 +82,7 @@ def append(url: str, path: Path, had: int, size: int, say: Say) -> None:
 
 
 class _NoDowngrade(urllib.request.HTTPRedirectHandler):
-    """Follows redirects from https only to https."""
+    """Refuses redirects from https to other protocols."""
 
     def redirect_request(self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any,
                          newurl: str) -> urllib.request.Request | None:  # fmt: skip
@@ -98,7 +100,7 @@ def _opened(url: str, start: int = 0) -> Any:
 
 
 def _chunks(answer: Any, url: str, limit: int) -> Iterator[bytes]:
-    """Yield received chunks, up to the first chunk that exceeds the limit."""
+    """Yield chunks of the answer. The last chunk is the one with which the total exceeds the limit."""
     come = 0
     while come <= limit:
         try:
@@ -106,7 +108,7 @@ def _chunks(answer: Any, url: str, limit: int) -> Iterator[bytes]:
         except (OSError, http.client.HTTPException) as error:
             raise _broken(url, error) from error
         if not chunk:
-            if getattr(answer, "length", None):  # of http: bytes that were announced
+            if getattr(answer, "length", None):  # number of announced bytes that are missing (http only)
                 raise _broken(url, f"the connection ended {answer.length:,} bytes too early")
             return
         come += len(chunk)
@@ -118,7 +120,7 @@ def _broken(url: str, reason: object) -> EngineError:
     return EngineError(f"{url}: {words}; run the same command later to continue, or {ELSEWHERE}")
 
 
-# Check with gpgv and the keys on this machine that Debian has signed a file.
+# Checks with gpgv and the keys on this machine that Debian has signed a file.
 
 
 _KEYRING = "FULLPIPE_DEBIAN_KEYRING"
@@ -128,15 +130,16 @@ REMEDY = f"install gpgv and Debian's keys (debian-archive-keyring), or name a ke
 
 
 class DoubtError(EngineError):
-    """The signature of a file cannot be checked here. The message has the reason."""
+    """The signature of a file cannot be checked on this machine. The message has the reason."""
 
 
 def keyring() -> Path:
-    """Return the file of trusted keys: $FULLPIPE_DEBIAN_KEYRING, or the keys of this machine.
+    """Return the file of trusted keys: $FULLPIPE_DEBIAN_KEYRING, or the file of the package
+    debian-archive-keyring.
 
     Raises:
-        InstallOptionError: If the variable is not the name of a file.
-        DoubtError: If this machine has no keys.
+        InstallOptionError: If the value of $FULLPIPE_DEBIAN_KEYRING is not the name of a file.
+        DoubtError: If the variable is unset and debian-archive-keyring is not installed.
     """
     named = os.environ.get(_KEYRING)
     if named:
@@ -150,11 +153,11 @@ def keyring() -> Path:
 
 
 def signed(content: bytes, url: str) -> str:
-    """Return the part of a file that is signed by one of the keys.
+    """Return the part of a file that one of the trusted keys has signed.
 
     Raises:
-        DoubtError: If gpgv or the keys are missing, or no signature is by one of the keys.
-        EngineError: If a signature does not match the text.
+        DoubtError: If gpgv or the keys are missing, or no trusted key has signed the file.
+        EngineError: If a signature does not match the signed text.
     """
     keys = keyring()
     if not shutil.which("gpgv"):

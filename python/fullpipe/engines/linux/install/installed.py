@@ -1,4 +1,4 @@
-"""Installed parts of the engine: toolchain, guest program, kernels and their algorithms."""
+"""Installed parts of the engine: build tools, the guest's program, and the kernel with its features."""
 
 import functools
 import hashlib
@@ -21,7 +21,7 @@ from fullpipe.engines.linux.install import debian
 from fullpipe.engines.linux.tc import qdisc
 from fullpipe.errors import EngineError, InstallOptionError
 
-# The names that algorithms of the catalogue have in a kernel.
+# Names of Fullpipe's congestion control algorithms in a kernel.
 
 
 _SAME = (
@@ -42,13 +42,13 @@ OURS = (*_SAME, *_ALSO, "bbr1", "bbr3")
 """Names of Fullpipe's algorithms that a kernel may have."""
 
 ANSWERED = ("dctcp", "prague")
-"""Algorithms that the receiver must run as well, because they change its ACKs."""
+"""Algorithms that the receiver must also run, because these algorithms change the receiver's ACKs."""
 
 
 def in_kernel(ours: str, known: Collection[str]) -> str | None:
-    """Return the kernel's name of an algorithm, or None if the kernel lacks the algorithm.
+    """Return the kernel's name of the algorithm `ours`, or None if the kernel lacks the algorithm.
 
-    Kernels with BBRv3 name BBRv3 "bbr" and BBRv1 "bbr1".
+    In kernels with BBRv3, the name of BBRv3 is "bbr" and the name of BBRv1 is "bbr1".
     """
     with_bbr3 = "bbr1" in known
     if ours == "bbr1":
@@ -60,18 +60,18 @@ def in_kernel(ours: str, known: Collection[str]) -> str | None:
     return name if name in known else None
 
 
-# The compiler and other build tools, from the machine or from Debian's packages.
+# The compiler and other build tools, installed on the machine or taken from Debian's packages.
 
 
 SUITE = "bookworm"
 BORROWED = ("flex", "bison", "m4")
-"""Programs that read a kernel's configuration and can be taken from Debian's packages, which depend only on
-the C library."""
+"""Programs that a build of the kernel's configuration needs. Their Debian packages depend only on the C
+library, so they can be used on other distributions."""
 
 
 @functools.cache
 def compiler() -> Requirement:
-    """Check that programs can be compiled and linked statically."""
+    """Check that gcc can compile and statically link a program."""
     remedy = "install gcc and the static C library (Debian: gcc libc6-dev)"
     if not shutil.which("gcc"):
         return Requirement("compiler", False, "gcc is missing", remedy, needed=False)
@@ -86,12 +86,12 @@ def compiler() -> Requirement:
 
 
 def lacking() -> list[str]:
-    """Return missing programs that building a kernel needs, except flex and bison, which are downloaded."""
+    """Return the missing build tools of a kernel, except flex and bison, which `borrowed` downloads."""
     return [name for name in ("make", "bc", "ld", "nice") if not shutil.which(name)]
 
 
 def words() -> tuple[str, str]:
-    """Return the state of the build tools, and the remedy."""
+    """Return which build tools are missing or present, and how to install missing build tools."""
     names = ", ".join(lacking())
     return (f"missing: {names}" if names else "make, bc, ld", "install them (Debian: make bc binutils)")
 
@@ -113,7 +113,8 @@ def check() -> None:
 
 
 def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
-    """Unpack the packages next to the folder, then rename, so that the folder is never incomplete."""
+    """Unpack flex, bison and m4 into a temporary folder, then rename it to `folder`, which is never
+    incomplete."""
     found = {p.name: p for p in mirror.packages(SUITE, "amd64", "|".join(BORROWED))}
     lacking = [name for name in BORROWED if name not in found]
     if lacking:
@@ -127,7 +128,9 @@ def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
 
 
 def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]:
-    """Return variables by which make finds flex and bison: installed ones, or Debian's, unpacked in `folder`.
+    """Return the environment variables by which make finds flex and bison of Debian, unpacked in `folder`.
+
+    The mapping is empty if flex and bison are installed on the machine.
 
     Raises:
         InstallOptionError: If the mirror's address is not valid.
@@ -151,11 +154,11 @@ def borrowed(mirror: debian.Mirror, folder: Path, say: Say) -> Mapping[str, str]
     }
 
 
-# The installed kernel and its features.
+# The record of the installed kernel and its features: installed.json in the engine's folder.
 
 
 PERIODIC = "periodic"
-"""Name of a feature that is tested in addition to queues: dropping every n-th packet."""
+"""Name in `Installed.qdiscs` of a feature that is not a qdisc: a filter that drops every n-th packet."""
 INSTALL = "fullpipe engines install linux"
 
 
@@ -167,7 +170,7 @@ class Installed:
     fingerprint: str
     release: str
     ccas: tuple[str, ...]
-    """The kernel's names of its algorithms."""
+    """The kernel's names of its congestion control algorithms."""
     qdiscs: tuple[str, ...]
     accecn: bool
     radios: bool = False
@@ -175,13 +178,13 @@ class Installed:
 
 
 def everything() -> Installed:
-    """Return an imaginary kernel with all features, to find problems that no kernel would solve."""
+    """Return an imaginary kernel with all features, to find problems that no kernel can solve."""
     does = (*qdisc.MAKERS, "htb", PERIODIC)
     return Installed(Path(), "none", "none", (*OURS, "bbr"), does, accecn=True)
 
 
 def folder() -> Path:
-    """Return the folder of this engine's files."""
+    """Return the folder in Fullpipe's cache for the files of this engine."""
     return cache.folder("linux")
 
 
@@ -191,7 +194,7 @@ def find() -> Installed | None:
 
 
 def remember(installed: Installed) -> None:
-    """Record a kernel as the installed one."""
+    """Record in installed.json that a kernel is the installed kernel."""
     text = json.dumps({**asdict(installed), "kernel": str(installed.kernel)}, indent=2)
     partial = folder() / "installed.json.part"
     partial.write_text(text, encoding="utf-8")
@@ -211,7 +214,7 @@ def _tuples(read: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(read[key]) for key in ("ccas", "qdiscs")}
 
 
-# The program that runs in the guest: compiled from `guest/`, or taken from another machine.
+# The program that runs in the guest: compiled from the folder guest/, or copied from another machine.
 
 
 _ENGINE = Path(__file__).parent.parent
@@ -221,8 +224,8 @@ _COMPILER = ("gcc", "-std=gnu11", "-O2", "-static", "-s", "-Wl,--build-id=none")
 
 @functools.cache
 def sources() -> str:
-    """Return a fingerprint of this engine's code: the guest's program, and the code that writes its script
-    and reads its results."""
+    """Return a fingerprint of this engine's code: the sources of the guest's program, and the Python modules
+    that write the guest's script and read its results."""
     digest = hashlib.sha256()
     for path in sorted(_ENGINE.rglob("*.*")):
         if path.suffix in (".py", ".c", ".h"):
@@ -231,15 +234,16 @@ def sources() -> str:
 
 
 def program() -> Path:
-    """Return the path of the guest's program, compiled or not."""
+    """Return the path of the guest's program. The file is missing if the program has not been compiled."""
     return folder() / _program_name()
 
 
 def compile_program() -> Path:
-    """Return the guest's program. The program is compiled if it is missing or its sources have changed.
+    """Return the path of the guest's program. Compile the program if it is missing or its sources have
+    changed.
 
     Raises:
-        EngineError: If there is no compiler, or the compiler fails.
+        EngineError: If gcc is missing or cannot compile the program.
     """
     final = program()
     if final.is_file():
@@ -260,10 +264,11 @@ def compile_program() -> Path:
 
 
 def take_program(archive: Path) -> None:
-    """Install the guest's program from an archive or a file made on another machine.
+    """Install the guest's program from an archive that contains it, or from the file itself. Another machine
+    can have compiled it.
 
     Raises:
-        InstallOptionError: If the file lacks the program, or the program was compiled from other sources.
+        InstallOptionError: If the archive lacks the program, or the program was compiled from other sources.
         EngineError: If the file cannot be read.
     """
     name = _program_name()

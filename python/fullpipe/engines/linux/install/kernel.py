@@ -1,4 +1,4 @@
-"""The kernel, compiled from Debian's source."""
+"""Finds or copies the source tree of a kernel, edits it, and compiles the kernel."""
 
 import ctypes
 import os
@@ -17,7 +17,7 @@ from fullpipe.engines.base import Say
 from fullpipe.engines.linux.install import debian
 from fullpipe.errors import EngineError, InstallOptionError
 
-# Runs of make in a kernel tree. make ends when fullpipe ends.
+# Runs make in a source tree. The kernel ends make when fullpipe ends.
 
 
 _LAST_LINES = 15
@@ -26,15 +26,15 @@ _LIBC = ctypes.CDLL(None)
 
 
 def _end_with(parent: int) -> None:
-    """Let the kernel end this process, which becomes make, when fullpipe ends. A make that continued would
-    damage the tree during the next build."""
+    """Let the kernel end this process when fullpipe ends. The process becomes make, which would otherwise
+    continue and damage the tree during the next build."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
 def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Say | None) -> None:
-    """Make targets; `say` is called for every hundred files that are compiled.
+    """Run make for some targets, and call `say` after every 100 compiled files.
 
     Raises:
         EngineError: If make fails. Its message has the end of make's output.
@@ -61,27 +61,28 @@ def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Sa
                 if say and line.startswith("  CC ") and compiled % 100 == 0:
                     say(f"  {compiled:,} files")
         except BaseException:
-            os.killpg(process.pid, signal.SIGTERM)  # compilers, too
+            os.killpg(process.pid, signal.SIGTERM)  # also ends the compilers that make started
             raise
     if process.returncode:
         raise EngineError("\n".join([f"{' '.join(command)} failed in {tree}:", *said]))
 
 
-# The source tree of a kernel: Debian's newest package, or a folder of the user.
+# The source tree of a kernel: unpacked from a Debian package, or copied from a folder of the user.
 
 
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")
-"""Suites of Debian, with the newest kernel first."""
+"""Suites of Debian. Suites with newer kernels come first."""
 SOURCE = re.compile(r"linux-source-([0-9]+)\.([0-9]+)")
 _HISTORY = ".git"
 
 
 def newest(mirror: debian.Mirror, version: str | None) -> debian.Package:
-    """Find the source package of a version such as "6.1", or of the newest kernel in Debian.
+    """Find the package with the sources of a kernel version such as "6.1", or of Debian's newest kernel.
 
     Raises:
-        InstallOptionError: If Debian has no such package.
-        EngineError: If an index cannot be downloaded and no other suite has the requested version.
+        InstallOptionError: If no suite of Debian has the requested version.
+        EngineError: If an index cannot be downloaded or verified, and no other suite has the requested
+        version.
     """
     names = SOURCE.pattern if version is None else re.escape(f"linux-source-{version}")
     passed_over: list[debian.InconsistentError] = []
@@ -110,10 +111,10 @@ def _parts(version: str) -> tuple[int, ...]:
 
 
 def unpack(package: Path, folder: Path, say: Say) -> Path:
-    """Unpack the source tree of a package, without files that this kind of kernel does not need.
+    """Unpack the source tree in a package, without files that User Mode Linux does not need.
 
     Raises:
-        EngineError: If the package is damaged, or a member leads out of its folder.
+        EngineError: If the package is damaged, or a member is outside the target folder.
     """
     tree = folder / "tree"
     done = folder / "unpacked"
@@ -133,7 +134,8 @@ def unpack(package: Path, folder: Path, say: Say) -> Path:
 
 
 def _wanted(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Return a member of the archive without the top folder in its name, or None for an unneeded member."""
+    """Return a member of the archive without the top folder in its name, or None if the guest does not need
+    it."""
     path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
     return None if is_useless(path) else member.replace(name=str(path), deep=False)
 
@@ -150,7 +152,8 @@ _DESCRIBES = ("Kconfig", "Makefile", "Kbuild")
 
 
 def is_useless(path: PurePosixPath) -> bool:
-    """Whether a file is code for hardware that the guest lacks. False for files of the build system."""
+    """Whether a file is code for hardware that the guest lacks. Files of the build system are always
+    needed."""
     text = path.as_posix()
     parts = path.parts
     other_machine = parts[:1] == ("arch",) and len(parts) > 2 and parts[1] not in ("um", "x86")
@@ -165,14 +168,17 @@ def check(source: Path) -> None:
         InstallOptionError: If the folder has no arch/um/Kconfig.
     """
     if not (source / "arch" / "um" / "Kconfig").is_file():
-        raise InstallOptionError(f"{source}: not a kernel tree, as arch/um/Kconfig is missing")
+        raise InstallOptionError(
+            f"{source}: not the source tree of a kernel, because it lacks arch/um/Kconfig"
+        )
 
 
 def copy(source: Path, folder: Path, say: Say) -> Path:
-    """Copy the user's tree, which stays unchanged. An existing copy is replaced if the tree has changed.
+    """Copy the user's source tree, which stays unchanged. An earlier copy is reused unless the tree has
+    changed.
 
     Raises:
-        EngineError: If the copy cannot be cleaned.
+        EngineError: If `make mrproper` fails in the copy.
     """
     tree, done = folder / "tree", folder / "unpacked"
     if done.exists() and _changed_ns(source) < done.stat().st_mtime_ns:
@@ -189,7 +195,7 @@ def copy(source: Path, folder: Path, say: Say) -> Path:
 
 
 def _changed_ns(tree: Path) -> int:
-    """Return the time of the last change in a tree, ignoring its git history."""
+    """Return the time of the last change of a file or folder in a tree, ignoring the folder .git."""
     latest = 0
     for folder, folders, files in os.walk(tree):
         folders[:] = [name for name in folders if name != _HISTORY]
@@ -197,9 +203,8 @@ def _changed_ns(tree: Path) -> int:
     return latest
 
 
-# A Linux kernel that runs as one process in virtual time: User Mode Linux, built from a source tree.
-#
-# Four values of the tree are changed, all of them in arch/um. The code of TCP and of the queue disciplines is
+# Builds User Mode Linux: a kernel that runs as one process, in virtual time.
+# The build changes four values of the source tree, all in arch/um. The code of TCP and of the qdiscs is
 # unchanged.
 
 
@@ -216,37 +221,36 @@ _STAMP = {
     "KBUILD_BUILD_VERSION": "1",
     "LC_ALL": "C",
 }
-"""Variables that make builds reproducible on all machines."""
+"""Environment variables with which a build gives the same kernel on every machine with the same tools."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """A replacement of a value in the source tree."""
+    """A change of one value in the source tree, as a regular expression and its replacement."""
 
     files: str
-    """Pattern of files, at least one of which must contain the value."""
+    """Glob pattern of files. At least one of these files must contain the value."""
     found: str
     becomes: str
 
 
 EDITS = (
-    # TCP counts its timers in ticks. With the default of 100 ticks per second, timeouts and delayed ACKs
-    # would be ten times coarser than with 1,000.
+    # TCP's timers have a resolution of one tick. With the default of 100 ticks per second, timeouts and
+    # delayed ACKs would be ten times as coarse as with 1,000 ticks per second.
     Edit("arch/um/Kconfig", r"(config HZ\s+int\s+default )\d+", r"\g<1>1000"),
-    # The clock and the shortest timer have a resolution of 1 ns. In virtual time, reading the clock is only
-    # arithmetic.
+    # With these values, the clock has a resolution of 1 ns and the shortest timer takes 1 ns.
     Edit("arch/um/**/*.[ch]", r"(#define\s+TIMER_MULTIPLIER\s+)\d+", r"\g<1>1"),
     Edit("arch/um/**/*.[ch]", r"(#define\s+TIMER_MIN_DELTA\s+)\d+", r"\g<1>1"),
-    # The kernel's random numbers come from a seed.
+    # The kernel takes its random numbers from the generator in seeded.c, which has a given seed.
     Edit("arch/um/os-Linux/util.c", r"(\breturn\s+)getrandom\b", r"\g<1>fullpipe_random"),
 )
 
 
 def edit(tree: Path) -> None:
-    """Change the values in a source tree, unless this was done before.
+    """Apply `EDITS` to a source tree, unless an earlier build has applied them.
 
     Raises:
-        EngineError: If a value is not at its place in all supported kernels.
+        EngineError: If the tree lacks one of the values.
     """
     done = tree / ".fullpipe-edited"
     if done.exists():
@@ -273,10 +277,10 @@ def edit(tree: Path) -> None:
 
 
 def add_radios(tree: Path) -> None:
-    """Add Fullpipe's driver of radios to the kernel's drivers.
+    """Add Fullpipe's driver of Wi-Fi radios to the source tree.
 
     Raises:
-        EngineError: If the tree lacks the folder for such drivers.
+        EngineError: If the tree lacks drivers/net/wireless/virtual.
     """
     drivers = tree / _DRIVERS
     if not (drivers / "Kconfig").is_file():
@@ -292,7 +296,8 @@ def add_radios(tree: Path) -> None:
 
 
 def configuration(tree: Path) -> str:
-    """Return a kernel's configuration: the base, radios if their driver was added, and all algorithms."""
+    """Return the configuration of a kernel: kernel.config, the options for radios if the tree has their
+    driver, and all congestion control algorithms of the tree."""
     offered = _ALGORITHM.findall((tree / "net" / "ipv4" / "Kconfig").read_text(encoding="utf-8"))
     parts = [
         FRAGMENT,
@@ -303,7 +308,7 @@ def configuration(tree: Path) -> str:
 
 
 def build(tree: Path, tools: Mapping[str, str], jobs: int, say: Say) -> Path:
-    """Compile a kernel and return its file. Files that are already compiled are reused.
+    """Compile a kernel, and return its path. make compiles only files that have changed since the last build.
 
     Raises:
         EngineError: If a command fails. Its message has the end of the command's output.

@@ -1,4 +1,4 @@
-"""The layout of a scenario in the guest: namespaces, links, addresses."""
+"""Computes the layout of a scenario in the guest: namespaces, devices of links, addresses and routes."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -29,18 +29,19 @@ from fullpipe.engines.linux.tc.link import LinkState, arrival_filter, differing,
 from fullpipe.scenario import Link, Network, RoutedFlow, Scenario, resolve
 from fullpipe.scenario.quantities import to_nanoseconds
 
-# Devices of every link in the guest, and changes of their queue disciplines.
+# Devices of every link in the guest, their qdiscs, and changes of the qdiscs during the run.
 
 
 def stage_count(link: Link) -> int:
-    """Return the number of a link's devices that have an effect."""
+    """Return the number of a link's devices that have a qdisc."""
     [(_, first), *_] = link_states(link)
     return len(qdisc_trees(link, first, frame_bytes(()), seed=0))
 
 
 def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by: Sequence[RoutedFlow],
              seed: int) -> LinkLayout:  # fmt: skip
-    """Lay out a link on its devices. A link without any effect has one device."""
+    """Place the qdiscs of a link on its devices. A link that neither delays nor drops packets has one device
+    without a qdisc."""
     states, frame = link_states(link), frame_bytes(crossed_by)
     [(_, first), *_] = states
     return LinkLayout(
@@ -58,7 +59,7 @@ def lay_link(link: Link, devices: Sequence[Device], arrival: Device, crossed_by:
 def _changes(
     link: Link, states: Sequence[tuple[int, LinkState]], devices: Sequence[Device], frame: int, seed: int
 ) -> Iterator[Change]:
-    """Return the changes from each state to the next. A changed qdisc draws new random numbers."""
+    """Yield the changes from each state of the link to the next state. A changed qdisc gets a new seed."""
     for turn, ((_, before), (at_ns, after)) in enumerate(pairwise(states), start=1):
         old, new = (qdisc_trees(link, state, frame, seed=0) for state in (before, after))
         drawn = qdisc_trees(link, after, frame, seed, turn)
@@ -73,12 +74,12 @@ def _rates_bps(link: Link, states: Sequence[tuple[int, LinkState]]) -> tuple[tup
 
 
 # Namespaces of the guest and the devices between them.
-#
-# Every node at which links begin or end is a forwarding namespace. Every flow has two addresses of its own,
-# by which packets are routed, and two hosts of its own next to its nodes. Such a host does not send directly
-# into a link: a sender stops when too many of its packets are queued at its own host (TCP small queues,
-# `tcp_small_queue_check` in the kernel). At a host with a network interface (NIC), this limit is intended:
-# the host is one namespace for all of its flows, and their packets leave the host by the devices of the NIC.
+# Every node at which links begin or end is a forwarding namespace. Every flow has an address for its sender
+# and one for its receiver, by which the nodes route its packets. Every flow also has two hosts, which are
+# namespaces next to its first and last node. Such a host does not send directly into a link, because Linux
+# stops a sender when too many of the sender's packets are queued at its host (TCP small queues,
+# `tcp_small_queue_check` in the kernel). A host with a network interface (NIC) in the scenario is different:
+# it is one namespace for all of its flows, packets leave it by the devices of the NIC, and the limit applies.
 
 
 class Namespaces:
@@ -97,7 +98,7 @@ class Namespaces:
         self.devices: dict[str, list[Device]] = defaultdict(list)
         """Devices of every namespace, in the order of their cables."""
         self.sends_by: dict[str, list[Device]] = defaultdict(list)
-        """Devices of every namespace by which packets leave."""
+        """Devices by which packets leave, for every namespace."""
         self.links: list[list[Device]] = []
         """Devices of every link, in the order in which packets pass them."""
         self.arrivals: list[Device] = []
@@ -122,7 +123,8 @@ class Namespaces:
         return routed.source if end == "sender" else routed.target
 
     def hops(self, number: int, route: Sequence[int], *, to_receiver: bool) -> Iterator[Device]:
-        """Yield the devices by which packets leave the namespaces on a route from host to host."""
+        """Yield the devices by which packets leave the namespaces on a route, from the sending to the
+        receiving host."""
         ends = ("sender", "receiver") if to_receiver else ("receiver", "sender")
         here = self.host(ends[0], number)
         for link in route:
@@ -136,13 +138,14 @@ class Namespaces:
             yield self._between(here, there)
 
     def _between(self, near: str, far: str) -> Device:
-        """Return the device of a cable without any effect."""
+        """Return the device at `near` of a cable without qdiscs to `far`. The cable is added if it is
+        missing."""
         if (near, far) not in self._plain:
             self._plain[near, far], _ = self._cable(near, far)
         return self._plain[near, far]
 
     def _lay(self, number: int, stage_count: int) -> None:
-        """Add a link: a cable for every stage, with namespaces between them."""
+        """Add a link: a cable for every stage, and a namespace between consecutive cables."""
         begin, end = self._ends(number)
         between = [self._add(f"w{number}.{i}") for i in range(1, max(1, stage_count))]
         cables = [self._cable(near, far) for near, far in pairwise([begin, *between, end])]
@@ -150,7 +153,7 @@ class Namespaces:
         self.arrivals.append(cables[-1][1])
 
     def _cable(self, near: str, far: str) -> tuple[Device, Device]:
-        """Add a cable. Devices are numbered consecutively."""
+        """Add a cable between two namespaces, and return its two devices."""
         number = len(self.cables)
         ends = Device(near, f"a{number}"), Device(far, f"b{number}")
         self.cables.append(ends)
@@ -169,7 +172,7 @@ class Namespaces:
         return name
 
 
-# Computes the layout of a scenario in the guest.
+# The layout of a whole scenario in the guest.
 
 
 _RECEIVERS, _SENDERS = "10.2", "10.1"
@@ -177,10 +180,11 @@ _HOSTS_PER_NET = 250
 
 
 def lay_out(scenario: Scenario, seed: int) -> NetworkLayout:
-    """Compute the layout of a scenario that has passed `check`, as a pure function."""
+    """Compute the layout of a scenario that has passed `check`. The result depends only on the arguments."""
     network = resolve(scenario)
     places = Namespaces(network, [stage_count(link) for link in network.links])
-    # Hops add cables between nodes. All cables must exist before the devices of hosts are read.
+    # `_hops` and `_reroutes` add cables between nodes. All cables must exist before `_host` reads the
+    # devices.
     hops = [tuple(_hops(places, n, routed)) for n, routed in enumerate(network.flows)]
     reroutes = [tuple(_reroutes(places, n, routed)) for n, routed in enumerate(network.flows)]
     described = zip(network.links, places.links, places.arrivals, crossing(network), strict=True)
@@ -212,7 +216,7 @@ def _flow(
 
 
 def _start_ns(routed: RoutedFlow, seed: int) -> int:
-    """Return the start time of a flow, as in the simulator."""
+    """Return the start time of a flow, which equals the start time in the simulator."""
     flow = routed.flow
     return departures.start_ns(
         to_nanoseconds(flow.start_s), to_nanoseconds(flow.start_jitter_s), seed, routed.stream
@@ -220,7 +224,8 @@ def _start_ns(routed: RoutedFlow, seed: int) -> int:
 
 
 def _end_ns(routed: RoutedFlow, scenario: Scenario) -> int:
-    """Return the time at which a flow stops. Without a stop, it can still send at the very end of a run."""
+    """Return the time before which a flow sends. A flow without `stop` can still send at the last nanosecond
+    of a run."""
     after_ns = to_nanoseconds(scenario.duration_s) + 1
     return after_ns if routed.flow.stop_s is None else min(after_ns, to_nanoseconds(routed.flow.stop_s))
 
@@ -259,8 +264,8 @@ def _along(places: Namespaces, number: int, route: Sequence[int], *, to_receiver
 
 
 def _cables(network: Network, places: Namespaces) -> Iterator[Cable]:
-    """Yield all cables. The MTU next to a host fits the packets of the host's flows. All other cables fit the
-    packets of all flows."""
+    """Yield all cables. The MTU of a host's cables fits the packets of the host's flows. The MTU of all other
+    cables fits the packets of all flows."""
     of_hosts: dict[str, int] = {}
     for n, routed in enumerate(network.flows):
         for host in (places.host("sender", n), places.host("receiver", n)):

@@ -1,6 +1,6 @@
-"""The layout of a scenario in the guest: devices of links, hosts and routes of flows, and their settings.
+"""Classes for the layout of a scenario in the guest: devices of links, and hosts and routes of flows.
 
-The script and the tables are made from the layout.
+`script` writes the guest's script from the layout, and `tables` uses the layout to read the results.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from fullpipe.scenario import RoutedFlow
 
 
 class Device(NamedTuple):
-    """A virtual Ethernet device in its namespace."""
+    """The name of a virtual Ethernet device and the name of its namespace."""
 
     namespace: str
     name: str
@@ -30,7 +30,7 @@ class Cable:
 
 @dataclass(frozen=True)
 class Stage:
-    """One of the devices of a link. Packets pass all of them in order."""
+    """One of the devices of a link, with its qdiscs. Packets pass all devices of the link in order."""
 
     device: Device
     tree: QdiscTree
@@ -47,31 +47,31 @@ class Change:
 
 @dataclass(frozen=True)
 class LinkLayout:
-    """A link: devices with their qdiscs, and the changes on them."""
+    """A link in the guest: devices with their qdiscs, and changes of the qdiscs during the run."""
 
     name: str
     stages: tuple[Stage, ...]
     arrival: Device
-    """The device at the far end, at which packets arrive."""
+    """The device at the far end of the link, at which packets arrive."""
     arrival_filter: tuple[TcObject, ...]
     overhead_bytes: int
-    """Size that the link layer adds to every packet."""
+    """Bytes that the link layer adds to every packet."""
     changes: tuple[Change, ...]
-    """Changes in order of time."""
+    """Changes of qdiscs, classes and filters, in order of time."""
     rates_bps: tuple[tuple[int, int], ...]
-    """Start times in nanoseconds, and the rates from then on. Empty if the rate is unlimited."""
+    """Pairs of a start time in ns and the rate from this time on. Empty if the rate is unlimited."""
     is_used: bool
-    """Whether a flow ever crosses the link."""
+    """Whether at least one flow crosses the link during the run."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """One end of a flow."""
+    """The sender or the receiver of a flow."""
 
     namespace: str
     address: str
     device: Device
-    """The device that has the address."""
+    """The device to which the address belongs."""
     sends_by: tuple[Device, ...]
     """The devices by which packets leave the host."""
     is_shared: bool
@@ -80,18 +80,18 @@ class Host:
 
 @dataclass(frozen=True)
 class Hop:
-    """A route in one namespace: the device by which packets to an address leave the namespace."""
+    """One entry of a namespace's routing table: the device by which packets to an address leave."""
 
     device: Device
     address: str
     to_receiver: bool
     source: str | None
-    """The source address, if the namespace is the sending host of the packets."""
+    """The source address of the packets if the namespace is their sending host, otherwise None."""
 
 
 @dataclass(frozen=True)
 class RerouteLayout:
-    """Hops that replace a flow's earlier hops at a given time."""
+    """Hops that replace a flow's earlier hops at the time `at_ns`."""
 
     at_ns: int
     hops: tuple[Hop, ...]
@@ -99,7 +99,7 @@ class RerouteLayout:
 
 @dataclass(frozen=True)
 class FlowLayout:
-    """A flow: its two hosts, its routes, and the times at which it sends."""
+    """A flow in the guest: its two hosts, its routes, and the times at which it starts and sends."""
 
     routed: RoutedFlow
     sender: Host
@@ -110,12 +110,12 @@ class FlowLayout:
     paces: tuple[Pace, ...]
     """Paces at which the application writes data. Empty if the application never limits the flow."""
     departures_ns: tuple[int, ...]
-    """Departure times of its datagrams. Empty for connections."""
+    """Departure times of the flow's datagrams. Empty for TCP connections."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A device whose queue disciplines are counted, with the index of its link."""
+    """A device for which the guest records the counters of its qdiscs, and the index of its link."""
 
     link: int
     device: Device
@@ -134,7 +134,7 @@ class NetworkLayout:
 
     @property
     def watched(self) -> Iterator[Watched]:
-        """The counted devices of all links that a flow crosses, in the order in which the guest counts."""
+        """The devices whose qdiscs' counters the guest records, in the order of the guest's indices."""
         for number, link in enumerate(self.links):
             if link.is_used:
                 for stage in link.stages:

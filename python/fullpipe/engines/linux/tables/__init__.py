@@ -1,4 +1,4 @@
-"""Tables of a run, read from what the guest recorded."""
+"""Makes the tables of a run from the files that the guest wrote."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ from fullpipe.runs import TABLES, frame
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import to_nanoseconds
 
-# Makes the tables of a run from the output of the guest.
+# All tables of a run.
 
 
 MEASURED: Mapping[str, str] = {
@@ -33,16 +33,18 @@ MEASURED: Mapping[str, str] = {
     "flags ecn size",
     "links_summary": "link dropped_packets marked_packets forwarded_packets forwarded_bytes utilisation",
 }
-"""Columns that the engine measures. A kernel shows states of connections and queues, and packets at hosts."""
+"""Columns that the engine measures. The kernel reports the state of connections and queues, and packets at
+hosts."""
 
 _SMOOTHED = "its RTT samples are smoothed"
-_NEVER_FORGOTTEN = "it covers the whole connection, the warm-up included"
+_NEVER_FORGOTTEN = "it is the minimum of the whole connection, including the warm-up"
 
 
 def otherwise(scenario: Scenario) -> dict[str, str]:
-    """Return columns whose meaning for connections differs from the schema's, with their meaning.
+    """Return the columns whose meaning for connections differs from the schema, with their meaning in this
+    engine.
 
-    A kernel shows the smoothed and the minimum RTT of a connection, but not all samples.
+    A kernel reports the smoothed and the minimum RTT of a connection, but not every RTT sample.
     """
     smoothed = {f"flows.rtt_{what}_s": _SMOOTHED for what in ("mean", "p50", "p95", "p99")}
     return smoothed | ({"flows.rtt_min_s": _NEVER_FORGOTTEN} if scenario.warmup_s else {})
@@ -70,7 +72,7 @@ def read(folder: Path, scenario: Scenario, network: NetworkLayout) -> dict[str, 
 def _check(folder: Path, network: NetworkLayout) -> None:
     """Check that the kernel used the requested algorithms and dropped no packets in its own queues.
 
-    The kernel reports neither as an error.
+    The kernel reports no error if it uses another algorithm or drops a packet in its own queues.
     """
     for line in (folder / "connections").read_text(encoding="ascii").splitlines():
         number, asked, chosen = line.split(",")[:3]
@@ -79,7 +81,9 @@ def _check(folder: Path, network: NetworkLayout) -> None:
             raise EngineError(f"{name}: the kernel runs {chosen} instead of {asked}")
     thrown_away = int((folder / "thrown-away").read_text(encoding="ascii"))
     if thrown_away:
-        raise EngineError(f"the guest's kernel itself dropped {thrown_away} packets, so the run is not valid")
+        raise EngineError(
+            f"the run is not valid: the kernel dropped {thrown_away} packets outside of the queues"
+        )
 
 
 def _flows_and_transfers(
@@ -103,7 +107,7 @@ def _flows_and_transfers(
 
 
 def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Convert rows to columns. Missing values are null."""
+    """Convert rows to columns. A value that a row lacks is null."""
     keys = dict.fromkeys(key for row in rows for key in row)
     return {key: [row.get(key) for row in rows] for key in keys}
 
@@ -111,7 +115,8 @@ def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
 def _series(
     samples: pl.DataFrame, records: Mapping[int, ProbeRecords], scenario: Scenario, network: NetworkLayout
 ) -> Mapping[str, Any]:
-    """Return rows in order of time and of flows. Empty without an interval."""
+    """Return the columns of the table `series`, in order of time and of flows. Empty if `record.interval` is
+    0."""
     interval_ns, duration_ns = to_nanoseconds(scenario.record.interval_s), to_nanoseconds(scenario.duration_s)
     if not interval_ns:
         return {}

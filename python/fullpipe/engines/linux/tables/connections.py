@@ -1,4 +1,4 @@
-"""Tables of connections and of links."""
+"""Makes rows of the tables about connections and links from the files that the guest wrote."""
 
 import struct
 from collections import defaultdict
@@ -16,7 +16,7 @@ from fullpipe.engines.linux.script import sample_ns
 from fullpipe.scenario import RoutedFlow, Scenario
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
-# Samples of connections in the guest: the `tcp_info` of the kernel, and counts of marks.
+# Samples of connections in the guest: the kernel's `tcp_info`, and counts of packets with ECN mark CE.
 
 
 _STATE = ("number", "time", "state", "ca_state", "mss", "cwnd", "ssthresh", "rtt", "min_rtt")
@@ -26,11 +26,11 @@ _REST = ("busy", "rwnd_limited", "sndbuf_limited", "received", "finished")
 _COLUMNS = (*_STATE, *_RATES, *_COUNTS, *_REST)
 _MARKS = ("number", "time", "marked")
 LATE_NS = 200_000
-"""Maximum delay of a sample after its nominal time, as reading a clock takes time."""
+"""Maximum delay of a sample after its nominal time in ns. Reading the guest's clock takes virtual time."""
 
 
 def read_samples(path: Path, scenario: Scenario) -> pl.DataFrame:
-    """Read samples in order of time, with their nominal times."""
+    """Read the samples of all connections in order of time. A sample gets its nominal time."""
     types = {name: pl.UInt64 if name in _RATES else pl.Int64 for name in _COLUMNS}
     read = pl.read_csv(path, has_header=False, new_columns=list(_COLUMNS), schema=types)
     period_ns = sample_ns(to_nanoseconds(scenario.record.interval_s))
@@ -45,13 +45,14 @@ def read_samples(path: Path, scenario: Scenario) -> pl.DataFrame:
 
 
 def read_marks(path: Path) -> pl.DataFrame:
-    """Read how many marked packets the receiver of every flow got, at the boundaries of intervals."""
+    """Read the number of CE-marked packets that each flow's receiver had got by the end of the warm-up and of
+    the run."""
     return pl.read_csv(
         path, has_header=False, new_columns=list(_MARKS), schema=dict.fromkeys(_MARKS, pl.Int64)
     )
 
 
-# Makes rows of the tables from samples of connections.
+# Rows of the tables `series`, `flows` and `transfers`, made from samples of connections.
 
 
 _STATES = ("open", "disorder", "cwr", "recovery", "loss")
@@ -110,7 +111,8 @@ def _state(row: Mapping[str, int], routed: RoutedFlow, *, begun: bool) -> str:
 
 
 def flow(laid: FlowLayout, samples: pl.DataFrame, marks: pl.DataFrame, scenario: Scenario) -> dict[str, Any]:
-    """Return a flow's row of the table `flows`, from its samples and marks."""
+    """Return a connection's row of the table `flows`, computed from its samples and its counts of marked
+    packets."""
     routed, start_ns = laid.routed, laid.start_ns
     warmup_ns, duration_ns = to_nanoseconds(scenario.warmup_s), to_nanoseconds(scenario.duration_s)
     finished = samples["finished"].max()
@@ -149,7 +151,8 @@ def flow(laid: FlowLayout, samples: pl.DataFrame, marks: pl.DataFrame, scenario:
 
 
 def transfer(row: Mapping[str, Any], samples: pl.DataFrame, size_bytes: int) -> dict[str, Any]:
-    """Return the row of the table `transfers` for a flow with a size. `row` is its row of `flows`."""
+    """Return the row of the table `transfers` for a flow with a size. `row` is the flow's row of the table
+    `flows`."""
     last = _row(samples.tail(1))
     return {
         "flow": row["flow"],
@@ -170,7 +173,8 @@ def _row(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _rtts(samples: pl.DataFrame, begin_ns: int, end_ns: int) -> dict[str, float | None]:
-    """Return statistics of the smoothed RTT, weighted by packets acknowledged since the previous sample."""
+    """Return statistics of the smoothed RTT. A sample's weight is the number of packets delivered since the
+    previous sample."""
     rows = samples.with_columns(weight=pl.col("delivered").diff().fill_null(0))
     rows = rows.filter((pl.col("time") > begin_ns) & (pl.col("time") <= end_ns + LATE_NS))
     rows = rows.filter((pl.col("rtt") > 0) & (pl.col("weight") > 0)).sort("rtt")
@@ -186,7 +190,7 @@ def _rtts(samples: pl.DataFrame, begin_ns: int, end_ns: int) -> dict[str, float 
     return smallest | dict(zip(names, (mean, *quantiles), strict=True))
 
 
-# Numbers of packets marked by queue disciplines, from the statistics of each kind.
+# Number of packets that a qdisc has marked, read from the statistics structure of its kind.
 
 
 _WORDS = {
@@ -198,14 +202,15 @@ _WORDS = {
     "red": (3,),
     "dualpi2": (6,),
 }
-"""Indices of mark counts among the 32-bit words of a qdisc's statistics: marks by the algorithm, and by a
-threshold if the qdisc counts these separately."""
+"""Indices of the mark counts among the 32-bit words of a qdisc's statistics. A qdisc with two indices counts
+marks by its algorithm and marks by its threshold separately."""
 _CAKE_TINS, _CAKE_MARKED = 10, 7
 _KIND = 0x3FFF
 
 
 def marked(kind: str, own: str) -> int:
-    """Return the number of packets marked so far. `own` is the qdisc's own statistics in hexadecimal."""
+    """Return the number of packets that a qdisc has marked. `own` is the structure of the qdisc's kind in
+    hexadecimal."""
     data = bytes.fromhex(own)
     if kind == "cake":
         return _of_cake(data)
@@ -229,7 +234,7 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
         at += (length + 3) // 4 * 4
 
 
-# Makes the tables of links from the counters of queue disciplines.
+# Tables `links` and `links_summary`, made from the counters of qdiscs.
 
 
 _LATE_NS = 1_000_000
@@ -237,7 +242,7 @@ _LATE_NS = 1_000_000
 
 @dataclass
 class Totals:
-    """Counters of a link since the start of the run, and its current queue."""
+    """Counters of a link since the start of the run, and the current length of its queue."""
 
     dropped: int = 0
     marked: int = 0
@@ -296,8 +301,8 @@ def _between(link: LinkLayout, before: Totals, now: Totals, from_ns: int, to_ns:
 
 
 def _mean_utilisation(link: LinkLayout, totals: list[Totals], when: list[int]) -> float | None:
-    """Return the mean utilisation over time. If the rate of the link changes, this mean differs from sent
-    bits over possible bits."""
+    """Return the mean of the utilisation over time. If the rate of the link changes, this mean differs from
+    sent bits divided by the bits that the link could have sent."""
     pieces = zip(pairwise(totals), pairwise(when), strict=True)
     shares = [
         (_between(link, before, now, from_ns, to_ns)["utilisation"], to_ns - from_ns)
@@ -309,7 +314,8 @@ def _mean_utilisation(link: LinkLayout, totals: list[Totals], when: list[int]) -
 
 
 def _capacity_bits(link: LinkLayout, from_ns: int, to_ns: int) -> float | None:
-    """Return the bits that a link could have sent in a span of time; None for an unlimited rate."""
+    """Return the bits that a link could have sent from `from_ns` to `to_ns`, or None for an unlimited
+    rate."""
     if not link.rates_bps:
         return None
     bits = 0.0
@@ -322,7 +328,7 @@ def _capacity_bits(link: LinkLayout, from_ns: int, to_ns: int) -> float | None:
 def _history(
     path: Path, network: NetworkLayout, marks: list[int], interval_ns: int
 ) -> dict[int, list[Totals]]:
-    """Read the counters of all links, by nominal time."""
+    """Read the counters of all links, by the nominal time of the sample."""
     devices = list(network.watched)
     found: dict[int, list[Totals]] = {0: [Totals() for _ in network.links]}
     for time_ns, watched, kind, handle, numbers, own in _lines(path):
@@ -335,8 +341,8 @@ def _history(
 
 
 def _count(total: Totals, kind: str, handle: str, numbers: list[int], own: str, *, queues: bool) -> None:
-    """Add the counters of a qdisc. A token bucket also counts some drops of the queue below it, so the larger
-    of both counts is used."""
+    """Add the counters of a qdisc to the counters of its link. Because a token bucket also counts some drops
+    of the queue below it, the larger of the two numbers of drops is used."""
     size, packets, drops, waiting_packets, waiting_bytes = numbers
     total.marked += marked(kind, own)
     if kind == "ingress":

@@ -1,4 +1,4 @@
-"""Tables of packets and datagrams."""
+"""Makes the rows of tables about datagrams, and the table `packets`."""
 
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from fullpipe.scenario import RoutedFlow, Scenario
 from fullpipe.scenario.model.workloads.datagrams import Datagrams
 from fullpipe.scenario.quantities import BITS, NANOSECONDS, to_nanoseconds
 
-# Makes rows of the tables from departure and arrival times of datagrams.
+# Rows of the tables `flows`, `probes` and `series` for flows of datagrams.
 
 
 _JITTER_GAIN = 16
@@ -33,7 +33,8 @@ _QUANTILES = (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
 
 @dataclass(frozen=True)
 class ProbeRecords:
-    """Departure and arrival times of a flow's datagrams and of their replies; null for a lost packet."""
+    """Departure and arrival times of a flow's datagrams and of their replies. The time of a lost packet is
+    null."""
 
     rows: pl.DataFrame
     routed: RoutedFlow
@@ -42,7 +43,7 @@ class ProbeRecords:
 
 
 def read_datagrams(path: Path, network: NetworkLayout) -> dict[int, ProbeRecords]:
-    """Read the times of all datagrams, by the number of the flow."""
+    """Read the times of all datagrams, by the index of their flow."""
     names = ("number", "sent", "arrived", "returned")
     rows = pl.read_csv(path, has_header=False, new_columns=list(names), schema=dict.fromkeys(names, pl.Int64))
     seen = [pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("arrived", "returned")]
@@ -57,7 +58,8 @@ def read_datagrams(path: Path, network: NetworkLayout) -> dict[int, ProbeRecords
 
 
 def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
-    """Return a flow's row of the table `flows`. Arrivals after the stop of the flow count, too."""
+    """Return a flow's row of the table `flows`. Datagrams that arrive after the stop of the flow also
+    count."""
     routed, rows, workload = records.routed, records.rows, records.workload
     duration_ns, stop_s = to_nanoseconds(scenario.duration_s), routed.flow.stop_s
     begin_ns = max(to_nanoseconds(scenario.warmup_s), records.start_ns)
@@ -91,15 +93,15 @@ def flow(records: ProbeRecords, scenario: Scenario) -> dict[str, Any]:
 def _lost(records: ProbeRecords, begin_ns: int) -> int:
     """Return the number of datagrams that were lost after the start of the measurement.
 
-    A datagram counts as lost if a later datagram arrived (RFC 3550, section 6.4.1). Datagrams that counted as
-    lost at the start of the measurement are subtracted.
+    A datagram that did not arrive counts as lost if a later datagram arrived (RFC 3550, section 6.4.1). The
+    number of datagrams that already counted as lost at the start of the measurement is subtracted.
     """
     seen = records.rows["returned" if records.workload.echo else "arrived"]
     return max(0, _missing(seen.is_not_null()) - _missing((seen <= begin_ns).fill_null(value=False)))
 
 
 def _missing(came: pl.Series) -> int:
-    """Return the number of datagrams before the last arrived one that did not arrive."""
+    """Return the number of missing datagrams before the last datagram that arrived."""
     last = came.arg_true().max()
     return last + 1 - int(came.sum()) if isinstance(last, int) else 0
 
@@ -118,7 +120,8 @@ def _times(name: str, rows: pl.DataFrame, until: str) -> dict[str, float | None]
 
 
 def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:
-    """Return the interarrival jitter (RFC 3550, section 6.4.1): its mean over arrivals from `begin_ns` on."""
+    """Return the mean of the interarrival jitter (RFC 3550, section 6.4.1) over arrivals from `begin_ns`
+    on."""
     smoothed, measured, last = 0.0, list[float](), None
     arrived = rows.drop_nulls("arrived").sort("arrived", maintain_order=True)
     for sent_ns, arrived_ns in arrived.select("sent", "arrived").iter_rows():
@@ -132,7 +135,7 @@ def _jitter_s(rows: pl.DataFrame, begin_ns: int) -> float | None:
 
 
 def probes(of_flows: Sequence[ProbeRecords]) -> dict[str, list[Any]]:
-    """Return the table `probes`, with one row per packet of pings, probes and calls."""
+    """Return the table `probes`, with one row per datagram of the workloads ping, probe and voip."""
     told = [records for records in of_flows if records.workload.each]
     rows = [(records.routed.name, *row) for records in told for row in records.rows.iter_rows()]
     return {
@@ -148,7 +151,8 @@ def _took_s(sent_ns: int, seen_ns: int | None) -> float | None:
 
 
 def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[dict[str, Any]]:
-    """Return a row per sample, with the arrivals in its interval and the mean RTT of the replies."""
+    """Return a flow's rows of the table `series`: one per interval, with its arrivals and its replies' mean
+    RTT."""
     stop_s = records.routed.flow.stop_s
     stop_ns = duration_ns + 1 if stop_s is None else to_nanoseconds(stop_s)
     counts = _by_interval(records.rows, "arrived", interval_ns, pl.len())
@@ -173,26 +177,28 @@ def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[di
 
 
 def _by_interval(rows: pl.DataFrame, when: str, interval_ns: int, what: pl.Expr) -> dict[int, Any]:
-    """Compute a value for every interval with arrivals, by the index of the interval's end."""
+    """Compute the value of `what` over the rows of every interval, by the index of the interval's end.
+    Intervals in which the column `when` has no time are left out."""
     came = rows.drop_nulls(when).with_columns(interval=(pl.col(when) - 1) // interval_ns + 1)
     return dict(came.group_by("interval").agg(value=what).iter_rows())
 
 
-# Packets seen at hosts: TCP packets from captures in the guest, datagrams from their recorded times.
+# The table `packets`: TCP packets from captures at the guest's hosts, and datagrams from their recorded
+# times.
 
 
 _TABLE = TABLES["packets"]
 _ETHERNET_BYTES = 14
 _ECN = ("not_ect", "ect1", "ect0", "ce")
-"""Names of the two ECN bits of the IP header (RFC 3168, section 5)."""
+"""Names of the values 0 to 3 of the ECN field in the IP header (RFC 3168, section 5)."""
 _COUNTER, _FIRST = 8, 5
-"""Range and first value of the counter ACE (RFC 9768, section 3.2.2)."""
+"""The number of values, 8, and the initial value, 5, of the counter ACE (RFC 9768, section 3.2.2)."""
 
 
 def read(
     folder: Path, scenario: Scenario, network: NetworkLayout, records: Mapping[int, ProbeRecords]
 ) -> pl.DataFrame:
-    """Read the table `packets`, with one row per packet and point of capture, in order of time.
+    """Read the table `packets`, with one row per packet and capture point, in order of time.
 
     Raises:
         EngineError: If a capture is damaged.
@@ -207,8 +213,8 @@ def read(
 
 
 def _segments(path: Path, point: str, network: NetworkLayout) -> pl.DataFrame:
-    """Read packets that connections sent and received at a point, in the order of the file."""
-    if not path.exists():  # no flow is a connection
+    """Read the packets of TCP connections at a capture point, in the order of the capture file."""
+    if not path.exists():  # no flow is a TCP connection
         return frame(_TABLE, {})
     segments, records, _ = segments_of(path, MOST_CAPTURED + 1)
     if records.damage:
@@ -220,7 +226,7 @@ def _segments(path: Path, point: str, network: NetworkLayout) -> pl.DataFrame:
 
 
 def _ends(segments: Segments, point: str, network: NetworkLayout) -> Iterator[tuple[pl.DataFrame, Ints]]:
-    """Yield the packets sent by either end of every connection, with their positions in the file."""
+    """Yield the packets that each end of each connection sent, with their positions in the capture file."""
     numbers, is_first = _flows_of(segments, network)
     order = np.argsort(numbers, kind="stable")
     begins = np.searchsorted(numbers[order], np.arange(len(network.flows) + 1))
@@ -235,7 +241,8 @@ def _ends(segments: Segments, point: str, network: NetworkLayout) -> Iterator[tu
 
 
 def _flows_of(segments: Segments, network: NetworkLayout) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return the index of every segment's flow, and whether the flow's sender sent it, shape (n,) each."""
+    """Return two arrays with one item per segment: the index of its flow, and whether the flow's sender sent
+    it."""
     flows = network.flows
     hosts = (*(flow.sender for flow in flows), *(flow.receiver for flow in flows))
     addresses = np.array([int(ipaddress.IPv4Address(host.address)) for host in hosts])
@@ -246,7 +253,7 @@ def _flows_of(segments: Segments, network: NetworkLayout) -> tuple[Ints, npt.NDA
 
 
 def _columns(sent: Sent, source: str, laid: FlowLayout) -> dict[str, Any]:
-    """Return columns of the packets that one end sent, except the time and the point of capture."""
+    """Return the columns of the packets that one end sent, except the time and the capture point."""
     routed, is_receiver, count = laid.routed, source == "receiver", sent.seq.size
     is_accurate = has_accecn(routed.tcp, routed.flow.cca.kind if routed.flow.cca else "")
     return {
@@ -282,7 +289,7 @@ def _kinds(sent: Sent, *, is_receiver: bool) -> list[str]:
 
 
 def _sacks(sent: Sent) -> list[str]:
-    """Return SACK blocks in the order of the header, such as "1448-2896 5792-7240"."""
+    """Return every packet's SACK blocks in the order of its header, such as "1448-2896 5792-7240"."""
     found = [""] * sent.seq.size
     for row, left, right in zip(
         sent.sack_row.tolist(), sent.sack_left.tolist(), sent.sack_right.tolist(), strict=True
@@ -292,8 +299,8 @@ def _sacks(sent: Sent) -> list[str]:
 
 
 def _flags(sent: Sent, *, is_accurate: bool) -> list[str]:
-    """Return flags in the order of the table's declaration. With AccECN, the bits of ECE and CWR are part of
-    the counter ACE."""
+    """Return every packet's flags, separated by spaces. With AccECN, ECE and CWR are bits of the counter ACE,
+    so they are not flags."""
     duplicates = np.zeros(sent.seq.size, dtype=bool)
     duplicates[sent.sack_row[is_duplicate(sent)]] = True
     bits = {"psh": PSH, **({} if is_accurate else {"cwr": CWR, "ece": ECE}), "fin": FIN}
@@ -306,10 +313,11 @@ def _flags(sent: Sent, *, is_accurate: bool) -> list[str]:
 
 
 def _marks_counted(sent: Sent) -> Ints:
-    """Return the numbers of marked packets that the receiver counted, by unwrapping its counter ACE.
+    """Return the number of CE-marked packets that the receiver had counted at each packet that it sent.
 
-    A receiver sends an ACK after a few marks at most (RFC 9768, section 3.2.2.5.1). So ACE grows by less than
-    8 from one ACK to the next, unless several consecutive ACKs are lost.
+    The 3-bit counter ACE wraps, so the number is the sum of its increases modulo 8. A receiver sends an ACK
+    after a few marks at most (RFC 9768, section 3.2.2.5.1). So ACE increases by less than 8 from one ACK to
+    the next, unless several consecutive ACKs are lost.
     """
     high, middle, low = (((sent.flags & bit) != 0).astype(np.int64) for bit in (AE, CWR, ECE))
     counter = np.where((sent.flags & SYN) != 0, _FIRST, high * 4 + middle * 2 + low)
@@ -317,7 +325,8 @@ def _marks_counted(sent: Sent) -> Ints:
 
 
 def _datagrams(records: ProbeRecords, point: str) -> Iterator[pl.DataFrame]:
-    """Yield datagrams and their replies at a point, as seen by their applications."""
+    """Yield the rows of a flow's datagrams and replies at a capture point, with the times of its
+    application."""
     routed, workload = records.routed, records.workload
     rows = records.rows.with_columns(seq=pl.int_range(pl.len()))
     times = ("sent", "returned") if point == "sender" else ("arrived", "arrived")

@@ -1,4 +1,4 @@
-"""Links of the kernel: netem below a queue."""
+"""Converts links of a scenario to qdiscs of Linux: a queue, followed by netem."""
 
 import struct
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ from fullpipe.scenario.network import Link
 from fullpipe.scenario.network.timeline import Values
 from fullpipe.scenario.quantities import BITS, to_nanoseconds
 
-# netem: propagation delay, serialisation, loss, jitter and duplication on a link.
+# The qdisc netem: transmission time, propagation delay, loss, jitter and duplication on a link.
 
 
 _PLENTY_PACKETS = 1_000_000
@@ -43,13 +43,13 @@ _TABLE = 2048
 _SIGMA = 8192
 _MOST_S16 = 2**15 - 1
 _IN_ORDER_BPS = 400_000_000_000
-"""Rate of netem for jitter that must not reorder packets: netem preserves the order if it has a rate. At
-400 Gbit/s, transmission takes hardly any time."""
+"""Rate of netem for jitter that must not reorder packets. Only a netem with a rate preserves the order. At
+400 Gbit/s, a packet of 1,500 B takes 30 ns to transmit."""
 
 
 @dataclass(frozen=True)
 class Netem:
-    """The path of packets from the queue to the end of the link."""
+    """What netem does to the packets of a link after the queue."""
 
     delay_ns: int = 0
     rate_bps: int | None = None
@@ -59,16 +59,16 @@ class Netem:
 
     @property
     def does_nothing(self) -> bool:
-        """Whether netem leaves packets unchanged and undelayed."""
+        """Whether netem neither delays, drops nor copies packets."""
         return self == Netem()
 
     def split(self) -> "tuple[Netem, Netem]":
-        """Split netem into a part with the transmission time, and a part with all other properties, in which
-        packets may overtake each other."""
+        """Split netem into a part with the rate, and a part with all other properties. Packets can overtake
+        each other only in the second part."""
         return Netem(rate_bps=self.rate_bps), replace(self, rate_bps=None)
 
     def qdisc(self, seed: int) -> Qdisc:
-        """Encode the options of netem. `seed` is for its random numbers, since Linux 6.7."""
+        """Encode netem with its options. Since Linux 6.7, netem draws its random numbers from `seed`."""
         delay_ns, spread_ns, shape = self._delays()
         kind = self.loss.kind if self.loss else None
         loss = round(self.loss.probability * _CERTAIN) if self.loss and kind == "bernoulli" else 0
@@ -87,7 +87,8 @@ class Netem:
         return Qdisc("netem", options + u64(14, seed), nested=False)
 
     def _delays(self) -> tuple[int, int, bytes]:
-        """Return the mean delay, the spread around it, and the distribution's table unless it is uniform."""
+        """Return the delay in ns, the spread in ns, and the encoded table of the distribution, empty if
+        uniform."""
         if not self.jitter:
             return self.delay_ns, 0, b""
         spread_ns = to_nanoseconds(self.jitter.spread_s)
@@ -101,33 +102,34 @@ class Netem:
 
 
 def _half_normal() -> bytes:
-    """Return quantiles of the absolute value of a normal variable, in netem's steps."""
+    """Return the table of quantiles of a standard normal variable's absolute value. One unit is 1/8192, as in
+    netem."""
     shares = ((i + 0.5) / _TABLE for i in range(_TABLE))
     quantiles = (NormalDist().inv_cdf(0.5 + share / 2) for share in shares)
     return b"".join(struct.pack("<h", min(_MOST_S16, round(_SIGMA * q))) for q in quantiles)
 
 
-# Links of a scenario as one to four devices in a row, and their changes.
-#
-# For a link with a rate and a queue, an htb class without a burst serves the queue. A netem follows, which
-# adds transmission time, propagation delay, loss and jitter. A link without a queue has only the netem.
+# Links of a scenario in the guest: one to four devices in a row with qdiscs, and changes of the qdiscs.
+# In a link with a rate and a queue, an htb class without a burst serves the queue. The packets then pass a
+# netem, which adds transmission time, propagation delay, loss and jitter. A link without a queue has only the
+# netem.
 
 
 _HEADROOM = 1.0001
-"""Ratio of netem's rate to the rate of the class. It is above 1, as packets would otherwise wait in netem
-because of rounding."""
+"""Ratio of netem's rate to the rate of the htb class. With a ratio of 1, packets would wait in netem because
+of rounding."""
 
 
 @dataclass(frozen=True)
 class LinkState:
-    """Properties of a link from one change to the next."""
+    """The rate, queue and netem of a link from one change to the next."""
 
     rate_bps: int | None
     queue: DropTail | Discipline | None
     netem: Netem
 
     def after(self, values: Values) -> "LinkState":
-        """Return the state after a change of some values."""
+        """Return the state of the link after a change of the given values."""
         netem, queue = self.netem, self.queue
         if "delay_ns" in values:
             netem = replace(netem, delay_ns=values["delay_ns"])
@@ -140,7 +142,7 @@ class LinkState:
 
 
 def link_states(link: Link) -> list[tuple[int, LinkState]]:
-    """Return the states of a link with their start times in nanoseconds. The first starts at 0."""
+    """Return the states of a link with their start times in nanoseconds. The first state starts at 0."""
     loss = None if link.loss and link.loss.kind == "periodic" else link.loss
     state = LinkState(link.rate_bps, link.queue, Netem(link.delay_ns, None, loss, link.impairments.jitter))
     found = [(0, state)]
@@ -154,14 +156,15 @@ def link_states(link: Link) -> list[tuple[int, LinkState]]:
 
 
 def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn: int = 0) -> list[QdiscTree]:
-    """Return the qdiscs on each device of a link in a state. All states have the same number of devices.
+    """Return the qdiscs on each device of a link in one state. The number of devices is the same in all
+    states.
 
     Args:
         link: The link.
-        state: The state.
+        state: The state of the link.
         frame_bytes: Size on the wire of the largest packet that crosses the link.
         seed: Seed of the run.
-        turn: Number of earlier changes.
+        turn: Number of changes of the link before this state.
     """
     loss_seed = departures.bits(seed, f"loss/{link.name}/{turn}")
     made = []
@@ -174,7 +177,8 @@ def qdisc_trees(link: Link, state: LinkState, frame_bytes: int, seed: int, turn:
     if link.steps or any(not part.does_nothing for part in parts):
         made += [_alone(part.qdisc(loss_seed)) for part in parts]
     if link.impairments.duplicate:
-        # A separate netem, as copies would otherwise take transmission time and differ in delay.
+        # Duplication has its own netem, because copies would otherwise take transmission time and differ in
+        # delay.
         duplicate_seed = departures.bits(seed, f"duplicate/{link.name}")
         made.append(_alone(Netem(duplicate=link.impairments.duplicate).qdisc(duplicate_seed)))
     return made
@@ -193,13 +197,14 @@ def arrival_filter(link: Link) -> tuple[TcObject, ...]:
 
 
 def _may_reorder(link: Link) -> bool:
-    """Whether packets may overtake each other during propagation, because of jitter or a shorter delay."""
+    """Whether packets can overtake each other during propagation: the link has jitter, or its delay
+    decreases."""
     delays = [link.delay_ns, *(values["delay_ns"] for _, values in link.steps if "delay_ns" in values)]
     return delays != sorted(delays) or link.impairments.jitter is not None
 
 
 def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:
-    """Return the class with the queue below it, or only the queue if the queue has a rate of its own."""
+    """Return the htb class and the queue below it, or only the queue if the queue limits the rate itself."""
     policed = isinstance(queue, Discipline) and queue.kind == "police"
     if isinstance(queue, Discipline) and queue.rate_bps is not None and not policed:
         return _shaping(queue, state.rate_bps)
@@ -209,8 +214,8 @@ def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> 
 
 
 def _served(queue: DropTail | Discipline, rate_bps: int | None, frame_bytes: int) -> tuple[TcObject, ...]:
-    """Return the class that serves a queue at the link's rate. Empty for an unlimited rate, at which no
-    packet waits."""
+    """Return the htb class that serves a queue at the link's rate, and the queue. Empty for an unlimited
+    rate, at which no packet waits."""
     if rate_bps is None:
         return ()
     return (
@@ -220,7 +225,7 @@ def _served(queue: DropTail | Discipline, rate_bps: int | None, frame_bytes: int
 
 
 def _policed(queue: DropTail | Discipline) -> tuple[TcObject, ...]:
-    """Return the filter in front of the class that polices packets, if any."""
+    """Return the filter that polices packets before the htb class. Empty unless the queue is a policer."""
     if not isinstance(queue, Discipline) or queue.kind != "police":
         return ()
     policer = qdisc.policer(all_params(queue.kind, queue.params), int(CLASS, 16))
@@ -228,7 +233,7 @@ def _policed(queue: DropTail | Discipline) -> tuple[TcObject, ...]:
 
 
 def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[TcObject, ...]:
-    """Return a queue that shapes. A token bucket has a drop-tail queue below it."""
+    """Return a queue that limits the rate itself. A token bucket has a drop-tail queue below it."""
     if queue.kind != "tbf":
         return (TcObject(ROOT, OUTER, qdisc_for(queue)),)
     params = dict(queue.params)
@@ -240,10 +245,11 @@ def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[TcObject, ...]
 
 
 def differing(before: Sequence[QdiscTree], after: Sequence[QdiscTree]) -> Iterator[tuple[int, int]]:
-    """Yield the objects that differ, as the index of the device on the link and the index of the object.
+    """Yield the qdiscs, classes and filters that differ: the index of the device, and of the object on the
+    device.
 
-    After a change of a token bucket, the queue below it is also yielded, because the bucket sets the limit of
-    the queue.
+    If a token bucket changes, the queue below it is also yielded, because the kernel then sets the limit of
+    this queue to the limit of the bucket.
     """
     for n, (old, new) in enumerate(zip(before, after, strict=True)):
         changed = [then != now for then, now in zip(old.objects, new.objects, strict=True)]

@@ -1,4 +1,4 @@
-"""Requests of traffic control: qdiscs with their queues, filters, token buckets."""
+"""Encodes qdiscs, classes and filters with their options as netlink messages of traffic control (tc)."""
 
 import struct
 from collections.abc import Callable, Mapping
@@ -9,51 +9,51 @@ from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.quantities import BITS, NANOSECONDS
 
-# Attributes of netlink messages for queue disciplines: length, type and value, padded to 4 B.
+# Attributes of netlink messages: length, type and value, padded to a multiple of 4 B.
 
 
 def attribute(kind: int, value: bytes) -> bytes:
-    """Encode an attribute."""
+    """Encode a netlink attribute with the type `kind`."""
     return struct.pack("<HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
 
 
 def u8(kind: int, value: int) -> bytes:
-    """Encode an attribute of one byte."""
+    """Encode an attribute with an unsigned 8-bit integer."""
     return attribute(kind, struct.pack("<B", value))
 
 
 def u32(kind: int, value: int) -> bytes:
-    """Encode an attribute of four bytes."""
+    """Encode an attribute with an unsigned 32-bit integer."""
     return attribute(kind, struct.pack("<I", value))
 
 
 def u64(kind: int, value: int) -> bytes:
-    """Encode an attribute of eight bytes."""
+    """Encode an attribute with an unsigned 64-bit integer."""
     return attribute(kind, struct.pack("<Q", value))
 
 
 def s64(kind: int, value: int) -> bytes:
-    """Encode a signed attribute of eight bytes."""
+    """Encode an attribute with a signed 64-bit integer."""
     return attribute(kind, struct.pack("<q", value))
 
 
-# Queue disciplines, classes and filters, with their options and positions on a device.
+# Qdiscs, classes and filters, with their options and their positions on a device.
 
 
 _OPTIONS, _STAB, _NESTED = 2, 8, 0x8000
 ETHERNET_BYTES = 14
 MOST_U32 = 2**32 - 1
 ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
-"""Handles of a device, of the qdisc at its root, and of a qdisc below the root qdisc."""
+"""Hexadecimal handles of a device's root, of the qdisc at the root, and of a qdisc below the root qdisc."""
 INGRESS, ARRIVALS = "fffffff1", "ffff0000"
-"""Handle of a device's ingress hook, and of the qdisc for incoming packets at this hook."""
+"""Hexadecimal handles of a device's ingress hook, and of the qdisc for incoming packets at this hook."""
 CLASS, FILTER = "10001", "1"
-"""Handles of the only class of the qdisc at the root, and of the only filter of a qdisc."""
+"""Hexadecimal handles of the only class of the root qdisc, and of the only filter of a qdisc."""
 
 
 @dataclass(frozen=True)
 class Qdisc:
-    """A queue discipline with its options, or a class or filter, which are encoded the same way."""
+    """The kind and the options of a qdisc, class or filter. All three are encoded in the same way."""
 
     kind: str
     options: bytes = b""
@@ -61,7 +61,10 @@ class Qdisc:
     """Whether the options are netlink attributes. Otherwise the options are a bare C structure."""
 
     def written(self, link_overhead_bytes: int = ETHERNET_BYTES) -> str:
-        """Return the name, and the rest of the message in hexadecimal. Sizes include the overhead."""
+        """Return the kind, and the attributes of the netlink message in hexadecimal.
+
+        The qdisc counts `link_overhead_bytes` as part of every packet's size.
+        """
         kind = _OPTIONS | (_NESTED if self.nested else 0)
         message = attribute(kind, self.options) if self.options else b""
         extra = link_overhead_bytes - ETHERNET_BYTES
@@ -72,18 +75,18 @@ class Qdisc:
 
 @dataclass(frozen=True)
 class TcObject:
-    """A queue discipline, class or filter, and its position on a device."""
+    """A qdisc, class or filter with its options, and its position on a device."""
 
     parent: str
     handle: str
     qdisc: Qdisc
     command: str = "qdisc"
-    """Command of tc: qdisc, class or filter."""
+    """Type of the object: "qdisc", "class" or "filter", as in commands of tc."""
 
 
 @dataclass(frozen=True)
 class QdiscTree:
-    """All objects on a device, from the root down."""
+    """All qdiscs, classes and filters on a device. Every object comes after its parent."""
 
     objects: tuple[TcObject, ...]
     queues: bool
@@ -91,16 +94,17 @@ class QdiscTree:
 
 
 def ratespec(rate_bps: int, cell_log: int = 0) -> bytes:
-    """Encode a rate on Ethernet as `tc_ratespec`, in bytes per second."""
+    """Encode a rate in bytes per second as the kernel's `tc_ratespec` for Ethernet."""
     return struct.pack("<BBHhHI", cell_log, 1, 0, 0, 0, min(rate_bps // BITS, MOST_U32))
 
 
 def rate64(kind: int, rate_bps: int) -> bytes:
-    """Encode an attribute for a rate, if it needs more than 32 bits."""
+    """Encode an attribute with a rate in bytes per second. Empty if the rate fits into 32 bits of
+    `tc_ratespec`."""
     return u64(kind, rate_bps // BITS) if rate_bps // BITS > MOST_U32 else b""
 
 
-# Filters of Linux that match all packets and police or count them: `matchall` with an action.
+# Filters that match all packets (`matchall`), with an action that polices or counts the packets.
 
 
 _PASS, _DROP = 0, 2
@@ -108,12 +112,12 @@ _DETERMINISTIC = 2
 _TICK_NS = 64
 _ANY_SIZE = 2**31 - 1
 _RATE_TABLE_BYTES, _CELL_LOG = 1024, 3
-"""Size and cell log of the rate table, which kernels require but no longer read."""
+"""Size in bytes and cell log of the rate table, which the kernel requires but no longer reads."""
 MOST_EVERY = 2**16 - 1
 
 
 def policer(p: Mapping[str, Any], class_id: int) -> Qdisc:
-    """Return a filter that drops packets exceeding a token bucket and passes the rest to a class."""
+    """Return a filter that drops packets exceeding a token bucket and passes all other packets to a class."""
     rate_bps = int(p["rate_bps"])
     spec = ratespec(rate_bps, _CELL_LOG)
     parms = struct.pack("<IiIII", 0, _DROP, 0, burst_ticks(p), _ANY_SIZE)
@@ -125,12 +129,12 @@ def policer(p: Mapping[str, Any], class_id: int) -> Qdisc:
 
 
 def burst_ticks(p: Mapping[str, Any]) -> int:
-    """Return the time that the bucket takes to fill, in ticks of the kernel's packet scheduler."""
+    """Return the time to fill the bucket of a policer, in ticks of the packet scheduler (64 ns)."""
     return round(int(p["burst_bytes"]) * BITS * NANOSECONDS / int(p["rate_bps"]) / _TICK_NS)
 
 
 def holds(p: Mapping[str, Any]) -> bool:
-    """Whether the kernel supports a bucket of this size, whose filling time has 32 bits."""
+    """Whether the time to fill a policer's bucket fits into the kernel's 32 bits."""
     return burst_ticks(p) <= MOST_U32
 
 
@@ -146,7 +150,7 @@ def _matchall(action: str, options: bytes, leads: bytes = b"") -> Qdisc:
     return Qdisc("matchall", leads + attribute(2, attribute(1, one)))
 
 
-# Queue disciplines that serve, shape and queue packets: htb, tbf, pfifo, bfifo, and the fq of a host.
+# Qdiscs that serve a link (htb), limit the rate (tbf), and store packets (pfifo, bfifo, and fq at a host).
 
 
 _PLENTY_BYTES = 2**30
@@ -155,15 +159,15 @@ _HTB_VERSION, _HTB_R2Q = 3, 10
 
 
 def htb() -> Qdisc:
-    """Return the qdisc that contains a link's class."""
+    """Return the root qdisc htb of a link, which contains the class of the link (`htb_class`)."""
     return Qdisc("htb", attribute(2, struct.pack("<IIIII", _HTB_VERSION, _HTB_R2Q, 1, 0, 0)))
 
 
 def htb_class(rate_bps: int, frame_bytes: int) -> Qdisc:
-    """Return the class that serves a link's queue at a rate.
+    """Return the htb class that serves a link's queue at a rate.
 
-    The class has no burst, so a packet leaves the queue when the previous packet has been sent. A new rate
-    applies from the next packet on, and does not add tokens.
+    The class has no burst, so a packet leaves the queue when the previous packet has been sent. A changed
+    rate applies from the next packet on. The change does not add tokens.
     """
     parms = 2 * ratespec(rate_bps) + struct.pack("<IIIII", 1, 1, frame_bytes, 0, 0)
     return Qdisc("htb", attribute(1, parms) + rate64(6, rate_bps) + rate64(7, rate_bps))
@@ -172,7 +176,8 @@ def htb_class(rate_bps: int, frame_bytes: int) -> Qdisc:
 def tbf(
     rate_bps: int, burst_bytes: int, limit_bytes: int = _PLENTY_BYTES, peak: tuple[int, int] | None = None
 ) -> Qdisc:
-    """Return a token bucket. `peak` is the peak rate and the size of its bucket."""
+    """Return the token bucket filter tbf. `peak` is the peak rate in bit/s and the size of its bucket in
+    bytes."""
     peak_bps, peak_bytes = peak or (0, 0)
     parms = (
         ratespec(rate_bps) + ratespec(peak_bps) + struct.pack("<III", limit_bytes, burst_bytes, peak_bytes)
@@ -184,7 +189,7 @@ def tbf(
 
 
 def fifo(packets: int | None, limit_bytes: int | None) -> Qdisc:
-    """Return a drop-tail queue: pfifo, or bfifo if bytes are limited."""
+    """Return a drop-tail queue: bfifo if the limit is in bytes, otherwise pfifo."""
     if limit_bytes is not None:
         return Qdisc("bfifo", struct.pack("<I", min(limit_bytes, MOST_U32)), nested=False)
     limit = _PLENTY_PACKETS if packets is None else packets
@@ -192,11 +197,11 @@ def fifo(packets: int | None, limit_bytes: int | None) -> Qdisc:
 
 
 def fq() -> Qdisc:
-    """Return the pacing queue of a sending host, with its defaults."""
+    """Return the qdisc fq with its default options, which paces the flows of a sending host."""
     return Qdisc("fq")
 
 
-# RED in the kernel's fixed point, from parameters in natural units.
+# RED: converts its parameters to the kernel's fixed-point numbers.
 
 
 _ECN, _HARDDROP, _ADAPTIVE = 1, 2, 4
@@ -220,7 +225,8 @@ class Thresholds:
 
 
 def thresholds(p: Mapping[str, Any]) -> Thresholds:
-    """Return RED's thresholds. Missing thresholds are derived as in the native engine and in `tc`."""
+    """Return RED's thresholds. Missing thresholds get the same defaults as in the native engine and in
+    `tc`."""
     most = max(2, int(p["max"] or (3 * p["min"] if p["min"] else p["limit"] // 4)))
     least = min(max(1, int(p["min"] or most // 3)), most - 1)
     burst = max(1, int(p["burst"] or (2 * least + most) // (3 * p["avpkt"])))
@@ -228,17 +234,18 @@ def thresholds(p: Mapping[str, Any]) -> Thresholds:
 
 
 def _shift(least: int, burst: int, packet: int) -> int:
-    """Return the shift for the largest weight with which a burst of this many packets stays below the lower
-    threshold."""
+    """Return the shift of the average: the smallest shift with which the average stays below the lower
+    threshold during a burst of `burst` packets."""
     needed = burst + 1 - least / packet
     found = (s for s in range(1, _MOST_SHIFT + 1) if (1 - (1 - 0.5**s) ** burst) / 0.5**s >= needed)
     return next(found, _MOST_SHIFT)
 
 
 def red(p: Mapping[str, Any]) -> Qdisc:
-    """Return RED. The table for idle times (TCA_RED_STAB) is all zeros and has no effect.
+    """Return the qdisc RED. Its table for idle times (TCA_RED_STAB) is all zeros and has no effect.
 
-    RED is below a class, and htb does not dequeue from an empty qdisc, so RED never detects an idle time.
+    RED is below an htb class, and htb does not dequeue from an empty qdisc, so RED never detects an idle
+    time.
     """
     at = thresholds(p)
     flags = _ECN * p["ecn"] | _HARDDROP * p["harddrop"] | _ADAPTIVE * p["adaptive"]
@@ -247,25 +254,25 @@ def red(p: Mapping[str, Any]) -> Qdisc:
     return Qdisc("red", attribute(1, options) + attribute(2, bytes(_RED_TABLE_BYTES)) + u32(3, most))
 
 
-# Converts a scenario's queues to queue disciplines of Linux with all their options.
+# Converts the queues of a scenario to qdiscs of Linux with all their options.
 
 
 Params = Mapping[str, Any]
 
 _US_PER_MS = 1_000
 _NEVER_US = 1_000_000_000
-"""A time longer than any queueing delay, and short enough for CoDel's 32-bit clock."""
+"""A time in µs that exceeds every queueing delay and fits into CoDel's 32-bit clock."""
 
 
 def qdisc_for(queue: DropTail | Discipline) -> Qdisc:
-    """Return the queue discipline of a queue, without the rate of its link."""
+    """Return the qdisc for a queue of a scenario. The rate of the link is not part of it."""
     if isinstance(queue, DropTail):
         return fifo(queue.packets, queue.limit_bytes)
     return MAKERS[queue.kind](all_params(queue.kind, queue.params))
 
 
 def all_params(kind: str, given: Params) -> Params:
-    """Return all parameters of a queue, with defaults for missing parameters."""
+    """Return all parameters of a queue. Parameters that are not in `given` have their defaults."""
     known = catalogue.queue(kind).params
     return {key: param.default for key, param in known.items()} | dict(given)
 
@@ -280,12 +287,13 @@ def _tbf(p: Params) -> Qdisc:
 
 
 def _police(p: Params) -> Qdisc:
-    """Return the queue after a policer. The policer itself is a filter."""
+    """Return the drop-tail queue after a policer. The policer itself is a filter (`policer`)."""
     return fifo(p["packets"], None)
 
 
 def _step(p: Params) -> Qdisc:
-    """Return a CoDel that never enters its dropping state, so that only its threshold has an effect."""
+    """Return a CoDel that never enters its dropping state, so that only its marking threshold has an
+    effect."""
     options = u32(1, _NEVER_US) + u32(2, p["limit"]) + u32(3, _NEVER_US)
     return Qdisc("codel", options + u32(5, _us(p, "mark_ms")))
 
@@ -382,4 +390,5 @@ MAKERS: Mapping[str, Callable[[Params], Qdisc]] = {
     "dualpi2": _dualpi2,
     "cake": _cake,
 }
-"""Functions that make the queue disciplines of all queues except drop-tail."""
+"""Functions that make a qdisc from the parameters of a queue, by the kind of queue. Drop-tail is not
+included."""
