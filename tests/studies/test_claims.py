@@ -71,7 +71,7 @@ def test_a_change_is_one_of_the_means_over_conditions_that_the_claim_names() -> 
 
 
 def test_a_mean_that_is_not_claimed_is_refused() -> None:
-    with pytest.raises(ValueError, match="x: a mean over size, not in mean_over"):
+    with pytest.raises(ValueError, match="x: add size to where or to mean_over"):
         checked({"change": {"of": "new", "against": "old"}, "between": [-50, -50]}, VALUES)
 
 

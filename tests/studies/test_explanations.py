@@ -92,12 +92,12 @@ def test_a_setting_that_does_not_turn_the_verdict_is_said_to_do_so(tmp_path: Pat
 def test_a_claim_without_a_setting_says_so(tmp_path: Path) -> None:
     found = explain(tmp_path, claim(why="unknown"))
     assert "Cause: unknown" in found.text()
-    assert "No setting is named for it." in found.text()
+    assert "The study names no setting for this claim." in found.text()
 
 
 def test_what_is_reproduced_needs_no_explanation(tmp_path: Path) -> None:
     found = explain(tmp_path, claim(between=[2e7, 2e7], why="unknown"))
-    assert "there is nothing to explain" in found.text()
+    assert "there is no difference to explain" in found.text()
     assert "Cause" not in found.text()
 
 
@@ -105,7 +105,7 @@ def test_what_the_paper_contradicts_is_its_own_error(tmp_path: Path) -> None:
     row = {"id": "a claim", "says": "so", "contradicted": "a table has another number"}
     text = explain(tmp_path, Claim.from_row(row)).text()
     assert "Cause: paper's own error" in text
-    assert text.endswith("there is nothing to run.")
+    assert text.endswith("no run can reproduce the claim.")
 
 
 def test_what_is_not_counted_has_the_reason_in_place_of_a_cause(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_setting_may_be_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     found = explain(tmp_path, claim(setting={"engine": "other"}, elsewhere=KEPT))
     assert found.changed is None
     assert found.text().splitlines()[-4:-2] == [
-        'It could not be run with engine = "other": it is not installed',
+        'The claim could not be run with engine = "other": it is not installed',
         "Stored result of ns3 3.44, 2026-11-22: 77 Mbit/s: reproduced (fq_codel).",
     ]
     with pytest.raises(EngineError, match="not installed"):

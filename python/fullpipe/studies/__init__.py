@@ -1,4 +1,4 @@
-"""Reruns of published studies: one folder per study, with the printed values, the runs and the figures.
+"""Reruns of published studies. Each study has a folder with its printed values, experiments and figures.
 
 >>> from fullpipe import studies
 >>> studies.names()
@@ -43,19 +43,20 @@ def names() -> list[str]:
 
 
 def title(name: str) -> str:
-    """Return the title of a study without importing the study. Raises UnknownNameError."""
+    """Return the title of a study without importing its package. Raises UnknownNameError."""
     check(name)
     text = (Path(__file__).parent / name / "expected.toml").read_text(encoding="utf-8")
     return str(tomllib.loads(text)["title"])
 
 
 def check(name: str) -> None:
-    """Raise UnknownNameError unless there is a study of that name."""
+    """Raise UnknownNameError unless `name` is the name of a study."""
     if name not in names():
         raise UnknownNameError("paper", name, names())
 
 
-# Lazy imports: titles of studies do not need the modules that run studies.
+# These names are imported at their first use, because listing studies does not need the modules that run
+# them.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

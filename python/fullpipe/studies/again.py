@@ -19,14 +19,14 @@ from fullpipe.sweeps import Job, Progress
 
 
 def printed(name: str) -> tuple[Claim, ...]:
-    """Return the printed numbers and claims of a study. Raises UnknownNameError."""
+    """Return the claims of a study: its printed numbers and statements. Raises UnknownNameError."""
     return _study(name).transcription().claims
 
 
 def jobs(
     name: str, *, seeds: int | Iterable[int] | None = None, quick: bool = False, engine: str = "native"
 ) -> list[Job]:
-    """Return the jobs of a study with these seeds that the engine can run. Raises UnknownNameError."""
+    """Return the jobs of a study that the engine can run. See `run` for the arguments and errors."""
     return prepare(name, seeds=seeds, quick=quick, engine=engine).jobs
 
 
@@ -65,22 +65,22 @@ def explain(
     engine: str = "native",
     progress: Progress | None = None,
 ) -> Explanation:
-    """Run one claim of a study twice: unchanged, and with the setting that turns its verdict.
+    """Run the experiments of one claim of a study twice: unchanged, and with the claim's setting.
 
     Args:
         name: One of `names()`.
         claim: ID of a claim in `printed(name)`.
-        seeds: Number of seeds, or the seeds; None: fewer seeds than the study has.
-        workers: Number of parallel runs. Never changes results.
-        out: Folder of the store; stored runs of the study are re-used. If the setting names an engine, the
-            results of this engine are stored in the store's folder `papers/<name>-<engine>`.
-        quick: Fewer seeds, and shorter runs if the study has them.
-        engine: Engine for our numbers, unless the setting names one.
-        progress: Called at every step.
+        seeds: Number of seeds, or the seeds. None gives 5 seeds, or 3 seeds in the quick form.
+        workers: Number of parallel runs. It does not affect results.
+        out: Folder of the store, whose stored runs are reused. If the claim's setting names an engine, the
+        result of this engine is saved in the store's folder `papers/<name>-<engine>`.
+        quick: Whether to use the quick form, which has fewer seeds and, in some studies, shorter runs.
+        engine: Engine of the runs, unless the claim's setting names an engine.
+        progress: Called with the progress of the runs.
 
     Raises:
         UnknownNameError: If there is no such study, claim or engine.
-        EngineError: If the engine cannot run the claim without the setting.
+        EngineError: If the engine cannot run the claim's scenarios without the setting.
         SweepError: If a run failed.
     """
     settings = Settings(
@@ -102,7 +102,7 @@ def explaining(
     quick: bool = False,
     engine: str = "native",
 ) -> list[Job]:
-    """Return the jobs of `explain`. Raises UnknownNameError."""
+    """Return the jobs that `explain` runs. Raises UnknownNameError."""
     settings = Settings(Path(name), Store(Path()), _chosen(seeds), quick=quick, engine=engine)
     return explanations.jobs(_study(name), _claim(name, claim), settings)
 
@@ -119,25 +119,27 @@ def run(
     progress: Progress | None = None,
     echo: Callable[[str], None] | None = print,
 ) -> Report:
-    """Run a study, or the part of it that is not stored yet.
+    """Run the jobs of a study that are not stored yet, and write the report.
 
     Args:
         name: One of `names()`.
-        seeds: Number of seeds, or the seeds; None: the study's own.
-        workers: Number of parallel runs. Never changes results.
-        out: Folder of the store; an interrupted study continues with its stored runs. Tables and figures are
-            in the store's folder `papers/<name>`, or `papers/<name>-<engine>` for another engine.
-        quick: Fewer seeds.
-        engine: Engine for our numbers. Scenarios that the engine cannot run are left out, and claims about
-            these scenarios are not testable.
+        seeds: Number of seeds, or the seeds. None gives the default number of the study.
+        workers: Number of parallel runs. It does not affect results.
+        out: Folder of the store. An interrupted study continues with its stored runs. Tables and figures are
+        written to the store's folder `papers/<name>`, or `papers/<name>-<engine>` unless the engine is
+        native.
+        quick: Whether to use the quick form, which has fewer seeds and, in some studies, shorter runs.
+        engine: Engine of the runs. Scenarios that the engine cannot run are left out, and claims about these
+        scenarios are not testable.
         data: Folder of the paper's published data, from which printed numbers are recomputed.
-        progress: Called at every step.
-        echo: Called with the report at the end; None: the report is not printed.
+        progress: Called with the progress of the runs.
+        echo: Called with the text of the report at the end. None prints no report.
 
     Raises:
         UnknownNameError: If there is no such study or engine.
         EngineError: If the engine can run no scenario of the study.
-        InputFileError: If the published data are damaged or incomplete, or the study does not use any.
+        InputFileError: If the published data are damaged or incomplete, or the study does not use published
+        data.
         SweepError: If a run failed.
     """
     return prepare(name, seeds=seeds, workers=workers, out=out, quick=quick, engine=engine, data=data).run(
@@ -146,12 +148,12 @@ def run(
 
 
 def _folder(out: Path, name: str, engine: str) -> Path:
-    """Return the folder of tables and figures."""
+    """Return the folder for the tables and figures of a study."""
     return out / "papers" / (name if engine == "native" else f"{name}-{engine}")
 
 
 def _published(name: str, folder: Path | None) -> object:
-    """Read the published data of a study that uses them; None without a folder. Raises InputFileError."""
+    """Read the published data of a study, or return None if no folder is given. Raises InputFileError."""
     if folder is None:
         return None
     if not any(claim.published for claim in printed(name)):
@@ -166,7 +168,7 @@ def _chosen(seeds: int | Iterable[int] | None) -> tuple[int, ...] | None:
         return None
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not chosen:
-        raise ValueError("seeds: at least one is needed")
+        raise ValueError("seeds: no seed is given; give at least one seed")
     return chosen
 
 

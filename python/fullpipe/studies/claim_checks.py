@@ -1,4 +1,4 @@
-"""Claims checked against measurements: one verdict per claim and reading of a paper's open points."""
+"""Checks claims against measurements. Every claim gets a verdict under each reading of a paper."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from fullpipe.studies.verdicts import (
 )
 
 SETTLED = (Verdict.RECOMPUTED, Verdict.REPRODUCED, Verdict.NOT_JUDGED)
-"""Verdicts for which no cause of a difference is given."""
+"""Verdicts that do not need a cause of a difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One number or one comparison of a claim."""
+    """One number or one comparison of a claim, under one combination of conditions."""
 
     where: Where
-    """Values of the conditions that the claim names in `each` and `at_each`."""
+    """The value of every condition that the claim names in `each` and `at_each`."""
     ours: tuple[float, ...]
-    """One value per seed, in the unit of the claim; empty for a comparison of two quantities."""
+    """Our value for every seed, in the unit of the claim. Empty for a comparison of two quantities."""
     result: PartResult
 
     @property
     def mean(self) -> float | None:
-        """Our mean; None unless every run has a finite value."""
+        """Mean of `ours`; None if a run has no finite value."""
         return sum(self.ours) / len(self.ours) if self.ours and all(map(isfinite, self.ours)) else None
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimResult:
-    """A claim and its verdict under one reading of the paper's open points."""
+    """A claim and its verdict under one reading of the paper."""
 
     claim: Claim
     reading: str
@@ -55,26 +55,27 @@ class ClaimResult:
     parts: tuple[Part, ...]
     verdict: Verdict
     counts: bool = True
-    """Whether the result enters the tally: the claim is not marked `uncounted`, and the reading is the
-    paper's."""
+    """Whether the result is counted in the tally of verdicts: the claim is not marked `uncounted`, and the
+    reading is the first reading."""
     closest: bool = False
-    """Whether no other reading comes closer to the printed value."""
+    """Whether no result under another reading is closer to the printed value."""
     note: str = ""
-    """Remark that reports show after our number."""
+    """Remark that a report shows after our number."""
 
     @property
     def numbers(self) -> list[Part]:
-        """Parts with numbers, only one per condition, as two inequalities may be about the same number."""
+        """Parts with numbers. Two inequalities about the same number give one part here."""
         return list({str(part.where): part for part in self.parts if part.ours}.values())
 
     @property
     def mean(self) -> float | None:
-        """Our mean, if the claim has a single number."""
+        """Our mean if the claim has a single number, otherwise None."""
         return self.numbers[0].mean if len(self.numbers) == 1 else None
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """The 95 % interval of `mean`, truncated at the bounds of the quantity."""
+        """The 95 % interval of `mean`, truncated at the smallest and largest possible value of the
+        quantity."""
         if self.mean is None:
             return None
         number = self.numbers[0]
@@ -90,18 +91,18 @@ class ClaimResult:
 
     @property
     def by_tolerance(self) -> bool:
-        """Whether the claim is reproduced only within the tolerance."""
+        """Whether the claim is reproduced, but at least one number only within the tolerance of `RULE`."""
         given = any(part.result.by_tolerance for part in self.parts)
         return given and self.verdict is Verdict.REPRODUCED
 
     @property
     def factor(self) -> float | None:
-        """Ratio of our change to the printed one, if the claim has a single number."""
+        """Ratio of our change to the printed change if the claim has a single number, otherwise None."""
         return self.parts[0].result.factor if len(self.parts) == 1 else None
 
     @property
     def why(self) -> Cause | None:
-        """Cause of the difference, if the claim counts and is not reproduced."""
+        """Cause of the difference if the result counts and the claim is not reproduced, otherwise None."""
         if self.verdict is Verdict.CONTRADICTED:
             return Cause.OWN_ERROR
         if self.verdict in SETTLED or not self.counts:
@@ -110,8 +111,8 @@ class ClaimResult:
 
     @property
     def distance(self) -> float:
-        """Distance from the print: for a single number, the difference in its unit; otherwise, the share of
-        parts that fail."""
+        """Distance of our result from the printed claim. For a single number, this is the difference in the
+        claim's unit. Otherwise it is the share of parts that are not reproduced."""
         if self.claim.between is not None and self.mean is not None:
             return max(self.claim.between.low - self.mean, self.mean - self.claim.between.high, 0.0)
         return 1 - self.held / len(self.parts) if self.parts else inf
@@ -123,11 +124,11 @@ class ClaimChecker:
 
     Args:
         found: Our measurements.
-        readings: Readings of the paper's open points; the first reading is the paper's. Readings are values
-            of the condition `key`, or algorithms that replace `subject`.
-        key: The condition whose values are readings; empty if readings are algorithms.
-        subject: The algorithm that the paper studies, by its name in claims.
-        others: All algorithms among which the subject is ranked.
+        readings: Readings of the paper. The first reading counts. Readings are values of the condition `key`,
+        or algorithms that replace `subject`.
+        key: The condition whose values are the readings; empty if the readings are algorithms.
+        subject: Name in claims of the algorithm that readings replace.
+        others: All algorithms that claims about ranks compare.
     """
 
     found: Measurements
@@ -137,7 +138,8 @@ class ClaimChecker:
     others: Sequence[str] = ()
 
     def check(self, claim: Claim) -> list[ClaimResult]:
-        """Return a verdict per measured reading. The readings closest to the print are marked."""
+        """Return a result for every reading that was measured. The results closest to the printed value are
+        marked."""
         if claim.kind in UNMEASURED:
             verdict = Verdict.CONTRADICTED if claim.kind == "contradicted" else Verdict.NOT_TESTABLE
             return [ClaimResult(claim, "", (), verdict, counts=not claim.uncounted)]
@@ -152,7 +154,7 @@ class ClaimChecker:
         return with_closest([replace(j, counts=j.counts and j.reading == first) for j in each])
 
     def check_all(self, claims: Iterable[Claim]) -> list[ClaimResult]:
-        """Return the verdicts on all claims under every reading."""
+        """Return the results of all claims under every reading."""
         return [result for claim in claims for result in self.check(claim)]
 
     def _readings(self, claim: Claim) -> list[str]:
@@ -162,7 +164,7 @@ class ClaimChecker:
         return list(self.readings) if self.subject in claim.named else []
 
     def _under(self, reading: str) -> tuple[Measurements, str]:
-        """Return the measurements under a reading, and the algorithm that replaces the subject."""
+        """Return the measurements under a reading, and the algorithm that replaces the subject or ""."""
         return (self.found.under({self.key: reading}), "") if self.key else (self.found, reading)
 
     def _test(self, claim: Claim, found: Measurements, reading: str) -> tuple[Part, ...]:
@@ -172,16 +174,16 @@ class ClaimChecker:
 
 @dataclass(frozen=True)
 class Test:
-    """One claim and the measurements against which it is checked."""
+    """One claim, and the measurements against which the claim is checked."""
 
     claim: Claim
     found: Measurements
     stands_for: Mapping[Value, str]
-    """Measured algorithms by their names in claims."""
+    """Names of measured algorithms, by the names in claims that they replace."""
     others: Sequence[str]
 
     def parts(self) -> Iterator[Part]:
-        """Yield a part per number or comparison."""
+        """Yield a part for every number or comparison of the claim."""
         measured = {key: self.found.choices(self.claim.experiment, key) for key in self.claim.at_each}
         spans = {**self.claim.each, **measured}
         for values in product(*spans.values()):
@@ -212,7 +214,7 @@ class Test:
         return between if ceiling is None else between.below(ceiling)
 
     def _missing(self, values: Sequence[float]) -> list[float]:
-        """Return values, or their distances from the ceiling if the claim has a ceiling."""
+        """Return the values, or their distances from the ceiling if the claim has a ceiling."""
         ceiling = self.claim.ceiling
         return list(values) if ceiling is None else [ceiling - value for value in values]
 
@@ -229,7 +231,8 @@ class Test:
         return Part(named, tuple(ours), check_number(self.claim.between, ours, none))
 
     def _equals(self, named: Where, where: Where) -> Iterator[Part]:
-        """Yield a part per printed quantity. Values from published data count as one run."""
+        """Yield a part for every printed quantity. A value from published data counts as the value of one
+        run."""
         for quantity, printed in self.claim.what.items():
             ours = self._at({**where, "quantity": quantity})
             told = Verdict.REPRODUCED if ours and is_as_printed(ours[0], printed) else Verdict.NOT_REPRODUCED
@@ -245,7 +248,8 @@ class Test:
             yield Part(named, tuple(ours), check_comparison(beyond, strict=strict))
 
     def _comparisons(self, where: Where) -> Iterator[list[float]]:
-        """Yield differences per seed as shares of the mean, positive if the claim holds."""
+        """Yield the differences of each comparison: one per seed, as a share of the mean, positive if the
+        claim holds."""
         kind, what = self.claim.kind, self.claim.what
         if kind == "higher":
             found = self._differences({**where, **what}, {**where, **self.claim.lower})
@@ -259,7 +263,8 @@ class Test:
             yield self._rank(where)
 
     def _rank(self, where: Where) -> list[float]:
-        """Return the lead over the k-th best of the other algorithms, per seed."""
+        """Return, for every seed, the difference from the k-th best other algorithm, positive if the claim
+        holds."""
         mine = self._at(where)
         others = [
             self._at({**where, "algorithm": name}) for name in self.others if name != where["algorithm"]
@@ -275,14 +280,14 @@ class Test:
 
     def _differences(self, above: Where, below: Where) -> list[float]:
         highs, lows = self._at(above), self._at(below)
-        if not (highs and lows):  # not measured under these conditions
+        if not (highs and lows):  # one of the two quantities was not measured
             return []
         return differences(highs, lows)
 
     def _at(self, where: Where) -> list[float]:
-        """Return one value per seed.
+        """Return one measured value per seed.
 
-        Raises ValueError if the claim leaves conditions open that `mean_over` does not name.
+        Raises ValueError if the value is a mean over a condition that `mean_over` does not name.
         """
         where = dict(where)
         algorithm = where.pop("algorithm")
@@ -290,7 +295,7 @@ class Test:
         name = self.stands_for.get(algorithm, str(algorithm))
         unsaid = self.found.open(self.claim.experiment, quantity, name, where) - {*self.claim.mean_over}
         if unsaid:
-            raise ValueError(f"{self.claim.id}: a mean over {', '.join(sorted(unsaid))}, not in mean_over")
+            raise ValueError(f"{self.claim.id}: add {', '.join(sorted(unsaid))} to where or to mean_over")
         return self.found.at(self.claim.experiment, quantity, name, where)
 
 

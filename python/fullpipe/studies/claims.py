@@ -1,4 +1,4 @@
-"""Claims of a paper, and stored results of another engine for claims."""
+"""Claims of a paper, and stored results of engines other than the native engine."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from fullpipe.studies.experiments import Value
 from fullpipe.studies.settings import Setting
 from fullpipe.studies.verdicts import Cause, Expectation
 
-# Results of another engine for the claims of a study, stored in the folder of the transcription.
+# Results of another engine for the claims of a study, stored in the study's folder.
 
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Our result for one claim by another engine."""
+    """Our result for one claim with an engine other than the native engine."""
 
     id: str
-    """Id of the claim."""
+    """ID of the claim."""
     engine: str
     version: str
     date: str
     seeds: int
     setting: str
-    """The setting that was changed; empty for the unchanged study."""
+    """The setting with which the claim was run; empty for the unchanged study."""
     ours: str
     verdict: str
 
     @property
     def source(self) -> str:
-        """Engine, version and date."""
+        """The engine, its version, and the date of the result."""
         return f"{self.engine} {self.version}, {self.date}"
 
     @property
     def shown(self) -> str:
-        """Our number, the verdict, and the setting."""
+        """Our number, the verdict, and the setting if any."""
         return f"{self.ours}: {self.verdict}" + (f" ({self.setting})" if self.setting else "")
 
 
@@ -49,12 +49,12 @@ def parsed(text: str) -> dict[str, Elsewhere]:
 
 
 def kept(path: Path) -> dict[str, Elsewhere]:
-    """Read a file of results; empty if the file does not exist."""
+    """Read a file of results. The mapping is empty if the file does not exist."""
     return parsed(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def keep(path: Path, results: Iterable[Elsewhere]) -> None:
-    """Write results into a file. They replace older results for the same claims."""
+    """Add results to a file. A new result replaces an older result for the same claim."""
     rows = kept(path) | {result.id: result for result in results}
     files.make_folder(path.parent)
     files.write(path, "\n".join(map(_table, map(asdict, rows.values()))).encode())
@@ -65,13 +65,13 @@ def _table(row: Mapping[str, str | int]) -> str:
     return "\n".join(["[[result]]", *lines]) + "\n"
 
 
-# Claims of a study: statements of a paper in a form that can be tested on our results.
-#
-# A study's `expected.toml` has one table per printed number or claim. One of these fields sets its kind:
+# Claims of a study: statements of a paper in a form that can be checked against our results.
+# A study's `expected.toml` has one table per printed number or claim. One of these fields sets the kind of a
+# claim:
 #
 # - `between = [low, high]`: a printed number with its rounding, or a printed range.
 # - `change = { of, against }`: a printed change in per cent, in the range `between`. With `points = true`,
-#   the change is in units of the quantity.
+# the change is in the unit of the quantity, not in per cent.
 # - one or several of `above`, `below`, `at_least`, `at_most`: an inequality against a constant.
 # - `higher` and `lower`: the value of `higher` is above the value of `lower`, or below it by no more than the
 #   share `slack`. Both are tables of `algorithm`, `quantity` and conditions, which override `where` and
@@ -80,14 +80,13 @@ def _table(row: Mapping[str, str | int]) -> str:
 #   next value.
 # - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all compared algorithms.
 # - `equals`: the printed digits of published data, by quantity.
-# - `contradicted` or `untestable`: the reason for which nothing is measured.
-#
-# `where` has the conditions and the algorithm. `each` lists conditions with values; the claim must hold under
-# each of these values. `at_each` names conditions; the claim must hold under each of their measured values.
-# Other conditions are averaged only if `mean_over` names them. A printed number may have a reference
-# condition, `against = { where = { ... }, printed = 56.3 }`, and a `ceiling`, which the number cannot exceed.
-#
-# `why` is the cause of a difference, from `Cause`. `setting` is the change that turns the verdict: see
+# - `contradicted` or `untestable`: the reason why nothing is measured for the claim.
+# `where` has the conditions and the algorithm of the claim. `each` lists conditions with values. The claim
+# must hold under each of these values. `at_each` names conditions. The claim must hold under each measured
+# value of these conditions. Other conditions are averaged only if `mean_over` names them. A printed number
+# may have a reference condition, `against = { where = { ... }, printed = 56.3 }`, and a `ceiling`, which the
+# number cannot exceed.
+# `why` is the cause of a difference, from `Cause`. `setting` is the change that improves the verdict: see
 # `fullpipe.studies.settings`. `uncounted` is the reason why a claim does not count: the claim is true by
 # definition, or printed a second time. `published` is the place of the published data, for a claim that is
 # judged by the paper's published data.
@@ -107,7 +106,7 @@ KINDS = (
     "highest",
 )
 NUMBERS = ("equals", "change", "between")
-"""Kinds of claims that are printed numbers. Claims of all other kinds are in words."""
+"""Kinds of claims that are printed numbers. Claims of all other kinds are statements in words."""
 UNMEASURED = ("contradicted", "untestable")
 
 Where = Mapping[str, Value]
@@ -115,7 +114,7 @@ Where = Mapping[str, Value]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Reference condition for the direction of a printed number, with the number printed for this
+    """A reference condition for the direction of a printed number, and the number printed for this
     condition."""
 
     where: Where
@@ -124,19 +123,19 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One printed number or claim."""
+    """One printed number or one statement of a paper."""
 
     id: str
     says: str
     kind: str
     what: Any
-    """Value of the field that sets the kind; for inequalities, the constants by their names."""
+    """Value of the field that sets the kind. For inequalities, the constants by the names of the fields."""
     between: Expectation | None = None
     lower: Where = field(default_factory=dict)
     against: Reference | None = None
     ceiling: float | None = None
     entries: tuple[int, ...] = ()
-    """Indices of the claim's values in the collected list of printed values."""
+    """Indices of the claim's values in the list of all printed values of the paper."""
     experiment: str = ""
     quantity: str = ""
     where: Where = field(default_factory=dict)
@@ -147,13 +146,13 @@ class Claim:
     points: bool = False
     unit: str = ""
     simulator: str = ""
-    """Simulator of the printed number, for papers with several simulators."""
+    """Simulator with which the printed number was measured, for papers with several simulators."""
     why: Cause | None = None
     setting: Setting | None = None
-    """Setting that turns the verdict."""
+    """Setting that improves the verdict."""
     uncounted: str = ""
     elsewhere: Elsewhere | None = None
-    """Stored result of another engine."""
+    """Stored result of another engine for the claim."""
     published: str = ""
     """Place of the published data by which the claim is judged; empty for a claim that is judged by runs."""
 

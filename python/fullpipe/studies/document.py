@@ -1,4 +1,4 @@
-"""Report of a study as a page, and its last lines on a terminal: the result and the next steps."""
+"""Makes the page with a study's report, and the last lines on the terminal: the result and the next steps."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ from fullpipe.sweeps import Job, Progress
 
 _VERDICTS = "Every printed number and claim"
 FILE = "report.html"
-"""Name of the page in the folder of a study."""
+"""File name of the page in the folder of a study."""
 _DATA = "published-data"
-"""Name of the folder of published data in the command, as the page does not name folders of the machine."""
+"""Name of the folder of published data in the page's command. The page does not contain the user's real
+path."""
 _FITS = 0.6
-"""Largest ratio of height to width of a picture that fits into the first two screens beside a table."""
+"""Largest ratio of height to width of a picture that, with a table, fits into the first two screens of a
+page."""
 _MOST = 5
-"""Most sentences of a conclusion."""
+"""Maximum number of sentences in the conclusion at the top of the page."""
 PUBLISHED = "published"
-"""Prefix of the file names of figures that are drawn from a paper's published data."""
+"""Prefix of the file names of figures that show a paper's published data."""
 
 
 def of_report(
@@ -58,14 +60,14 @@ def of_report(
     seeds: Sequence[int] | None = None,
     has_data: bool = False,
 ) -> Document:
-    """Return the page of a study: verdicts, figures, further sections, rules and set-up.
+    """Return the page of a study: conclusion, verdicts, figures, further results, rules and set-up.
 
     Args:
-        report: The finished study.
+        report: Report of the finished study.
         engine: Engine that ran the study.
         name: Name of the study in `fullpipe list papers`, for the command that repeats the study.
         quick: Whether the study ran in its quick form.
-        seeds: Seeds that the user chose; None: from 1 to the number of seeds in the report.
+        seeds: Seeds that the user chose. None means from 1 to the number of seeds in the report.
         has_data: Whether the study used the paper's published data.
     """
     told = report.told
@@ -111,7 +113,8 @@ def of_report(
 
 
 def _recipe(name: str, engine: Engine, seeds: int, quick: bool, has_data: bool) -> Recipe:
-    """Return the command that repeats a study with the seeds from 1, and the files that the command needs."""
+    """Return the command that repeats a study with seeds from 1 on, and the instruction for its published
+    data."""
     words = ["fullpipe", "paper", name, "--seeds", str(seeds), *(["--quick"] if quick else [])]
     words += ["--engine", engine.name] if engine.name != "native" else []
     if not has_data:
@@ -122,27 +125,31 @@ def _recipe(name: str, engine: Engine, seeds: int, quick: bool, has_data: bool) 
 
 
 def ending(name: str, report: Report, *, quick: bool = False) -> str:
-    """Return three sentences: the result, the place of the page, and the next steps."""
+    """Return the last three lines on the terminal: the result, the path of the page, and the next steps."""
     page = report.folder / FILE
     again = f"`fullpipe paper {name}` runs the full form, and " if quick else ""
     turned = f"{again}`fullpipe paper {name} --explain CLAIM` runs a claim with the setting that turns it"
     return (
         f"{_outcome(report.told)}\n"
-        f"The verdicts are above, and with figures in {page}: open it in a browser.\n"
+        f"The verdicts are above. Open {page} in a browser to see the verdicts with figures.\n"
         f"Next, {turned} (`--explain list` lists the claims)."
     )
 
 
 def _excess(figure: Figure) -> float:
-    """Return the excess of a picture's ratio of height to width over the room on the first screens."""
+    """Return the ratio of height to width of a picture, or `_FITS` if the picture fits into the first
+    screens."""
     if not isinstance(figure.chart, Image):
         return _FITS
-    width, height = map(int, unpack(">II", figure.chart.png[16:24]))  # in the header of a PNG
+    width, height = map(
+        int, unpack(">II", figure.chart.png[16:24])
+    )  # width and height in the header of a PNG file
     return max(height / width, _FITS)
 
 
 def _outcome(told: Told) -> str:
-    """Return a sentence on the number of each verdict, and on the most frequent cause of differences."""
+    """Return a sentence with the number of claims with each verdict, and the most frequent cause of
+    differences."""
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in told.tally.items())
     why = f"; the most frequent cause is {told.causes[0][0]} ({told.causes[0][1]})" if told.causes else ""
     return f"Of {sum(told.tally.values())} printed numbers and claims: {verdicts}{why}."
@@ -155,7 +162,7 @@ def _table(told: Told) -> Table:
 
 
 def _verdicts_file(told: Told) -> Download:
-    """The table of verdicts as CSV."""
+    """Return the table of verdicts as a CSV file to download."""
     text = csv_of([[text.strip() for text in row] for row in told.verdicts])
     return Download("verdicts.csv", "text/csv", text, "Every printed number and claim, with ours.")
 
@@ -166,12 +173,12 @@ def _setup(told: Told) -> Table:
 
 
 def _block(part: str | Aligned) -> Block:
-    """Return prose as text, and an aligned table as code."""
+    """Return prose as a text block, and a table as a code block."""
     return Code(str(part)) if isinstance(part, Aligned) else Text(" ".join(part.split()))
 
 
 def described(stem: str) -> str:
-    """Return the caption of a figure, from the name of its file.
+    """Return the caption of a figure, made from the name of its file without the suffix.
 
     >>> described("published-figure-3")
     'Published figure 3, drawn from the published data'
@@ -187,25 +194,27 @@ def _figures(report: Report) -> Iterator[Figure]:
             yield Figure(f"{told}.", Image(path.read_bytes()), f"{told}; its numbers are in {path.stem}.csv.")
 
 
-# Prepared studies: published data are read, jobs are made, and refusals of the engine are known.
+# Preparation of a study: reads published data, makes the jobs, and finds the scenarios that the engine
+# refuses.
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A study ready to run."""
+    """A study with its jobs, before the runs."""
 
     name: str
     study: Study
     settings: Settings
     todo: tuple[Job, ...]
-    """Every job of the study, including jobs that the engine refuses."""
+    """All jobs of the study, including jobs that the engine refuses."""
     scenarios: int
     refused: Mapping[str, tuple[str, str]]
-    """Refused scenarios by digest: the name of the scenario with its conditions, and the reason."""
+    """Scenarios that the engine refuses, by digest: the name of the scenario with its conditions, and the
+    reason."""
 
     @property
     def jobs(self) -> list[Job]:
-        """Jobs that the engine can run."""
+        """Jobs of the study that the engine can run."""
         return self.settings.possible(self.todo)
 
     def run(self, progress: Progress | None = None, echo: Callable[[str], None] | None = None) -> Report:
@@ -241,7 +250,7 @@ class Prepared:
 
 
 def prepared(name: str, study: Study, settings: Settings) -> Prepared:
-    """Make the jobs of a study, and find the scenarios that the engine refuses."""
+    """Make the jobs of a study, and find the scenarios that the study's engine refuses."""
     todo = study.jobs(settings)
     scenarios = _by_digest(todo)
     refused = _refused(settings.engine, scenarios)
@@ -250,12 +259,12 @@ def prepared(name: str, study: Study, settings: Settings) -> Prepared:
 
 
 def _by_digest(todo: Iterable[Job]) -> dict[str, Job]:
-    """Return one job per scenario, by digest."""
+    """Return one job per scenario, by the digest of the scenario."""
     return {digest_of(job.scenario): job for job in todo}
 
 
 def _refused(engine: str, todo: Mapping[str, Job]) -> Mapping[str, tuple[str, str]]:
-    """Return the scenarios that an engine refuses, by digest: name with conditions, and the reason."""
+    """Return the scenarios that an engine refuses. See `Prepared.refused` for the format."""
     chosen, found = engines.engine(engine), {}
     for digest, job in todo.items():
         why = refusals(chosen, job.scenario)

@@ -1,4 +1,4 @@
-"""Experiments of a study: scenarios, conditions, algorithms and measured quantities."""
+"""Experiments of a study: their scenarios and conditions, and the quantities measured in their runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Value = str | int | float
 Condition = tuple[str, Value]
 Conditions = tuple[Condition, ...]
 Variants = Mapping[Value, Mapping[str, Any]]
-"""Changes of a scenario, as values by path, for every value of a condition."""
+"""Changes of a scenario for every value of a condition: new values by their paths in the scenario."""
 
 MEASURED = {
     "experiment": pl.String,
@@ -36,26 +36,26 @@ MEASURED = {
 _Of = tuple[str, str, str]
 """Experiment, quantity and algorithm."""
 _Row = tuple[frozenset[Condition], list[float]]
-"""The conditions as a set, and one measured value per seed."""
+"""A set of conditions, and one measured value per seed."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A scenario whose sweep spans the conditions, with the function that measures a run."""
+    """A scenario with the conditions under which it is run, and the function that measures a run."""
 
     name: str
     scenario: Scenario
     keys: Mapping[str, str]
-    """Short names of the swept paths, such as "buffer"."""
+    """Names of conditions, such as "buffer", by the paths that the scenario sweeps."""
     measure: Callable[[Run], Mapping[str, float]]
     variants: Mapping[str, Variants] = field(default_factory=dict)
-    """Conditions that set several paths at once, by name."""
+    """Conditions that are not swept by the scenario, by name. One value can change several paths."""
     flows: tuple[int, ...] | None = None
-    """Indices of the flows that use the algorithm; None: all flows."""
+    """Indices of the flows that use the algorithm. None means all flows."""
 
     def has(self, point: Mapping[str, Value]) -> bool:
-        """Whether a job at this point belongs to the experiment. Experiments with equal names differ in their
-        conditions."""
+        """Whether a job with this point belongs to the experiment. Experiments with equal names have
+        different values of their conditions."""
         return point["experiment"] == self.name and all(
             point.get(key) in values for key, values in self.variants.items()
         )
@@ -66,10 +66,10 @@ class Experiment:
         seeds: Sequence[int],
         is_needed: Callable[[Mapping[str, Value]], bool] = lambda _: True,
     ) -> list[Job]:
-        """Return the jobs of every algorithm, condition and seed at the points that are needed.
+        """Return the jobs for every combination of algorithm, conditions and seed whose point is needed.
 
-        `is_needed` is also called with partial points that lack some conditions, so that no needless scenario
-        is made. It may refuse a partial point only if it refuses all points with these values.
+        `is_needed` is first called with points that lack the swept conditions, so that no scenario is made in
+        vain. It must return True for such a point if it returns True for any point with the same values.
         """
 
         def is_used(condition: Mapping[str, Value]) -> bool:
@@ -107,9 +107,10 @@ class Experiment:
 
 @dataclass
 class Measurements:
-    """One number per run, by experiment, quantity, algorithm and conditions, in the order of the seeds.
+    """Lists with one number per run, in the order of the seeds, by experiment, quantity, algorithm and
+    conditions.
 
-    NaN: the quantity was not measured. Infinity: the time of an event that never happened."""
+    NaN means that the quantity was not measured. Infinity is the time of an event that never happened."""
 
     _values: dict[tuple[str, str, str, Conditions], list[float]] = field(default_factory=dict)
     _under: dict[_Of, dict[Conditions, _Row]] = field(init=False, default_factory=dict)
@@ -117,11 +118,12 @@ class Measurements:
     _asked: dict[tuple[_Of, frozenset[Condition]], list[_Row]] = field(
         init=False, default_factory=dict, compare=False
     )
-    """Cache of rows, because claims read the same rows many times."""
+    """Cache of the results of `_rows`, because claims read the same rows many times."""
     _parts: dict[frozenset[Condition], Measurements] = field(init=False, default_factory=dict, compare=False)
-    """Cache of `under`."""
+    """Cache of the results of `under`."""
     _choices: dict[tuple[str, str], dict[Value, None]] = field(init=False, default_factory=dict)
-    """Values of each condition by experiment and condition, in the order in which they were added."""
+    """Values of each condition in the order in which they were added, by experiment and name of the
+    condition."""
 
     def __post_init__(self) -> None:
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
@@ -140,11 +142,11 @@ class Measurements:
             self._choices.setdefault((of[0], key), {}).setdefault(value)
 
     def add(self, job: Job, found: Mapping[str, float]) -> None:
-        """Add the quantities of a job's run."""
+        """Add the quantities `found` in the run of a job."""
         self.put(job.point, found)
 
     def put(self, point: Mapping[str, Value], found: Mapping[str, float]) -> None:
-        """Add quantities at a point, which names experiment, algorithm and conditions."""
+        """Add quantities measured at a point, which has the experiment, the algorithm and the conditions."""
         point = dict(point)
         experiment, algorithm = str(point.pop("experiment")), str(point.pop("algorithm"))
         for quantity, value in found.items():
@@ -158,17 +160,17 @@ class Measurements:
             self._put((of[0], of[1], of[2]), conditions, values)
 
     def at(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> list[float]:
-        """Return one number per seed: the mean over all conditions that `where` leaves open.
+        """Return one number per seed: the mean over the values of all conditions that are not in `where`.
 
-        The mean is infinite if one of the averaged values is infinite. The list is empty if there are no
-        values, or a run is missing.
+        The mean is infinite if one of the averaged values is infinite. The list is empty if nothing was
+        measured, or a value is NaN.
         """
         rows = [values for _, values in self._rows((experiment, quantity, algorithm), where)]
         means = [sum(column) / len(column) for column in zip(*rows, strict=True)]
         return [] if any(map(math.isnan, means)) else means
 
     def open(self, experiment: str, quantity: str, algorithm: str, where: Mapping[str, Value]) -> set[str]:
-        """Return the conditions that `where` leaves open and that have several values."""
+        """Return the conditions that are not in `where` and have several values."""
         rows = [dict(conditions) for conditions, _ in self._rows((experiment, quantity, algorithm), where)]
         keys = {key for row in rows for key in row}
         return {key for key in keys if len({row.get(key) for row in rows}) > 1}
@@ -182,7 +184,8 @@ class Measurements:
         return rows
 
     def under(self, where: Mapping[str, Value]) -> Measurements:
-        """Return the measurements under these conditions. The result is shared and must not be changed."""
+        """Return the measurements under the conditions in `where`. The result is cached and must not be
+        changed."""
         wanted = frozenset(where.items())
         if wanted not in self._parts:
             self._parts[wanted] = Measurements(
@@ -191,12 +194,12 @@ class Measurements:
         return self._parts[wanted]
 
     def choices(self, experiment: str, key: str) -> list[Value]:
-        """Return the values of a condition, in the order of the runs."""
+        """Return the values of the condition `key` in the order in which they were added."""
         return list(self._choices.get((experiment, key), ()))
 
     def subtract(self, experiment: str, quantity: str, key: str, of: Value, less: Value, name: str) -> None:
-        """Add the quantity `name`: the difference of `quantity` under the values `of` and `less` of the
-        condition `key`."""
+        """Add the quantity `name`: the value of `quantity` if the condition `key` is `of`, minus its value if
+        `key` is `less`."""
         for (e, q, algorithm, conditions), values in list(self._values.items()):
             rest = {k: v for k, v in conditions if k != key}
             if (e, q, dict(conditions).get(key)) == (experiment, quantity, of):
@@ -205,8 +208,8 @@ class Measurements:
                 self._put((e, name, algorithm), tuple(sorted(rest.items())), differences)
 
     def table(self) -> pl.DataFrame:
-        """Return means and 95 % intervals of all quantities without missing runs. Intervals are truncated at
-        the bounds of the quantity."""
+        """Return the mean and the 95 % interval of every quantity that has a finite value in all runs.
+        Intervals are truncated at the smallest and largest possible value of the quantity."""
         rows = []
         for (experiment, quantity, algorithm, conditions), values in self._values.items():
             if not values or not all(map(math.isfinite, values)):
@@ -222,7 +225,7 @@ class Measurements:
 def measured(
     experiments: Collection[Experiment], jobs: Iterable[Job], runs: Iterable[Run | None]
 ) -> Measurements:
-    """Measure every run by its experiment. The quantities of a missing run are NaN."""
+    """Measure every run with the function of its experiment. The quantities of a missing run are NaN."""
     values = [
         (job, None if run is None else next(e for e in experiments if e.has(job.point)).measure(run))
         for job, run in zip(jobs, runs, strict=True)

@@ -1,4 +1,4 @@
-"""Explanations of verdicts: a claim is run as in the study, and with the setting that the claim names."""
+"""Explains verdicts: runs a claim as in the study, and with the setting that the claim names."""
 
 from __future__ import annotations
 
@@ -27,30 +27,31 @@ BETTER = (Verdict.REPRODUCED, Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Results of a claim as in the study, and with the setting that should turn the verdict."""
+    """The result of a claim as in the study, and its result with the setting that should improve the
+    verdict."""
 
     claim: Claim
     plain: ClaimResult
     changed: ClaimResult | None
-    """Result with the setting; None if the claim names no setting, or the engine cannot run the setting."""
+    """Result with the setting; None if the claim names no setting, or no engine can run the claim with it."""
     refused: str = ""
-    """Reason why the engine cannot run the setting; empty if it can."""
+    """Reason why the engine cannot run the claim with the setting; empty if the engine can run it."""
     caveat: str = ""
-    """Caveat on verdicts over few seeds or shorter runs."""
+    """Sentence that warns of few seeds or shorter runs; empty for the full form."""
 
     @property
     def turns(self) -> bool:
-        """Whether the setting makes the verdict better."""
+        """Whether the verdict with the setting is better than the verdict without the setting."""
         if self.changed is None or self.changed.verdict not in BETTER or self.plain.verdict not in BETTER:
             return False
         return BETTER.index(self.changed.verdict) < BETTER.index(self.plain.verdict)
 
     def text(self, columns: int | None = None) -> str:
-        """Return the printed value, our value, our value with the setting, and whether the setting turns the
-        verdict.
+        """Return the printed value, our value without and with the setting, and whether the setting improves
+        the verdict.
 
         Args:
-            columns: Width of the terminal; None: tables have their full width.
+            columns: Width of the terminal in characters. None gives tables their full width.
         """
         head = [f"{self.claim.id}: {self.claim.says}", *self._cause()]
         rows = [["", "ours", "verdict"], _row("as the study has it", self.plain)]
@@ -63,7 +64,7 @@ class Explanation:
         return written(parts) if columns is None else fitted(parts, columns)
 
     def _cause(self) -> list[str]:
-        """Return the line with the cause, as in reports; empty if the claim is reproduced."""
+        """Return a line with the cause of the difference; no line if the claim is reproduced."""
         if self.plain.verdict is Verdict.REPRODUCED or self.claim.published:
             return []
         if self.plain.verdict is Verdict.CONTRADICTED:
@@ -78,28 +79,30 @@ class Explanation:
     def _verdict(self) -> list[str]:
         stored = self.claim.elsewhere
         if self.plain.verdict is Verdict.REPRODUCED:
-            return ["It is reproduced without a setting: there is nothing to explain."]
+            return ["The claim is reproduced without a setting, so there is no difference to explain."]
         if self.claim.published:
-            return [f"It is judged by published data, not by runs: give --data ({self.claim.published})."]
+            return [
+                f"The claim is judged by published data, not by runs: give --data ({self.claim.published})."
+            ]
         if self.plain.verdict is Verdict.CONTRADICTED:
-            return ["Printed numbers exclude each other: there is nothing to run."]
+            return ["The printed numbers contradict each other, so no run can reproduce the claim."]
         if self.claim.setting is None:
-            return ["No setting is named for it."]
+            return ["The study names no setting for this claim."]
         if self.changed:
             return [f"The setting {'turns' if self.turns else 'does not turn'} the verdict."]
-        lines = [f"It could not be run with {self.claim.setting}: {self.refused}"]
+        lines = [f"The claim could not be run with {self.claim.setting}: {self.refused}"]
         return lines + ([f"Stored result of {stored.source}: {stored.shown}."] if stored else [])
 
 
 def jobs(study: Study, claim: Claim, settings: Settings) -> list[Job]:
-    """Return every run of an explanation. Raises EngineError if the engine cannot run the claim as in the
+    """Return the jobs of an explanation. Raises EngineError if the engine cannot run the claim as in the
     study."""
     plain, changed, _ = _jobs(study, study.plan(quick=settings.quick), claim, settings)
     return plain + changed
 
 
 def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
-    """Run a claim as in the study, and with its setting.
+    """Run a claim as in the study, and with the setting that the claim names.
 
     Raises:
         EngineError: If the engine cannot run the claim as in the study.
@@ -124,12 +127,13 @@ def explain(study: Study, claim: Claim, settings: Settings) -> Explanation:
 
 
 def seeds_for(settings: Settings) -> tuple[int, ...]:
-    """Return the seeds of an explanation, which has fewer seeds than a study."""
+    """Return the seeds of an explanation: the chosen seeds, or by default fewer seeds than in a study."""
     return settings.seeds_or(SEEDS, QUICK_SEEDS)
 
 
 def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[list[Job], list[Job], str]:
-    """Return the runs as in the study, the runs with the setting, and the reason if these are missing."""
+    """Return the jobs as in the study, the jobs with the setting, and the reason if the engine refuses the
+    latter."""
     checker, seeds = study.checker(Measurements()), seeds_for(settings)
 
     def under(setting: Setting) -> list[Job]:
@@ -145,8 +149,11 @@ def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[l
 
 
 def _refused(todo: Sequence[Job]) -> str:
-    """Return the reason why the engine cannot run these jobs; empty if it can."""
-    different = {(job.engine, id(job.scenario)): job for job in todo}.values()  # seeds share a scenario
+    """Return the first reason why an engine refuses one of the jobs; empty if the engines can run all
+    jobs."""
+    different = {
+        (job.engine, id(job.scenario)): job for job in todo
+    }.values()  # jobs that differ only in their seeds share a scenario
     lines = (line for job in different for line in refusals(engines.engine(job.engine), job.scenario))
     return next(lines, "")
 

@@ -1,4 +1,4 @@
-"""Settings for a rerun of a study, and its report."""
+"""The settings for a rerun of a study, and the report of the study."""
 
 from __future__ import annotations
 
@@ -12,36 +12,38 @@ from fullpipe.scenario.remembered import Remembered
 from fullpipe.studies.text import Aligned, fitted, written
 from fullpipe.sweeps import Job, Progress
 
-# The report of a study in parts, from which the text for a terminal and the page are made.
+# The contents of a study's report, from which the text for a terminal and the page are made.
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The report of a study."""
+    """The contents of the report of a study."""
 
     parts: Sequence[str | Aligned]
-    """The whole report for a terminal."""
+    """All parts of the report for a terminal, in order."""
     title: str
     how: str
-    """Sentence that defines the compared numbers."""
+    """Sentence that defines which of our numbers are compared with printed numbers."""
     verdicts: Sequence[Sequence[str]]
-    """The column heads, then a row per printed number or claim."""
+    """The column heads, followed by a row for every printed number or claim."""
     tally: Mapping[str, int]
-    """Count of each verdict, the best first."""
+    """Number of claims with each verdict. The best verdict is first."""
     causes: Sequence[tuple[str, int]]
-    """Causes of claims that are not reproduced with their counts, the most frequent first."""
+    """Causes of the verdict "not reproduced", and the number of claims with each. The most frequent cause is
+    first."""
     counts: Sequence[str]
-    """Sentences with the counts of verdicts and causes under every reading."""
+    """Sentences with the numbers of verdicts and of causes, and with the numbers of verdicts under other
+    readings."""
     sections: Sequence[str | Aligned]
-    """Further sections of the study: prose and tables."""
+    """Sections that only this study has, such as tables of results without claims."""
     rules: str
     setup: Sequence[tuple[str, str, str]]
-    """The column heads, then rows with the printed set-up and the set-up used here."""
+    """The column heads, followed by rows with the printed set-up and the set-up of our runs."""
     seeds: int
 
     @property
     def text(self) -> str:
-        """The whole report, with tables at their full width."""
+        """The whole report as text, with tables at their full width."""
         return written(self.parts)
 
     def fitted(self, columns: int) -> str:
@@ -50,7 +52,8 @@ class Told:
 
 
 digest_of = Remembered[str](lambda scenario: scenario.digest)
-"""Digest of a scenario, cached: seeds share a scenario, and its digest costs as much as its validation."""
+"""Digest of a scenario. It is cached because jobs share scenarios, and a digest takes as long as a
+validation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +70,11 @@ class Settings:
     refused: frozenset[str] = frozenset()
     """Digests of the scenarios that the engine cannot run."""
     data: object = None
-    """The paper's published data as read by the study; None without published data."""
+    """The paper's published data as returned by `PublishedStudy.published_in`; None if no data are given."""
 
     def seeds_or(self, count: int, quick: int) -> tuple[int, ...]:
-        """Return the chosen seeds, by default from 1 to `count`, or from 1 to `quick` in the quick form."""
+        """Return the chosen seeds, or by default the seeds from 1 to `count` (in the quick form, to
+        `quick`)."""
         if self.seeds is not None:
             return self.seeds
         return tuple(range(1, (quick if self.quick else count) + 1))
@@ -80,7 +84,8 @@ class Settings:
         return [replace(job, engine=self.engine) for job in jobs if not self._is_refused(job)]
 
     def run(self, jobs: Sequence[Job]) -> list[Run | None]:
-        """Run the jobs that are not stored yet. Return all runs: None for a job that the engine refuses.
+        """Run the jobs that are not stored yet. Return the run of every job, or None for a job that the
+        engine refuses.
 
         Raises:
             SweepError: If a run failed.
@@ -95,19 +100,19 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Report of a finished study, and the files that were written."""
+    """The report of a finished study, and the files that the study wrote."""
 
     told: Told
     files: tuple[Path, ...]
     folder: Path
     head: str = ""
-    """Sentence on the engine of our numbers; empty for the native engine."""
+    """Sentence that names the engine of our numbers; empty for the native engine."""
     refused: tuple[str, ...] = ()
     """Scenarios that the engine cannot run, with the reasons."""
 
     @property
     def text(self) -> str:
-        """The whole report, with tables at their full width."""
+        """The whole report as text, with tables at their full width."""
         return "\n\n".join(filter(None, [self.head, self.told.text]))
 
     def fitted(self, columns: int) -> str:
@@ -116,16 +121,16 @@ class Report:
 
     @property
     def figures(self) -> tuple[Path, ...]:
-        """Images among the files."""
+        """The PNG and SVG files of the study."""
         return tuple(path for path in self.files if path.suffix in (".png", ".svg"))
 
 
 def complete(runs: Sequence[Run | None]) -> list[Run]:
-    """Return the runs of a study if none is missing, otherwise an empty list: figures need all runs."""
+    """Return the runs if no run is missing, otherwise an empty list, because figures need all runs."""
     made = [run for run in runs if run is not None]
     return made if len(made) == len(runs) else []
 
 
 def seeds_of(jobs: Iterable[Job]) -> int:
-    """Return the number of seeds of every condition."""
+    """Return the number of different seeds of the jobs."""
     return len({job.seed for job in jobs})

@@ -1,10 +1,11 @@
-"""Settings that turn a verdict: a reading of the study, values, algorithms, or an engine.
+"""Settings that improve a verdict: a reading of the study, values in its scenarios, algorithms, or an engine.
 
 A claim of `expected.toml` can name one of these settings:
 
 - `setting = "fq_codel"`: a reading of the study, or a table `[[setting]]` of that `name`;
-- `setting = { key = "tcp.loss_detection", value = "dupack" }`: a path of the scenarios, `*` for every entry;
-- `setting = { engine = "ns3" }`.
+- `setting = { key = "tcp.loss_detection", value = "dupack" }`: a path in the scenarios and its new value. `*`
+in a path stands for every entry of a list;
+- `setting = { engine = "ns3" }`: an engine.
 
 A table `[[setting]]` may combine several changes: `reading`, `values` (by path), `instead` (by path, a
 replacement for every value of a sweep), `times` (by path, a factor for the number at the path), `algorithms`
@@ -22,15 +23,15 @@ from fullpipe.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Changes of a study that turn the verdict on a claim."""
+    """Changes of a study that improve the verdict on a claim."""
 
     name: str = ""
     reading: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Replacements of every value that the study sweeps, by path."""
+    """Replacements, by path, of every value that the study sweeps at the path."""
     times: Mapping[str, float] = field(default_factory=dict)
-    """Factors by which numbers are multiplied, by path, for paths whose value differs between conditions."""
+    """Factors, by path, for the number at the path. They are for numbers that differ between conditions."""
     algorithms: Mapping[str, Any] = field(default_factory=dict)
     engine: str = ""
 
@@ -47,7 +48,7 @@ class Setting:
         return self.name or ", ".join(self.parts())
 
     def parts(self) -> Iterator[str]:
-        """Yield all changes as keys and values.
+        """Yield all changes as text, such as `key = value`.
 
         >>> list(Setting(reading="fq_codel", values={"tcp.mss": 536}).parts())
         ['fq_codel', 'tcp.mss = 536']
@@ -64,7 +65,7 @@ class Setting:
             yield f"engine = {_written(self.engine)}"
 
     def on(self, scenario: Scenario) -> Scenario:
-        """Return a scenario with the changes. Raises KeyError for a swept value without a replacement."""
+        """Return a scenario with the changes. Raises KeyError if `instead` lacks the scenario's value."""
         if not (self.values or self.instead or self.times):
             return scenario
         tree = scenario.to_dict()
@@ -75,7 +76,7 @@ class Setting:
 
 
 def _written(value: Any) -> str:
-    """Return a value as in a TOML file, a table on one line.
+    """Return a value as in a TOML file. A table is on one line.
 
     >>> _written({"kind": "fq_codel", "ecn": False})
     '{ kind = "fq_codel", ecn = false }'
@@ -86,7 +87,7 @@ def _written(value: Any) -> str:
 
 
 def _product(quantity: str, factor: float) -> str:
-    """Return a quantity times a factor, in its unit.
+    """Return a quantity multiplied by a factor, in the unit of the quantity.
 
     >>> _product("74500 B", 0.1)
     '7450 B'
@@ -96,7 +97,7 @@ def _product(quantity: str, factor: float) -> str:
 
 
 def _at(tree: Any, path: str) -> Any:
-    """Return the value at a path.
+    """Return the value at a path of a scenario.
 
     >>> _at({"links": [{"queue": {"size": "1 bdp"}}]}, "links.0.queue.size")
     '1 bdp'
@@ -107,7 +108,7 @@ def _at(tree: Any, path: str) -> Any:
 
 
 def _paths(tree: Any, path: str) -> list[str]:
-    """Expand a path with `*` to the paths of all entries.
+    """Expand a path with `*` to one path per entry of the list.
 
     >>> _paths({"flows": [{}, {}]}, "flows.*.cca")
     ['flows.0.cca', 'flows.1.cca']

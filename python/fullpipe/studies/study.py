@@ -1,4 +1,4 @@
-"""A published study: its transcription, plan and runs."""
+"""The parts of a published study: the transcription of its claims, its plan of experiments, and its jobs."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from fullpipe.studies.report import Report, Settings
 from fullpipe.studies.settings import Setting
 from fullpipe.sweeps import Job
 
-# The plan of a study: its experiments, each with its algorithms. The runs of the study, and the runs that one
-# claim needs, are made from the plan.
+# The plan of a study lists its experiments, each with its algorithms. These functions make the jobs of the
+# whole study, and the jobs that one claim needs.
 
 
 Algorithms = Mapping[str, Any]
@@ -27,24 +27,24 @@ Plan = Sequence[tuple[Experiment, Algorithms]]
 
 
 def jobs_of(plan: Plan, seeds: Sequence[int]) -> list[Job]:
-    """Return every run of a study."""
+    """Return the jobs of all runs of a study."""
     return [job for experiment, algorithms in plan for job in experiment.jobs(algorithms, seeds)]
 
 
 def jobs_for(
     claim: Claim, setting: Setting, plan: Plan, checker: ClaimChecker, seeds: Sequence[int]
 ) -> Iterator[Job]:
-    """Yield the runs that a claim needs under a setting.
+    """Yield the jobs that a claim needs under a setting.
 
     Args:
         claim: The claim.
-        setting: Changes of the study; an empty setting changes nothing.
+        setting: Changes of the study's scenarios and algorithms; an empty setting changes nothing.
         plan: Experiments and algorithms of the study.
-        checker: Checker of the study. Only its readings are used, not its measurements.
+        checker: Checker of the study. This function uses the checker's readings, not its measurements.
         seeds: The seeds of every run.
     """
     needed = _needed(claim, setting.reading or next(iter(checker.readings), ""), checker)
-    on = Remembered(setting.on)  # seeds share a scenario
+    on = Remembered(setting.on)  # jobs that differ only in their seeds share a scenario
 
     def is_needed(point: Mapping[str, Value]) -> bool:
         return all(point[key] in values for key, values in needed.items() if key in point)
@@ -61,8 +61,8 @@ def jobs_for(
 
 
 def _needed(claim: Claim, reading: str, checker: ClaimChecker) -> dict[str, set[Value]]:
-    """Return the values of each condition that a claim names. The claim needs all values of the conditions
-    that it does not name."""
+    """Return the values that a claim names, by condition. The claim needs all values of all other
+    conditions."""
     needed: dict[str, set[Value]] = {}
     against = claim.against.where if claim.against else {}
     compared = claim.what if claim.kind in ("higher", "lower") else {}
@@ -81,16 +81,16 @@ def _needed(claim: Claim, reading: str, checker: ClaimChecker) -> dict[str, set[
     return needed
 
 
-# Transcription of a study: title, claims and set-up in `expected.toml`, and stored results of another engine.
+# The transcription of a study: the title, claims and set-up in `expected.toml`, and stored results of ns-3.
 
 
 ELSEWHERE = "ns3_results.toml"
-"""Name of the file with results of ns-3, in the folder of the transcription."""
+"""Name of the file with stored results of ns-3, in the folder of the study."""
 
 
 @dataclass(frozen=True)
 class Transcription:
-    """The printed claims, and the set-up as printed and as used here."""
+    """The title of a study, its printed claims, and its set-up as printed and as in our scenarios."""
 
     title: str
     claims: tuple[Claim, ...]
@@ -99,13 +99,15 @@ class Transcription:
 
 @cache
 def transcription(package: str) -> Transcription:
-    """Read the transcription of a study. Its table `default` has the defaults of all claims."""
+    """Read the transcription of a study. The table `default` of `expected.toml` has defaults of all
+    claims."""
     data = _parsed(package, "expected.toml")
     return Transcription(data["title"], claims_in(package, "expected.toml"), tuple(data["setup"]))
 
 
 def claims_in(package: str, name: str, **default: Any) -> tuple[Claim, ...]:
-    """Read the claims in a file of a study. `default` has defaults in addition to those of the file."""
+    """Read the claims in a file of a study. `default` adds defaults. The file's own defaults have
+    priority."""
     data = _parsed(package, name)
     default, named = default | data.get("default", {}), {row["name"]: row for row in data.get("setting", [])}
     elsewhere = resources.files(package).joinpath(ELSEWHERE)
@@ -137,18 +139,19 @@ def of_package(package: str | None) -> Callable[[], Transcription]:
     return partial(transcription, package or "")
 
 
-# Interface of the packages of studies.
+# The functions that the package of every study has.
 
 
 class Study(Protocol):
-    """A study."""
+    """Interface of the package of a study."""
 
     def transcription(self) -> Transcription:
-        """Return the printed title, claims and set-up."""
+        """Return the title, the printed claims and the set-up."""
         ...
 
     def plan(self, *, quick: bool) -> Plan:
-        """Return the study's experiments, each with its algorithms. The quick form may have shorter runs."""
+        """Return the study's experiments, each with its algorithms. In the quick form, runs can be
+        shorter."""
         ...
 
     def checker(self, found: Measurements) -> ClaimChecker:
@@ -156,7 +159,7 @@ class Study(Protocol):
         ...
 
     def jobs(self, settings: Settings) -> list[Job]:
-        """Return every run of the study."""
+        """Return the jobs of all runs of the study."""
         ...
 
     def run(self, settings: Settings, todo: Sequence[Job]) -> Report:
@@ -165,8 +168,9 @@ class Study(Protocol):
 
 
 class PublishedStudy(Study, Protocol):
-    """A study that can recompute printed numbers from its paper's published data."""
+    """Interface of a study that can also recompute printed numbers from its paper's published data."""
 
     def published_in(self, folder: Path) -> object:
-        """Read the published data in a folder, as the value of `Settings.data`. Raises InputFileError."""
+        """Read the published data in a folder, and return the value for `Settings.data`. Raises
+        InputFileError."""
         ...

@@ -1,4 +1,4 @@
-"""Tables of claim results and of the set-up, as text, Markdown and files."""
+"""Tables with the results of claims and with the set-up, as text, Markdown and files."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ _WHY = {
     Verdict.NOT_TESTABLE: 'Causes of "not testable here"',
 }
 _CUT = {1: 48, 2: 48}
-"""Most characters of the columns "printed" and "ours" in a wide table."""
+"""Maximum number of characters, by column, for the columns "printed" and "ours" of the terminal's table."""
 _NUMBERS = 4
-"""Most numbers in a row. For a claim with more numbers, the row has the count of reproduced numbers."""
+"""Maximum number of our values in a row. For a claim with more values, the row has the number of values that
+are reproduced."""
 
 Columns = Callable[[pl.DataFrame], pl.DataFrame]
 RULES = (
@@ -80,17 +81,17 @@ def write(
     seeds: int,
     more: Columns | None = None,
 ) -> list[Path]:
-    """Write measurements and verdicts as two CSV tables and a Markdown page.
+    """Write measurements and verdicts as two CSV files, and verdicts as a Markdown file.
 
     Args:
         settings: Folder and engine.
         found: Measurements.
-        checked: The verdicts.
+        checked: The results of the claims.
         seeds: Number of seeds of every mean.
-        more: Adds columns to the table of verdicts.
+        more: Function that adds columns to the table of verdicts.
 
     Returns:
-        The files. For an engine other than the native engine, a fourth file has stored results: see `keep`.
+        The paths of the files. For an engine other than the native engine, `keep` writes a fourth file.
     """
     folder, engine = settings.folder, settings.engine
     files.make_folder(folder)
@@ -109,13 +110,13 @@ def write(
 
 
 def keep(settings: Settings, results: Sequence[ClaimResult], seeds: int, setting: str = "") -> Path:
-    """Store results of another engine for reports of the native engine, for every claim that could be run.
+    """Store results of another engine, which reports of the native engine then show beside their own results.
 
     Args:
         settings: Folder and engine.
-        results: One result per claim.
+        results: One result per claim. Claims that could not be run are not stored.
         seeds: Number of seeds of every mean.
-        setting: The setting that was changed; empty for the unchanged study.
+        setting: The setting with which the claims were run; empty for the unchanged study.
     """
     engine, date = settings.engine, f"{datetime.now(UTC):%Y-%m-%d}"
     version = engines.engine(engine).model_version()
@@ -130,7 +131,7 @@ def keep(settings: Settings, results: Sequence[ClaimResult], seeds: int, setting
 
 
 def counted(seeds: int) -> str:
-    """Return a number of seeds in words.
+    """Return a number of seeds with its noun.
 
     >>> counted(1)
     '1 seed'
@@ -139,7 +140,7 @@ def counted(seeds: int) -> str:
 
 
 def caveat(seeds: int, *, quick: bool = False) -> str:
-    """Return a caveat on verdicts over few seeds or shorter runs; empty for the full form.
+    """Return a sentence that warns of few seeds or of the quick form; empty if neither applies.
 
     >>> caveat(5)
     ''
@@ -169,13 +170,13 @@ def report(
     """Return the report of a study.
 
     Args:
-        source: Printed claims and set-up.
-        checked: Results of the claims.
-        seeds: Number of seeds of our means.
-        remarks: Definition of "ours", appended to "ours over 5 seeds and its 95 % interval".
-        sections: Sections between the verdicts and their rules.
-        setup: Heading of the set-up.
-        quick: Whether runs are shorter than the study's.
+        source: Transcription of the study.
+        checked: Results of all claims.
+        seeds: Number of seeds over which our means are computed.
+        remarks: Text that follows "ours over 5 seeds and its 95 % interval" and further defines our numbers.
+        sections: Sections of this study, which follow the verdicts.
+        setup: Heading of the table of the set-up.
+        quick: Whether the study ran in its quick form with shorter runs.
     """
     how = (
         f"Every printed number and claim, with ours over {counted(seeds)}"
@@ -204,7 +205,7 @@ def report(
 
 
 def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
-    """Return the results as a table, one row per claim and reading."""
+    """Return the results as a table with one row per claim and reading."""
     rows = []
     for j in checked:
         low, high = j.ends or (None, None)
@@ -223,7 +224,7 @@ def table(checked: Sequence[ClaimResult]) -> pl.DataFrame:
 
 
 def verdict_parts(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
-    """Return a table for a terminal, one row per claim.
+    """Return the table of verdicts for a terminal, with one row per claim, and its legend.
 
     A row has our number, the verdict and the cause under the reading that counts. Each other reading has a
     column with a sign for its verdict.
@@ -240,14 +241,14 @@ def verdict_parts(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
 
 
 def markdown(checked: Sequence[ClaimResult], ours: str = "ours") -> str:
-    """Return a Markdown table, one row per claim, with our number under every reading."""
+    """Return a Markdown table with one row per claim, and with our number under every reading."""
     header, *rows = verdict_rows(checked, ours)
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(row) + " |" for row in lines) + "\n"
 
 
 def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[list[str]]:
-    """Return the cells of `markdown`, the column heads first."""
+    """Return the cells of the table of `markdown`. The first row has the column heads."""
     others = other_readings(checked)
     kept = _kept(checked)
     rows = [["where", "printed", ours, "verdict", "why", *kept, *others]]
@@ -260,7 +261,7 @@ def verdict_rows(checked: Sequence[ClaimResult], ours: str = "ours") -> list[lis
 
 
 def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
-    """Return rows with the printed set-up and the set-up used here, after the column heads."""
+    """Return the column heads, followed by rows with the printed set-up and the set-up of our runs."""
     rows = [("where", "printed", "here")]
     for row in setup:
         remark = f" ({Verdict.CONTRADICTED})" if row.get("contradicted") else ""
@@ -269,9 +270,9 @@ def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]
 
 
 def tallies(checked: Sequence[ClaimResult]) -> str:
-    """Return sentences with the counts of verdicts and of causes, every printed number counted once.
+    """Return sentences with the numbers of verdicts and of causes. Every printed number counts once.
 
-    For claims that depend on readings, the counts under every other reading follow.
+    If claims depend on readings, further sentences have the numbers of verdicts under every other reading.
     """
     counted = [j for j in checked if j.counts]
     repeated = sum(bool(first.claim.uncounted) for first, _ in _claims(checked))
@@ -292,18 +293,20 @@ def tallies(checked: Sequence[ClaimResult]) -> str:
 
 
 def other_readings(checked: Sequence[ClaimResult]) -> list[str]:
-    """Return the readings that do not count, in their order."""
+    """Return all readings except the reading that counts, in the order of the study."""
     return [r for r in dict.fromkeys(j.reading for j in checked) if r and r != _counted(checked)]
 
 
 def verdict_shown(j: ClaimResult) -> str:
-    """Return the verdict with its factor, and a mark if the claim is reproduced only by tolerance."""
+    """Return the verdict with its factor if any, and "(by tolerance)" if the claim is reproduced only by
+    tolerance."""
     factor = f" (x {_digits(j.factor)})" if j.factor is not None else ""
     return f"{j.verdict}{factor}{' (by tolerance)' if j.by_tolerance else ''}"
 
 
 def _why(j: ClaimResult) -> str:
-    """Return the cause. For a claim that does not count, return the cause that the claim names."""
+    """Return the text of the column "why": the cause, or "not counted" with the cause that the claim
+    names."""
     if not j.claim.uncounted:
         return str(j.why or "")
     named = j.claim.why if j.verdict in _TO_TURN else None
@@ -311,13 +314,14 @@ def _why(j: ClaimResult) -> str:
 
 
 def _setting(j: ClaimResult) -> str:
-    """Return the setting that turns the verdict; empty if the verdict needs none."""
+    """Return the setting that improves the verdict; empty if the verdict cannot be improved or has no
+    setting."""
     told = j.verdict in _TO_TURN and (j.why or j.claim.uncounted)
     return str(j.claim.setting) if told and j.claim.setting else ""
 
 
 def _kept(checked: Sequence[ClaimResult]) -> list[str]:
-    """Return the head of the column with stored results of other engines: the sources; empty without
+    """Return the head of the column with stored results of other engines; no head if there are no stored
     results."""
     sources = {j.claim.elsewhere.source for j in checked if j.claim.elsewhere}
     return ["; ".join(sorted(sources))] if sources else []
@@ -328,7 +332,7 @@ def _elsewhere(j: ClaimResult, width: int = 200) -> str:
 
 
 def _unknown(counted: Sequence[ClaimResult]) -> list[str]:
-    """Return a sentence on how many claims that are not reproduced have no known cause."""
+    """Return a sentence with the number of claims that are not reproduced for an unknown reason."""
     failed = [j for j in counted if j.verdict is Verdict.NOT_REPRODUCED]
     unknown = sum(j.why is Cause.UNKNOWN for j in failed)
     return [f"Of {len(failed)} not reproduced, the cause of {unknown} is unknown."] if failed else []
@@ -339,7 +343,8 @@ def _counted(checked: Sequence[ClaimResult]) -> str:
 
 
 def _claims(checked: Sequence[ClaimResult]) -> list[tuple[ClaimResult, dict[str, ClaimResult]]]:
-    """Return every claim under the first of its readings, and under all of them by name."""
+    """Return, for every claim, its result under the first reading, and its results under all readings by
+    name."""
     groups = [list(group) for _, group in groupby(checked, key=lambda j: j.claim.id)]
     return [(group[0], {j.reading: j for j in group}) for group in groups]
 
@@ -353,7 +358,7 @@ def _causes(checked: Iterable[ClaimResult]) -> str:
 
 
 def _frequent(checked: Iterable[ClaimResult]) -> list[tuple[str, int]]:
-    """Return causes with their counts, the most frequent first."""
+    """Return causes with the numbers of their claims. The most frequent cause is first."""
     given = Counter(str(j.why) for j in checked if j.why)
     return sorted(given.items(), key=lambda pair: (-pair[1], pair[0]))
 
@@ -363,7 +368,7 @@ def _sign(j: ClaimResult | None) -> str:
 
 
 def ours_shown(j: ClaimResult, width: int = 200) -> str:
-    """Return our number or, for a claim with several parts, the number of parts that hold."""
+    """Return our value or values as text or, for a claim with more parts, the number of parts that hold."""
     if j.claim.kind in UNMEASURED:
         return shortened(str(j.claim.what), width)
     if j.verdict is Verdict.NOT_JUDGED:
@@ -378,14 +383,15 @@ def ours_shown(j: ClaimResult, width: int = 200) -> str:
 
 
 def _recomputed(j: ClaimResult) -> str:
-    """Return our numbers with as many digits as are printed."""
+    """Return our recomputed numbers with as many digits as the printed numbers."""
     pairs = zip(j.parts, j.claim.what.values(), strict=True)
     numbers = ", ".join(as_printed(part.ours[0], printed) for part, printed in pairs)
     return f"{numbers} {j.claim.unit}".rstrip() + (f" ({j.note})" if j.note else "")
 
 
 def _joined(numbers: Sequence[Part], unit: str) -> str:
-    """Join several numbers. The unit follows the last number, or every number if an event never happened."""
+    """Join several values. The unit follows the last value, or every value if an event never happened in a
+    run."""
     if any(part.mean is None for part in numbers):
         return ", ".join(_number(part, unit=unit) for part in numbers)
     return f"{', '.join(map(_number, numbers))} {unit}".rstrip()
@@ -399,12 +405,12 @@ def _number(part: Part, ends: tuple[float, float] | None = None, unit: str = "")
 
 
 def _digits(value: float) -> str:
-    """Return a number with three significant digits, or with all digits before the point."""
+    """Return a number with three significant digits, or without a fraction from 1000 on."""
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _each(j: ClaimResult) -> str:
-    """Return every number of a claim with its conditions; empty for a single number."""
+    """Return every value of a claim with its conditions; empty for a claim with a single value."""
     if len(j.numbers) < 2:
         return ""
     return "; ".join(f"{_conditions(part)}: {_number(part)}" for part in j.numbers)

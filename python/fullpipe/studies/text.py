@@ -1,4 +1,5 @@
-"""Printed text: digits, quantities, sentences."""
+"""Text of reports and of papers: digits of printed numbers, bounds of quantities, and tables in plain
+text."""
 
 from __future__ import annotations
 
@@ -11,15 +12,16 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, PART, Bounds
 from fullpipe.analysis.statistics import Interval, t_interval
 from fullpipe.studies.verdicts import Verdict
 
-# Printed numbers: their digits, and comparisons of computed numbers with printed numbers.
+# Comparison of computed numbers with the digits of printed numbers.
 
 
 ZERO = "0"
-"""A printed zero. It is not a rounded number: the value underflowed on the computer that printed it."""
+"""A printed zero. It is not a rounded number, because the value underflowed on the computer that printed
+it."""
 
 
 def as_printed(value: float, printed: str) -> str:
-    """Return a number with as many digits as a printed number.
+    """Return a number as text, with as many digits after the point as a printed number.
 
     >>> as_printed(162_530_024.0, "1.63E+08")
     '1.63E+08'
@@ -56,7 +58,8 @@ def is_cut_off(value: float, printed: str) -> bool:
     return whole.startswith(printed) and not is_as_printed(value, printed)
 
 
-# Bounds of the quantities of studies, at which intervals of means are truncated.
+# Smallest and largest possible values of the quantities of studies. Intervals of means are truncated at these
+# bounds.
 
 
 _PERCENT, _SIGNED = (0.0, 100.0), (-inf, inf)
@@ -80,7 +83,8 @@ _BOUNDS: Mapping[str, Bounds] = {
     "cut": (-inf, 1.0),
     "change": _SIGNED,
 }
-"""Bounds of quantities, by the name without a number at its end. Other quantities have the lower bound 0."""
+"""Bounds by the name of the quantity without a number at its end. All other quantities have the lower bound
+0."""
 
 
 def bounds_of(quantity: str) -> Bounds:
@@ -94,31 +98,33 @@ def bounds_of(quantity: str) -> Bounds:
 
 
 def interval_of(quantity: str, values: Sequence[float]) -> Interval | None:
-    """Return Student's 95 % interval of the mean, truncated at the bounds; None for fewer than two values."""
+    """Return Student's 95 % interval of the mean, truncated at the quantity's bounds; None for fewer than two
+    values."""
     return t_interval(values).clipped(*bounds_of(quantity)) if len(values) > 1 else None
 
 
-# Plain text for reports: prose, and tables that fit a terminal.
+# Plain text of reports: prose in lines, and tables that fit into a terminal.
 
 
 _PROSE = 100
 """Width of prose, in characters, if the terminal's width is unknown."""
 _ROOM = 18
-"""A column with longer text is not made narrower than this number of characters."""
+"""Smallest width, in characters, to which a column with longer text is narrowed."""
 _BETWEEN = "  "
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """A table of text."""
+    """A table in plain text with aligned columns."""
 
     rows: Sequence[Sequence[str]]
     right: Collection[int] = ()
-    """Columns that are right-aligned, and never wrapped."""
+    """Indices of columns that are right-aligned and never wrapped."""
     cut: Mapping[int, int] = field(default_factory=dict)
-    """Largest width of columns, in characters, if the terminal's width is unknown."""
+    """Largest width of a column in characters if the terminal's width is unknown, by the index of the
+    column."""
     has_heads: bool = True
-    """Whether the first row has the column heads, which are underlined."""
+    """Whether the first row has the column heads, below which a line is drawn."""
 
     def __str__(self) -> str:
         """Return the table at its full width."""
@@ -132,7 +138,7 @@ class Aligned:
         return self._drawn(rows, columns, [max(len(row[i]) for row in rows) for i in columns])
 
     def fitted(self, columns: int) -> str:
-        """Return the table within this number of characters, without breaking words.
+        """Return the table in lines of at most `columns` characters, without breaking words.
 
         A table that is too wide becomes several tables, each of which repeats the first column.
         """
@@ -155,7 +161,8 @@ class Aligned:
     def _squeezed(
         self, block: Sequence[int], widths: Sequence[int], least: Sequence[int], columns: int
     ) -> str:
-        """Draw some of the columns. The text of the widest columns is wrapped."""
+        """Draw the columns in `block` with at most `columns` characters. The text of the widest columns is
+        wrapped."""
         room = [widths[i] for i in block]
         while _total(room) > columns and (wide := [k for k, i in enumerate(block) if room[k] > least[i]]):
             room[max(wide, key=lambda k: room[k])] -= 1
@@ -178,30 +185,31 @@ class Aligned:
 
 
 def written(parts: Iterable[str | Aligned]) -> str:
-    """Join parts: prose in lines of 100 characters, and tables at their full width."""
+    """Join the parts of a report: prose in lines of at most 100 characters, and tables at their full
+    width."""
     return "\n\n".join(str(part) if isinstance(part, Aligned) else _filled(part, _PROSE) for part in parts)
 
 
 def fitted(parts: Iterable[str | Aligned], columns: int) -> str:
-    """Join parts for a terminal with this number of columns."""
+    """Join the parts of a report for a terminal with this number of columns."""
     return "\n\n".join(
         part.fitted(columns) if isinstance(part, Aligned) else _filled(part, columns) for part in parts
     )
 
 
 def shortened(text: str, width: int = 40) -> str:
-    """Shorten text to at most `width` characters, with an ellipsis for the rest."""
+    """Shorten text to at most `width` characters. Shortened text ends with an ellipsis."""
     return text if len(text) <= width else text[: width - 1].rstrip() + "…"
 
 
 def tally(verdicts: Iterable[Verdict | str]) -> str:
-    """Return the count of each verdict, the best first."""
+    """Return the number of each verdict as text, with the best verdict first."""
     given = [str(verdict) for verdict in verdicts]
     return ", ".join(f"{given.count(str(v))} {v}" for v in Verdict if str(v) in given)
 
 
 def _filled(prose: str, columns: int) -> str:
-    """Wrap prose without breaking words; existing line breaks stay."""
+    """Wrap prose without breaking words. Existing line breaks stay."""
     return "\n".join("\n".join(_wrapped(line, columns)) for line in prose.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""Verdicts on printed values, and their causes."""
+"""Rules for verdicts on printed numbers and claims, and the causes of differences."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from scipy.special import stdtrit
 
 from fullpipe.analysis.statistics import summarise, t_interval
 
-# Causes of differences from printed numbers: a closed list, with one term per cause.
-#
-# A transcription names a cause only after an experiment that changed nothing else. Otherwise the cause is
-# unknown.
+# Causes of differences from printed numbers. A study can name only these causes.
+# A study names a cause only if an experiment shows it: a run in which only this cause is removed. Otherwise
+# the cause is unknown.
 
 
 class Cause(StrEnum):
-    """Explanation of a difference."""
+    """Cause of a difference between our result and a printed number or claim."""
 
     SOCKET_BUFFER = "socket buffer"
     SEGMENT_SIZE = "segment size"
@@ -40,18 +39,20 @@ class Cause(StrEnum):
     UNKNOWN = "unknown"
 
 
-# Verdicts on printed numbers and claims, by one rule for every study.
+# Verdicts on printed numbers and claims. The same rules apply to every study.
 
 
 LEVEL = 0.95
 TOLERANCE = 0.05
-"""Difference, as a share of our mean, up to which a printed value always counts as reproduced."""
+"""Largest difference, as a share of our mean, up to which a printed number is always reproduced."""
 REACH = 0.25
-"""Difference, as a share of our mean, beyond which a printed value never counts as reproduced."""
+"""Difference, as a share of our mean, beyond which a printed number is never reproduced."""
 ENOUGH_RUNS = 5
-"""Fewest runs for a prediction interval. With two runs, its half-width would be 16 standard deviations."""
+"""Minimum number of runs for a prediction interval. With two runs, the half-width of the interval would be 16
+standard deviations."""
 FACTOR = 2.0
-"""Largest factor between our change and the printed change, either way, for the verdict "same direction"."""
+"""For the verdict "same direction", the ratio of our change to the printed change is at most `FACTOR` and at
+least 1 / `FACTOR`."""
 
 RULE = (
     ("recomputed", "the value computed from the published data equals the printed one, to the last digit"),
@@ -76,7 +77,7 @@ RULE = (
     ),
     ("not reproduced", "otherwise"),
 )
-"""Verdicts on a number with their conditions; the first one that applies is given."""
+"""Verdicts on a number, and their conditions. The first verdict whose condition holds is given."""
 REMARKS_ON_RULE = (
     "(by tolerance): the printed value is outside our 95 % interval, or differs from our single run. (x 0.7):"
     " our change against the reference condition is 0.7 times the printed one. A quantity with a ceiling,"
@@ -96,11 +97,11 @@ RULE_FOR_WORDS = (
     ("same direction", "more than half of the comparisons hold, and no comparison fails"),
     ("not reproduced", "otherwise"),
 )
-"""Verdicts on a claim in words with their conditions; the first one that applies is given."""
+"""Verdicts on a claim in words, and their conditions. The first verdict whose condition holds is given."""
 
 
 class Verdict(StrEnum):
-    """Verdict on a printed number or a claim, the best first."""
+    """Verdict on a printed number or a claim. The best verdict is first."""
 
     RECOMPUTED = "recomputed"
     REPRODUCED = "reproduced"
@@ -113,7 +114,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A reference condition: the number printed for this condition, and our number per run."""
+    """The number printed for a reference condition, and our number per run under this condition."""
 
     printed: float
     ours: Sequence[float]
@@ -121,7 +122,7 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The values that a printed number allows, from low to high, rounding included."""
+    """The range of values that round to a printed number, or that a printed range includes."""
 
     low: float
     high: float
@@ -131,25 +132,25 @@ class Expectation:
 
     @property
     def middle(self) -> float:
-        """Middle of the range; for a single number, the number itself."""
+        """Middle of the range. For a printed number, this is the number itself."""
         return (self.low + self.high) / 2
 
     def below(self, ceiling: float) -> Expectation:
-        """Return the range of the distances from a ceiling."""
+        """Return the range of the distances of the values from a ceiling."""
         return Expectation(ceiling - self.high, ceiling - self.low)
 
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """Verdict on one number, or on one comparison."""
+    """Verdict on one number or on one comparison of a claim."""
 
     verdict: Verdict
     factor: float | None = None
-    """Ratio of our change to the printed one, if there is a reference condition."""
+    """Ratio of our change to the printed change, both from the reference condition; None if there is none."""
     by_tolerance: bool = False
     """Whether the number is reproduced although the 95 % interval of our mean excludes the printed value."""
     opposite: bool = False
-    """Whether our runs show the opposite of a comparison."""
+    """Whether our runs show the opposite of the comparison."""
 
 
 NO_VALUE = PartResult(Verdict.NOT_TESTABLE)
@@ -159,18 +160,20 @@ BY_DATA = {
     Verdict.NOT_REPRODUCED: Verdict.CONTRADICTED,
     Verdict.NOT_TESTABLE: Verdict.NOT_JUDGED,
 }
-"""Verdicts on claims that are judged by published data, by the verdict on the same result of runs."""
+"""Verdicts on claims that are judged by published data, by the verdicts that equal results of runs would
+get."""
 
 
 def check_number(
     printed: Expectation, ours: Sequence[float], direction: Direction | None = None
 ) -> PartResult:
-    """Apply `RULE`.
+    """Return the verdict on a printed number by `RULE`.
 
     Args:
-        printed: The range of the printed number.
-        ours: One value per run, in the same unit. NaN: not measured; infinity: the event never happened.
-        direction: The reference condition, or None.
+        printed: The range of values that the printed number allows.
+        ours: Our value in every run, in the same unit. NaN means not measured. Infinity means that the event
+        never happened.
+        direction: The numbers under the reference condition, or None.
     """
     if not _measured(ours):
         return NO_VALUE
@@ -184,12 +187,12 @@ def check_number(
 
 
 def check_comparison(differences: Sequence[float], *, strict: bool = True) -> PartResult:
-    """Apply `RULE_FOR_WORDS` to one comparison.
+    """Return the verdict on one comparison of a claim in words: reproduced if the comparison holds.
 
     Args:
-        differences: One difference per run, positive if the claim holds; infinite if the event of one side
-            never happened.
-        strict: Whether the claim fails at a difference of zero.
+        differences: One difference per run, positive if the claim holds. It is infinite if the event of one
+        compared quantity never happened.
+        strict: Whether the comparison does not hold at a difference of zero.
     """
     if not _measured(differences):
         return NO_VALUE
@@ -200,7 +203,8 @@ def check_comparison(differences: Sequence[float], *, strict: bool = True) -> Pa
 
 
 def verdict_of_all(part_results: Sequence[PartResult]) -> Verdict:
-    """Return the verdict on a number that is printed for several conditions: the worst of their verdicts."""
+    """Return the verdict on a number that is printed for several conditions: the worst verdict of all
+    conditions."""
     order = (Verdict.NOT_TESTABLE, Verdict.NOT_REPRODUCED, Verdict.SAME_DIRECTION)
     given = {result.verdict for result in part_results}
     return next((verdict for verdict in order if verdict in given or not given), Verdict.REPRODUCED)
@@ -216,7 +220,7 @@ def verdict_in_words(part_results: Sequence[PartResult]) -> Verdict:
 
 
 def is_above_zero(differences: Sequence[float], *, strict: bool = True) -> bool:
-    """Whether the 95 % interval of the mean is above zero. Unless `strict`, the interval may begin at zero.
+    """Whether the 95 % interval of the mean is above zero. Unless `strict`, its lower end can also be zero.
 
     For a single run, and for runs in which an event never happened, every value must be above zero.
     """
@@ -224,8 +228,8 @@ def is_above_zero(differences: Sequence[float], *, strict: bool = True) -> bool:
 
 
 def differences(above: Sequence[float], below: Sequence[float]) -> list[float]:
-    """Return differences per run as shares of the mean of both sides; 0 if the event of both sides never
-    happened."""
+    """Return the difference in every run as a share of the mean of all values. The difference is 0 if the
+    events of both quantities never happened."""
     pairs = list(zip(above, below, strict=True))
     known = [abs(value) for pair in pairs for value in pair if not isinf(value)]
     scale = sum(known) / len(known) if any(known) else 1.0
@@ -239,13 +243,13 @@ def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[
     """
     found = summarise(values)
     if found.n < 2:
-        raise ValueError("values: two or more runs are needed to predict the next one")
+        raise ValueError("values: a prediction interval needs the values of at least two runs")
     half = float(stdtrit(found.n - 1, (1 + level) / 2)) * found.sd * (1 + 1 / found.n) ** 0.5
     return found.mean - half, found.mean + half
 
 
 def _ends(differences: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of the mean.
+    """Return the ends of the 95 % interval of the mean.
 
     For a single run, and for runs in which an event never happened, return the smallest and largest value.
     """
@@ -260,7 +264,7 @@ def _is_above(low: float, *, strict: bool) -> bool:
 
 
 def _measured(values: Sequence[float]) -> bool:
-    """Whether every run has a value, as an interval over only some runs would be misleading."""
+    """Whether every run has a value. An interval over only some of the runs would be misleading."""
     return bool(values) and not any(map(isnan, values))
 
 

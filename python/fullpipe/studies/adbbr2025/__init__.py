@@ -1,4 +1,4 @@
-"""Ad-BBR against five others, the wired part: Wang et al., Future Internet 2025."""
+"""Ad-BBR and five other algorithms on wired, Wi-Fi and mobile links: Wang et al., Future Internet 2025."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "run", "transcription"]
 
 
-# A table per experiment over Wi-Fi or 5G, with the printed values and our value at every point of the grid.
+# Tables of the experiments over Wi-Fi and 5G, with the printed values and our value in every cell of the
+# grid.
 
 
 TITLES: Mapping[str, str] = {
@@ -32,17 +33,17 @@ TITLES: Mapping[str, str] = {
     wifi.FAIRNESS: "Flows of 10 and 50 ms over Wi-Fi",
     mobile.FAIRNESS: "Flows of 10 and 50 ms over 5G",
 }
-"""Titles by experiment, in the order of the tables."""
+"""Titles of the tables by experiment, in the order of the report."""
 QUANTITIES = {"nominal_percent": "rate, % above", "jain": "index, % above", "short_share": "share"}
 BESIDE = "rtt"
-"""The condition whose values are columns of the table. Values of all other conditions are rows."""
+"""The condition whose values are columns of the tables. Values of all other conditions are rows."""
 PRINTED = "printed"
 POINTS = "points.md"
-"""Name of the file with the tables."""
+"""Name of the Markdown file with the tables."""
 
 
 def grid_sections(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
-    """Return the tables with an introduction; empty without runs over Wi-Fi or 5G."""
+    """Return the tables with an introduction, or nothing if no experiment over Wi-Fi or 5G was run."""
     found = {title: rows(checked, experiment) for experiment, title in TITLES.items()}
     shown = [part for title, table in found.items() if table for part in (f"{title}:", _shown(table))]
     head = "Every point of the grids, under the reading that counts; + is as printed."
@@ -50,7 +51,7 @@ def grid_sections(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
 
 
 def write(checked: Sequence[ClaimResult], folder: Path) -> list[Path]:
-    """Write the tables as Markdown, each below its title, for the page of the study."""
+    """Write the tables as a Markdown file, each below its title."""
     found = {title: rows(checked, experiment) for experiment, title in TITLES.items()}
     tables = [
         "\n".join([f"## {title}", "", *markdown.table(table[0], ["---"] * len(table[0]), table[1:])])
@@ -65,7 +66,8 @@ def write(checked: Sequence[ClaimResult], folder: Path) -> list[Path]:
 
 
 def rows(checked: Sequence[ClaimResult], experiment: str) -> list[list[str]]:
-    """Return the heads, the printed values, and a row per point of an experiment; empty without runs."""
+    """Return the table of an experiment: the column heads, the printed values, and a row per cell and
+    condition. The table is empty if the experiment was not run."""
     columns: dict[str, dict[tuple[str, ...], str]] = {}
     printed: dict[str, str] = {}
     seen: set[str] = set()
@@ -90,13 +92,14 @@ def rows(checked: Sequence[ClaimResult], experiment: str) -> list[list[str]]:
 
 
 def _shown(table: Sequence[Sequence[str]]) -> Aligned:
-    """Return an aligned table. Columns with a printed number are right-aligned. All other columns have
-    conditions."""
+    """Return a table for a terminal. Columns with numbers are right-aligned, columns with conditions
+    left-aligned."""
     return Aligned(table, right=[i for i, cell in enumerate(table[1]) if i and cell])
 
 
 def _heading(result: ClaimResult, part: Part) -> str:
-    """Return the quantity, the algorithm or the algorithm compared with, and the RTT."""
+    """Return the head of a column: the quantity, the algorithm (for a change, the algorithm compared with),
+    and the RTT."""
     claim = result.claim
     against = claim.what["against"] if claim.kind == "change" else None
     name = against or part.where.get("algorithm") or claim.where.get("algorithm")
@@ -114,7 +117,8 @@ def _cell(part: Part) -> str:
     return f"{part.mean:.3g} {mark}" if part.mean is not None else ""
 
 
-# Five wired experiments, and two each over Wi-Fi, 5G and LTE: six algorithms, eight readings of Ad-BBR.
+# The study: five wired experiments, two experiments over each of Wi-Fi, 5G and LTE, and six algorithms.
+# Ad-BBR is run in eight readings.
 
 
 transcription = of_package(__package__)
@@ -123,7 +127,7 @@ SUBJECT = "Ad-BBR"
 LONE = figures.LONE
 OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
 PRESETS = ("faithful", "literal", "sane", "dynamic", "si", "reduce", "reduce_dynamic")
-"""Readings of the pseudo-code, in descending closeness to the printed text. The last two are fitted to
+"""Presets of `ad_bbr`, each a reading of the pseudo-code. The last two presets were selected by the
 claims."""
 READINGS = {f"{SUBJECT} {preset}": {"kind": "ad_bbr", "preset": preset} for preset in PRESETS} | {
     f"{SUBJECT} sane counters": {"kind": "ad_bbr", "preset": "sane", "trigger": "counters"}
@@ -149,12 +153,13 @@ REMARKS = (
 SEEDS = 5
 QUICK_SEEDS = 3
 QUICK_DURATION = {"loss": "20 s", "fairness": "25 s", "retransmissions": "15 s", "latency": "15 s"}
-"""Durations of experiments in the quick form. The experiment with joining and leaving flows cannot be
-shortened."""
+"""Durations of experiments in the quick form. The experiment "join-leave" has a fixed schedule, so it cannot
+be shortened."""
 
 
 def experiments(*, quick: bool) -> list[Experiment]:
-    """Return the five wired experiments. The quick form is shorter where the paper's schedule allows."""
+    """Return the five wired experiments. In the quick form, the experiments in `QUICK_DURATION` are
+    shorter."""
     found = []
     for name, measure in MEASURES.items():
         scenario = Scenario.named(f"adbbr2025-{name}")
@@ -166,7 +171,8 @@ def experiments(*, quick: bool) -> list[Experiment]:
 
 
 def lone_flows() -> Experiment:
-    """Return the experiment of Figure 2: a lone flow without loss fills the buffer. It has no claims."""
+    """Return the experiment of Figure 2, in which a lone flow without loss fills the buffer. No claim uses
+    it."""
     values = {
         "duration": "30 s",
         "topology.bottleneck.queue.size": "5 bdp",
@@ -177,9 +183,10 @@ def lone_flows() -> Experiment:
 
 
 def plan(*, quick: bool, radio: bool = True) -> Plan:
-    """Return all experiments with all algorithms, and lone flows of BBRv1 and CUBIC.
+    """Return the plan: all experiments with all algorithms, and the experiment of `lone_flows` with BBRv1 and
+    CUBIC.
 
-    Experiments over Wi-Fi and 5G are included if `radio`.
+    Experiments over Wi-Fi and 5G are included if `radio` is true.
     """
     todo = [*experiments(quick=quick), *mobile.lte_experiments(quick=quick)]
     if radio:
@@ -189,10 +196,10 @@ def plan(*, quick: bool, radio: bool = True) -> Plan:
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Return every run of the study.
+    """Return the jobs of all runs of the study.
 
-    Only the native engine runs the grids over Wi-Fi and 5G: on ns-3, Wi-Fi would take days, and there is no
-    NR.
+    Only the native engine runs the experiments over Wi-Fi and 5G. On ns-3, runs over Wi-Fi would take days,
+    and ns-3 has no NR.
     """
     radio = settings.engine == "native"
     return jobs_of(plan(quick=settings.quick, radio=radio), settings.seeds_or(SEEDS, QUICK_SEEDS))
@@ -213,7 +220,7 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Return a checker. Claims about Ad-BBR are checked for every reading of its pseudo-code."""
+    """Return a checker of the claims. It checks claims about Ad-BBR for every reading of the pseudo-code."""
     return ClaimChecker(with_growth(found), tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
 
 
@@ -223,7 +230,8 @@ def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResu
 
 
 def with_growth(found: Measurements) -> Measurements:
-    """Add the effects of more flows on retransmissions and RTT, and of a larger buffer on a share."""
+    """Add quantities that compare conditions: the effects of more flows on retransmissions and RTT, and of a
+    larger buffer on the share of the flow with the short RTT."""
     found.subtract("retransmissions", "retransmitted_percent", "flows", 16, 2, "growth_percent")
     found.subtract("latency", "rtt_ms", "flows", 16, 1, "growth_ms")
     for experiment in (wifi.FAIRNESS, mobile.FAIRNESS, mobile.LTE_FAIRNESS):
@@ -233,7 +241,7 @@ def with_growth(found: Measurements) -> Measurements:
 
 
 def _series(todo: Sequence[Job], runs: Sequence[Run]) -> figures.Series:
-    """Return the sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
+    """Return the runs with samples by experiment, algorithm and buffer, in the order of the seeds."""
     found: figures.Series = {}
     for job, one in zip(todo, runs, strict=True):
         if job.scenario.record.interval_s:

@@ -1,4 +1,4 @@
-"""Counterparts of the figures, from the tables of our runs."""
+"""Draws counterparts of the paper's figures from the tables of our runs."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ POINT = {"run": pl.String, "flow": pl.String, "point": pl.String} | dict.fromkey
 )
 MB = 1e-6
 GRID_MB = 0.02
-"""Width of the bins of data in flight, MB. A bin is drawn as the median of its samples."""
+"""Width in MB of the bins of data in flight. The median of the samples in each bin is drawn."""
 
 
 def figure_2(lone: Mapping[str, Run], folder: Path) -> list[Path]:
-    """Draw a lone flow of each algorithm: medians over data in flight, and its operating point."""
+    """Draw Figure 2: for a lone flow of each algorithm, delivery rate and RTT over data in flight, and the
+    operating point."""
     figure, (rates, rtts) = plots.new_figure(2, row_height=2.2)
     bdp_mb = max(_bdp_mb(run) for run in lone.values())
     frames = []
@@ -53,7 +54,8 @@ def figure_2(lone: Mapping[str, Run], folder: Path) -> list[Path]:
 
 
 def figure_3(run: Run, folder: Path) -> list[Path]:
-    """Draw a short and a long flow: A and B are fair shares, C and D the operating points."""
+    """Draw Figure 3 for flows with RTTs of 10 and 50 ms. A and B are fair shares, C and D are the operating
+    points."""
     figure, (rates, rtts) = plots.new_figure(2, row_height=2.2)
     found = points(run)
     for row in found.iter_rows(named=True):
@@ -74,7 +76,7 @@ def figure_3(run: Run, folder: Path) -> list[Path]:
 
 
 def over_inflight(run: Run) -> pl.DataFrame:
-    """Return the median delivery rate and RTT of a lone flow, by data in flight."""
+    """Return the median delivery rate and the median RTT of a lone flow, by bin of data in flight."""
     samples = run.series.filter(pl.col("in_flight_bytes") > 0, pl.col("delivery_bps") > 0)
     step = (pl.col("in_flight_bytes") * MB / GRID_MB).round() * GRID_MB
     return (
@@ -97,8 +99,8 @@ def operating(run: Run) -> list[dict[str, float]]:
 
 
 def points(run: Run) -> pl.DataFrame:
-    """Return the points of both flows: A and B with a fair share, the base RTT and one BDP in flight; C and D
-    as measured."""
+    """Return four points. A and B are the fair shares of both flows, with the base RTT and one BDP in flight.
+    C and D are the measured operating points."""
     names = list(run.flows["flow"])
     share_mbps = _rate_mbps(run) / len(names)
     smallest = run.series.group_by("flow").agg(pl.col("min_rtt_s").min())
@@ -130,18 +132,19 @@ def _label(rates: Axes, rtts: Axes) -> None:
     rtts.set_xlabel("in flight (MB)")
 
 
-# Counterparts of Figures 6, 7, 12 and 13: every algorithm in every cell of the grids, both buffers.
+# Counterparts of Figures 6, 7, 12 and 13: every algorithm in every cell over Wi-Fi and 5G, with both buffers.
 
 
 QUANTITIES = {"goodput_mbps": "Mbit/s", "short_share": "share of 10 ms", "jain": "Jain's index"}
 
 SHARES = ("short_share", "jain")
-"""Quantities that are at most 1."""
+"""Quantities whose maximum is 1."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with a row per cell of its experiments, and a column per value of a condition."""
+    """A figure with one row of panels per cell of its experiments, and one column per value of a
+    condition."""
 
     stem: str
     quantity: str
@@ -166,13 +169,14 @@ FIGURES = (
 
 @plots.in_house_style
 def draw_radio(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Draw download rates, shares of the flow of 10 ms, and Jain's index, for all cells with runs."""
+    """Draw download rates, shares of the flow with the RTT of 10 ms, and Jain's index, for all cells that
+    were run."""
     of = [figure for figure in FIGURES if any(found.choices(e, "cell") for e in figure.experiments)]
     return [path for figure in of for path in grid(found, names, figure, folder)]
 
 
 def grid(found: Measurements, names: Sequence[str], said: Figure, folder: Path) -> list[Path]:
-    """Draw bars of both buffers for every algorithm."""
+    """Draw a figure with bars for every algorithm and both buffers in each panel."""
     cells = [(e, cell) for e in said.experiments for cell in found.choices(e, "cell")]
     values, buffers = (found.choices(cells[0][0], key) for key in (said.across, "buffer"))
     label = QUANTITIES[said.quantity]
@@ -203,10 +207,11 @@ def grid(found: Measurements, names: Sequence[str], said: Figure, folder: Path) 
 
 
 Series = dict[tuple[str, str, str], list[Run]]
-"""Sampled runs by experiment, algorithm and buffer, in the order of the seeds."""
+"""Runs with samples by experiment, algorithm and buffer, in the order of the seeds."""
 
 SMOOTH_S = 0.5
-"""Window over which samples are averaged, as in-order delivery is bursty over one RTT."""
+"""Time in s over which samples of throughput are averaged, because in-order delivery is bursty within one
+RTT."""
 LONE = "a flow by itself"
 HEADLINE = "Ad-BBR faithful"
 
@@ -231,7 +236,7 @@ def draw(found: Measurements, series: Series, folder: Path) -> list[Path]:
 
 
 def figure_5(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Draw throughput and latency under random loss, for both buffers."""
+    """Draw the throughput and the latency of one flow under random loss, for both buffers."""
     figure, axes = plots.new_figure(2, 2, row_height=2.4)
     buffers, losses = found.choices("loss", "buffer"), found.choices("loss", "loss")
     frames = []
@@ -256,7 +261,7 @@ def figure_5(found: Measurements, names: Sequence[str], folder: Path) -> list[Pa
 def throughput_over_time(
     series: Series, names: Sequence[str], buffer: str, folder: Path, stem: str
 ) -> list[Path]:
-    """Draw the throughput of both flows over time, one run per algorithm."""
+    """Draw the throughput of two flows over time, from one run per algorithm."""
     figure, axes = plots.new_figure(-(-len(names) // 2), 2, row_height=1.35, share_y=True)
     frames = []
     for place, name in zip(axes, names, strict=False):
@@ -279,7 +284,7 @@ def throughput_over_time(
 def throughput_and_index(
     found: Measurements, names: Sequence[str], buffer: str, folder: Path, stem: str
 ) -> list[Path]:
-    """Draw the mean throughput of both flows, and Jain's index."""
+    """Draw the mean throughput of two flows, and Jain's index."""
     figure, (rates, index) = plots.new_figure(1, 2, row_height=2.5)
     where = {"buffer": buffer}
     groups = {
@@ -299,8 +304,8 @@ def throughput_and_index(
 
 
 def figure_14(series: Series, names: Sequence[str], folder: Path) -> list[Path]:
-    """Draw Jain's index while flows join and leave, as the mean over runs: for six algorithms, and for the
-    readings of Ad-BBR."""
+    """Draw the mean over runs of Jain's index while flows join and leave, in one panel for six algorithms and
+    in one panel for the readings of Ad-BBR."""
     readings = [name for name in names if name.startswith("Ad-BBR")]
     six = [HEADLINE, *(name for name in names if name not in readings)]
     figure, axes = plots.new_figure(2, row_height=2.2)
@@ -321,7 +326,7 @@ def figure_14(series: Series, names: Sequence[str], folder: Path) -> list[Path]:
 
 
 def figure_15(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Draw retransmissions against the number of flows."""
+    """Draw the share of retransmitted packets against the number of flows."""
     buffers = found.choices("retransmissions", "buffer")
     figure, axes = plots.new_figure(1, len(buffers), row_height=2.6)
     frames = []
@@ -337,7 +342,7 @@ def figure_15(found: Measurements, names: Sequence[str], folder: Path) -> list[P
 
 
 def figure_16(found: Measurements, names: Sequence[str], folder: Path) -> list[Path]:
-    """Draw latency against the number of flows."""
+    """Draw the mean RTT against the number of flows."""
     figure, (place,) = plots.new_figure(row_height=2.8)
     data = _against_flows(place, found, names, "latency", "rtt_ms", {})
     place.set_ylabel("mean RTT (ms)")

@@ -1,4 +1,4 @@
-"""Quantities of the paper, from the tables of a run. Rates are in Mbit/s, times in ms."""
+"""Quantities of the paper, computed from the tables of a run. Rates are in Mbit/s, RTTs and delays in ms."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MBPS = 1e-6
 MS = 1e3
 
 SETTLED_S = 5.0
-"""End of start-up. Earlier drops are not counted."""
+"""End of start-up. Steep drops before this time are not counted."""
 DROP = 0.7
-"""A sample is a steep drop if the utilisation of the bottleneck is below this value."""
+"""A sample belongs to a steep drop if the utilisation of the bottleneck is below this value."""
 APART_S = 1.0
-"""Steep drops that are less than this time apart count as one drop."""
+"""Samples of steep drops that are at most this time apart count as one drop."""
 
 REGULAR_S = (9.0, 11.0)
-"""Smallest and largest time between two regular drops: about ten seconds."""
+"""Smallest and largest time between two consecutive drops that counts as "every ten seconds"."""
 
 JITTER_S = 0.1
-"""Largest delay of a flow's start after the printed time."""
+"""Maximum delay of a flow's start after the printed start time. The seed determines the delay."""
 
 SPANS_S = {
     "jain_alone": (0, 30),
@@ -38,11 +38,11 @@ SPANS_S = {
     "jain_three": (60, 90),
     "jain_shared": (30, 120),
 }
-"""Spans over which Jain's index is averaged in the experiment with flows that join and leave."""
+"""Spans of time in s over which Jain's index is averaged in the experiment "join-leave"."""
 
 
 def lone_flow(run: Run) -> dict[str, float]:
-    """Goodput and mean RTT."""
+    """Measure the goodput and the mean RTT of one flow."""
     return {
         "goodput_mbps": total_goodput_bps(run.flows, run.scenario.warmup_s) * MBPS,
         "rtt_ms": MS * float(run.flows["rtt_mean_s"][0]),
@@ -50,7 +50,7 @@ def lone_flow(run: Run) -> dict[str, float]:
 
 
 def two_flows(run: Run) -> dict[str, float]:
-    """Rates of the flows of 10 ms and of 50 ms, Jain's index, and steep drops."""
+    """Measure the rates of the flows with RTTs of 10 ms and 50 ms, Jain's index, and steep drops."""
     return {
         **shares(run),
         "drops_per_100s": drops_per_100s(run.links),
@@ -59,7 +59,7 @@ def two_flows(run: Run) -> dict[str, float]:
 
 
 def shares(run: Run) -> dict[str, float]:
-    """Rates of the flows of 10 ms and of 50 ms, and Jain's index."""
+    """Measure the rates of the flows with RTTs of 10 ms and 50 ms, and Jain's index."""
     short, long = (float(rate) * MBPS for rate in run.flows["goodput_bps"])
     return {
         "short_mbps": short,
@@ -73,14 +73,15 @@ def shares(run: Run) -> dict[str, float]:
 
 
 def joining_flows(run: Run) -> dict[str, float]:
-    """Means of Jain's index over spans of time."""
+    """Return the mean of Jain's index over each span in `SPANS_S`."""
     index = jain_over_time(run)
     spans = {name: between(index, *span)["jain"].drop_nulls() for name, span in SPANS_S.items()}
     return {name: float(values.to_numpy().mean()) for name, values in spans.items() if len(values)}
 
 
 def many_flows(run: Run) -> dict[str, float]:
-    """Share of packets retransmitted, mean RTT of all flows, mean queueing delay (NaN if not measured)."""
+    """Measure the share of retransmitted packets, the mean RTT of all flows, and the mean queueing delay,
+    which is NaN if the engine does not measure it."""
     (waited_s,) = run.links_summary.filter(pl.col("link") == "bottleneck")["sojourn_mean_s"]
     return {
         "retransmitted_percent": 100 * (retransmission_rate(run.flows) or 0.0),
@@ -90,25 +91,26 @@ def many_flows(run: Run) -> dict[str, float]:
 
 
 def jain_over_time(run: Run) -> pl.DataFrame:
-    """Jain's index over time. A flow already counts in the sample during which it starts."""
+    """Return Jain's index over time. A flow counts from the sample during which it starts."""
     return metrics.jain_over_time(run.series, run.flows, slack_s=JITTER_S)
 
 
 def drops_per_100s(links: pl.DataFrame) -> float:
-    """Number of steep drops after start-up per 100 s; NaN without samples after start-up."""
+    """Return the number of steep drops after start-up per 100 s; NaN without samples after start-up."""
     end_s = float(links["time_s"].to_numpy().max()) if links.height else SETTLED_S
     return 100 * len(drops_s(links)) / (end_s - SETTLED_S) if end_s > SETTLED_S else math.nan
 
 
 def regular_drops_percent(links: pl.DataFrame) -> float:
-    """Share of the times between consecutive drops that are 9 to 11 s; 0 for fewer than two drops."""
+    """Return the percentage of times between consecutive drops that are 9 to 11 s; 0 for fewer than two
+    drops."""
     apart_s = np.diff(drops_s(links))
     regular = (apart_s >= REGULAR_S[0]) & (apart_s <= REGULAR_S[1])
     return 100 * float(regular.mean()) if apart_s.size else 0.0
 
 
 def drops_s(links: pl.DataFrame) -> Vector:
-    """Return the times of steep drops after start-up."""
+    """Return the times in s of steep drops after start-up."""
     samples = links.filter((pl.col("link") == "bottleneck") & (pl.col("time_s") > SETTLED_S))
     times = samples.filter(pl.col("utilisation") < DROP)["time_s"].to_numpy()
     return times[np.diff(times, prepend=-np.inf) > APART_S]

@@ -1,4 +1,4 @@
-"""Wi-Fi scenarios of the study."""
+"""Experiments over Wi-Fi, and functions that the experiments over 5G and LTE share with them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from fullpipe.scenario import Scenario
 from fullpipe.studies.adbbr2025 import measures
 from fullpipe.studies.experiments import Experiment, Variants
 
-# Common parts of the experiments over Wi-Fi, 5G and LTE: grids of cells, buffers and measures.
+# Functions for the experiments over Wi-Fi, 5G and LTE: downloads and pairs of flows in a grid of cells.
 
 
 BUFFERS = {"0.5 bdp": 0.5, "5 bdp": 5.0}
 LONGER_S = 0.05
-"""Base RTT of the flow with the longer path, s."""
+"""Base RTT in s of the flow with the longer path, in experiments with two flows."""
 QUICK_FILE = {"flows.0.size": "62.5 MB"}
-"""File size in the quick form: a tenth of the full size."""
+"""Size of the download in the quick form: a tenth of its full size."""
 QUICK_TIME = {"duration": "25 s"}
-"""Duration in the quick form: a quarter of the full duration."""
+"""Duration of experiments with two flows in the quick form: a quarter of their full duration."""
 
 
 class Point(Protocol):
-    """A point of a grid."""
+    """Interface of a cell in a grid."""
 
     @property
     def nominal_mbps(self) -> float:
@@ -34,18 +34,18 @@ class Point(Protocol):
         ...
 
     def values(self) -> dict[str, object]:
-        """Return the values of the point, by path of a scenario with one cell."""
+        """Return the cell's values, by their paths in a scenario with one cell."""
         ...
 
 
 Grid = Mapping[str, Point]
-"""Points by their names in tables."""
+"""Cells by their names in tables."""
 
 
 def downloads(
     name: str, scenario: Scenario, grid: Grid, rtts_ms: tuple[int, ...], **more: Variants
 ) -> Iterator[Experiment]:
-    """Yield experiments with one flow in every cell of a grid, with every base RTT and both buffers."""
+    """Yield experiments with one download in every cell of a grid, with every base RTT and both buffers."""
     for (cell, point), rtt_ms in product(grid.items(), rtts_ms):
         conditions: dict[str, Variants] = {
             "cell": {cell: point.values()},
@@ -58,7 +58,7 @@ def downloads(
 
 
 def pairs(name: str, scenario: Scenario, grid: Grid, **more: Variants) -> Iterator[Experiment]:
-    """Yield experiments with flows of 10 and 50 ms in every cell of a grid, with both buffers."""
+    """Yield experiments with two flows (RTTs of 10 and 50 ms) in every cell of a grid, with both buffers."""
     for cell, point in grid.items():
         conditions: dict[str, Variants] = {
             "cell": {cell: point.values()},
@@ -69,41 +69,43 @@ def pairs(name: str, scenario: Scenario, grid: Grid, **more: Variants) -> Iterat
 
 
 def buffers(point: Point, rtt_s: float) -> Variants:
-    """Return both buffers in bytes: multiples of the product of the cell's nominal rate and the base RTT."""
+    """Return both buffers in bytes: 0.5 and 5 times the product of the cell's nominal rate and the base
+    RTT."""
     product_bytes = point.nominal_mbps * 1e6 * rtt_s / 8
     return {size: {"cells.0.queue.bytes": f"{round(bdp * product_bytes)} B"} for size, bdp in BUFFERS.items()}
 
 
 def download(run: Run, nominal_mbps: float) -> dict[str, float]:
-    """Goodput, also as a share of the cell's nominal rate, and mean RTT."""
+    """Measure the goodput of a download, also in per cent of the cell's nominal rate, and the mean RTT."""
     found = measures.lone_flow(run)
     return {**found, "nominal_percent": 100 * found["goodput_mbps"] / nominal_mbps}
 
 
-# The Wi-Fi part: two experiments in a grid of cells, as the paper prints only the standards of the radio.
+# The two experiments over Wi-Fi, in a grid of cells. The grid is ours, because the paper prints only the
+# names of Wi-Fi standards.
 
 
 DOWNLOAD, FAIRNESS = "wifi-download", "wifi-fairness"
 RTTS_MS = (10, 20, 50)
 ERRORS = (0.0, 0.01)
 OF_NS3 = "800 ns"
-"""Guard interval of ns-3 for 802.11n and 802.11ac."""
+"""Default guard interval of ns-3 for 802.11n and 802.11ac."""
 
 
 @dataclass(frozen=True)
 class Radio:
-    """A kind of cell, with both ends at its highest rate."""
+    """A Wi-Fi cell. The access point and the stations send at the fixed rate of the given MCS."""
 
     standard: str
     width: str
     streams: int
     mcs: int
     nominal_mbps: float
-    """Rate of UDP in packets of 1500 B for one station, beacons included."""
+    """Rate of UDP in packets of 1500 B that the cell carries for one station. Beacons reduce this rate."""
     guard_interval: str = OF_NS3
 
     def values(self) -> dict[str, object]:
-        """Return the values of the cell, by path of a scenario with one cell."""
+        """Return the cell's values, by their paths in a scenario with one cell."""
         keys = {"standard": self.standard, "width": self.width, "streams": self.streams}
         keys["guard_interval"] = self.guard_interval
         return {f"cells.0.{key}": v for key, v in keys.items()} | {"cells.0.stations.*.rate.mcs": self.mcs}
@@ -117,11 +119,12 @@ GRID: Mapping[str, Radio] = {
     "ac 80 MHz 2x2": Radio("802.11ac", "80 MHz", 2, 9, 565.9),
     "ax 80 MHz 2x2": Radio("802.11ax", "80 MHz", 2, 11, 674.3, "3200 ns"),
 }
-"""Cells by their names in tables."""
+"""Wi-Fi cells by their names in tables."""
 
 
 def experiments(*, quick: bool) -> Iterator[Experiment]:
-    """Yield downloads and pairs of flows in every cell of the grid, with and without errors, both buffers."""
+    """Yield the experiments "wifi-download" and "wifi-fairness" in every cell, with and without errors, with
+    both buffers."""
     errors: Variants = {share: {"cells.0.stations.*.errors": share} for share in ERRORS}
     file, two = (Scenario.named(f"adbbr2025-{name}") for name in (DOWNLOAD, FAIRNESS))
     if quick:

@@ -31,19 +31,20 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "published_in", "run", "transcription"]
 
 
-# Figures of the paper from its published data, and differences of means with the intervals of two tests.
+# Figures drawn from the paper's published data: counterparts of the paper's figures, and differences of means
+# with the intervals of two tests.
 
 
 REACH = 1.5
-"""Length of whiskers in Flent's plots, in interquartile ranges."""
+"""Maximum length of whiskers in Flent's box plots, in interquartile ranges."""
 FEW = 4
-"""Most boxes of a panel for which panels are placed side by side."""
+"""Maximum number of boxes in a panel for which two panels are placed side by side."""
 MBPS, MS = "throughput (Mbit/s)", "ping (ms)"
 TOTALS = {
     3: ("test-fig8.csv", {"TCP upload sum": MBPS, "TCP download sum": MBPS, "Ping (ms) avg": MS}),
     15: ("test-fig20.csv", {"TCP upload sum": MBPS, "TCP download sum": MBPS, "Ping (ms) ICMP": MS}),
 }
-"""File and series of the panels of each figure."""
+"""File of published data, and series of each panel with its unit, by figure."""
 BY_HOST = {4: ("TCP upload B", MBPS), 5: ("TCP download B", MBPS), 6: (published.PINGS, MS)}
 UPLOADS = {10: "Fig. 10", 11: "Fig. 11", 12: "Fig. 12", 13: "Fig. 13"}
 Groups = Mapping[str, Vector]
@@ -51,7 +52,7 @@ Groups = Mapping[str, Vector]
 
 @plots.in_house_style
 def draw_published(data: Published, found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """Write every figure whose published data exist."""
+    """Draw every figure whose published data are given, and return the paths of the files."""
     written: list[Path] = []
     for number, (file, series) in TOTALS.items():
         if file in data.exports:
@@ -69,7 +70,7 @@ def draw_published(data: Published, found: Sequence[Analysis], folder: Path) -> 
 
 
 def _by_host(export: Export, folder: Path) -> list[Path]:
-    """Draw Figures 4 to 9: uploads, downloads and pings to four hosts."""
+    """Draw Figures 4 to 9 with uploads, downloads and pings to four hosts."""
     written = []
     for number, (prefix, label) in BY_HOST.items():
         names = published.series_of(export, prefix)
@@ -84,7 +85,7 @@ def _by_host(export: Export, folder: Path) -> list[Path]:
 
 
 def _boxes(name: str, panels: Mapping[str, Groups], labels: Mapping[str, str], folder: Path) -> list[Path]:
-    """Draw a panel per series with a box per algorithm."""
+    """Draw box plots with a panel per series and a box per algorithm."""
     panels = _drawable(panels)
     if not panels:
         return []
@@ -99,7 +100,7 @@ def _boxes(name: str, panels: Mapping[str, Groups], labels: Mapping[str, str], f
 
 
 def _shares(name: str, panels: Mapping[str, Groups], folder: Path) -> list[Path]:
-    """Draw a panel per series with the distribution of pings per algorithm."""
+    """Draw the cumulative distribution of pings, with a panel per series and a line per algorithm."""
     panels = _drawable(panels)
     if not panels:
         return []
@@ -117,7 +118,7 @@ def _shares(name: str, panels: Mapping[str, Groups], folder: Path) -> list[Path]
 
 
 def _over_time(export: Export, pings: Sequence[str], folder: Path) -> list[Path]:
-    """Draw Figure 8: pings over time, under BBR-n+ and BBRv3."""
+    """Draw Figure 8: pings over time with BBR-n+ and with BBRv3."""
     if not pings:
         return []
     figure, axes = plots.new_figure(-(-len(pings) // 2), min(len(pings), 2), row_height=2.0)
@@ -134,7 +135,7 @@ def _over_time(export: Export, pings: Sequence[str], folder: Path) -> list[Path]
 
 
 def _uploads(number: int, of: Uploads, folder: Path) -> list[Path]:
-    """Draw Figures 10 to 13: Flent's sum of all streams, and pings."""
+    """Draw one of Figures 10 to 13: Flent's sum of the rates of all uploads, and pings."""
     panels: dict[str, Groups] = {
         "TCP upload": {name: one.mbps for name, one in of.items()},
         "Ping (ms) ICMP": {name: one.ping_ms for name, one in of.items()},
@@ -144,7 +145,7 @@ def _uploads(number: int, of: Uploads, folder: Path) -> list[Path]:
 
 
 def _sizes(found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """Draw the number of samples and the effective sample size of every series."""
+    """Draw the number of samples and the effective sample size, by table and algorithm."""
     figure, axes = plots.new_figure(len(found), row_height=1.4)
     for place, one in zip(axes, found, strict=True):
         bars = {
@@ -158,7 +159,7 @@ def _sizes(found: Sequence[Analysis], folder: Path) -> list[Path]:
 
 
 def _differences(found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """Draw the mean of BBR-n+ less the mean of every other algorithm, with the intervals of both tests.
+    """Draw the mean of BBR-n+ minus the mean of every other algorithm, with the intervals of both tests.
 
     A marker is filled if the interval excludes 0.
     """
@@ -198,7 +199,8 @@ def _of(series: str, data: pl.DataFrame) -> pl.DataFrame:
     return data.select(pl.lit(series).alias("series"), pl.all())
 
 
-# Figures of the rerun: boxes over seeds, distributions of pings, windows and backlogs over time.
+# Figures drawn from our runs: box plots over seeds, distributions of pings, and windows and backlogs over
+# time.
 
 
 Runs = Sequence[tuple[Job, Run]]
@@ -209,7 +211,7 @@ UPLINK = "nat-switch"
 
 
 def draw_rerun(found: Measurements, runs: Runs, folder: Path) -> list[Path]:
-    """Draw counterparts of Figures 3, 10 to 12, 13, 14, 15 and 16, and windows and backlogs over time."""
+    """Draw counterparts of Figures 3, 7 and 10 to 16, and windows and backlogs over time."""
     return [
         *_boxes_again(found, rerun.FAIR, folder, "again-figure-3"),
         *_boxes_again(found, rerun.BEST_EFFORT, folder, "again-figure-15"),
@@ -222,7 +224,8 @@ def draw_rerun(found: Measurements, runs: Runs, folder: Path) -> list[Path]:
 
 @plots.in_house_style
 def _boxes_again(found: Measurements, test: str, folder: Path, stem: str) -> list[Path]:
-    """Draw boxes over seeds of uploads, downloads and pings per algorithm, with direct and terminated TCP."""
+    """Draw box plots over seeds of uploads, downloads and pings by algorithm, with direct and with terminated
+    TCP."""
     figure, axes = plots.new_figure(len(LABELS), len(COMPARED), row_height=1.9, share_y="row")
     frames = []
     for place, (quantity, path) in zip(axes, product(LABELS, COMPARED), strict=True):
@@ -241,7 +244,7 @@ def _boxes_again(found: Measurements, test: str, folder: Path, stem: str) -> lis
 def _streams(
     found: Measurements, experiment: str, where: Mapping[str, Value], folder: Path, stem: str
 ) -> list[Path]:
-    """Draw uploads and median pings by the number of streams."""
+    """Draw the rate of all uploads and the median ping against the number of streams."""
     counts = [count for count in found.choices(experiment, "streams") if isinstance(count, int)]
     if not counts:
         return []
@@ -268,7 +271,8 @@ def _streams(
 
 @plots.in_house_style
 def _pings(runs: Runs, folder: Path) -> list[Path]:
-    """Draw the distribution of pings in every first run of rtt_fair and rrul_be."""
+    """Draw the distribution of pings in the tests rtt_fair and rrul_be, from the first seed of every
+    algorithm."""
     figure, axes = plots.new_figure(2, len(COMPARED), row_height=2.2)
     frames = []
     for place, (test, path) in zip(axes, product((rerun.FAIR, rerun.BEST_EFFORT), COMPARED), strict=True):
@@ -284,7 +288,7 @@ def _pings(runs: Runs, folder: Path) -> list[Path]:
 
 @plots.in_house_style
 def _window_and_backlog(runs: Runs, folder: Path) -> list[Path]:
-    """Draw the window of one upload, and the backlog of the uplink."""
+    """Draw the congestion window of one upload, and the backlog of the uplink, over time."""
     chosen = _first(runs, rerun.UPLOADS, {rerun.KEY: DIRECT, "streams": 1})
     chosen = {name: run for name, run in chosen.items() if name in OVER_TIME}
     if not chosen:
@@ -314,7 +318,7 @@ def _answers(run: Run) -> list[float]:
     return [1e3 * rtt for rtt in pings]
 
 
-# The study: experiments are rerun, and printed results are recomputed from the published data.
+# The study: reruns experiments, and recomputes printed results from the published data.
 
 
 PACKAGE = __package__ or ""
@@ -323,7 +327,8 @@ REMARKS = ". Numbers that are printed for one run are compared with runs of ours
 
 
 def transcription() -> Transcription:
-    """Return the set-up, claims about runs, claims in words about the published data, and printed results."""
+    """Return the transcription: the set-up, claims about our runs, and claims about the published data in
+    words and numbers."""
     said, of = of_package(PACKAGE)(), printed.results()
     words = claims_in(PACKAGE, "words.toml", experiment=printed.EXPERIMENT, published=of.published)
     return replace(said, claims=(*said.claims, *words, *printed.claims(), *rerun.claims(PACKAGE)))
@@ -335,12 +340,12 @@ def plan(*, quick: bool) -> Plan:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Return a checker of its claims."""
+    """Return a checker of the study's claims."""
     return rerun.checker(found)
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Return every run of the study."""
+    """Return the jobs of all runs of the study."""
     seeds = settings.seeds_or(rerun.SEEDS, rerun.QUICK_SEEDS)
     return jobs_of(plan(quick=settings.quick), seeds)
 

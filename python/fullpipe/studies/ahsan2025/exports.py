@@ -1,4 +1,4 @@
-"""The study's exports of Flent's plots, and facts about the testbed from Flent's files."""
+"""Reads the authors' exports of Flent's plots, and facts about the testbed from their Flent files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from fullpipe.engines.flent.run import read_test
 from fullpipe.errors import InputFileError, brief
 from fullpipe.studies.text import Aligned
 
-# Exports of Flent's plots, with a row per 0.2 s, and a column per series and algorithm. Cells may be empty.
+# Exports of Flent's plots: CSV files with a row per 0.2 s, and a column per series and algorithm. Cells can
+# be empty.
 
 
 Vector = npt.NDArray[np.float64]
@@ -35,12 +36,12 @@ NAMES = {
     "nevada": "NV",
     "yeah": "YeAH",
 }
-"""Algorithms by the authors' names, in lower case."""
+"""Names of algorithms in Fullpipe, by the names in the authors' files in lower case."""
 
 
 @dataclass(frozen=True)
 class Export:
-    """An export, whose numbers are parsed on access."""
+    """An export of Flent's plots. Cells are converted to numbers when they are used."""
 
     path: Path
     rows: Sequence[Sequence[str]]
@@ -52,11 +53,11 @@ class Export:
         return list(dict.fromkeys(series for series, _ in self.columns))
 
     def times_s(self) -> Vector:
-        """Return the first column, the times."""
+        """Return the times in the first column, in s."""
         return np.array([self._number(row, 0) for row in range(len(self.rows))])
 
     def values(self, series: str, algorithm: str) -> Vector:
-        """Return the column of a series and an algorithm, in the unit of the export; NaN for empty cells.
+        """Return the column of a series and an algorithm, in the unit of the export. Empty cells are NaN.
 
         Raises:
             InputFileError: If the export has no such column.
@@ -65,9 +66,9 @@ class Export:
         return np.array([self._number(row, column) for row in range(len(self.rows))])
 
     def window(self, series: str, algorithms: Sequence[str], rows: int) -> dict[str, Vector]:
-        """Return the values of a series in `rows` rows, by algorithm.
+        """Return the values of a series in `rows` consecutive rows, by algorithm.
 
-        The first row is the first row with a value of any of the algorithms.
+        The first of these rows is the first row in which at least one of the algorithms has a value.
 
         Raises:
             InputFileError: If a column is missing, a cell is not a number, or the export has fewer rows.
@@ -96,7 +97,7 @@ class Export:
         return self.columns[series, algorithm]
 
     def _number(self, row: int, column: int) -> float:
-        """Return a cell as a number; NaN for an empty cell."""
+        """Return the number in a cell, or NaN for an empty cell."""
         cell = self.rows[row][column].strip()
         if not cell:
             return math.nan
@@ -111,10 +112,11 @@ class Export:
 
 
 def read(path: Path) -> Export:
-    """Read an export.
+    """Read an export of Flent's plots.
 
     Raises:
-        InputFileError: If the file cannot be read, is empty, too large or no export, or a line is cut off.
+        InputFileError: If the file cannot be read, is empty, is too large, is not an export, or has a line
+        with missing cells.
     """
     lines = _lines(path)
     if len(lines) < 2:
@@ -148,7 +150,8 @@ def _lines(path: Path) -> list[list[str]]:
         raise InputFileError(f"{path.name}: the file cannot be read: {brief(str(error))}") from None
 
 
-# Facts about the testbed that are in Flent's files but not in the paper: queues, proxies, algorithms.
+# Facts about the testbed that are in the authors' Flent files but not in the paper: queues, proxies,
+# algorithms.
 
 
 HEAD = (
@@ -160,26 +163,28 @@ HEAD = (
 
 @dataclass(frozen=True, order=True)
 class File:
-    """Facts about the testbed from one file of Flent."""
+    """Facts about the testbed in one file of Flent."""
 
     folder: str
     test: str
     queue: str
-    """Queue discipline of the test host, by its name in `tc`."""
+    """Name of the test host's queue discipline, as in `tc`."""
     is_ended: bool
     """Whether a proxy or NAT terminates all uploads of the test."""
     uploads: tuple[str, ...]
-    """Algorithms of the sockets."""
+    """Algorithms of the sockets that sent uploads."""
     downloads: tuple[str, ...]
 
 
 def in_folder(folder: Path) -> list[File]:
-    """Read every file of Flent below a folder, sorted by path. Raises InputFileError for a damaged file."""
+    """Read every file of Flent below a folder, and return the facts sorted. Raises InputFileError for a
+    damaged file."""
     return sorted(map(_file, folder.rglob("*.flent.gz")))
 
 
 def text(files: Sequence[File]) -> list[str | Aligned]:
-    """Return the section of the report, a row per folder and test; empty without files."""
+    """Return the section of the report about the testbed, with a row per folder and test; empty without
+    files."""
     if not files:
         return []
     rows = [["folder", "test", "files", "queue", "TCP ended", "uploads", "downloads"]]
@@ -211,7 +216,7 @@ def _names(several: Iterable[Sequence[str]]) -> str:
 
 
 def _counted(names: Sequence[str]) -> str:
-    """Return each name with its count.
+    """Return each name with the number of its occurrences.
 
     >>> _counted(["fq", "fq", "cake"])
     '1 cake, 2 fq'

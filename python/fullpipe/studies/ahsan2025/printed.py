@@ -1,4 +1,4 @@
-"""Printed values of the study, and its misprints."""
+"""The paper's printed results, and explanations of printed numbers that the published data contradict."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.text import Aligned, as_printed, is_as_printed, is_cut_off
 from fullpipe.studies.verdicts import Verdict
 
-# The printed results of the study: analyses of variance, Tukey's test and MANOVA.
+# The printed results of the paper: analyses of variance, Tukey's test and MANOVA.
 
 
 EXPERIMENT = "published data"
 PLACE = "in"
-"""Name of the condition whose value is the table or figure of a number."""
+"""Name of the condition whose value is the table or figure in which a number is printed."""
 SUMMARY = ("count", "sum", "average", "variance")
 ANOVA = (
     "SS between",
@@ -38,16 +38,16 @@ ANOVA = (
 PAIR = ("difference", "P", "low", "high", "rejected")
 MANOVA = ("Wilks' lambda", "F")
 ALL = "all"
-"""Name in place of an algorithm for numbers about all algorithms."""
+"""Name that replaces the algorithm in numbers about all algorithms together."""
 TUKEY, JOINT = "Tukey", "MANOVA"
 
 Printed = Mapping[str, str]
-"""Printed digits by quantity."""
+"""Printed numbers, as text, by quantity."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """An analysis of variance: its series, and the printed numbers."""
+    """A printed analysis of variance: its series in the published data, and its printed numbers."""
 
     id: str
     file: str
@@ -56,18 +56,18 @@ class Table:
     rows: int
     first_entry: int
     groups: Mapping[str, Printed]
-    """Printed numbers by algorithm."""
+    """Printed count, sum, average and variance by algorithm."""
     anova: Printed
 
 
 @dataclass(frozen=True)
 class Results:
-    """All printed results from the published data, and the place of the published data."""
+    """All results that the paper printed from its published data, and the address of the published data."""
 
     published: str
     tables: tuple[Table, ...]
     further: str
-    """The table whose series Tukey's test and MANOVA use."""
+    """ID of the table whose series Tukey's test and MANOVA use."""
     pairs: Mapping[tuple[str, str], Printed]
     manova: Printed
     first_of_pairs: int
@@ -97,17 +97,17 @@ def _table(row: Mapping[str, Any]) -> Table:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Return a claim per printed result. All numbers of a pair in Tukey's test are one claim."""
+    """Return one claim per printed result. All numbers of a pair in Tukey's test are one claim."""
     return tuple(claims_of(results()))
 
 
 def pair_name(first: str, second: str) -> str:
-    """Return the name of a pair."""
+    """Return the name of a pair of algorithms."""
     return f"{first} and {second}"
 
 
 def claims_of(of: Results) -> Iterator[Claim]:
-    """Yield the claims of some results."""
+    """Yield one claim per printed result."""
     for table in of.tables:
         entry = table.first_entry
         for algorithm, summary in table.groups.items():
@@ -147,21 +147,23 @@ def _pair_says(row: Printed) -> str:
     return f"{row['difference']} [{row['low']}, {row['high']}] Mbit/s, P {row['P']}, {told}"
 
 
-# Explanations of printed numbers that the published data contradict: the number of another row, cut-off
-# digits, a misprint.
+# Explains printed numbers that the published data contradict. A printed number can be the number of another
+# row, be truncated, or be a misprint.
 
 
 UNITS = 2
-"""Largest difference, in units of the last digit, between numbers that agree except for the last digit."""
+"""Maximum difference, in units of the last printed digit, between numbers that agree except for the last
+digit."""
 
 
 def named(of: Results, found: Measurements, checked: Sequence[ClaimResult]) -> list[ClaimResult]:
-    """Return the results with a note on every printed number that the data contradict."""
+    """Return the results, with a note on every printed number that the published data contradict."""
     return [replace(j, note=_note(of, found, j)) if _is_wrong(j) else j for j in checked]
 
 
 def listed(checked: Sequence[ClaimResult]) -> list[list[str]]:
-    """Return rows with the wrong printed numbers and the right numbers, after the column heads."""
+    """Return the column heads, followed by rows with a wrong printed number, the recomputed number and the
+    note."""
     rows = [["where", "printed", "from the data", "what is printed"]]
     for j in filter(_is_wrong, checked):
         shown = [*j.claim.what.values()]
@@ -171,7 +173,7 @@ def listed(checked: Sequence[ClaimResult]) -> list[list[str]]:
 
 
 def text(checked: Sequence[ClaimResult]) -> list[str | Aligned]:
-    """Return the section of the report; empty if all printed numbers are right, or none was recomputed."""
+    """Return the section of the report about wrong numbers; empty if no recomputed number differs."""
     rows = listed(checked)
     return ["Printed results that their own data contradict:", Aligned(rows)] if len(rows) > 1 else []
 

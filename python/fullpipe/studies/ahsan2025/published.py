@@ -1,4 +1,4 @@
-"""The study's published Flent files, and their values."""
+"""Reads the paper's published data, and measures the quantities that the paper prints or describes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fullpipe.studies.ahsan2025.exports import NAMES, Export, Vector, read
 from fullpipe.studies.ahsan2025.recompute import Groups, put
 from fullpipe.studies.experiments import Measurements
 
-# Latency by host in Figures 6 to 9: the median RTT of the pings.
+# Latency by host, in Figures 6 to 9: the median RTT of the pings to a host.
 
 
 FILE = "test-fig8.csv"
@@ -32,12 +32,12 @@ def measure_hosts(found: Measurements, exports: Mapping[str, Export]) -> None:
 
 
 def series_of(export: Export, prefix: str) -> list[str]:
-    """Return the series per host whose names begin with a prefix, in the order of the hosts."""
+    """Return the names of series that begin with a prefix, one per host, in the order of the hosts."""
     return sorted(one for one in export.series() if one.startswith(prefix) and one != prefix)
 
 
 def known(export: Export, series: str) -> dict[str, Vector]:
-    """Return the measured values of a series by algorithm."""
+    """Return the values of a series without empty cells, by algorithm."""
     found = {}
     for algorithm in NAMES.values():
         if (series, algorithm) in export.columns:
@@ -46,7 +46,7 @@ def known(export: Export, series: str) -> dict[str, Vector]:
     return {algorithm: values for algorithm, values in found.items() if values.size}
 
 
-# Flent's files of the uploads in Figures 10 to 13, in the authors' folders.
+# Uploads in Figures 10 to 13, read from the authors' Flent files.
 
 
 WIFI, WIRED = "TCP_Upload-802.11n", "Wired-eth-100Mbps"
@@ -56,27 +56,28 @@ FIGURES = {
     "Fig. 12": (WIFI, "tcp_1up"),
     "Fig. 13": (WIRED, "tcp_12up"),
 }
-"""Folder and test by figure. Figure 14, sixteen streams over Ethernet, has no published files."""
+"""The authors' folder and the Flent test of each figure. No files are published for Figure 14, with sixteen
+streams over Ethernet."""
 UPLOADS = ("TCP upload sum", "TCP upload")
-"""Series of a test with several streams, and of a test with one stream."""
+"""Names of the series of uploads in a test with several streams, and in a test with one stream."""
 FROM_S, TO_S = 5.0, 65.0
-"""Span in which the streams ran."""
+"""Start and end of the streams, in s from the start of a test."""
 
 
 @dataclass(frozen=True)
 class Upload:
-    """Measured values of one test of one algorithm. Steps without a value are left out."""
+    """Rates of the uploads and pings in one test of one algorithm. Missing samples are left out."""
 
     mbps: Vector
     ping_ms: Vector
 
 
 Uploads = Mapping[str, Upload]
-"""Tests by algorithm."""
+"""Tests with uploads by algorithm."""
 
 
 def uploads_in(folder: Path) -> dict[str, Uploads]:
-    """Read the tests in a folder, by figure. Raises InputFileError for a damaged file."""
+    """Read the tests with uploads in a folder, by figure. Raises InputFileError for a damaged file."""
     found: dict[str, Uploads] = {}
     for figure, (where, test) in FIGURES.items():
         paths = sorted(p for p in folder.rglob(f"{test}-*.flent.gz") if where in p.parts)
@@ -87,7 +88,8 @@ def uploads_in(folder: Path) -> dict[str, Uploads]:
 
 
 def measure_uploads(found: Measurements, uploads: Mapping[str, Uploads]) -> None:
-    """Add the mean of Flent's sum of uploads, in Mbit/s, and the median ping, in ms."""
+    """Add the mean of Flent's sum of all uploads, in Mbit/s, and the median ping, in ms, for every figure and
+    algorithm."""
     for figure, of in uploads.items():
         for algorithm, one in of.items():
             measured = {"upload": float(one.mbps.mean()), "ping": float(np.median(one.ping_ms))}
@@ -95,8 +97,8 @@ def measure_uploads(found: Measurements, uploads: Mapping[str, Uploads]) -> None
 
 
 def _upload(path: Path) -> tuple[str, Upload]:
-    """Read a file and return the algorithm and the measured values. The algorithm is empty for a title that
-    the paper does not use."""
+    """Read a Flent file, and return the algorithm and the measured values. The algorithm is empty if the
+    file's title is not the name of an algorithm in `NAMES`."""
     read = document.read(path)
     times_s = np.array(read.x_values)
     running = (times_s >= FROM_S) & (times_s <= TO_S)
@@ -114,24 +116,24 @@ def _upload(path: Path) -> tuple[str, Upload]:
     return NAMES.get(read.text("TITLE").lower(), ""), Upload(values(*UPLOADS), values(PINGS))
 
 
-# Published data in a folder: exports, Flent's files, and their measurements.
+# All published data in a folder: exports of Flent's plots, and Flent files.
 
 
 @dataclass(frozen=True)
 class Published:
-    """The published data."""
+    """The paper's published data, as far as they are given."""
 
     exports: Mapping[str, Export]
-    """Exports by the name of the file."""
+    """Exports of Flent's plots by the name of the file."""
     groups: Mapping[str, Groups]
-    """Values by table."""
+    """Samples of each printed table, by algorithm."""
     uploads: Mapping[str, Uploads]
-    """Flent's tests of every algorithm, by figure."""
+    """Flent's tests with uploads, by figure and algorithm."""
     files: Sequence[testbed.File] = ()
     """Facts about the testbed in every file of Flent."""
 
     def measure(self) -> Measurements:
-        """Return every number of tables and figures about which the paper makes a statement."""
+        """Compute every number that the paper prints in tables, or about which it makes a statement."""
         found = recompute.measure(printed.results(), self.groups)
         measure_hosts(found, self.exports)
         measure_uploads(found, self.uploads)

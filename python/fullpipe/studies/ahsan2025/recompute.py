@@ -1,4 +1,5 @@
-"""Statistics of the study, recomputed from its published data."""
+"""Recomputes the paper's statistical analyses from its published data, and repeats them with correct sample
+sizes."""
 
 from __future__ import annotations
 
@@ -43,16 +44,16 @@ from fullpipe.studies.ahsan2025.printed import (
 from fullpipe.studies.experiments import Measurements
 from fullpipe.studies.text import Aligned
 
-# Printed results recomputed from the exports: sums, analyses of variance, Tukey's test, MANOVA.
+# The printed results, recomputed from the exports: sums, analyses of variance, Tukey's test and MANOVA.
 
 
 LEVEL = 0.95
 Groups = Mapping[str, Vector]
-"""Values of a table by algorithm."""
+"""Samples of a printed table by algorithm."""
 
 
 def groups_of(of: Results, exports: Mapping[str, Export]) -> dict[str, Groups]:
-    """Return the values of each table whose file exists. Raises InputFileError."""
+    """Return the samples of each printed table whose export is given. Raises InputFileError."""
     return {
         table.id: exports[table.file].window(table.series, list(table.groups), table.rows)
         for table in of.tables
@@ -61,7 +62,7 @@ def groups_of(of: Results, exports: Mapping[str, Export]) -> dict[str, Groups]:
 
 
 def measure(of: Results, groups: Mapping[str, Groups]) -> Measurements:
-    """Compute every printed quantity of these tables."""
+    """Compute every printed quantity of the tables for which samples are given."""
     found = Measurements()
     for table in of.tables:
         if table.id in groups:
@@ -72,7 +73,7 @@ def measure(of: Results, groups: Mapping[str, Groups]) -> Measurements:
 
 
 def put(found: Measurements, place: str, algorithm: str, values: Mapping[str, float]) -> None:
-    """Add computed values of a table or figure."""
+    """Add computed values of a table or figure, which is named by `place`."""
     found.put({"experiment": EXPERIMENT, "algorithm": algorithm, PLACE: place}, values)
 
 
@@ -97,8 +98,8 @@ def spreadsheet_anova(groups: Sequence[Vector]) -> tuple[float, ...]:
 
 
 def _put_further(found: Measurements, of: Results, groups: Groups) -> None:
-    """Add Tukey's test, with groups in the order of the printed pairs, and MANOVA, whose dependent variables
-    are the groups."""
+    """Add the results of Tukey's test, with groups in the order of the printed pairs, and of MANOVA, with the
+    groups as dependent variables."""
     order = list(dict.fromkeys(name for pair in of.pairs for name in pair))
     pairs = {(order[pair.first], order[pair.second]): pair for pair in tukey_hsd([groups[n] for n in order])}
     for names in of.pairs:
@@ -112,15 +113,15 @@ def _numbers(pair: MeanPair) -> tuple[float, ...]:
     return pair.difference, pair.p, pair.interval.low, pair.interval.high, rejected
 
 
-# The printed analyses, and analyses that do not assume that samples of one run are independent.
-#
-# Consecutive samples, 0.2 s apart, are correlated. The effective sample size of a series is its length over
-# its integrated autocorrelation time. Variances differ by up to four orders of magnitude, so that Welch's
-# test and Games and Howell's replace the classical tests. All these tests still compare single runs.
+# The printed analyses, and analyses that allow for the correlation of samples of one run.
+# Consecutive samples, 0.2 s apart, are correlated. The effective sample size of a series is its number of
+# samples divided by its integrated autocorrelation time. Variances differ by up to four orders of magnitude,
+# so Welch's test replaces the analysis of variance, and Games and Howell's test replaces Tukey's test. All
+# these tests still compare single runs of the algorithms.
 
 
 OURS, THEIRS = "BBR-n+", "BBRv3"
-"""The pair that the paper compares."""
+"""The two algorithms that the paper compares."""
 TESTS = (
     "The printed analyses, which take 300 to 351 samples as independent, and the same with effective sample "
     "sizes (the length of a series over its integrated autocorrelation time):"
@@ -133,23 +134,23 @@ PAIRS = (
 
 @dataclass(frozen=True)
 class Analysis:
-    """Both analyses of a table."""
+    """The printed analysis of a table, and the analyses with effective sample sizes."""
 
     table: str
     groups: Groups
     samples: Mapping[str, Sample]
-    """Moments and effective sample sizes by algorithm."""
+    """Mean, variance and effective sample size by algorithm."""
     printed: FTest
     classical: FTest
-    """The printed test with effective sample sizes."""
+    """Result of the printed test (analysis of variance) with effective sample sizes."""
     welch: FTest
     as_independent: Sequence[MeanPair]
-    """Tukey's test of all samples."""
+    """Results of Tukey's test, which takes all samples as independent."""
     effective: Sequence[MeanPair]
-    """Games and Howell's test with effective sample sizes."""
+    """Results of Games and Howell's test with effective sample sizes."""
 
     def pair(self, pairs: Sequence[MeanPair], first: str, second: str) -> MeanPair:
-        """Return the pair of two algorithms, with the difference second minus first."""
+        """Return the result for two algorithms, with the difference of means `second` minus `first`."""
         order = list(self.groups)
         wanted = {order.index(first), order.index(second)}
         found = next(pair for pair in pairs if {pair.first, pair.second} == wanted)
@@ -157,7 +158,7 @@ class Analysis:
 
 
 def analyses(groups: Mapping[str, Groups]) -> list[Analysis]:
-    """Return both analyses of every table whose published data exist."""
+    """Return the analyses of every table for which samples are given."""
     return [_analysis(table, of) for table, of in groups.items()]
 
 
@@ -181,12 +182,12 @@ def _analysis(table: str, groups: Groups) -> Analysis:
 
 
 def differing(pairs: Sequence[MeanPair]) -> int:
-    """Return the number of pairs that a test finds different."""
+    """Return the number of pairs whose means differ according to a test."""
     return sum(pair.p < 1 - LEVEL for pair in pairs)
 
 
 def sizes(found: Sequence[Analysis]) -> pl.DataFrame:
-    """Return the number of samples and the effective sample size per table and algorithm."""
+    """Return the number of samples and the effective sample size by table and algorithm."""
     rows = [
         {
             "table": one.table,
@@ -204,7 +205,7 @@ def sizes(found: Sequence[Analysis]) -> pl.DataFrame:
 
 
 def pairs_table(found: Sequence[Analysis]) -> pl.DataFrame:
-    """Return the difference of the means, its interval and P by both tests, per table and pair."""
+    """Return the difference of means of every table and pair, with its interval and P value by both tests."""
     rows = []
     for one in found:
         order = list(one.groups)
@@ -223,7 +224,7 @@ def pairs_table(found: Sequence[Analysis]) -> pl.DataFrame:
 
 
 def write(found: Sequence[Analysis], folder: Path) -> list[Path]:
-    """Write both tables; without data, write nothing."""
+    """Write the tables of `sizes` and `pairs_table`. Nothing is written if no published data are given."""
     if not found:
         return []
     tables = {"effective_samples.csv": sizes(found), "pairs.csv": pairs_table(found)}
@@ -233,7 +234,7 @@ def write(found: Sequence[Analysis], folder: Path) -> list[Path]:
 
 
 def text(found: Sequence[Analysis]) -> list[str | Aligned]:
-    """Return the sections of the report; empty without data."""
+    """Return the sections of the report about the analyses; empty if no published data are given."""
     if not found:
         return []
     return [

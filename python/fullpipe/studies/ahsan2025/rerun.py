@@ -1,4 +1,4 @@
-"""The study, run again: its tables, claims and text."""
+"""Our rerun of the paper's tests: experiments, claims about our runs, and tables for the report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fullpipe.studies.study import Algorithms, Plan, claims_in
 from fullpipe.studies.text import Aligned, interval_of
 from fullpipe.studies.verdicts import Cause, Expectation
 
-# Experiments of the rerun, and the settings under which claims about them are checked.
+# Experiments of the rerun, and the settings under which their claims are checked.
 
 
 SEEDS = 10
@@ -41,25 +41,25 @@ ALGORITHMS: Mapping[str, Any] = {
 }
 KEY = "path"
 READINGS = (*map(str, PATHS), DIRECT + SERVERS_ALIKE, ENDED + SERVERS_ALIKE)
-"""Settings of the path. The first setting is the paper's, and counts. The published data show connections
-that a proxy or NAT terminated."""
+"""Settings of the path under which claims are checked. The first setting is that of the paper, and counts. In
+other settings, a host terminates connections, as the published data show."""
 FAIR, BEST_EFFORT, UPLOADS = "rtt_fair", "rrul_be", "uploads"
 CLASSES, PAIRS, MARKS = "rrul", "pairs", "marks"
 STREAMS = (1, 2, 4, 8, 12, 16)
 OF_BOTH_WAYS = tuple(path for path in PATHS if not str(path).endswith("1.2 s"))
 OF_UPLOADS = (DIRECT, "direct, 1.2 s", "direct, fq_codel", ENDED, "ended, 1.2 s")
 SHOWN = (1, 12, 16)
-"""Numbers of streams about which the paper makes statements. They are run under all settings in `OF_UPLOADS`,
-other numbers only under the first setting."""
+"""Numbers of streams about which the paper makes statements. These are run under all settings in
+`OF_UPLOADS`. All other numbers are run only under the first setting."""
 OF_PAIRS = (DIRECT, "direct, 100 packets", "direct, 500 ms", "direct, fq_codel")
 BOTH = {"BBRv3/CUBIC": ("bbr3", "cubic"), "BBRv3/Reno": ("bbr3", "reno"), "CUBIC/Reno": ("cubic", "reno")}
-"""Pairs of algorithms that section 3 of the paper announces."""
+"""Pairs of algorithms for which section 3 of the paper announces results."""
 BOTTLENECKS: Mapping[Value, Mapping[str, Any]] = {
     "FIFO": {},
     "fq_codel": {"topology.links.1.queue": {"kind": "fq_codel"}},
     "CAKE, 95 Mbit/s": {"topology.links.1.queue": {"kind": "cake", "bandwidth_bps": 95_000_000}},
 }
-"""Queues of the uplink and of its reverse direction. Traffic classes may have an effect at these queues."""
+"""Queues at both directions of the uplink. Traffic classes can have an effect only at these queues."""
 _DUALPI2 = {"topology.links.1.queue": {"kind": "dualpi2"}}
 FEEDBACK: Mapping[Value, Mapping[str, Any]] = {
     "FIFO": {},
@@ -72,11 +72,12 @@ MARKED = {
     "Prague": "prague",
     "CUBIC": "cubic",
 }
-"""Algorithms of the experiment with ECN marks: BBR-n+ as described in the abstract, and three others."""
+"""Algorithms of the experiment with ECN marks: BBR-n+ as described in the abstract of the paper, and three
+other algorithms."""
 
 
 def plan(*, quick: bool) -> Plan:
-    """Return every experiment with its algorithms."""
+    """Return the plan: every experiment with its algorithms."""
     return list(_parts(rerun_measures.QUICK_LENGTH_S if quick else rerun_measures.LENGTH_S))
 
 
@@ -130,13 +131,13 @@ def _marks(length_s: float) -> Experiment:
 
 
 def unread(run: Run | None) -> Run | None:
-    """Return a run that reads its tables again when they are used, as the tables of all runs would fill the
-    memory."""
+    """Return a run that reads its tables from disk whenever they are used, because the tables of all runs do
+    not fit into memory."""
     return Run.load(run.folder).at(run.meta.point) if run and run.folder else run
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Return a checker of claims about the experiments under every setting of the path."""
+    """Return a checker that checks the claims about our runs under every setting of the path."""
     return ClaimChecker(found, READINGS, key=KEY, others=tuple(ALGORITHMS))
 
 
@@ -152,16 +153,17 @@ MEASURED = {
     "Table 6": (BEST_EFFORT, "download"),
     "Table 7": (BEST_EFFORT, "ping"),
 }
-"""Experiment and quantity of each table."""
+"""Our experiment and quantity that correspond to each printed table."""
 SWAPPED = ("Table 6", "Table 7")
 PAIR = ("BBR-n+", "BBRv3")
-"""Algorithms whose rows the printed tables exchange, according to the published data."""
+"""Algorithms whose rows are exchanged in the tables in `SWAPPED`, according to the published data."""
 REFERENCE = "CUBIC"
 ENDED_BY_HOST = ("Table 2", "average")
-"""Table and quantity that terminated connections make reproducible in runs of 60 s. No other difference has a
-known cause."""
+"""Table and quantity whose printed values are reproduced in runs of 60 s if a host terminates connections. No
+other difference has a known cause."""
 ABOVE_A_FIFO = ("BBRv3", "BBR-n+", "CUBIC", "NV")
-"""Algorithms whose printed averages need fq_codel after the host. A FIFO gives 5 to 7 % less."""
+"""Algorithms whose printed averages are reproduced only with fq_codel at the uplink of the terminating host.
+With a FIFO, the averages are 5 to 7 % lower."""
 
 
 def claims(package: str) -> tuple[Claim, ...]:
@@ -171,7 +173,7 @@ def claims(package: str) -> tuple[Claim, ...]:
 
 
 def _of_table(table: Table) -> Iterator[Claim]:
-    """Yield claims about means and variances. Counts, sums and tests follow from means and variances."""
+    """Yield claims about the means and variances of a table. Its counts, sums and test follow from them."""
     for name in table.groups:
         yield from _of_row(table, name, name, exchanged=False)
     if table.id in SWAPPED:
@@ -180,7 +182,8 @@ def _of_table(table: Table) -> Iterator[Claim]:
 
 
 def _of_row(table: Table, algorithm: str, row: str, *, exchanged: bool) -> Iterator[Claim]:
-    """Yield the claims about an algorithm, with the printed numbers of its own row or of another row."""
+    """Yield the claims about an algorithm with the printed numbers of the given row, which can be another
+    algorithm's."""
     experiment, quantity = MEASURED[table.id]
     first = table.first_entry + len(SUMMARY) * list(table.groups).index(row)
     for key in ("average", "variance"):
@@ -206,7 +209,7 @@ def _of_row(table: Table, algorithm: str, row: str, *, exchanged: bool) -> Itera
 
 
 def _turning(algorithm: str) -> str:
-    """Return the path with which the average of an algorithm is reproduced."""
+    """Return the setting of the path with which the printed average of an algorithm is reproduced."""
     return ENDED_FQ_CODEL if algorithm in ABOVE_A_FIFO else ENDED
 
 
@@ -221,7 +224,8 @@ def rounding(printed: str) -> Expectation:
     return Expectation(float(Decimal(printed) - half), float(Decimal(printed) + half))
 
 
-# Analysis of our runs beside the printed analysis. Here each run, not each sample, is one value.
+# Sections of the report: statistical tests in which each run, not each sample, is one value, and results of
+# experiments without printed numbers.
 
 
 LEVEL = 0.05
@@ -230,7 +234,8 @@ Where = Mapping[str, Value]
 
 
 def sections(found: Measurements) -> list[str | Aligned]:
-    """Return tests with runs as replicates, and the experiments for which the paper has no numbers."""
+    """Return the sections of the report about our runs: statistical tests, and experiments without printed
+    numbers."""
     made = [
         _tests(found),
         _text_of_pairs(found),
@@ -269,7 +274,8 @@ def _tests_of(found: Measurements, table: str, printed: str) -> Iterator[list[st
 
 
 def _tested(groups: Sequence[Sequence[float]]) -> list[str]:
-    """Return Welch's F, its P value, and the number of pairs that differ; dashes if a group does not vary."""
+    """Return Welch's F, its P value, and the number of pairs that differ. Return dashes if the values of a
+    group are all equal."""
     try:
         test, pairs = welch_anova(groups), games_howell(groups)
     except ValueError:
@@ -360,7 +366,7 @@ def _table(told: str, head: Sequence[object], rows: Sequence[Sequence[str]]) -> 
 
 
 def _shown(found: Measurements, experiment: str, quantity: str, name: str, where: Where) -> str:
-    """Return a mean with its 95 % interval."""
+    """Return a mean over seeds with its 95 % interval, or a dash if nothing was measured."""
     values = found.at(experiment, quantity, name, where)
     if not values:
         return NOTHING

@@ -1,4 +1,4 @@
-"""Scenarios of the rerun, wired and wireless, and their measures."""
+"""Wired and wireless scenarios of the rerun, and the quantities measured in their runs."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ from fullpipe.scenario.flent.families import DELAY_S, STEP_S, extra_rtt_ms
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.studies.experiments import Experiment, Value, Variants
 
-# The wired testbed: a client behind a host at a switch, servers near and far, and Flent's tests on it.
+# The wired testbed and Flent's tests on it: a client, a host with NAT, a switch, and near and distant
+# servers.
 
 
 SERVERS_CCA = "cubic"
-"""Algorithm with which both servers sent all downloads."""
+"""Algorithm with which the servers sent all downloads."""
 LAN_S, UPLINK_S, NEAR_S = 0.000_15, 0.000_5, 0.000_1
-"""One-way delays: client to host (sockets measured an RTT of 0.3 ms), host to switch, switch to a near
-server."""
+"""One-way delays in s: client to host (sockets measured an RTT of 0.3 ms), host to switch, and switch to a
+near server."""
 NAT, SWITCH, CLIENT = "nat", "switch", "client"
 LAN, UPLINK = 0, 1
-"""Indices of the first two links. The links to servers follow."""
+"""Indices of the link from client to host, and of the link from host to switch. Links to servers follow."""
 MAXIMA = {"receive_memory_most": "6 MiB", "send_memory_most": "4 MiB"}
-"""Memory limits of the client in the published files: `tcp_rmem` and `tcp_wmem`."""
+"""Limits of socket memory at the client, from `tcp_rmem` and `tcp_wmem` in the published files."""
 LENGTH_S, QUICK_LENGTH_S = 60.0, 12.0
-"""Time under load in the full form and in the quick form."""
+"""Duration of the load in s, in the full form and in the quick form."""
 
 _UPLINK_QUEUE = f"topology.links.{UPLINK}.queue"
 _SENDER_QUEUE = "hosts.0.nic.queue"
 _BEHIND_NAT = {"tcp.mss": "1460 B", "tcp.timestamps": False}
-"""TCP settings of connections that the host terminated, from the published files."""
+"""TCP settings of connections that a host terminates, from the published files."""
 
 
 def _fifo(**limit: Any) -> dict[str, Any]:
@@ -63,16 +64,17 @@ PATHS: Mapping[Value, Mapping[str, Any]] = {
     "ended, 1.2 s": {**_ended("16 MiB"), _UPLINK_QUEUE: _fifo(size="1.2 s")},
     ENDED_FQ_CODEL: {**_ended(), _UPLINK_QUEUE: {"kind": "fq_codel"}},
 }
-"""Settings of the path and its hosts, which are not printed.
+"""Settings of the path and its hosts. The paper does not print these settings.
 
-TCP is direct, as in the paper, or ended by the host with a buffer of 1 MiB, as the published files show. By
-default the queue of the uplink has 1,000 packets, Linux's length, and the sender has fq."""
+In settings that begin with "direct", connections go from client to server, as in the paper. In settings that
+begin with "ended", the host terminates connections, as the published files show, by default with a buffer of
+1 MiB. By default, the queue of the uplink has 1,000 packets as in Linux, and the sender has the qdisc fq."""
 SERVERS_ALIKE = ", servers alike"
 """Suffix of settings in which downloads use the algorithm under test."""
 
 
 def scenario(test: str, *, length_s: float) -> Scenario:
-    """Return a Flent test on the testbed. Uploads and downloads use CUBIC by default."""
+    """Return the scenario of a Flent test on the testbed. Uploads and downloads use CUBIC by default."""
     path = path_of(Scenario.named("ethernet-100m"))
     chosen = Choices(ccas=(SERVERS_CCA,), server_cca=SERVERS_CCA, length_s=length_s)
     tree = scenario_of(declared(test), path, chosen).to_dict()
@@ -90,7 +92,7 @@ def streams(of: Scenario, way: str) -> tuple[int, ...]:
 
 
 def _extra_s(server: str) -> float:
-    """Return the additional one-way delay of a server, s."""
+    """Return the additional one-way delay of a server, in s."""
     number = server.removeprefix("server")
     return extra_rtt_ms(int(number) - 1) / 2e3 if number else 0.0
 
@@ -114,33 +116,35 @@ def _graph(servers: Mapping[str, float]) -> dict[str, Any]:
     return {"kind": "graph", "nodes": [CLIENT, NAT, SWITCH, *servers], "links": links}
 
 
-# Quantities of a run of a Flent test, with samples of 0.2 s as in Flent and in the paper.
+# Quantities measured in a run of a Flent test, from samples of 0.2 s as in Flent and in the paper.
 
 
 MBPS, MS = 1e-6, 1e3
 
 
 def of_test(run: Run) -> dict[str, float]:
-    """Means and variances of the sums of uploads and downloads, in Mbit/s, and of pings, in ms.
+    """Return means and variances of the sum of uploads and of the sum of downloads, in Mbit/s, and of pings,
+    in ms.
 
-    Uploads and downloads are measured at the client, as by netperf. If a host terminates TCP, they are
-    measured on the connections between client and host, and a short run leaves out the time in which the
-    buffers of this host fill. Pings count from the start to the end of the run, as in the printed tables.
-    `median` is the median ping during the time under load.
+    Uploads and downloads are measured at the client, as by netperf. If a host terminates TCP, uploads and
+    downloads are measured on the connections between client and host. In a short run, the time in which the
+    buffers of this host fill is then left out. Pings count from the start to the end of the run, as in the
+    printed tables. `median` is the median ping during the time under load.
     """
     return {**_sums(run), **_pings(run)}
 
 
 def of_pair(run: Run) -> dict[str, float]:
-    """The quantities of `of_test`, with the share of the first of two streams."""
+    """Return the quantities of `of_test`, and the share of the first of two streams in the sum of their
+    rates."""
     rates = _rates(run, "upload").group_by("flow", maintain_order=True).agg(pl.col("goodput_bps").mean())
     first, second = rates["goodput_bps"]
     return {**of_test(run), "share": first / (first + second)}
 
 
 def of_classes(run: Run) -> dict[str, float]:
-    """The quantities of `of_test`, and per class the upload in Mbit/s and the median of its UDP probe in
-    ms."""
+    """Return the quantities of `of_test`, and for every class the rate of its upload in Mbit/s and the median
+    RTT of its UDP probe in ms."""
     rates = _rates(run, "upload").group_by("flow", maintain_order=True).agg(pl.col("goodput_bps").mean())
     classes = {f"upload_{name.split()[-1]}": rate * MBPS for name, rate in rates.iter_rows()}
     probes = _answers(run, "Ping UDP").filter(_under_load(run))
@@ -153,8 +157,8 @@ def of_classes(run: Run) -> dict[str, float]:
 
 
 def of_marks(run: Run) -> dict[str, float]:
-    """The quantities of `of_test`, with the shares of packets that the uplink marked and dropped, in per
-    cent."""
+    """Return the quantities of `of_test`, and the shares of packets that the uplink marked and dropped, in
+    per cent."""
     (link,) = run.links_summary.filter(pl.col("link") == f"{NAT}-switch").iter_rows(named=True)
     sent = link["forwarded_packets"]
     shares = {what: 100 * link[f"{what}_packets"] / sent for what in ("marked", "dropped")}
@@ -172,20 +176,21 @@ def _sums(run: Run) -> dict[str, float]:
 
 
 def _rates(run: Run, way: str) -> pl.DataFrame:
-    """Return the samples of the streams in one direction, while they run."""
+    """Return the samples of the streams in one direction ("upload" or "download") during the load."""
     names = set(run.flows["flow"])
     chosen = [name for name in names if name.startswith(f"TCP {way}") and not name.endswith(f"-{NAT}")]
-    if way == "download":  # data that reach the client
+    if way == "download":  # streams from the host to the client, if the host terminates TCP
         chosen = [f"{name}-{NAT}" if f"{name}-{NAT}" in names else name for name in chosen]
     left_out_s = filling_s(run.scenario, len(chosen)) if way == "upload" else 0.0
     return run.series.filter(pl.col("flow").is_in(sorted(chosen)) & _under_load(run, left_out_s))
 
 
 def filling_s(scenario: Scenario, uploads: int) -> float:
-    """Return the time in which uploads fill the buffers of a host that terminates TCP, s, in whole samples.
+    """Return the time in s, a multiple of 0.2 s, in which uploads fill the buffers of a host that terminates
+    TCP.
 
-    The time is the size of the buffers over the difference of arrival and departure rates. It is 0 for a run
-    of full length, as netperf counted this time.
+    The time is the size of the buffers divided by the difference of their arrival and departure rates. The
+    function returns 0 for a run of full length, because netperf counted this time in the paper's runs.
     """
     buffers = [host.proxy_buffer_bytes for host in scenario.hosts or () if host.terminated]
     if scenario.duration_s - 2 * DELAY_S >= LENGTH_S or not buffers:
@@ -201,7 +206,7 @@ def _under_load(run: Run, left_out_s: float = 0.0) -> pl.Expr:
 
 
 def _answers(run: Run, start: str) -> pl.DataFrame:
-    """Return the answered pings of the flows whose names begin with `start`."""
+    """Return the pings with a reply, of the flows whose names begin with `start`."""
     return run.probes.filter(pl.col("flow").str.starts_with(start) & pl.col("rtt_s").is_not_null())
 
 
@@ -219,7 +224,7 @@ def _pings(run: Run) -> dict[str, float]:
     return found | (hosts if len(hosts) > 1 else {})
 
 
-# The wireless part: uploads over a cell with parameters from the published files.
+# The wireless experiment: uploads over a Wi-Fi cell whose parameters come from the published files.
 
 
 NAME = "wifi upload"
@@ -227,7 +232,8 @@ STREAMS = (1, 4, 8, 12, 16)
 
 
 def experiment(*, length_s: float) -> Experiment:
-    """Return the experiment with 1 to 16 uploads beside a neighbour, with Flent's times."""
+    """Return the experiment with 1 to 16 uploads and a neighbouring station, with the start and end times of
+    Flent."""
     named = {"flows.0.name": "TCP upload", "flows.1.name": "Ping ICMP"}
     times = {
         "flows.0.start": "5 s",

@@ -22,18 +22,18 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "run", "transcription"]
 
 
-# Access links as in the published program of the thesis: a Wi-Fi cell on each side of the bottleneck.
+# Wi-Fi access as in the published program of the thesis: a Wi-Fi cell on each side of the bottleneck.
 
 
 NAMES = ("bottleneck", "bottleneck-reverse")
-"""Names of the link between the access points, in both directions."""
+"""Names of the links between the access points: the direction of data, and the direction of ACKs."""
 
 
 def over_wifi(scenario: Scenario) -> Scenario:
     """Return a dumbbell whose senders are stations of one Wi-Fi cell, and whose receivers are stations of
     another.
 
-    Cells have the defaults of ns-3 (preset `ns3`), each on a channel of its own."""
+    Cells have the defaults of ns-3 (preset `ns3`). Each cell has its own channel."""
     tree = scenario.to_dict()
     shape, numbers = tree["topology"], range(1, len(tree["flows"]) + 1)
     senders, receivers = ([f"{side}-{n}" for n in numbers] for side in ("sender", "receiver"))
@@ -55,7 +55,7 @@ def _cell(hub: str, nodes: list[str]) -> dict[str, Any]:
     return {"name": f"wifi-{hub}", "kind": "wifi", "preset": "ns3", "hub": hub, "stations": stations}
 
 
-# The six scenarios, each under several settings of parameters that the thesis leaves open.
+# The six scenarios of the thesis, each under several settings of the parameters that the thesis leaves open.
 
 
 transcription = of_package(__package__)
@@ -68,24 +68,26 @@ OF_LINUX: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 TOGETHER = "both"
 TWO_FLOWS = "two flows"
 GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
-"""Name and end time of an experiment with two longer flows. The thesis states what it expects if the
-connections continued."""
+"""Name and end time of an experiment in which the two flows continue. The thesis says what it would expect
+then."""
 STEPS = ("large step", "small step", TWO_FLOWS)
-"""Scenarios that are run with both delays."""
+"""Scenarios that are run with delays of 50 and 100 ms."""
 
 LINKS = ("topology.bottleneck", "topology.reverse")
 LINKS_OF_GRAPH = ("topology.links.0", "topology.links.1")
-"""Paths of the bottleneck: the direction of data, and that of ACKs."""
+"""Paths in a scenario of the bottleneck's links: the direction of data, and the direction of ACKs."""
 
 SETTING, CODED, LINUX = "setting", "as coded", "Linux's TCP"
 LARGE_SOCKETS, SMALL_BURST, HIGHEST = "large sockets", "small burst", "queue by highest rate"
 NO_DEVICE, WIFI = "no device", "Wi-Fi access"
 READINGS = (CODED, LINUX, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_DEVICE, WIFI)
-"""Settings of the open parameters. The first setting counts: the parameters as coded."""
+"""Settings of the parameters that the thesis leaves open. The first setting counts: the parameters as
+coded."""
 SMALL_BURST_BYTES = 1764
-"""Size of three packets."""
+"""Size of three packets of 588 B."""
 WRITE_BITS = 8192
-"""Bits of one write of the application. The limit of the queue is counted in writes."""
+"""Bits of one write of the application. The program of the thesis computes the queue's limit in packets of
+this size."""
 TCP_OF_LINUX: Mapping[str, Any] = {
     "tcp.loss_detection": "rack",
     "tcp.min_rto": "200 ms",
@@ -111,9 +113,10 @@ QUICK_SEEDS = 3
 def plan(
     *, quick: bool = False, readings: Sequence[str] = READINGS
 ) -> list[tuple[Experiment, Mapping[str, Any]]]:
-    """Return the six scenarios with their algorithms under every setting; steps under both delays.
+    """Return the experiments: the six scenarios under every setting, with their algorithms.
 
-    The scenarios are short, so the quick form only has fewer seeds."""
+    The scenarios in `STEPS` are run with both delays. The scenarios are short, so the quick form only has
+    fewer seeds."""
     del quick
     found = []
     named = {name: Scenario.named(f"gniaz2025-{number}") for number, name in enumerate(PHASES, start=1)}
@@ -133,15 +136,15 @@ def plan(
 
 
 def _read(scenario: Scenario, reading: str) -> Scenario:
-    """Return a scenario with the access links of a setting."""
+    """Return the scenario with Wi-Fi access if the setting is `WIFI`, otherwise unchanged."""
     return over_wifi(scenario) if reading == WIFI else scenario
 
 
 def _variants(
     scenario: Scenario, phases: Phases, reading: str, *, delays: bool, together: bool
 ) -> dict[str, Variants]:
-    """Return the variants for the settings and the delays. The queue for each delay fits the rate at the
-    start."""
+    """Return the changes of a scenario for a setting and for each delay. The limit of the queue depends on
+    the delay."""
     values = _settings(together)[reading]
     rate_mbps = max(phases.rates) if reading == HIGHEST else phases.rates[0]
     links = LINKS_OF_GRAPH if reading == WIFI else LINKS
@@ -153,7 +156,7 @@ def _variants(
 
 
 def _settings(together: bool) -> Variants:
-    """Return the changes that each setting makes to the set-up coded in the thesis."""
+    """Return the changes that each setting makes to the parameters as coded."""
     algorithms = {f"flows.{i}.cca": cca for i, cca in enumerate(OF_LINUX.values())}
     linux = {**TCP_OF_LINUX, **(algorithms if together else {})}
     return {
@@ -168,7 +171,8 @@ def _settings(together: bool) -> Variants:
 
 
 def _queue(links: Sequence[str], rate_mbps: float, delay_ms: float) -> dict[str, int]:
-    """Return the queue as coded in the thesis: 2 x rate x one-way delay, in writes of the application."""
+    """Return the limit of the queue as coded in the thesis: 2 x rate x one-way delay / (size of one
+    write)."""
     packets = int(2 * rate_mbps * 1e6 * delay_ms / 1e3 / WRITE_BITS)
     return {f"{links[0]}.queue.packets": packets}
 
@@ -178,7 +182,7 @@ def _delay(links: Sequence[str], delay_ms: int) -> dict[str, str]:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Return a checker of claims under every setting."""
+    """Return a checker that checks the claims under every setting."""
     return ClaimChecker(found, READINGS, key=SETTING)
 
 
@@ -188,7 +192,8 @@ def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResu
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Return every run of the study."""
+    """Return the jobs of all runs of the study. Engines other than the native engine run only two
+    settings."""
     readings = READINGS if settings.engine == "native" else (CODED, WIFI)
     return jobs_of(plan(readings=readings), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
@@ -207,7 +212,7 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
 
 
 def _first(todo: Sequence[Job], runs: Sequence[Run]) -> measures.Drawn:
-    """Return the first run of every experiment, setting, algorithm and delay."""
+    """Return the run of the first seed for every experiment, setting, algorithm and delay."""
     found: measures.Drawn = {}
     for job, one in zip(todo, runs, strict=True):
         experiment, algorithm, setting = (job.point[key] for key in ("experiment", "algorithm", SETTING))

@@ -1,4 +1,4 @@
-"""Measures and figures of the study."""
+"""Quantities measured in the runs of the study, and counterparts of the figures of the thesis."""
 
 from __future__ import annotations
 
@@ -25,34 +25,36 @@ from fullpipe.plots.style import legend_entries
 from fullpipe.runs import Run
 from fullpipe.studies.experiments import Value
 
-# Quantities of the thesis, from the tables of a run. Rates are in Mbit/s of IP, windows in kB.
-#
-# A number at the end of a name is the number of a phase: the time between two changes of the link.
+# Quantities of the thesis, computed from the tables of a run. Rates are in Mbit/s and count the headers of IP
+# and TCP. Windows are in kB.
+# A phase is the time between two changes of the link. The number at the end of a quantity's name is the
+# number of the phase.
 
 
 MBPS = 1e-6
 KB = 1e-3
 WITH_HEADERS = 588 / 536
-"""Bytes of IP per byte of payload."""
+"""Ratio of the size of an IP packet to its payload."""
 WRITE_BYTES = 1024
-"""Bytes per write of the application. The thesis counts this many bytes as one received packet."""
+"""Bytes per write of the application. In the thesis, a received packet is this number of bytes."""
 START_S = 1.0
 
 FULL = 0.8
-"""A flow fills the link when its throughput over one second reaches this share of the rate."""
+"""A flow fills the link if its throughput over one second is at least this share of the link's rate."""
 SOON_S, LATE_S = 3.0, 5.0
-"""Lengths of the parts of a phase that count as its beginning and as its end."""
+"""Lengths of the beginning and of the end of a phase, over which rates are averaged."""
 AFTER_S = 1.0
-"""Time after a phase in which a reaction of the window still counts for the phase."""
+"""Time after a phase in which a cut of the window still counts for the phase."""
 ON_S = 10.0
-"""Length of the end of a connection that continues."""
+"""Length of the end of a run with continued flows, over which rates are averaged."""
 CUT, CUTS_APART_S = 0.9, 0.2
-"""A window is cut if it falls below the share `CUT` of its value within the time `CUTS_APART_S`."""
+"""A window is cut if, within `CUTS_APART_S`, it falls below `CUT` times its earlier value."""
 
 
 @dataclass(frozen=True)
 class Phases:
-    """Times at which the link changes, begin and end included, and the rate after each time but the last."""
+    """Phases of a scenario: times at which phases begin and end in s, and the rate of every phase in
+    Mbit/s."""
 
     edges: tuple[float, ...]
     rates: tuple[float, ...]
@@ -63,7 +65,7 @@ class Phases:
 
 
 def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
-    """Dropped packets of a flow, and its rate and window in every phase."""
+    """Measure the dropped packets of a lone flow, and its rate and window in every phase."""
     (delivered_bytes,) = run.flows["delivered_bytes"]
     lost = _dropped(run.links_summary)
     found = {
@@ -75,12 +77,13 @@ def lone_flow(run: Run, phases: Phases) -> dict[str, float]:
 
 
 def lost_percent(lost: float, delivered_bytes: float) -> float:
-    """Share of lost packets as in the thesis, which counts received IP bytes (FlowMonitor) in writes."""
+    """Return lost / (lost + received) in per cent, where "received" is received IP bytes / `WRITE_BYTES` as
+    in the thesis."""
     return 100 * lost / (lost + delivered_bytes * WITH_HEADERS / WRITE_BYTES)
 
 
 def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
-    """Rates and windows of one flow, phase by phase."""
+    """Measure the rates and windows of one flow in every phase."""
     found: dict[str, float] = {}
     for n, ((start, end), rate) in phases:
         now = between(series, start, end)
@@ -97,7 +100,7 @@ def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
 
 
 def _against_before(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
-    """Fall of rate and window in every phase, as a share of the phase before."""
+    """Return the fall of rate and window in every phase, as a share of their values in the previous phase."""
     found: dict[str, float] = {}
     for (_, (before, _)), (n, ((start, end), _)) in pairwise(phases):
         then, now = between(series, *before), between(series, start, end)
@@ -112,7 +115,8 @@ def _fall(before: float, after: float) -> float:
 
 
 def two_flows(run: Run, phases: Phases) -> dict[str, float]:
-    """Rates of competing CUBIC and BBRv1 flows, Jain's index, and the packets that each flow marked lost."""
+    """Measure the rates of competing CUBIC and BBRv1 flows, Jain's index, and the packets that each sender
+    marked lost."""
     found: dict[str, float] = {}
     for name, key in (("CUBIC", "cubic"), ("BBRv1", "bbr")):
         (row,) = run.flows.filter(pl.col("flow") == name).iter_rows(named=True)
@@ -130,7 +134,8 @@ def two_flows(run: Run, phases: Phases) -> dict[str, float]:
 
 
 def seconds_to_fill(now: pl.DataFrame, rate_mbps: float, start_s: float, end_s: float) -> float:
-    """Time from the start of a phase to the end of the first second in which the flow filled the link, s.
+    """Return the time in s from the start of a phase to the end of the first second in which the flow filled
+    the link.
 
     The time is infinite if the flow never filled the link.
     """
@@ -140,19 +145,22 @@ def seconds_to_fill(now: pl.DataFrame, rate_mbps: float, start_s: float, end_s: 
 
 
 def seconds_to_halve(series: pl.DataFrame, start_s: float, end_s: float) -> float:
-    """Time from the start of a phase until the window has halved, s; infinite if it never does."""
+    """Return the time in s from the start of a phase until the window has halved; infinite if it never
+    halves."""
     return _seconds_until(series, start_s, end_s, lambda window, before: window < before / 2)
 
 
 def seconds_to_double(series: pl.DataFrame, start_s: float, end_s: float) -> float:
-    """Time from the start of a phase until the window has doubled, s; infinite if it never does."""
+    """Return the time in s from the start of a phase until the window has doubled; infinite if it never
+    doubles."""
     return _seconds_until(series, start_s, end_s, lambda window, before: window > 2 * before)
 
 
 def _seconds_until(
     series: pl.DataFrame, start_s: float, end_s: float, moved: Callable[[pl.Series, float], pl.Series]
 ) -> float:
-    """Time from the start of a phase until the window has changed enough, s; NaN without a window before."""
+    """Return the time in s from the start of a phase until `moved` is true; NaN without a window before the
+    phase."""
     before = between(series, start_s - 1, start_s)["cwnd_bytes"].drop_nulls()
     if not len(before):
         return math.nan
@@ -204,17 +212,18 @@ PHASES: Mapping[str, Phases] = {
     "big spike": Phases((1, 11, 13, 21), (10,) * 3),
     "rate and delay": Phases((1, 11, 21), (50, 5)),
 }
-"""Phases of the scenarios in simulated time; all traffic begins at 1 s."""
+"""Phases of each scenario in simulated time. All traffic begins at 1 s."""
 
 
-# Counterparts of Figures 2 to 15, one run each: throughput by two definitions, and windows.
+# Counterparts of Figures 2 to 15, drawn from one run each: throughput by two definitions, and windows.
 
 
 Drawn = dict[tuple[str, str, str, Value | None], Run]
-"""Runs by experiment, setting, algorithm and delay."""
+"""Runs by experiment, setting, algorithm and delay in ms."""
 
 SMOOTH_S = 0.5
-"""Window over which samples (every 100 ms) are averaged in figures; the cumulative mean is not smoothed."""
+"""Time over which samples (every 100 ms) are averaged in figures of throughput. The mean since the start is
+not averaged."""
 CODED, LARGE = "as coded", "large sockets"
 THROUGHPUT = "throughput (Mbit/s)"
 FIGURES: Mapping[str, tuple[str, str]] = {
@@ -243,7 +252,8 @@ def draw(runs: Drawn, folder: Path) -> list[Path]:
 
 
 def sockets(runs: Drawn, folder: Path) -> list[Path]:
-    """Draw the effect of socket buffers on the large step."""
+    """Draw the throughput in the scenario "large step" with socket buffers of 1 MiB, and with buffers without
+    limit."""
     figure, axes = plots.new_figure(1, 2, row_height=2.4, share_y=True)
     frames = []
     for place, setting in zip(axes, (CODED, LARGE), strict=True):
@@ -257,7 +267,7 @@ def sockets(runs: Drawn, folder: Path) -> list[Path]:
 
 
 def _lines(runs: Drawn, name: str, setting: str) -> pl.DataFrame:
-    """Return the samples of every algorithm and delay. The name of a flow has the algorithm and the delay."""
+    """Return the samples of all algorithms and delays. The name of a flow is its algorithm and delay."""
     frames = []
     for (experiment, of_setting, algorithm, delay), run in runs.items():
         if (experiment, of_setting) == (name, setting):
@@ -267,7 +277,7 @@ def _lines(runs: Drawn, name: str, setting: str) -> pl.DataFrame:
 
 
 def _throughput(lines: pl.DataFrame, name: str, folder: Path, stem: str) -> list[Path]:
-    """Draw the mean over half a second, and the mean since the start."""
+    """Draw the throughput as the mean over half a second, and as the mean since the start."""
     figure, (now, since) = plots.new_figure(1, 2, row_height=2.4)
     kinds = {
         "instantaneous": (now, interval_goodput(lines, SMOOTH_S)),
@@ -301,6 +311,6 @@ def _panel(place: Axes, lines: pl.DataFrame, name: str, title: str) -> pl.DataFr
 
 
 def _changes(place: Axes, name: str) -> None:
-    """Draw dashed lines at changes of the link, as in the thesis."""
+    """Draw dashed lines at the changes of the link, as in the figures of the thesis."""
     for time_s in PHASES[name].edges[1:-1]:
         place.axvline(time_s, color="#999999", linewidth=0.5, linestyle="--")

@@ -27,7 +27,7 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "run", "transcription"]
 
 
-# Table II of the paper with the printed numbers and ours.
+# Table II of the paper, with the printed numbers and our numbers.
 
 
 FLOWS = 16
@@ -41,8 +41,8 @@ ROWS = {
     "jain": "Jain",
 }
 CLIPPED = (
-    "Intervals are truncated at the bounds of a quantity: Jain at 1/n and 1, numbers of flows at 0 and n, "
-    "all others at 0."
+    "Intervals are truncated at the bounds of a quantity: Jain's index at 1/n and 1, numbers of flows at 0 "
+    "and n, all other quantities at 0."
 )
 TABLE_SCHEMA = {
     "buffer_packets": pl.Int64,
@@ -58,9 +58,9 @@ TABLE_SCHEMA = {
 
 
 def comparison(source: Transcription, found: Measurements) -> pl.DataFrame:
-    """Return printed values beside ours, one row per buffer, quantity and setting of the socket buffers.
+    """Return printed and our values, with one row per buffer, quantity and setting of the socket buffers.
 
-    See `CLIPPED`.
+    `CLIPPED` says how intervals are truncated.
     """
     rows = []
     for buffer in found.choices(EXPERIMENT, "buffer"):
@@ -76,8 +76,8 @@ def comparison(source: Transcription, found: Measurements) -> pl.DataFrame:
 
 
 def printed_cell(source: Transcription, buffer: int, quantity: str, simulator: str) -> str:
-    """Return the printed value, or "" without one. An index computed from other printed numbers is in
-    brackets."""
+    """Return the printed value, or "" if the paper prints none. Jain's index of ns-3 3.40, which is computed
+    from other printed numbers, is in brackets."""
     if (quantity, simulator) == ("jain", "ns-3 3.40"):
         mean, sd = (_printed(source, buffer, name, simulator) for name in ("mean_mbps", "sd_mbps"))
         assert mean
@@ -90,12 +90,13 @@ def printed_cell(source: Transcription, buffer: int, quantity: str, simulator: s
 
 
 def jain(mean: float, sd: float) -> float:
-    """Jain's index from a mean m and a sample standard deviation s: 1 / (1 + s² (n-1)/n / m²)."""
+    """Compute Jain's index of n flows from their mean m and sample standard deviation s: 1 / (1 + s² (n-1)/n
+    / m²)."""
     return 1 / (1 + sd**2 * (FLOWS - 1) / FLOWS / mean**2)
 
 
 def table_text(comparison: pl.DataFrame, sockets: Sequence[str]) -> Aligned:
-    """Return Table II, printed and ours, rates in Mbit/s."""
+    """Return Table II with the printed values and our values. Rates are in Mbit/s."""
     header = ["buffer", "Mbit/s", "3.40", "3.44", *(f"ours, {name}" for name in sockets)]
     rows = [header]
     for (buffer, quantity), group in comparison.group_by("buffer_packets", "quantity", maintain_order=True):
@@ -140,22 +141,23 @@ def _ours(row: dict[str, float], quantity: str) -> str:
     return f"{mean} [{row['ours_low']:.{digits}f}, {row['ours_high']:.{digits}f}]"
 
 
-# Text of the report on socket buffers.
+# The paragraph of the report about socket buffers.
 
 
 MIB = 1 << 20
 RTT_S = 0.12
 
 LARGE, BOTH, RECEIVE = "large", "1 MiB both", "1 MiB receive"
-"""Settings of the socket buffers: no limit, limits of the send and the receive buffer, or a limit of the
-receive buffer only."""
+"""Settings of the socket buffers: never limiting, 1 MiB for the send and the receive buffer, or 1 MiB only
+for the receive buffer."""
 NS3_340, PORTED, LINUX = "ns-3 3.40", "ported", "Linux"
-"""Settings with socket buffers of 1 MiB: all four behaviours of ns-3 3.40's transport, only the behaviours in
-files that were not ported, or none of the four."""
+"""Settings with socket buffers of 1 MiB. `NS3_340` has four behaviours of ns-3 3.40's transport, `PORTED`
+only the three behaviours in files that the authors did not port, and `LINUX` none."""
 
 
 def cap_text(found: Measurements, socket_bytes: int, buffer: int) -> str:
-    """Return a paragraph on the effect of a limited socket buffer, with our numbers at one queue size."""
+    """Return a paragraph about the effect of a limited socket buffer, with our numbers at one buffer of the
+    bottleneck."""
     cap = 8e-6 * socket_bytes / RTT_S
     low, high = (f"{count * cap:.0f}" for count in (9, 10))
 
@@ -176,7 +178,7 @@ def cap_text(found: Measurements, socket_bytes: int, buffer: int) -> str:
     )
 
 
-# The study: five buffers, four settings of the sockets, many seeds.
+# The study: five buffers of the bottleneck, and four settings of the socket buffers.
 
 
 transcription = of_package(__package__)
@@ -184,13 +186,13 @@ transcription = of_package(__package__)
 PORTED_CODE = "ported code"
 BUFFERS = (100, 500, 1000, 2000, 5000)
 SMALL = BUFFERS[0]
-"""Buffer of the runs from which pacing rates are sampled, in packets."""
+"""Buffer of the bottleneck, in packets, in runs whose pacing rates are sampled."""
 SOCKET_BYTES = 1 << 20
 ONE_MIB = {"tcp.send_buffer": "1 MiB", "tcp.receive_buffer": "1 MiB"}
 SWITCHES = Scenario.named("kato2025-ablation").points()[-1]
-"""Four behaviours of ns-3 3.40's transport; see docs/explanation/why-ns3-versions-differ.md."""
+"""Four behaviours of ns-3 3.40's transport. docs/explanation/why-ns3-versions-differ.md describes them."""
 HOST = {"tcp.sack_compression": False, "tcp.max_burst": "off"}
-"""Hosts of ns-3: no SACK compression and no segmentation offload."""
+"""Settings of hosts as in ns-3: no SACK compression and no segmentation offload."""
 SOCKETS: Mapping[Value, Mapping[str, Any]] = {
     LARGE: {},
     BOTH: ONE_MIB,
@@ -200,19 +202,19 @@ SOCKETS: Mapping[Value, Mapping[str, Any]] = {
 READINGS = (BOTH, LARGE, RECEIVE, NS3_340)
 """Settings of the socket buffers, which the paper does not print.
 
-The first setting counts: 1 MiB at both ends, the buffers of ns-3's scripts. The levels of Figs. 4 and 6
-follow from a window of 1 MiB. This setting was chosen after the first three had been run. The last setting
-has the behaviours of the paper's simulator, which the paper does not state."""
+The first setting counts: send and receive buffers of 1 MiB, as in scripts for ns-3. The levels of Figs. 4 and
+6 follow from a window of 1 MiB. We chose this setting after we had run the first three settings. The last
+setting also has behaviours of the paper's simulator that the paper does not state."""
 IN_PORTED_FILES = "tcp.invalid_rate_samples"
-"""The one behaviour of `SWITCHES` in the ported files: BBR checks the validity of rate samples. The other
-three behaviours are in the transmit buffer and the rate sampler."""
+"""The only behaviour in `SWITCHES` that is in the ported files: whether BBR uses invalid rate samples. The
+other three behaviours are in the transmit buffer and the rate sampler."""
 TRANSPORTS: Mapping[Value, Mapping[str, Any]] = {
     NS3_340: SOCKETS[NS3_340],
     PORTED: {key: value for key, value in SOCKETS[NS3_340].items() if key != IN_PORTED_FILES},
     LINUX: {**ONE_MIB, **HOST},
 }
-"""Transports of Fig. 9: ns-3 3.40, ns-3 3.40 with BBR and socket code of 3.44, and a transport without any of
-these behaviours."""
+"""Transports of Fig. 9: ns-3 3.40, ns-3 3.40 with the BBR and socket code of 3.44, and a transport without
+the behaviours in `SWITCHES`."""
 SAMPLING = "20 ms"
 
 REMARKS = ". Pacing rates are those of the median flow of each run."
@@ -221,8 +223,8 @@ QUICK_SEEDS = 3
 
 
 def experiment() -> Experiment:
-    """Return the experiment with every buffer and setting of the sockets. Only runs with the smallest buffer
-    record samples."""
+    """Return the experiment with every buffer and every setting of the socket buffers. Only runs with the
+    smallest buffer record samples."""
     buffers: Variants = {
         packets: {
             "topology.bottleneck.queue.packets": packets,
@@ -235,7 +237,7 @@ def experiment() -> Experiment:
 
 
 def ported() -> Experiment:
-    """Return the experiment with the smallest buffer and all, some or none of ns-3 3.40's behaviours."""
+    """Return the experiment with the smallest buffer and the three transports of Fig. 9."""
     at_smallest = {"topology.bottleneck.queue.packets": SMALL, "record.interval": SAMPLING}
     transports = {name: {**values, **at_smallest} for name, values in TRANSPORTS.items()}
     scenario = Scenario.named("kato2025")
@@ -243,23 +245,23 @@ def ported() -> Experiment:
 
 
 def plan(*, quick: bool) -> Plan:
-    """Return both experiments. The quick form only has fewer seeds."""
+    """Return the plan of the two experiments. The quick form only has fewer seeds."""
     del quick
     return [(experiment(), {ALGORITHM: None}), (ported(), {ALGORITHM: None})]
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Return every run of the study."""
+    """Return the jobs of all runs of the study."""
     return jobs_of(plan(quick=settings.quick), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Return a checker of claims under every setting of the sockets."""
+    """Return a checker that checks the claims under every setting of the socket buffers."""
     return ClaimChecker(found, READINGS, key="sockets")
 
 
 def check_claims(found: Measurements) -> list[ClaimResult]:
-    """Check every claim under every setting of the sockets."""
+    """Check every claim under every setting of the socket buffers."""
     return checker(found).check_all(transcription().claims)
 
 
@@ -290,7 +292,8 @@ def _how(runs: int) -> str:
 
 
 def _columns(table: pl.DataFrame) -> pl.DataFrame:
-    """Add two columns to the verdicts: the simulator of the printed number, and the setting as `sockets`."""
+    """Add two columns to the verdicts: the simulator of the printed number, and the setting of the socket
+    buffers."""
     simulators = pl.DataFrame(
         [(c.id, c.simulator) for c in transcription().claims], ["where", "simulator"], orient="row"
     )
@@ -312,7 +315,7 @@ def _flows(runs: Sequence[tuple[Job, Run]]) -> pl.DataFrame:
 
 
 def _sampled(runs: Sequence[tuple[Job, Run]]) -> measures.Recorded:
-    """Return the tables of the first sampled run of every setting of the sockets."""
+    """Return the tables of the first sampled run for every setting of the socket buffers."""
     found: dict[str, Mapping[str, pl.DataFrame]] = {}
     for job, run in runs:
         if job.point["buffer"] == SMALL:

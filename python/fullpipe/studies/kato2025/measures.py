@@ -1,4 +1,4 @@
-"""Measures and figures of the study."""
+"""Quantities measured in the runs of the study, and counterparts of the figures of the paper."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ from fullpipe.analysis.metrics import jain_of
 from fullpipe.plots.style import legend_entries
 from fullpipe.runs import Run
 
-# Quantities of the paper, from the tables of our runs. Rates are in Mbit/s.
+# Quantities of the paper, computed from the tables of a run. Rates are in Mbit/s.
 
 
 CAPACITY_MBPS = 1000.0
 SETTLED_S = 10.0
-"""Start of the span for pacing rates, as the paper describes them after the first ten seconds."""
+"""Time from which pacing rates are measured. The paper describes pacing rates after the first ten seconds."""
 LATE_S = 10.0
-"""Length of the end of a run."""
+"""Length of the end of a run, in which the quantity `pacing_slowest_late` is measured."""
 
 MBPS = 1e-6
 
-# BBRv1 cycles through eight phases: one at 1.25 times its estimate, one at 0.75 times, and six at the
-# estimate. The middles of the lower and upper eighth of all samples are thus the lower and the upper level.
+# BBRv1 cycles through eight phases. It paces at 1.25 times its bandwidth estimate in one phase, at 0.75 times
+# the estimate in one phase, and at the estimate in six phases. So the quantiles 1/16 and 15/16 of all
+# samples, in the middle of the lowest and the highest eighth, are the lower and the upper level.
 LEVELS = {"pacing_low": 1 / 16, "pacing_cruise": 0.5, "pacing_high": 15 / 16}
 
 
 def of_run(run: Run) -> dict[str, float]:
-    """Quantities of the sixteen flows and, for a run with samples, their pacing rates."""
+    """Measure the sixteen flows of a run and, if the run has samples, their pacing rates."""
     return of_flows(run.flows) | ({} if run.series.is_empty() else of_samples(run.series))
 
 
 def of_flows(flows: pl.DataFrame) -> dict[str, float]:
-    """Statistics of the column goodput_bps.
+    """Return statistics of the column goodput_bps.
 
-    The statistics are mean, sample standard deviation, total, extremes, Jain's index, the numbers of flows
-    below 1, above 50 and between 1 and 50 Mbit/s, and the efficiency.
+    The statistics are mean, sample standard deviation, total, minimum, maximum, Jain's index, the numbers of
+    flows below 1, above 50 and from 1 to 50 Mbit/s, and the efficiency.
 
-    The total is sixteen times the mean, as in Table II. Flows start within the first 10 ms of 50 s, so a
-    common span for all flows would give at most 0.02 % less.
+    The total is sixteen times the mean, as in Table II. Flows start within the first 10 ms of 50 s, so
+    goodput over the whole 50 s would be at most 0.02 % less.
     """
     rate = pl.col("goodput_bps") * MBPS
     row = flows.select(
@@ -59,10 +60,10 @@ def of_flows(flows: pl.DataFrame) -> dict[str, float]:
 
 
 def of_samples(series: pl.DataFrame) -> dict[str, float]:
-    """Pacing rates after start-up, and the number of flows that retransmit during start-up.
+    """Return pacing rates after the first 10 s, and the number of flows that retransmit in the first 10 s.
 
-    The pacing rates are the levels of the median flow, the rates of the slowest flow, and the ratio of the
-    fastest flow's rate to the slowest flow's rate.
+    The pacing rates are the three `LEVELS` of the median flow, the median rate of the slowest flow (also at
+    the end of the run), and the ratio of the fastest flow's rate to the slowest flow's rate.
 
     `series` has the columns time_s, flow, pacing_bps and retransmitted_packets.
     """
@@ -81,7 +82,7 @@ def of_samples(series: pl.DataFrame) -> dict[str, float]:
 
 
 def _levels(samples: pl.DataFrame) -> pl.DataFrame:
-    """Return the levels of the pacing rate, one row per flow."""
+    """Return the three `LEVELS` of the pacing rate, with one row per flow."""
     rate = pl.col("pacing_bps") * MBPS
     return samples.group_by("flow", maintain_order=True).agg(
         **{name: rate.quantile(share, "linear") for name, share in LEVELS.items()}
@@ -89,11 +90,11 @@ def _levels(samples: pl.DataFrame) -> pl.DataFrame:
 
 
 def _number(value: object) -> float:
-    """Return a number as float, or NaN for None, which occurs in runs that end before rates settle."""
+    """Return a number as float, or NaN for None, which occurs in runs that end within the first 10 s."""
     return float(value) if isinstance(value, int | float) else float("nan")
 
 
-# Counterparts of Figures 2 to 6, from the tables of our runs.
+# Counterparts of Figures 2 to 6, drawn from the tables of our runs.
 
 
 GOODPUT = "goodput (Mbit/s)"
@@ -107,17 +108,18 @@ def draw(flows: pl.DataFrame, recorded: Recorded, folder: Path, *, small: int) -
     """Write all figures.
 
     Args:
-        flows: One row per flow of every run, with buffer, sockets and seed.
-        recorded: The tables of a sampled run per setting of the socket buffers.
+        flows: One row per flow of every run, with the buffer, the setting of the socket buffers, and the
+        seed.
+        recorded: The tables of one sampled run, by the setting of the socket buffers.
         folder: Folder of the figures.
-        small: The buffer of Figures 4 to 6.
+        small: The bottleneck's buffer in Figures 4 to 6, in packets.
     """
     written = figure_2(flows, folder) + figure_3(flows, folder) + figure_5(flows, folder, small)
     return written + figure_4(recorded, folder) + figure_6(recorded, folder)
 
 
 def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
-    """Draw the throughput of single flows, sorted. The value of a rank is the mean over runs."""
+    """Draw the goodput of every flow in descending order. The value of a rank is the mean over the runs."""
     conditions = _sockets(flows)
     figure, axes = plots.new_figure(len(conditions), share_y=True)
     frames = []
@@ -132,7 +134,7 @@ def figure_2(flows: pl.DataFrame, folder: Path) -> list[Path]:
 
 
 def figure_3(flows: pl.DataFrame, folder: Path) -> list[Path]:
-    """Draw box plots of all flows of all runs per buffer."""
+    """Draw a box plot of the goodput of all flows of all runs for every buffer."""
     conditions = _sockets(flows)
     figure, axes = plots.new_figure(1, len(conditions), share_y=True)
     frames = []
@@ -159,7 +161,8 @@ def figure_4(recorded: Recorded, folder: Path) -> list[Path]:
 
 
 def figure_5(flows: pl.DataFrame, folder: Path, buffer: int) -> list[Path]:
-    """Draw (a) sorted bars and (b) box plots at the smallest buffer, for every setting of the sockets."""
+    """Draw Figures 2 and 3 for the smallest buffer only: (a) sorted bars and (b) box plots, by setting of the
+    socket buffers."""
     at_buffer = flows.filter(pl.col("buffer") == buffer)
     of = {s: at_buffer.filter(pl.col("sockets") == s) for s in _sockets(at_buffer)}
     figure, (bars, boxes) = plots.new_figure(1, 2)
@@ -187,13 +190,14 @@ def _pacing(
     stem: str,
     who: str,
 ) -> list[Path]:
-    """Draw pacing rates, one row of axes per setting of the socket buffers."""
+    """Draw pacing rates over time, with one panel per setting of the socket buffers."""
     figure, axes = plots.new_figure(len(recorded), row_height=1.7)
     frames = []
     for place, (sockets, tables) in zip(axes, recorded.items(), strict=True):
         data = plots.time_series(place, {sockets: tables}, "pacing", only=whom(tables))
         title = f"{who}, 100 packets, sockets: {sockets}"
-        # Start-up reaches the whole link rate within a second. Its scale would flatten all later values.
+        # In the first second, the pacing rate reaches the rate of the link. The axis does not include this
+        # peak, because all later values would look flat.
         settled = data.filter(pl.col("time_s") > 2)["value"].drop_nulls()
         if len(settled):
             top = 1.3 * float(settled.to_numpy().max()) or 1.0
@@ -225,7 +229,8 @@ def _rates(flows: pl.DataFrame, buffer: int) -> list[float]:
 
 
 def _ranked(flows: pl.DataFrame, buffer: int) -> list[float]:
-    """Return the means over runs of the fastest flow, of the second fastest, and so on."""
+    """Return the goodput of the fastest flow, of the second fastest flow, and so on, each as the mean over
+    the runs."""
     rate = pl.col("goodput_bps") * MBPS
     ranks = (
         flows.filter(pl.col("buffer") == buffer)

@@ -21,7 +21,7 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "run", "transcription"]
 
 
-# Sections of the report on the effects of the open settings.
+# Sections of the report about the settings that the thesis leaves open.
 
 
 ROUTES: Mapping[str, str] = {"mean": "mean", "flow_30": "30 ms", "flow_90": "90 ms"}
@@ -50,7 +50,7 @@ REMARKS = (
 
 
 def text_sections(found: Measurements) -> list[str | Aligned]:
-    """Return the sections on the open settings, for all experiments."""
+    """Return tables of the results under every setting, for all experiments."""
     return [
         "Experiment 1 under every setting, throughput in Mbit/s:",
         settings_text(found, "routes", ROUTES, "setting", "interval"),
@@ -64,7 +64,7 @@ def text_sections(found: Measurements) -> list[str | Aligned]:
 def settings_text(
     found: Measurements, experiment: str, quantities: Mapping[str, str], first: str, *more: str
 ) -> Aligned:
-    """Return a table with a row per value of the first condition, per algorithm and per values of the other
+    """Return a table with one row for every combination of the first condition, the algorithm and the other
     conditions."""
     rows = [[first, "algorithm", *more, *quantities.values()]]
     for value, algorithm, *others in product(
@@ -87,7 +87,8 @@ def _cell(quantity: str, values: Sequence[float]) -> str:
     return f"{sum(values) / len(values):.3g} [{interval.low:.3g}, {interval.high:.3g}]"
 
 
-# Both experiments under several settings of parameters that the thesis leaves open, and a controller.
+# Both experiments of the thesis under several settings of the parameters that the thesis leaves open, and an
+# experiment with a route controller.
 
 
 transcription = of_package(__package__)
@@ -99,24 +100,28 @@ SETTING, STATED = "setting", "as stated"
 ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL = "ACKs too", "every 10 s", "100 packets", "fq_codel"
 DUPLICATES = "fq_codel, duplicate ACKs"
 READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL, DUPLICATES)
-"""Settings of the open parameters. The first setting counts: the parameters as stated."""
+"""Settings of the parameters that the thesis leaves open. The first setting counts: the parameters as
+stated."""
 SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
 BY_DUPLICATES = {"tcp.loss_detection": "dupack", "tcp.undo": False}
-"""Loss recovery of ns-3, whose default queue is fq_codel: three duplicate ACKs mark a loss, and window
+"""Loss recovery as in ns-3, whose default queue is fq_codel: three duplicate ACKs mark a loss, and window
 reductions are never undone."""
 
 SEEDS = 5
 QUICK_SEEDS = 2
 QUICK_S = 70
-"""Duration of experiment 1 in the quick form. Experiment 2 always has its full schedule."""
+"""Duration of experiment 1 in the quick form, in s. The duration of experiment 2 is the same in both
+forms."""
 FLOWS, LINKS = 4, 2
 POLICIES = ("periodic", "least_loaded")
-"""Policies of the route controller. As the thesis prints no results of a controller, no claim uses them."""
+"""Policies of the route controller. No claim uses them, because the thesis prints no results with a
+controller."""
 
 
 def experiments(*, quick: bool) -> list[Experiment]:
-    """Return both experiments, each under every setting, and the experiment with a controller."""
+    """Return the two experiments of the thesis under every setting, and the experiment with a route
+    controller."""
     routes, links = Scenario.named("sologon2025-routes"), Scenario.named("sologon2025-links")
     controlled, many = Scenario.named("sologon2025-controller"), measures.controlled_flows
     four, nine = measures.four_flows, measures.nine_flows
@@ -164,7 +169,7 @@ def _queues(links: int, queue: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Return a checker of claims under every setting of their experiment."""
+    """Return a checker that checks the claims under every setting of their experiment."""
     return ClaimChecker(found, READINGS, key=SETTING)
 
 
@@ -174,12 +179,12 @@ def check_claims(claims: Iterable[Claim], found: Measurements) -> list[ClaimResu
 
 
 def plan(*, quick: bool) -> Plan:
-    """Return all experiments with both algorithms."""
+    """Return the plan: all experiments, each with BBRv3 and CUBIC."""
     return [(experiment, ALGORITHMS) for experiment in experiments(quick=quick)]
 
 
 def jobs(settings: Settings) -> list[Job]:
-    """Return every run of the study."""
+    """Return the jobs of all runs of the study."""
     return jobs_of(plan(quick=settings.quick), settings.seeds_or(SEEDS, QUICK_SEEDS))
 
 
@@ -198,7 +203,8 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
 
 
 def _first(todo: Sequence[Job], runs: Sequence[Run]) -> measures.Drawn:
-    """Return the first run of every condition of both experiments."""
+    """Return the run of the first seed, under the setting `STATED`, for every experiment, algorithm and
+    interval."""
     found: measures.Drawn = {}
     for job, one in zip(todo, runs, strict=True):
         key = (job.point["experiment"], job.point["algorithm"], job.point.get("interval", ""))

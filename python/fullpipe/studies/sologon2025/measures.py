@@ -1,4 +1,4 @@
-"""Measures and figures of the study."""
+"""Quantities measured in the runs of the study, and counterparts of the figures of the thesis."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from fullpipe.plots.style import legend_entries
 from fullpipe.runs import Run
 from fullpipe.studies.experiments import Value
 
-# Quantities of the thesis, from the tables of a run. Rates are in Mbit/s, windows in kB.
+# Quantities of the thesis, computed from the tables of a run. Rates are in Mbit/s, windows in kB.
 
 
 MBPS = 1e-6
 KB = 1e-3
 WITH_HEADERS = 1500 / 1448
-"""Bytes of IP per byte of payload."""
+"""Ratio of the size of an IP packet to its payload."""
 
 DELAYS_MS = (30, 50, 70, 90)
 """One-way delays along the faster of two routes. The thesis and our scenarios name flows by these delays."""
@@ -32,15 +32,15 @@ SHORT = "short"
 """Name of the flow of short transfers, which competes with the long flows in the experiment with a
 controller."""
 BEFORE_S, AFTER_S, CUT = 0.5, 2.0, 0.9
-"""A window is cut if its value in the `AFTER_S` after a change of the route falls below `CUT` times its
-minimum in the `BEFORE_S` before the change."""
+"""A window is cut if, in the `AFTER_S` seconds after a change of the route, it falls below `CUT` times its
+minimum in the `BEFORE_S` seconds before the change."""
 FULL, OVER_S, WITHIN_S = 0.95, 1.0, 10.0
-"""A link is full if its utilisation over `OVER_S` is at least `FULL`. Links are examined for `WITHIN_S` after
-a flow left."""
+"""A link is full if its mean utilisation over `OVER_S` seconds is at least `FULL`. A link is examined for
+`WITHIN_S` seconds after the dynamic flow left it."""
 
 
 def four_flows(run: Run) -> dict[str, float]:
-    """Rates of the flows of experiment 1, and their windows at the changes of the route."""
+    """Measure the rates of the flows of experiment 1, and their windows at changes of the route."""
     rates = {delay: _rate(run.flows, f"{delay} ms") for delay in DELAYS_MS}
     flows = {f"flow_{delay}": rate for delay, rate in rates.items()}
     return {
@@ -53,7 +53,7 @@ def four_flows(run: Run) -> dict[str, float]:
 
 
 def every_s(run: Run) -> float:
-    """Return the time between two changes of the route."""
+    """Return the time between two changes of a flow's route, in s."""
     turns = run.scenario.flows[0].alternate
     assert turns is not None
     return turns.every_s
@@ -73,7 +73,8 @@ def _windows(series: pl.DataFrame, every_s: float, end_s: float) -> dict[str, fl
         "cwnd_fast": _mean(window("30 ms", *span) for span in fast),
         "cuts_percent": 100 * _mean(_cuts(series, [start for start, _ in fast if start + AFTER_S <= end_s])),
     }
-    # The thesis discusses the 30 ms flow at 60 s. Its route then becomes the faster one, as at 20 and 40 s.
+    # The thesis discusses the 30 ms flow at 60 s, when the flow changes to the faster route. It also does so
+    # at 20 and 40 s.
     starts = [start for start in (20, 40, 60) if start + every_s <= end_s]
     return found | {f"cwnd_{start}": window("30 ms", start, start + every_s) for start in starts}
 
@@ -89,8 +90,8 @@ def _cuts(series: pl.DataFrame, turns: Iterable[float]) -> list[float]:
 
 
 def nine_flows(run: Run) -> dict[str, float]:
-    """Rates of the flows of experiment 2 after the first change of the route, and times for which a link was
-    not full after the dynamic flow had left."""
+    """Measure the rates of the flows of experiment 2 after the first change of the route, and the times for
+    which a link was not full after the dynamic flow had left it."""
     rate = partial(_mean_rate, run.series)
     end_s, step_s = run.scenario.duration_s, every_s(run)
     turns = [step_s * n for n in range(1, round(end_s / step_s))]
@@ -129,8 +130,8 @@ def nine_flows(run: Run) -> dict[str, float]:
 
 
 def controlled_flows(run: Run) -> dict[str, float]:
-    """Mean rate and Jain's index of the long flows, utilisation of both links, and times of short
-    transfers."""
+    """Measure the mean rate and Jain's index of the long flows, the utilisation of both links, and the
+    completion times of short transfers."""
     long = run.flows.filter(pl.col("flow") != SHORT)["goodput_bps"]
     took = completion_percentiles_s(run.transfers.filter(pl.col("flow") == SHORT), (50, 95)).row(
         0, named=True
@@ -146,7 +147,7 @@ def controlled_flows(run: Run) -> dict[str, float]:
 
 
 def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
-    """Time for which a link was not full in the `WITHIN_S` after `start_s`, s, from means over `OVER_S`."""
+    """Return the time in s for which a link was not full in the `WITHIN_S` seconds after `start_s`."""
     samples = between(links.filter(pl.col("link") == link), start_s, start_s + WITHIN_S)
     step_s = spacing_s(samples)
     if step_s is None:
@@ -157,12 +158,12 @@ def seconds_not_full(links: pl.DataFrame, link: str, start_s: float) -> float:
 
 
 def _rate(flows: pl.DataFrame, name: str) -> float:
-    """Return the rate of a flow with headers, over the whole run."""
+    """Return the mean rate of a flow over the whole run, counting headers."""
     return float(flows.filter(pl.col("flow") == name)["goodput_bps"][0]) * MBPS * WITH_HEADERS
 
 
 def _mean_rate(series: pl.DataFrame, name: str, spans: Sequence[tuple[float, float]]) -> float:
-    """Return the rate of a flow with headers, over spans of time."""
+    """Return the mean rate of a flow over the given spans of time, counting headers."""
     of_flow = series.filter(pl.col("flow") == name)
     samples = pl.concat([between(of_flow, *span) for span in spans]) if spans else of_flow.clear()
     return _mean_of(samples["goodput_bps"]) * MBPS * WITH_HEADERS
@@ -209,14 +210,14 @@ def _mean_of(column: pl.Series) -> float:
     return _mean(float(value) for value in column.drop_nulls())
 
 
-# Counterparts of Figures 3 to 20: throughput and windows over time, one run each.
+# Counterparts of Figures 3 to 20, drawn from one run each: throughput and windows over time.
 
 
 Drawn = dict[tuple[str, str, Value], Run]
-"""Runs by experiment, algorithm and interval."""
+"""Runs by experiment, algorithm and interval between changes of the route."""
 
 SMOOTH_S = 1.0
-"""Window over which samples (every 100 ms) are averaged in figures; the table has every sample."""
+"""Time over which samples (every 100 ms) are averaged in figures. `throughput.csv` has every sample."""
 THROUGHPUT = "throughput (Mbit/s)"
 WINDOW = "cwnd (kB)"
 ROUTES = {"BBRv3": ("figures-3-5-7", "figures-4-6-8"), "CUBIC": ("figures-9-11-13", "figures-10-12-14")}
@@ -228,7 +229,7 @@ LINKS = {
 
 @plots.in_house_style
 def draw(runs: Drawn, folder: Path) -> list[Path]:
-    """Write all figures, and the throughput of every flow every 100 ms."""
+    """Write all figures, and a table with the throughput of every flow every 100 ms."""
     written = []
     for algorithm, stems in ROUTES.items():
         of = {key[2]: run for key, run in runs.items() if key[:2] == ("routes", algorithm)}
@@ -248,7 +249,7 @@ def _whose(group: str, algorithm: str) -> str:
 
 
 def _panels(series: Mapping[str, pl.DataFrame], folder: Path, rates: str, windows: str) -> list[Path]:
-    """Draw a panel per series: throughput in one figure, windows in another."""
+    """Draw two figures, one of throughput and one of windows, with a panel for every item of `series`."""
     throughput = {title: _per_second(_with_headers(frame)) for title, frame in series.items()}
     written = _figure(throughput, "goodput", THROUGHPUT, folder, rates)
     return written + _figure(series, "cwnd", WINDOW, folder, windows)
@@ -271,9 +272,9 @@ def _figure(
 
 
 def _totals(run: Run, algorithm: str, folder: Path, stem: str) -> list[Path]:
-    """Draw the throughput of both links and of the dynamic flow.
+    """Draw the throughput of link 1, of link 2 and of the dynamic flow.
 
-    Links have 100 Mbit/s, so that their utilisation in per cent is also their rate in Mbit/s.
+    Each link has a rate of 100 Mbit/s, so its utilisation in per cent equals its throughput in Mbit/s.
     """
     figure, (place,) = plots.new_figure(row_height=2.4)
     links = run.links.filter(pl.col("link").is_in(["link 1", "link 2"]))
@@ -288,7 +289,7 @@ def _totals(run: Run, algorithm: str, folder: Path, stem: str) -> list[Path]:
 
 
 def _samples(runs: Drawn, folder: Path) -> Path:
-    """Write every sample of the throughput, without and with headers."""
+    """Write a table with every sample of the throughput, without and with headers."""
     goodput = pl.col("goodput_bps") * MBPS
     frames = [
         run.series.select(
@@ -322,5 +323,5 @@ def _legend_of(figure: Figure, place: Axes) -> None:
 
 
 def _short(label: str) -> str:
-    """Return a label without the algorithm, which is in the title of the panel."""
+    """Return a label without the name of the algorithm, because the title of the panel has this name."""
     return label.removeprefix("BBR ").removeprefix("CUBIC ")

@@ -49,7 +49,7 @@ _IN_ORDER_BPS = 400_000_000_000
 
 @dataclass(frozen=True)
 class Netem:
-    """What netem does to the packets of a link after the queue."""
+    """Treatment of a link's packets after the queue: delay, rate, loss, jitter and duplication."""
 
     delay_ns: int = 0
     rate_bps: int | None = None
