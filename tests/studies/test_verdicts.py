@@ -31,7 +31,7 @@ def test_prediction_interval_by_hand() -> None:
     # Mean 3, sd sqrt(2.5), t(4, 97.5 %) = 2.776445: half width 2.776445 * sqrt(2.5 * 1.2) = 4.80895.
     low, high = prediction_interval([1, 2, 3, 4, 5])
     assert (low, high) == (pytest.approx(3 - 4.80895, abs=1e-5), pytest.approx(3 + 4.80895, abs=1e-5))
-    with pytest.raises(ValueError, match="two or more runs"):
+    with pytest.raises(ValueError, match="at least two runs"):
         prediction_interval([7.0])
 
 
