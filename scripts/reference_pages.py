@@ -217,7 +217,8 @@ def metrics_page() -> str:
         "## What `fullpipe metrics` shows",
         "Values are per entry of the scenario's `flows`, per link at which packets waited, were dropped or "
         "were marked, and for all flows together. All but `convergence` leave out the warm-up.",
-        f"**Bulk flows** are {_after(metrics.bulk_flows, ': ')}",
+        "**Bulk flows** are the flows that compete for throughput. "
+        + _after(metrics.bulk_flows, "table of flows.\n\n"),
         "**Better** is the preferred direction, for verdicts. A difference within the **margin** does not "
         "matter; `--margin` sets another. A margin is a share of the reference, or an amount in the "
         "unit of the metric, whichever is larger.",
@@ -239,7 +240,7 @@ def _measure(measure: Any) -> list[str]:
 
 
 def _after(function: Any, mark: str) -> str:
-    """Text of a docstring after a mark."""
+    """Return the text of a function's docstring after the first `mark`."""
     return (inspect.getdoc(function) or "").partition(mark)[2]
 
 

@@ -93,7 +93,7 @@ def test_the_page_of_metrics_has_every_formula_and_measure() -> None:
     page = metrics_page()
     assert page.count("**Formula**") == page.count("**Source**") == page.count("\n### ")
     assert "\n### harm" in page
-    assert "**Bulk flows** are those that compete for throughput." in page
+    assert "**Bulk flows** are the flows that compete for throughput. A bulk flow always has more" in page
     for measure in (*metrics.MEASURES, *metrics.LINK_MEASURES):
         assert f"| `{measure.name}` |" in page
 
