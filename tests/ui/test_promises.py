@@ -9,7 +9,7 @@ PAGE = HERE.parents[1] / "docs" / "explanation" / "ui.md"
 
 
 def test_every_module_of_the_server_is_in_the_table() -> None:
-    text = PAGE.read_text(encoding="utf-8").partition("## Where things are")[2].partition("\n## ")[0]
+    text = PAGE.read_text(encoding="utf-8").partition("## Files")[2].partition("\n## ")[0]
     modules = {path.name for path in (PACKAGE / "cli" / "ui").glob("*.py")}
     assert {f"{name}.py" for name in re.findall(r"`(\w+)\.py`", text.partition("`web/src`")[0])} == modules
 
