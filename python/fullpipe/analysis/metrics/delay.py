@@ -92,7 +92,7 @@ def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | N
     """Ratio of the 95th percentile of the RTT to the base RTT, mean over flows.
 
     Formula: mean over i of rtt_p95_i / base_i.
-    Source: RFC 6349, buffer delay, there as a percentage of the base RTT and of the mean RTT.
+    Source: RFC 6349, section 4.3, buffer delay percentage. Here the 95th percentile replaces the average RTT.
 
     Args:
         flows: Table of flows.

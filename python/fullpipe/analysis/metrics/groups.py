@@ -75,7 +75,7 @@ def _directions(scenario: Scenario) -> dict[str, list[str]]:
     return found if all(found.values()) else {}
 
 
-# Kinds of flows: with congestion control, without, and those that compete for throughput.
+# Kinds of flows: with congestion control, without it, and bulk flows, which compete for throughput.
 
 
 _DATAGRAMS = ["udp", "icmp"]
