@@ -81,8 +81,8 @@ def unanswered(asked: Iterable[str], known: Collection[str]) -> list[str]:
 
 
 TIMES: Mapping[str, str] = {measure.name: measure.times for measure in MEASURES if measure.times}
-"""By metric of completion times: the prefix of the metrics that count begun and unfinished transfers or
-pages. See `Measure.times`."""
+"""Prefix of the metrics that count begun and unfinished transfers or pages, by metric of completion times.
+See `Measure.times`."""
 BEGAN, UNFINISHED = "_began", "_unfinished"
 """Suffixes of the metrics that count transfers or pages: those that began, and the unfinished share of
 them."""

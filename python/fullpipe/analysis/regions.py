@@ -24,7 +24,7 @@ def region(
     Args:
         points: The values of the paths at every point.
         chosen: Indices of points.
-        words: By path, the name of the path in the description.
+        words: Name of each path in the description.
         said: Function from a path and a value to text.
 
     >>> grid = [{"rate": rate, "size": size} for rate in (1, 2, 3) for size in (10, 20)]

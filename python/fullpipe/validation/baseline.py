@@ -40,7 +40,7 @@ _Row = tuple[_Seed, Text, _Kind, _Entry | None, Text, Text, _Value | None, Text]
 
 
 class Strict(BaseModel):
-    """A part of a file; unknown keys are errors."""
+    """Base class of the parts of a file; unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -69,7 +69,7 @@ class Kept(Strict):
 
 
 class Baseline(Strict):
-    """The content of the file."""
+    """The content of a file with a baseline."""
 
     format: Literal[1] = 1
     engine: Text
@@ -97,7 +97,7 @@ class Baseline(Strict):
 
 
 def baseline_of(points: Sequence[tuple[Mapping[str, Any], Sequence[Run]]]) -> Baseline:
-    """The baseline of the runs of every point: every metric of every group of flows and link."""
+    """Return the baseline of runs: every metric of every group of flows and link at every point."""
     first = points[0][1][0].meta.engine
     return Baseline(engine=first.name, version=first.version, points=[kept_of(*each) for each in points])
 
@@ -131,7 +131,7 @@ _File = TypeVar("_File", bound=BaseModel)
 
 
 def read_as(kind: type[_File], path: Path, what: str) -> _File:
-    """Read a file of measured values in a known format; errors are those of `read`."""
+    """Read a file of measured values in the format of `kind`; it raises the errors of `read`."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)

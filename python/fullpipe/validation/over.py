@@ -33,12 +33,12 @@ Jobs = Mapping[str, Sequence[Job]]
 def sides_of(
     scenario: Scenario, over: Mapping[str, Axis], seeds: Iterable[int], engine: str = "native"
 ) -> Jobs:
-    """Every combination of the values of all axes, the reference first.
+    """Return the jobs of every combination of the values of all axes, the reference first.
 
     Args:
         scenario: The scenario to vary.
-        over: Paths with their values. The key `scenario` with scenarios replaces the first argument, and the
-            key `engine` with names replaces the last.
+        over: Paths with their values. Scenarios under the key `scenario` replace the argument `scenario`, and
+            names under the key `engine` replace the argument `engine`.
         seeds: Seeds of every side.
         engine: The engine that runs the scenario.
 
@@ -62,13 +62,13 @@ def sides_of(
 def settings_of(
     scenario: Scenario, over: Mapping[str, Axis], engine: str = "native"
 ) -> dict[str, dict[str, Any]]:
-    """The values that each side of `sides_of` sets, by path, for the same arguments."""
+    """Return the values that each side of `sides_of` sets, by path. The arguments are those of `sides_of`."""
     every = [_settings(over, *of_side) for of_side in _steps(scenario, over, engine)]
     return {_name(settings): settings for settings in every}
 
 
 def _steps(scenario: Scenario, over: Mapping[str, Axis], engine: str) -> Iterator[tuple[Any, Any, Step]]:
-    """Scenario, engine and values of every side."""
+    """Yield scenario, engine and values of every side."""
     scenarios, engines = over.get(SCENARIO, [scenario]), over.get(ENGINE, [engine])
     of_paths = {path: axis for path, axis in over.items() if path not in (SCENARIO, ENGINE)}
     yield from product(scenarios, engines, list(dotted.points(of_paths)))
@@ -126,7 +126,9 @@ def _pairs(
     first, *others = made
     for key, (point, reference_runs) in made[first].items():
         if any(key not in made[name] for name in others):
-            raise ScenarioError(["over: the scenarios have different sweeps; give all the same points"])
+            raise ScenarioError(
+                ["over: the scenarios have different sweeps; give all scenarios the same sweep"]
+            )
         at_point = [of_side[key][1] for of_side in made.values()]
         links = dict.fromkeys(link for of_side in at_point for run in of_side for link in busy_links(run))
         reference = Side.of_runs(first, reference_runs, metrics, links)
@@ -135,7 +137,7 @@ def _pairs(
 
 
 def _points(jobs: Sequence[Job], runs: Iterator[Run]) -> dict[str, tuple[Mapping[str, Any], list[Run]]]:
-    """The runs of a variant, taken from the iterator, by point as text."""
+    """Take the runs of a variant from the iterator, and return them by the point as text."""
     return {str(point): (point, of_point) for point, of_point in by_point(zip(jobs, runs, strict=False))}
 
 
@@ -170,8 +172,8 @@ def compare_over(
     Raises:
         ScenarioError: If a variant is invalid, two variants cannot be compared, or no run has a requested
             metric.
-        EngineError: If the engine cannot run a variant; no variant is then run.
-        SweepError: If any run failed; it is raised after all other runs have finished.
+        EngineError: If the engine cannot run a variant. In this case no variant is run.
+        SweepError: If a run failed. The error is raised after all other runs have finished.
     """
     sides = sides_of(scenario, over, seeds, engine)
     todo = [job for jobs in sides.values() for job in jobs]

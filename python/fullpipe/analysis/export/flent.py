@@ -27,8 +27,8 @@ _GAP_STEPS = 5
 _DATE = "%Y-%m-%dT%H:%M:%S.%fZ"
 _OF_SOCKETS = ("tcp_cwnd", "tcp_rtt", "tcp_pacing_rate", "tcp_delivery_rate", "tcp_bbr_bw", "tcp_bbr_mrtt")
 _GENERAL = {True: "tcp_nup", False: "tcp_ndown"}
-"""By whether streams upload: name of the test for runs that match no other test of Flent. It has streams in
-one direction, and pings."""
+"""Name of the test for runs that match no other test of Flent, by whether the streams upload. The test has
+streams in one direction, and pings."""
 _DIGITS = 6
 """Decimals of times. A float of seconds since 1970 has no more decimals, and samples must match times of the
 grid."""

@@ -1,7 +1,7 @@
 """Agreement of engines with Linux: a catalogue of cases, and the page of their results.
 
 The page is generated and never edited. The native engine is developed against the cases of the catalogue. The
-held-out cases test whether the agreement generalises, and nothing is tuned on them."""
+held-out cases test whether the agreement generalises: the engine is never tuned on them."""
 
 from fullpipe.validation.agree.case import Case
 from fullpipe.validation.agree.catalogue import cases, held_out_cases

@@ -10,16 +10,16 @@ from fullpipe.scenario import Scenario
 
 DURATION_S, WARMUP_S = 25, 5
 START_JITTER = "1 s"
-"""Range of the start times of runs. One run is one random draw, as its start has some phase of the kernel's
-clock tick and of BBR's cycle. The runs of a case therefore start at several times within this range, and
-these times are the same in every engine."""
+"""Range of the start times of runs. One run is one random draw, because its start has a random phase of the
+kernel's clock tick and of BBR's cycle. The runs of a case therefore start at several times within this range,
+and these times are the same in every engine."""
 STARTS = 5
 """Starts of cases with one flow, or with several flows behind a managed queue: the standard deviation between
 starts is mostly below 0.5 % of the goodput, 2 % of the mean RTT and 5 % of the retransmissions."""
 CHANCE_STARTS = 20
-"""Starts of cases with more variation: random losses (10 % of a run's goodput or more); competing flows, of
-which the first keeps more (up to 45 % of the goodput); CDG, which backs off at random (20 % of the
-retransmissions).
+"""Starts of cases with more variation between starts: random losses (10 % of the goodput or more); competing
+flows, whose shares depend on which starts first (up to 45 % of the goodput); CDG, which backs off at random
+(20 % of the retransmissions).
 """
 _DICE = ("cdg",)
 _DROPS_UNLESS_ASKED = ("codel", "pie", "fq_pie")
@@ -56,7 +56,8 @@ def case(
     seeds: int = STARTS,
     **more: Any,
 ) -> Case:
-    """A case, by default of the usual duration. In ns-3 it runs only if ns-3 has its algorithms."""
+    """A case with `DURATION_S` and `WARMUP_S` unless `more` sets others. ns-3 runs the case only if ns-3 has
+    its algorithms."""
     lasts = {"duration": f"{DURATION_S} s", "warmup": f"{WARMUP_S} s"}
     scenario = Scenario(
         name=name,
@@ -103,7 +104,7 @@ def managed(
     *,
     ecn: bool = False,
 ) -> Case:
-    """Flows with a number per algorithm, behind a managed queue."""
+    """Flows of several algorithms behind a managed queue; `ccas` has the number of flows per algorithm."""
     flows = [{"cca": cca, "count": count} for cca, count in ccas.items()]
     words = "+".join(f"{count}x{cca}" for cca, count in ccas.items())
     name = f"{kind}-{words}-{rate_mbps:g}m-{rtt_ms:g}ms" + ("-ecn" if ecn else "")
@@ -180,7 +181,7 @@ def slow_acks(family: str, cca: str, rate_mbps: float, rtt_ms: float, up_kbps: i
 
 
 def lost_acks(family: str, cca: str, rate_mbps: float, rtt_ms: float, percent: float) -> Case:
-    """One flow of which a percentage of the ACKs is lost."""
+    """One flow with random loss of a percentage of its ACKs."""
     loss = {"kind": "bernoulli", "probability": percent / 100}
     topology = {
         **dumbbell(rate_mbps, rtt_ms, drop_tail(1)),
@@ -198,7 +199,7 @@ def opposed(family: str, there: str, back: str, rate_mbps: float, rtt_ms: float)
 
 
 def paced(family: str, label: str, cca: str, rate_mbps: float, rtt_ms: float, paces: Paces) -> Case:
-    """One flow whose application writes data at these rates."""
+    """One flow whose application writes data at the rates of `paces`."""
     told = [{"at": f"{at_s:g} s"} | ({} if rate is None else {"rate": rate}) for at_s, rate in paces]
     return _labelled(family, label, cca, rate_mbps, rtt_ms, {"application": told})
 
@@ -245,8 +246,8 @@ def short_flows(
 def shaped(
     family: str, cca: str, kind: str, rate_mbps: int, burst_kb: int, rtt_ms: float, **more: int
 ) -> Case:
-    """A policer or a token bucket, behind lines of 100 Mbit/s, so that no two packets arrive at the same
-    time."""
+    """A policer or a token bucket behind access links of 100 Mbit/s. Without these links, packets of a burst
+    would arrive at the same time."""
     queue = {"kind": kind, "rate_bps": rate_mbps * 1_000_000, "burst_bytes": burst_kb * 1000, **more}
     topology = {
         "kind": "dumbbell",

@@ -11,7 +11,7 @@ ALGORITHMS = (
     *("reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois", "scalable", "westwood"),
     *("vegas", "veno", "nv", "yeah", "cdg", "dctcp", "bbr1"),
 )
-"""Algorithms of a released kernel. Its `lp` behaves as Reno, so that it adds no information."""
+"""Algorithms of a released kernel. The kernel's `lp` is left out, because it behaves as Reno."""
 _COMMON = ("cubic", "bbr1", "reno")
 HELD_OUT = "held out"
 LAST = "held out to the end"
@@ -156,7 +156,7 @@ def _queues() -> Iterator[Case]:
 
 def _disturbances() -> Iterator[Case]:
     """Paths that fail for a while, lose packets in bursts, or deliver them out of order."""
-    # Nothing arrives for a while: senders time out, and undo it if it was spurious.
+    # Nothing arrives for a while: senders time out, and undo the timeout if it was spurious.
     for cca, lasts_s in (("cubic", 0.15), ("cubic", 1.3), ("bbr1", 1.3), ("reno", 0.6)):
         yield of.outage("outages", cca, 20, 40, lasts_s)
     # A bad time begins at one packet in a thousand.
@@ -169,7 +169,7 @@ def _disturbances() -> Iterator[Case]:
 
 def _hosts() -> Iterator[Case]:
     """Hosts with non-default settings: segments, bursts, pacing, windows."""
-    # Segments smaller and larger than those of Ethernet.
+    # Segments that are smaller and larger than full Ethernet packets.
     for cca, mss_bytes in (("cubic", 536), ("reno", 256), ("bbr1", 536), ("cubic", 8948)):
         yield of.host("segments", f"mss-{mss_bytes}", cca, 30, 40, mss=f"{mss_bytes} B")
     # Single packets, larger bursts, pacing by the host's queue, an ACK for every packet.
@@ -194,9 +194,9 @@ def _hosts() -> Iterator[Case]:
 def held_out_cases() -> list[Case]:
     """Every held-out case: paths, mixes and path changes that the catalogue does not have.
 
-    Nothing is tuned on these cases. Sixty of them, in every regime, have their own rates and RTTs, and were
-    written before any of them had run on the native engine. A case that is examined moves to the catalogue,
-    and a similar case that has not run yet takes its place.
+    Nothing is tuned on these cases. Sixty of the cases, in every regime, have rates and RTTs that no other
+    case has. All sixty were written before the native engine had run one. A case that is examined moves to
+    the catalogue, and a similar case that has not run yet takes its place.
     """
     return [*_first(), *_last(), *_in_every_regime()]
 

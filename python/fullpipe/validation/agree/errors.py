@@ -28,8 +28,8 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "scatter": pl.List(pl.Float64),
 }
 LEVEL = 0.99
-"""Confidence level of the interval that tells a difference from chance; it is high, as there are hundreds of
-differences."""
+"""Confidence level of the interval that distinguishes a difference from chance. The level is high because
+there are hundreds of differences."""
 _DRAWS = 1000
 
 
@@ -40,7 +40,7 @@ class ErrorTarget:
     metric: str
     title: str
     floor: float
-    """Least divisor of an error, in the unit of the metric; smaller reference values are raised to it."""
+    """Least divisor of an error, in the unit of the metric: it replaces smaller reference values."""
     median: float
     """Target of the median error, as a share."""
     p95: float
@@ -53,9 +53,10 @@ QUANTITIES = (
     ErrorTarget("retransmitted", "retransmissions", 20.0, 0.10, 0.40),
     ErrorTarget("fct_p50", "completion time", 0.0, 0.02, 0.10),
 )
-"""Errors of retransmissions are shares of at least 20 packets, so that 2 instead of 1 is not an error of 100
-%. The mean RTT is a mean over time, of samples that all engines take in the same way. The completion time is
-the median over flows of a given size; flows without a size have no completion time."""
+"""Metrics with their error targets. Errors of retransmissions are shares of at least 20 packets, so that 2
+packets instead of 1 are not an error of 100 %. The mean RTT is a mean over time, of samples that all engines
+take in the same way. The completion time is the median over flows of a given size; flows without a size have
+no completion time."""
 
 
 def errors_of(

@@ -26,7 +26,7 @@ _SHOWN = {
 }
 """Unit of a quantity on the page, number of these units per unit of the metric, and digits."""
 _REAL = pl.when(pl.col("real").count() > 0).then(pl.col("real").sum())
-"""Number of errors that exceed chance; null if all errors are of a single run."""
+"""Expression for the number of errors that exceed chance; null if all errors are of a single run."""
 _INTRODUCTION = (
     "`{command}` generates this page. The error of an engine is (value - {reference}) / {reference}, "
     "computed from means over runs, for every group of flows. For retransmissions, the error is "
@@ -152,7 +152,8 @@ def _introduction(reference: str, suite: Suite) -> str:
 
 
 def _engines(found: Found) -> Iterator[str]:
-    """A line per engine: version, number of runs per case and, for ns-3, its own algorithms."""
+    """Yield a line per engine: version, number of runs per case and, for ns-3, the algorithms of ns-3 that
+    ran."""
     for name, version in found.versions.items():
         runs = sorted({len(seeds_of(case, name)) for case in found.cases})
         several = f"{runs[0]} to {runs[-1]} runs" if len(runs) > 1 else f"{runs[0]} run{'s' * (runs[0] > 1)}"
@@ -160,7 +161,8 @@ def _engines(found: Found) -> Iterator[str]:
 
 
 def _own_algorithms(found: Found, name: str) -> str:
-    """The algorithms of ns-3 itself; cases with other algorithms are not run there."""
+    """Return text on the algorithms of ns-3 itself; empty for other engines. ns-3 runs only cases with its
+    own algorithms."""
     if not name.startswith("ns3"):
         return ""
     ran = set(found.errors.filter(engine=name)["case"])

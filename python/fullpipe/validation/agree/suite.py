@@ -1,4 +1,4 @@
-"""The agreement suite, run by engines and by the kernel itself."""
+"""Agreement suites: their cases, their runs on engines and on the Linux kernel, and their results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOSSES_AND_MARKS = (
     ErrorTarget("retransmitted", "retransmissions", 80.0, 0.05, 0.25),
     ErrorTarget("marking_rate", "marks", 0.0, 0.05, 0.15),
 )
-"""Targets of both suites. A quarter of 80 packets is 20."""
+"""Error targets that the suites `bbr3` and `prague` share. 25 % of the floor of 80 packets are 20 packets."""
 BBR3_QUANTITIES = (
     ErrorTarget("goodput", "goodput", 0.0, 0.0025, 0.01),
     ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.005, 0.02),
@@ -113,8 +113,8 @@ _QUEUES: Mapping[str, Mapping[str, Any]] = {
 
 
 def bbr3_cases() -> list[Case]:
-    """Every case of BBRv3, in the order of the page. Few starts are enough, as BBRv3 varies less with
-    them."""
+    """Every case of BBRv3, in the order of the page. `STARTS` are enough for all cases, because BBRv3 varies
+    little between starts."""
     return [replace(made, seeds=STARTS) for made in _bbr3()]
 
 
@@ -255,8 +255,7 @@ SUITES: Mapping[str, Suite] = {
 
 
 MOST_SEEDS = {"ns3": 1}
-"""Most seeds of an engine. More runs of ns-3 would cost much and show little, as its errors far exceed
-chance."""
+"""Most seeds of an engine. One run of ns-3 is enough, because its errors far exceed chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +299,7 @@ def seeds_of(case: Case, engine_name: str) -> range:
 def job_list(cases: Iterable[Case], engines: Sequence[str]) -> JobList:
     """The jobs of the cases, and the refusals.
 
-    A case that the reference, the first engine, refuses is not run at all.
+    A case that the reference, the first engine, refuses is not run on any engine.
 
     Raises:
         UnknownNameError: If an engine is unknown.
@@ -352,8 +351,8 @@ def run(
 
 
 def _sorted(case: str, outcomes: Iterable[Outcome]) -> tuple[dict[str, list[Run]], list[Refused]]:
-    """The runs of a case by engine, without engines with a failed run, and the first failure of each of
-    these."""
+    """Return the runs of a case by engine, without engines with a failed run, and the first failure of each
+    failed engine."""
     runs: dict[str, list[Run]] = {}
     failed: dict[str, Refused] = {}
     for outcome in outcomes:
@@ -371,7 +370,7 @@ def _version(made: Engine) -> str:
 
 
 def doubtful(found: Found) -> list[Case]:
-    """The cases to run again, with as many starts as any case has.
+    """Return the cases to run again, with the largest number of starts of any case.
 
     A case is doubtful if the error of the first engine after the reference exceeds its target, whether or not
     the error exceeds chance with the available starts.
@@ -381,7 +380,7 @@ def doubtful(found: Found) -> list[Case]:
 
 
 def confirmed(found: Found, again: Found) -> Found:
-    """The results, with those of doubtful cases replaced by the results of their rerun."""
+    """Return the results, in which the results of the rerun replace those of doubtful cases."""
     whole = {case.name: case for case in again.cases}
     cases = tuple(whole.get(case.name, case) for case in found.cases)
     errors = pl.concat([found.errors.filter(~pl.col("case").is_in(list(whole))), again.errors])

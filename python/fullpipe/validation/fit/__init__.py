@@ -1,4 +1,4 @@
-"""Fits of a line to measurements."""
+"""Fit of an access line's model to measurements of the line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from fullpipe.validation.fit.estimate import (
 )
 from fullpipe.validation.fit.measured import WAYS, Measured, Way
 
-# A scenario of the path of a line, fitted to measurements, with the assumptions and the unknowns.
+# The path of an access line as a scenario, fitted to measurements, with its assumptions and unknowns.
 
 
 _LEAST_QUEUE_BYTES = 1514
@@ -37,7 +37,7 @@ class Direction:
     """
     buffer: Buffer
     increase_s: float | None
-    """Mean RTT of pings while the direction was busy minus that of the idle line; None if either is
+    """Mean RTT of pings while the direction was busy, less the RTT of the idle line; None if one of these is
     unknown."""
     rpm: float | None
     """Round trips per minute while the direction was busy."""
@@ -63,7 +63,7 @@ class Fitted:
 
 
 def fit(measured: Measured, name: str = "line") -> Fitted:
-    """The measured line as a scenario, with a download, an upload and a ping.
+    """Return the measured line as a scenario, with a download, an upload and a ping.
 
     Args:
         measured: Pings and rates, as `read` returns them.
@@ -124,38 +124,40 @@ def _link(of: Direction, rtt_s: float) -> dict[str, Any]:
 
 
 def _say(found: Fitted, measured: Measured, base: Base) -> None:
-    """Add the guesses and the unknowns, in the order of the scenario."""
+    """Add the assumptions and the unknowns to a fit, in the order of the scenario's keys."""
     found.guessed += measured.told
     if measured.known:
         found.guessed += measured.known.guessed
         found.unknown += measured.known.unknown
     for way, of in found.ways.items() if measured.known is None else ():
         rate = f"{of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B"
-        level = "the level that streams came up to"
+        level = "the level that the rates of streams reach"
         if of.is_least_rate:
             found.unknown.append(
-                f"rate, {way}: at least {rate}, {level}; pings met no standing queue, so that they may never"
-                " have filled the line"
+                f"rate, {way}: at least {rate}, {level}; pings met no standing queue, so that the"
+                " streams may never have filled the line"
             )
         else:
-            found.guessed.append(f"rate, {way}: {rate}, {level}; too small if others used it all the time")
+            found.guessed.append(
+                f"rate, {way}: {rate}, {level}; too small if other traffic used the line all the time"
+            )
         (found.unknown if of.buffer.is_least else found.guessed).append(f"buffer, {way}: {of.buffer.told}")
     if len(found.ways) == 1:
         other = "up" if "down" in found.ways else "down"
         found.unknown.append(
-            f"rate and buffer, {other}: nothing was tested {other}; taken to be like the other. The scenario"
-            f" loads both at once; without its {other}load it is what was tested"
+            f"rate and buffer, {other}: nothing was tested {other}; taken to equal the other direction. The"
+            f" scenario loads both directions at once; without its {other}load it repeats the test"
         )
     rtt = f"RTT: {found.rtt_s * 1e3:.4g} ms"
     is_known = not any(of.is_least_rate for of in found.ways.values())
-    ends = "both ways as long" if is_known else "with the time that sending takes; both ways as long"
+    ends = f"{'' if is_known else 'including serialisation; '}split evenly between both directions"
     if measured.least_rtt_s is not None:
-        found.guessed.append(f"{rtt}, that of the handshake or of the fastest segment; {ends}")
+        found.guessed.append(f"{rtt}, the RTT of the handshake or of the fastest segment; {ends}")
     elif base.idle:
-        found.guessed.append(f"{rtt}, what {base.idle} pings of the idle line take; {ends}")
+        found.guessed.append(f"{rtt}, the RTT of {base.idle} pings of the idle line; {ends}")
     else:
         found.unknown.append(
-            f"{rtt} at most: no ping is known to be of the idle line; begin them 10 s before the load"
+            f"{rtt} at most: no ping is known to be of the idle line; begin pings 10 s before the load"
         )
     pings = measured.pings
     if pings.lost:
@@ -164,6 +166,7 @@ def _say(found: Fitted, measured: Measured, base: Base) -> None:
             f"loss: {pings.lost:,} of {sent:,} pings had no reply: dropped by full buffers or at random"
         )
     found.unknown += [
-        "random loss, reordering, changes of rate or route: such logs do not tell them from a full buffer",
-        "what the other direction, the server, and other flows on the line did at the same time",
+        "random loss, reordering, changes of rate or route: such logs do not distinguish them from a full"
+        " buffer",
+        "simultaneous activity of the other direction, the server, and other flows on the line",
     ]

@@ -1,4 +1,4 @@
-"""Estimates of a line: rate, delay, buffer."""
+"""Estimates of an access line: rate, RTT without a queue, and buffer."""
 
 import math
 from collections.abc import Sequence, Set
@@ -28,15 +28,15 @@ _FEW = 5
 """Fewest pings with a usable spread: its relative error is 1 / sqrt(2 (n - 1)), a third, for normal
 values."""
 _IDLE, _FASTEST = 0.25, 0.03
-"""Quantiles of pings that give the RTT of an empty queue: for pings of an idle line, on which other hosts may
-send now and then, and for all pings. The first is a choice: values up to 0.5 change no RTT of 50 lines by
-0.1 %; with 0.05, an RTT is wrong by 13 %."""
+"""Quantiles of pings that give the RTT of an empty queue: the first for pings of an idle line, on which other
+hosts may send now and then, the second for all pings. The first quantile is a choice: values up to 0.5 change
+no RTT of 50 lines by 0.1 %; with 0.05, an RTT is wrong by 13 %."""
 _RISE = 4.0
-"""Least excess of a ping that met a queue, in standard deviations of the noise. By chance, 0.03 of a thousand
-idle pings exceed it (normal)."""
+"""Least excess of a ping that met a queue, in standard deviations of the noise. By chance, 3 of 100,000 idle
+pings exceed it (normal)."""
 _MOST_QUIET = 1_000
-"""Most pings that are examined, to limit the work, which grows with the square of the number. Tests begin
-after fewer pings of an idle line."""
+"""Most pings that are examined: the work grows with the square of their number. Tests have fewer pings of an
+idle line before the load."""
 _LEAST_NOISE = 0.01
 """Least relative noise of pings of an idle line."""
 _FULL, _FULL_PINGS = 0.98, 2.5
@@ -44,12 +44,12 @@ _FULL, _FULL_PINGS = 0.98, 2.5
 it. A buffer is full only now and then, just before a loss. A choice: with 0.96 to 1, the buffers of 57
 directions are off by 4.7 to 5.2 % (rms); with 0.9, by 8 %."""
 _BUSY = 0.8
-"""Quantile of the rates that gives the rate of a busy link, which is busy for more than the remaining share
-of the time. A choice: from 0.5 to 0.9, no rate of 57 changes by more than 0.6 %."""
+"""Quantile of the rates that gives the rate of a busy link. The link must be busy for more than the remaining
+20 % of the time. A choice: from 0.5 to 0.9, no rate of 57 changes by more than 0.6 %."""
 _LEVEL = 0.07
-"""Rates that differ by less, relatively, form one level, whose mean counts. A choice: half of this value
-changes no rate of 57 by more than 0.9 %. Twice this value changes one rate by 4 %, as the level then includes
-rates that other traffic reduced."""
+"""Rates within this share of each other form one level, and the mean of the level counts. A choice: half of
+this value changes no rate of 57 by more than 0.9 %. Twice this value changes one rate by 4 %, as the level
+then includes rates that other traffic reduced."""
 _STARTS_S = 2.0
 """Time that is left out at the start, for connection set-up and slow start. A choice: from 0 to 5 s, no rate
 of 57 changes by more than 0.6 %."""
@@ -57,7 +57,7 @@ _WINDOW_S, _WINDOW_RTTS = 0.5, 2
 """Least window over which rates are averaged, in seconds and in RTTs."""
 _DEFAULT_MSS = 1448
 _LEFT = 0.05
-"""Largest unused share of the line at which its rate counts as known."""
+"""Largest unused share of the line's capacity at which the rate of the line counts as known."""
 _SURE = 2.0
 """Standard errors from a mean to its bounds; a mean is beyond a bound 1 time in 44 on each side (normal)."""
 _BURST = 3
@@ -82,7 +82,8 @@ def rate_bps(rates: Rates, longest_s: float) -> float:
 
     Args:
         rates: The rates of one direction.
-        longest_s: The longest RTT; data behind a lost segment are delivered all at once after its repair.
+        longest_s: The longest RTT; data behind a lost segment are delivered all at once when the segment was
+            retransmitted.
     """
     mss = rates.mss or _DEFAULT_MSS
     held_s = rates.held_bits / (_LEFT * float(np.average(rates.bps, weights=rates.lasts_s)))

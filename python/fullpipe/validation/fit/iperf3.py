@@ -32,7 +32,7 @@ _KINDS = {
         "of Windows' ping, which prints whole milliseconds and no times; use fping, or ping -D of Linux"
     ),
 }
-"""Name of an unsupported log, and the remedy, by a pattern of one of its lines."""
+"""Name of an unsupported log and what to do instead, by a pattern of a line in the log."""
 
 
 def refuse(text: str, where: object) -> None:
@@ -61,8 +61,8 @@ _SUM, _REVERSE = "sum", "_bidir_reverse"
 _CONTENT = re.compile(r"\S")
 _MOST_BPS, _MOST_S = 1e15, 1e12
 _LEAST_ARRIVED = 0.5
-"""Least share of the written bytes that arrived. A file with a smaller share, or with more than twice the
-written bytes, contradicts itself."""
+"""Least plausible share of the written bytes that arrived. A file with a smaller share, or with more than
+twice the written bytes, contradicts itself."""
 
 
 def rates_of(text: str, where: object) -> dict[Way, Rates]:
@@ -94,7 +94,7 @@ def _tests(text: str, where: object) -> list[dict[str, Any]]:
         event, data = tree.get("event"), tree.get("data")
         if not isinstance(event, str):
             if streamed is not None and _cookie(streamed) == _cookie(tree):
-                tests.pop()  # --json-stream-full-output prints a test once more
+                tests.pop()  # --json-stream-full-output prints each test twice
             tests.append(tree)
             streamed = None
         elif event == "start":
@@ -136,7 +136,7 @@ def _documents(text: str, where: object) -> Iterator[Any]:
 
 
 def _apart(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """A table from pairs. The second of two equal keys gets its name in iperf3 3.11 and later."""
+    """A table from pairs. The second of two equal keys gets the name that iperf3 3.11 and later use."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         found[f"{key}{_REVERSE}" if key in found else key] = value
@@ -177,7 +177,7 @@ def _of_test(tree: Mapping[str, Any], where: object) -> dict[Way, Rates]:
         )
     test = _Test(start, intervals, end if isinstance(end, Mapping) else {}, error, where)
     if any(isinstance(one, Mapping) and _SUM + _REVERSE in one for one in intervals):
-        # both algorithms are as of the data of the server (iperf_print_results: current_mode == upper_mode)
+        # both keys name the algorithms from the view of the server's data (iperf_print_results)
         return {
             "up": _rates(test, "up", _SUM, "receiver_tcp_congestion"),
             "down": _rates(test, "down", _SUM + _REVERSE, "sender_tcp_congestion"),
@@ -221,8 +221,8 @@ def _rates(test: _Test, way: Way, key: str, algorithm: str) -> Rates:
 
 
 def _rows(test: _Test, key: str) -> tuple[list[list[float]], float]:
-    """End, duration, rate and retransmissions of every interval that counts, and the start of the first
-    one."""
+    """Return end, duration, rate and retransmissions of every interval that is not omitted, and the start of
+    the first one."""
     rows, begin_s, omitted_s = list[list[float]](), _since_1970(test.start), 0.0
     for number, interval in enumerate(test.intervals):
         place = f"intervals[{number}].{key}"
@@ -261,8 +261,8 @@ def _arrived_bps(table: Floats, held_bits: float) -> Floats:
     """Rates of arrival. A client fills its socket buffer first, so the buffered bits are in the first
     interval.
 
-    After -O, the socket buffer is full at the start, and the data that left it since are added to the first
-    interval.
+    After -O, the socket buffer is full at the start. Data that left the buffer since then are added to the
+    first interval.
     """
     bits = table[:, 1] * table[:, 2]
     written = np.cumsum(bits)

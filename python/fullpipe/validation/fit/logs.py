@@ -28,7 +28,8 @@ _REPLIES = (
         r"(?<!\S)(?P<host>\S{1,255}) +: \[(?P<number>[0-9]{1,9})\], [0-9]{1,6} bytes, " + _MS + r" ms\b"
     ),
 )
-"""The words differ between languages; the keys `icmp_seq` and `ttl` do not (iputils, po)."""
+"""Words differ between languages; the keys `icmp_seq` and `ttl` are the same in all languages (iputils,
+po)."""
 _STAMP = re.compile(r"\[([0-9]{1,12}(?:\.[0-9]{1,9})?)\] |([0-9]{1,12}\.[0-9]{1,9}) ")
 """Seconds since 1970, as printed by `ping -D`, `fping -D` and `ts %.s`."""
 _FIRST = re.compile(r"^PING ", re.MULTILINE)

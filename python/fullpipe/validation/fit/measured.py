@@ -50,7 +50,7 @@ class Rates:
     told: tuple[str, ...] = ()
     """Assumptions of the reader of the file, one line each."""
     held_bits: float = 0.0
-    """Bits in a socket buffer, by which written and delivered data differ."""
+    """Bits that were written, but were in a socket buffer at the end and not delivered."""
 
     @property
     def begin_s(self) -> float:
@@ -63,7 +63,7 @@ class Rates:
         return float(self.ends_s[-1])
 
     def busy(self) -> "Rates":
-        """The rates from the first to the last sample with a delivery."""
+        """Return the rates from the first to the last sample in which data was delivered."""
         busy = np.flatnonzero(self.bps > 0)
         if not busy.size:
             return self
@@ -89,13 +89,13 @@ class Measured:
     pings: Pings
     rates: Mapping[Way, Rates]
     one_clock: bool
-    """Whether the times of pings and of rates count from the same moment."""
+    """Whether the times of pings and of rates are of the same clock."""
     told: Sequence[str] = field(default_factory=tuple)
     """Assumptions of the reader of the files, one line each."""
     least_rtt_s: float | None = None
     """RTT of an empty queue, from a handshake or the first segments; None if unknown."""
     known: Known | None = None
-    """Rates and buffers, if they are not estimated for each direction on its own."""
+    """Rates and buffers, if the reader of a file has estimated both directions together."""
     echo: tuple[int, int] = (98, 98)
     """Sizes of the request and the reply of an RTT, bytes with all headers; the default is a ping."""
     has_unsure: bool = False
@@ -125,10 +125,10 @@ _STEPS_OF_NOISE = 3.0
 """Points of the grid per standard deviation of the noise."""
 _MOST_POINTS = 2_000
 _MOST_VALUES = 2_000
-"""Most values that are used; of more values, this many are taken, spaced evenly by rank."""
+"""Most values that are used. Of more values, these are taken at even distances by rank."""
 _ROUNDS = 400
-"""Iterations. A choice: with 100 to 1,600, no buffer of 57 directions is off by more than 13.4 %; with 100,
-by no more than 9.4 %."""
+"""Iterations of `without_noise`. A choice: with 100 to 1,600, no buffer of 57 directions is off by more than
+13.4 %; with 100, by no more than 9.4 %."""
 _MAD_OF_NORMAL = 0.6745
 """The median absolute value of a normal variable of standard deviation 1."""
 _FAR = 3.0
@@ -200,7 +200,7 @@ def without_noise(values: Floats, noise: float) -> Distribution:
 
 @lru_cache(maxsize=16)
 def _most_likely(values: bytes, noise: float) -> Distribution:
-    """See `without_noise`. Results are cached, as a fit takes several quantiles of the same pings."""
+    """Do the work of `without_noise`. Results are cached: a fit takes several quantiles of the same pings."""
     logs = np.log(np.frombuffer(values))
     if logs.size > _MOST_VALUES:
         logs = np.sort(logs)[np.linspace(0, logs.size - 1, _MOST_VALUES).round().astype(int)]

@@ -47,7 +47,7 @@ def of_flent(path: Path) -> Measured:
 
 
 def _pings(test: Test) -> Pings:
-    """The best-effort pings to the nearest host."""
+    """Return the pings without DSCP to the nearest host."""
     series = [one for one in test.series if one.kind in ECHOES and one.mark is None and one.values]
     if not series:
         return Pings(np.array([]), np.array([]))
@@ -81,7 +81,7 @@ def _rates(test: Test, way: Way) -> Rates | None:
     )
 
 
-# RTTs of captured segments of near and far hosts, converted to pings to the nearest host.
+# RTTs of captured segments to near and far hosts, converted to RTTs to the nearest host.
 
 
 _STEP_S = 0.05
@@ -92,15 +92,16 @@ class SegmentRtts:
     """RTTs of all hosts, converted to RTTs of the nearest host."""
 
     nearest: Flow
-    """The flow with the smallest RTT, which is taken for the RTT of an empty queue."""
+    """The flow with the smallest RTT. This RTT is taken for the RTT of an empty queue."""
     pings: Pings
     has_unsure: bool
-    """Whether queueing delays may exceed those in the RTTs. For part of the time, all RTTs are then of hosts
-    whose flows began while other flows sent, so that these flows may never have met an empty queue."""
+    """Whether queueing delays may exceed those in the RTTs. If so, all RTTs of some time steps are of hosts
+    whose flows began while other flows sent. These flows may never have met an empty queue."""
 
 
 def segment_rtts(flows: Sequence[Flow]) -> SegmentRtts:
-    """The median RTT of segments in every time step; hundreds of RTTs per step would add no information.
+    """Return the median RTT of segments in every time step; hundreds of RTTs per step would add no
+    information.
 
     Hosts share the queue of the line but not the path beyond it, so the smallest RTT of each host is
     subtracted. The smallest RTT of a host that never met an empty queue is too large. Such a host counts only
@@ -173,10 +174,10 @@ def of_capture(path: Path) -> Measured:
     handshake_s = nearest.side.handshake_s
     is_handshake = handshake_s is not None and handshake_s <= (nearest.least_rtt_s or 0.0)
     there = HEADERS_BYTES + (0 if is_handshake else nearest.mss)
-    told = ["RTT and waits: of segments, not of pings"]
+    told = ["RTT and queueing delays: of segments, not of pings"]
     if any(flow.side.name not in _OF_SIDE for flow in flows):
         told.append(
-            "direction: it is not seen on which side the capture was taken; taken for that of a receiver"
+            "direction: the capture does not show on which side it was taken; taken for the receiver's side"
         )
     return Measured(
         found.pings,
@@ -229,8 +230,8 @@ _OF_FLENT = (b'"metadata"', b'"raw_values"', b'"x_values"')
 
 
 def read(paths: Sequence[Path], way: Way = "down") -> Measured:
-    """The measurement of a line in files: logs of ping or fping and throughput as CSV or from iperf3; or a
-    single Flent, pcap or pcapng file, which has both.
+    """The measurement of a line in files: logs of ping or fping, and throughput as CSV or from iperf3. A
+    single Flent, pcap or pcapng file has both RTTs and rates.
 
     Args:
         paths: The files, in any order.

@@ -1,4 +1,4 @@
-"""Do metrics differ by the levels of factors? The run is the unit, and seeds are blocks.
+"""Tests whether metrics differ by the levels of factors. The unit is a run, and seeds are blocks.
 
 All functions take a table of values. No function runs a scenario or draws a figure.
 """

@@ -170,7 +170,8 @@ def _designs(values: pl.DataFrame, family: Family) -> tuple[list[Design], list[s
     )
     if not all(design.is_blocked for design in found):
         notes.append(
-            "cells have other seeds, so that runs are taken as independent; --block seed says which lack"
+            "cells have different seeds, so that runs are taken as independent; --block seed lists the"
+            " missing seeds"
         )
     return found, notes
 
@@ -217,12 +218,12 @@ def _corrected(rows: Sequence[Row], correction: str) -> Iterator[Row]:
 
 
 def _times(p: float, row: Row) -> float:
-    """The factor by which a correction has raised the p value of a test."""
+    """Return the factor by which a correction has raised the p value of a test."""
     return max(1.0, p / row.p_raw) if row.p_raw > 0 and p > 0 else 1.0
 
 
 def _decided(row: Row) -> Row:
-    """A row with its verdict, if the row is a primary test or a follow-up pair; checks have no verdict."""
+    """Add the verdict to a row of a primary test or of a follow-up pair. Checks have no verdict."""
     if not (row.is_primary or row.is_follow_up):
         return row
     if row.difference is None:
@@ -250,7 +251,7 @@ STATUSES = tuple(PREDICATES)
 
 @dataclass(frozen=True)
 class Told:
-    """A factor and a subject at all points."""
+    """A factor and a subject (a metric of a group or link) at all points of a sweep."""
 
     factors: Sequence[Factor]
     labels: Labels
@@ -287,7 +288,8 @@ class Told:
 
     @property
     def turns(self) -> tuple[object, ...]:
-        """Keys for taking turns, within the family: the metric, the factor, and both."""
+        """Keys by which `ranked` counts what was named, within the family: the metric, the factor, and
+        both."""
         family, path = self.asked
         metric = self.factors[0].subject.metric
         return ("metric", family, metric), ("factor", family, path), ("both", family, path, metric)
@@ -303,13 +305,14 @@ class Told:
 
     @property
     def order(self) -> tuple[bool, bool, int, int]:
-        """Sorting key: flows whose setting the factor is, then single groups, then factors that matter."""
+        """Sorting key: flows with the factor as a setting come first, then single groups, then factors that
+        matter."""
         first = self.factors[0]
         return order(first.path, first.subject.entry, [each.status for each in self.factors])
 
 
 def order(path: str, entry: int | None, statuses: Collection[str]) -> tuple[bool, bool, int, int]:
-    """Sorting key of a factor and a subject: flows whose setting the factor is, single groups, importance.
+    """Sorting key of a factor and a subject: flows with the factor as a setting, single groups, importance.
 
     Args:
         path: The factor.
@@ -335,9 +338,11 @@ def weight(found: Answer) -> Callable[[Row], tuple[int, bool, int, float]]:
 
 
 def ranked(told: Iterable[Told]) -> list[Told]:
-    """Factors and subjects; the first ones take turns.
+    """Sort factors and subjects so that the first `MOST` have different metrics and factors, as far as
+    possible.
 
-    The next one has the metric that was named least often, and among equals the factor named least often.
+    The next item has the metric that was named least often, and among equals the factor that was named least
+    often.
     """
     left, first, named = sorted(told, key=lambda each: each.order), list[Told](), Counter[object]()
     while left and len(first) < MOST:
@@ -349,7 +354,7 @@ def ranked(told: Iterable[Told]) -> list[Told]:
 
 
 def grouped(told: Sequence[Told]) -> list[Told]:
-    """The same items, grouped by group of flows and then by factor."""
+    """Sort items by group of flows and then by factor."""
     groups = list(dict.fromkeys(_place(each.factors[0].subject)[:2] for each in told))
     factors = list(dict.fromkeys(each.asked for each in told))
     return sorted(
@@ -359,7 +364,7 @@ def grouped(told: Sequence[Told]) -> list[Told]:
 
 
 def _place(subject: Subject) -> tuple[object, ...]:
-    """Kind, entry or name, and metric: equal at every point."""
+    """Return kind, entry or name, and metric of a subject, which are equal at every point."""
     return subject.kind, subject.of if subject.entry is None else subject.entry, subject.metric
 
 

@@ -38,10 +38,10 @@ _NUMBER = re.compile(r"[-+.\d]+( [^\s\d]+)?|true|false", re.IGNORECASE)
 def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
     """Say for every factor whether, where, and how much it matters.
 
-    Every metric and every factor has a sentence before any has a second one. The sentence is on the flows
-    whose setting the factor is, or else on a group for which the factor matters. If the sentence is too long
-    to name the part of the sweep where the factor matters, a second sentence names that part. Interactions
-    and a count of all other tests follow.
+    Every metric and every factor has one sentence before a metric or factor has a second sentence. The
+    sentence is on the flows that have the factor as a setting, or else on a group for which the factor
+    matters. If the sentence is too long to name the part of the sweep where the factor matters, a second
+    sentence names that part. Interactions and a count of all other tests follow.
 
     Args:
         found: The answer.
@@ -80,7 +80,8 @@ def _chosen(found: Answer, labels: Labels) -> tuple[list[Told], list[Told], list
 
 
 def _own_sentence(told: Told, sentence: str) -> str:
-    """A sentence on the part of a sweep where a factor has its status; empty if `sentence` names the part."""
+    """Return a sentence on the part of a sweep where a factor has its status; empty if `sentence` names this
+    part."""
     found = told.having(told.status)
     where = "" if told.status == "undecided" else _region(told, found)
     place = ", ".join(point_shown(found[0].subject.point, told.labels))
@@ -184,7 +185,7 @@ def _undecided(told: Told) -> Iterator[Part]:
 
 
 def _at(told: Told, found: Sequence[Factor]) -> str:
-    """The number of points out of all points; empty with a single point."""
+    """Return the number of points out of all points in words; empty with a single point."""
     total = len(told.factors)
     return f" at {len(found)} of {total} points" if total > 1 else ""
 
@@ -217,7 +218,7 @@ def _has_two_levels(found: Factor) -> bool:
 
 
 def _with(told: Told, found: Factor) -> str:
-    """Both levels in words if the factor has two; else empty."""
+    """Return both levels in words if the factor has two levels; else an empty text."""
     if not _has_two_levels(found):
         return ""
     reference, other = found.levels.names
@@ -261,7 +262,8 @@ def _effect(found: Effect | None) -> str:
 
 
 def _by_seed(found: Factor) -> str:
-    """The words "(paired by seed)" if the difference is paired and the p value is not."""
+    """Return the words "(paired by seed)" if the difference is paired by seed and the p value is of an
+    unpaired test."""
     has_pairs = any(pair.has_pairs for pair in found.levels.pairs)
     return " (paired by seed)" if has_pairs and found.test.pairs is None else ""
 
@@ -275,7 +277,8 @@ def _size(found: Factor) -> float:
 
 
 def _finding(told: Told, found: Factor, pair: LevelPair | None = None) -> Finding:
-    """A pair of levels as a finding, with the group in words; the default is the first two levels."""
+    """Return a pair of levels as a finding, with the group in words. The default pair is the first two
+    levels."""
     pair = pair or found.levels.pairs[0]
     better, difference = BY_NAME[found.subject.metric].better, pair.contrast.difference
     verdict: Verdict = "undecided"
@@ -315,7 +318,8 @@ def _interactions(first: Sequence[Told]) -> list[str]:
 
 
 def _listed(start: str, parts: Sequence[str], between: str = ", ") -> list[Part]:
-    """A sentence that lists items; the last items may be left out."""
+    """Return the parts of a sentence that lists items. The last items are left out if the sentence is too
+    long."""
     first, *more = parts
     return [Part(f"{start}{first}"), *(Part(f"{between}{part}", rank) for rank, part in enumerate(more, 1))]
 

@@ -56,7 +56,7 @@ class Design:
 
 
 def factor_called(word: str, values: pl.DataFrame) -> str:
-    """The column that a word names: a path, the end of a path, the key of variants, or the engine.
+    """Return the column that a word names: a path, the end of a path, the key of variants, or the engine.
 
     Raises:
         ScenarioError: If the word means time or samples.
@@ -85,14 +85,15 @@ def designs(
     of: Sequence[str] = (),
     reference: str | None = None,
 ) -> tuple[list[Design], list[str]]:
-    """Make the designs of a table of values.
+    """Return the designs of a table of values.
 
     Args:
         values: Values as `values_of` returns them.
         factors: One to three columns: see `factor_called`.
         blocked: Whether every cell must have the same seeds.
         of: Groups of flows or links; default: all.
-        reference: The level of the first factor that other levels are compared with; default: the first.
+        reference: The level of the first factor that other levels are compared with; default: its first
+            level.
 
     Returns:
         One design per subject, and notes on left-out subjects.
@@ -192,7 +193,7 @@ def _design(
 
 
 def _add(of_cell: dict[int, float], row: Mapping[str, Any], cell: Cell) -> None:
-    """Add a value to a cell. Runs that differ only in settings without effect on results count once."""
+    """Add a value to a cell. Runs of one seed with the same value count once."""
     seed, value = row["seed"], row["value"]
     if of_cell.setdefault(seed, value) != value:
         raise ScenarioError(
@@ -217,7 +218,7 @@ def _left_out(design: Design, rows: pl.DataFrame, *, blocked: bool) -> Note:
 def _nothing(others: Sequence[str], factors: Sequence[str], notes: Sequence[str]) -> str:
     if any(note.startswith("points with one level") for note in notes):
         apart = _named(path for path in others)
-        return f"{', '.join(factors)}: no two runs differ in it alone; they also differ in {apart}"
+        return f"{', '.join(factors)}: no two runs differ in it alone; all also differ in {apart}"
     return "; ".join(notes) or "no run has a value of the requested metrics and groups"
 
 

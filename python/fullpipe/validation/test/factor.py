@@ -1,4 +1,4 @@
-"""Factors: rows of tests, levels, and whether a factor matters for a subject."""
+"""Rows of tests, and factors with their levels and their status: whether a factor matters for a subject."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INTERACTION = " x "
 
 @dataclass(frozen=True)
 class Row:
-    """A test of a subject."""
+    """A test of a subject, that is, of one metric of a group of flows or link."""
 
     subject: Subject
     test: str
@@ -33,8 +33,8 @@ class Row:
     """Number of runs."""
     p: float
     is_primary: bool = False
-    """Whether the answer is based on this test, which is then corrected with the primary tests of its family.
-    All other rows are checks or pairs of levels."""
+    """Whether the answer is based on this test. Primary tests of a family are corrected together. All other
+    rows are checks or pairs of levels."""
     is_follow_up: bool = False
     """Whether the test compares two levels after the primary test of its subject has rejected."""
     is_corrected: bool = False
@@ -65,7 +65,7 @@ class Row:
     q: float = math.nan
     """P value after Benjamini's and Hochberg's procedure over all families and metrics."""
     raw: float | None = None
-    """P value before any correction, if the test itself corrects p and has an uncorrected p value."""
+    """P value before any correction, for tests that correct p themselves; None if it is unknown."""
     tests: float = 1.0
     """Factor by which the correction has raised p."""
     verdict: str = ""
@@ -147,11 +147,12 @@ class LevelPair:
     levels: tuple[str, str]
     """The reference, and the level compared with it."""
     values: tuple[Sequence[float], Sequence[float]]
-    """Means of each level over its cells, one per seed; without common seeds, the means of its cells."""
+    """Values of each level: without common seeds, the means of its cells; else one mean over its cells per
+    seed."""
     contrast: MeanContrast
     """Mean of the other level minus mean of the reference."""
     has_pairs: bool
-    """Whether values are paired by seed."""
+    """Whether the values of both levels are paired by seed."""
     allowed: float
     """Largest difference that does not matter, in the unit of the metric."""
 

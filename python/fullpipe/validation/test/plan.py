@@ -1,4 +1,4 @@
-"""Number of seeds that a comparison needs, from the spread of differences in a pilot."""
+"""Number of seeds that a comparison needs, from the spread of differences in a few pilot runs."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Planned:
     """Number of seeds; None if it exceeds the largest number tried: a million, or 5,000 by simulation."""
     least: int | None
     most: int | None
-    """Numbers of seeds at the ends of the 95 % interval of the deviation; None for simulation, which has no
-    interval."""
+    """Number of seeds for the lower and for the upper end of the 95 % interval of the deviation; None for
+    simulation, which has no interval."""
     is_simulated: bool
     """Whether the number was simulated, because the runs have two modes and no formula applies."""
     reference: str = ""
@@ -178,7 +178,7 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
     Args:
         rows: The plan.
         detect: The difference, as a share of the mean.
-        power: See `planned`.
+        power: Probability to find the difference.
 
     Returns:
         One to five sentences; empty if nothing was planned.
@@ -219,7 +219,8 @@ def _sides(rows: Sequence[Planned], others: Sequence[str]) -> str:
 
 
 def _range(rows: Sequence[Planned]) -> str:
-    """Numbers of seeds of several rows in words; for one row, with the range that the pilot leaves open."""
+    """Return the numbers of seeds of several rows in words. A single row also has the range that the pilot
+    leaves open."""
     least, most = min(rows, key=lambda row: row.rank), max(rows, key=lambda row: row.rank)
     if len(rows) == 1:
         return f"{least.wanted} seeds{_open(least)}"
@@ -228,7 +229,7 @@ def _range(rows: Sequence[Planned]) -> str:
 
 
 def _open(row: Planned) -> str:
-    """The range that the pilot leaves open, in brackets; empty if unknown."""
+    """Return the range of the number of seeds that the pilot leaves open, in brackets; empty if unknown."""
     if not row.least:
         return ""
     return f" [{row.least:,} {'or more' if row.most is None else f'to {row.most:,}'}]"

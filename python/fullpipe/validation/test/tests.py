@@ -78,8 +78,8 @@ def _two_levels(design: Design, margin: Margin) -> Row:
 
 
 def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterator[Row]:
-    """Tests of whether levels differ, and of every pair of levels; then the same tests by ranks. Pairs of
-    levels are paired by seed if all levels have the same seeds, else tested after Games and Howell."""
+    """Yield tests of whether levels differ, and of every pair of levels; then the same tests by ranks. Pairs
+    of levels are tested by seed if all levels have the same seeds, else after Games and Howell."""
     groups = _groups(design)
     varies = all(len(set(group)) > 1 for group in groups)
     if varies:
@@ -161,7 +161,7 @@ def _f_row(
     *,
     is_primary: bool = False,
 ) -> Row:
-    """A row of an F test of the factors at some indices: one for a main effect, several for an
+    """Return a row of an F test. `places` has the index of one factor for a main effect, of several for an
     interaction."""
     factors = tuple(design.factors[place] for place in places)
     return Row(
@@ -300,7 +300,8 @@ def _against(
     other: Sequence[float],
     margin: Margin,
 ) -> dict[str, Any]:
-    """The margin as stated and in the unit of the metric, and p of the equivalence test unless it is 0."""
+    """Return the margin as stated and in the unit of the metric, and p of the equivalence test; None if the
+    margin is 0."""
     allowed = margin.allowed(_mean(reference))
     p_equivalent = test(reference, other, allowed).p if allowed else None
     return {"stated": margin, "margin": allowed, "p_equivalent": p_equivalent}
