@@ -295,13 +295,13 @@ def buffer_of(measured: Measured, way: Way, base: Base, rate_bps: float) -> Buff
     rates = measured.rates[way]
     loaded = loaded_pings(measured, [rates])
     if not loaded.rtts_s.size:
-        told = "no ping was sent while streams ran; nothing is known of it"
+        told = "no ping was sent while streams ran, so the buffer is unknown"
         return Buffer(base.rtt_s, None, told, is_least=True)
     full = full_s(loaded.rtts_s, base)
     wait_s = full - base.rtt_s
     short = rates.ccas - FILLING
     if rates.ccas and short == rates.ccas:
-        told = f"{', '.join(sorted(short))} may keep queues short; only what fills buffers shows one"
+        told = f"{', '.join(sorted(short))} may keep queues short; only an algorithm that fills buffers shows them"
         return Buffer(full, None, told, is_least=True)
     wait = wait_of(loaded.rtts_s, base)
     hidden_s = _SEEN * base.noise * base.rtt_s
@@ -310,8 +310,8 @@ def buffer_of(measured: Measured, way: Way, base: Base, rate_bps: float) -> Buff
         return _not_known(full, wait, rate_bps, hidden_s, is_timed=is_timed)
     if measured.one_clock and (first_s := _overshoot_s(measured, way, base, wait_s)):
         told = (
-            f"pings took {first_s * 1e3:.3g} ms longer at first and {wait_s * 1e3:.3g} ms at most later: a"
-            f" managed queue, for which {_MANAGED} stands; it holds at least the former"
+            f"pings took {first_s * 1e3:.3g} ms longer at first, and at most {wait_s * 1e3:.3g} ms longer"
+            f" later: a managed queue, represented by {_MANAGED}; its buffer holds at least the first delay"
         )
         return Buffer(full, None, told, is_least=True, stands_for=_MANAGED)
     coarse = _PACKET_BITS / rate_bps > _COARSE * wait_s
@@ -332,28 +332,28 @@ def _first_in_first_out(
     coarse: bool,
 ) -> Buffer:
     wait_s = full - base.rtt_s
-    told = f"{wait_s * 1e3:.4g} ms, the longest wait of pings without the noise; taken for drop-tail"
+    told = f"{wait_s * 1e3:.4g} ms, the longest queueing delay of pings, without noise; taken for drop-tail"
     doubts = []
     if wait_s < _SHORT_S:
         doubts.append(
-            "a managed queue (CoDel, PIE) keeps waits as short, and is not told from a small buffer"
+            "a managed queue (CoDel, PIE) keeps delays as short; it cannot be told from a small buffer"
         )
     if coarse:
-        doubts.append(f"a packet more or less is more than {_COARSE:.0%} of it")
+        doubts.append(f"one packet takes more than {_COARSE:.0%} of this delay")
     if _is_seldom_full(loaded, base, full):
-        doubts.append("it was seldom full")
+        doubts.append("the buffer was seldom full")
     if resent is not None and resent < FEW_EVENTS:
         doubts.append(f"{resent} segments were retransmitted")
     if measured.has_unsure:
-        doubts.append("for part of the time only flows tell of it that may never have met an empty queue")
+        doubts.append("part of the time, all RTTs are of flows that may never have met an empty queue")
     if not measured.one_clock and len(measured.rates) > 1:
-        doubts.append("pings and rates have no common clock, so that it is that of either direction")
+        doubts.append("pings and rates have no common clock, so the buffer may be of either direction")
     if measured.both_at_once:
         doubts.append(
-            "both directions were busy at once, and pings wait in both, of which `fullpipe twin` tells more"
+            "both directions were busy at once, and pings waited in both queues; see `fullpipe twin`"
         )
     if not ccas:
-        told += "; the algorithm is not said, and taken for one that fills buffers, such as CUBIC"
+        told += "; the algorithm is unknown, and taken for one that fills buffers, such as CUBIC"
     if doubts:
         return Buffer(full, wait_s, f"at least {told}; {'; '.join(doubts)}", is_least=True)
     return Buffer(full, wait_s, told)
@@ -371,15 +371,15 @@ def _not_known(full: float, wait: Wait, rate_bps: float, hidden_s: float, *, is_
     if most_s is not None:
         packets = most_s * rate_bps / _PACKET_BITS
         between = f"{wait.least_s * 1e3:.2g} to {most_s * 1e3:.2g} ms, {packets:.2g} packets at most"
-    limits = f"a drop-tail buffer that one flow filled again and again has {between}"
+    limits = f"a drop-tail buffer that one flow filled repeatedly holds {between}"
     if full - wait.rtt_s < hidden_s or not wait.is_seen(rate_bps):
         told = (
-            "pings took no longer under load than noise and bursts explain: queues per flow, for which"
-            f" {_PER_FLOW} stands, a managed queue, a small buffer, or a load that never filled the line;"
+            "pings took no longer under load than noise and bursts explain: queues per flow, represented by"
+            f" {_PER_FLOW}, a managed queue, a small buffer, or a load that never filled the line;"
         )
         return Buffer(full, None, f"{told} {limits}", True, wait.least_s, most_s, _PER_FLOW)
     about_s = min(max(full - wait.rtt_s, wait.least_s), math.inf if most_s is None else most_s)
-    told = f"some {about_s * 1e3:.2g} ms, which a managed queue (CoDel, PIE) keeps, too; {limits}"
+    told = f"about {about_s * 1e3:.2g} ms, which a managed queue (CoDel, PIE) would keep, too; {limits}"
     return Buffer(full, about_s, told, True, wait.least_s, most_s)
 
 
