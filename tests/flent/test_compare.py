@@ -50,7 +50,7 @@ def test_a_report_has_them_side_by_side(lab: Cli) -> None:
     table = page.partition("Engines side by side")[2].partition("\n## ")[0]
     assert "| TCP upload 1 | goodput (Mbit/s) |" in table
     assert "equivalent" in table
-    assert "nothing is decided" not in table
+    assert "no verdict" not in table
 
 
 def test_a_single_run_of_a_side_decides_nothing(fullpipe: Cli) -> None:
@@ -58,7 +58,7 @@ def test_a_single_run_of_a_side_decides_nothing(fullpipe: Cli) -> None:
     assert fullpipe("flent", "tcp_2up", *arguments).exit_code == 0
     assert fullpipe("import", "1.flent.gz", "--out", "lab").exit_code == 0
     shown = " ".join(fullpipe("compare", "lab").stdout.split())
-    assert "one run of native and of flent: no interval, so nothing is decided" in shown
+    assert "one run of native and of flent: no interval, so no verdict" in shown
 
 
 def test_a_folder_of_runs_is_not_shown_but_listed(fullpipe: Cli) -> None:

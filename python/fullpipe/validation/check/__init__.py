@@ -28,8 +28,7 @@ from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
 
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
-"""Keys that may differ between the sides of a check: the checked algorithm, and keys without effect on
-results."""
+"""Keys that may differ between base and change: the checked algorithm, and keys without effect on results."""
 _SIDES = ("base", "change")
 _MOST_DIGITS = 17
 _Key = tuple[str, str]
@@ -42,7 +41,7 @@ DECISIONS: tuple[Decision, ...] = get_args(Decision)
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """One point on both sides, measured with the same number of seeds."""
+    """One point of a suite on base and change, measured with the same number of seeds."""
 
     theirs: Point
     ours: Point
@@ -102,7 +101,7 @@ def check(
         base: Source of the numbers of the base.
         change: Source of the numbers of the change.
         names: Names of base and change.
-        told: Called with a line after each look that leaves cases undecided.
+        told: Called with a line of text after each look that leaves cases undecided.
 
     Raises:
         ScenarioError: If the two sides cannot be compared.
@@ -169,13 +168,13 @@ def _entries(pairs: Sequence[_Pair]) -> dict[str, Entries]:
 
 
 def _looks(suite: Suite, base: Source, change: Source) -> list[int]:
-    """The looks that both sides can take."""
+    """Return the looks (numbers of seeds) that both sides can take."""
     most = min(side.most_seeds or suite.most_seeds for side in (base, change))
     return [seeds for seeds in suite.looks if seeds <= most] or [most]
 
 
 def _known(rows: Mapping[_Key, list[Finding]], cases: list[str]) -> int:
-    """Number of runs of these cases at an earlier look."""
+    """Return the number of runs of these cases at an earlier look."""
     return sum(of_point[0].runs for (case, _), of_point in rows.items() if case in cases and of_point)
 
 
@@ -236,7 +235,7 @@ def _contrasts(suite: Suite, pairs: Sequence[_Pair]) -> tuple[dict[_Key, list[Co
 
 
 def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
-    """Raise ScenarioError if the scenarios of the sides differ, apart from the keys that a suite may set."""
+    """Raise ScenarioError if the scenarios of both sides differ in a key that must be equal."""
     differ = [
         path
         for path in differences(base.scenario, change.scenario)
@@ -252,7 +251,8 @@ def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
 def _judged(
     suite: Suite, before: Mapping[_Key, list[Finding]], found: Mapping[_Key, list[Contrast]], looks: int
 ) -> dict[_Key, list[Finding]]:
-    """All findings after this look. Earlier decisions stay, and their tests count in the family."""
+    """Return all findings after this look. Earlier decisions stay, and their tests count in the family of
+    tests."""
     made = {key: findings for key, findings in before.items() if key not in found}
     earlier = [
         _contrast_of(each) for findings in made.values() for each in findings if each.rule != "lacking"
@@ -267,13 +267,13 @@ def _judged(
 
 
 def _contrast_of(finding: Finding) -> Contrast:
-    """The contrast of an earlier look."""
+    """Return the contrast of a finding from an earlier look."""
     return Contrast(*finding.values, finding.allowed, finding.better, left_out=finding.left_out)
 
 
 def bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
-    """The finding, which is regressed if a run of the change is below the least or above the most demanded
-    value.
+    """Return the finding as regressed if a run of the change is below `least` or above `most` of the demand;
+    else unchanged.
     """
     demand, values = demands[finding.metric], finding.values[1]
     reason = ""

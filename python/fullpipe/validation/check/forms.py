@@ -21,7 +21,7 @@ _KEYS = (
     *("verdict", "case", "point", "kind", "of", "metric", "unit", "base", "change", "difference", "interval"),
     *("p", "margin", "seeds", "seeds_that_would_decide", "reason"),
 )
-"""Keys of a row of the file."""
+"""Keys of a row in the JSON of a check."""
 
 
 def junit(checked: Checked) -> bytes:
@@ -59,8 +59,8 @@ def _written(suites: Xml.Element) -> bytes:
 
 
 def markdown(checked: Checked, names: Names | None = None) -> str:
-    """Markdown for the summary of a CI run: the conclusion, the counts, and all rows that are not "not
-    worse".
+    """Markdown for the summary of a CI run: the conclusion, the counts, and all rows except those that are
+    "not worse".
     """
     told = dict.fromkeys([" ".join(conclusion(checked, names)), summary(checked)])
     lines = [f"## {escaped(checked.scenario)}: {checked.decision}", ""]

@@ -44,7 +44,7 @@ class Point(Kept):
 
 
 class Measured(Strict):
-    """The content of the file."""
+    """The content of a file with measured values of a suite."""
 
     format: Literal[1] = 1
     suite: Text
@@ -57,7 +57,7 @@ class Measured(Strict):
 
     @property
     def name(self) -> str:
-        """The name in comparisons."""
+        """Versions of fullpipe and of the engine, as comparisons name the side."""
         return f"fullpipe {self.fullpipe}, {self.engine} {self.version}"
 
 
@@ -90,7 +90,8 @@ def _point(name: str, point: Mapping[str, Any], runs: Sequence[Run]) -> Point:
 
 
 def checksum(run: Run) -> str:
-    """The checksum of every number in every table of a run, without names, such as those of algorithms."""
+    """Return the checksum of every number in every table of a run. Text, such as names of algorithms, is left
+    out."""
     digest = hashlib.sha256()
     for name in sorted(run.tables):
         for column in run.tables[name]:
@@ -104,7 +105,8 @@ def checksum(run: Run) -> str:
 
 
 def _nulls(column: pl.Series) -> bytes:
-    """1 for each null, else 0. Most columns have no nulls or only nulls, and need no query."""
+    """Return a byte per row: 1 for null, else 0. Most columns have no nulls or only nulls, and need no
+    query."""
     nulls, rows = column.null_count(), len(column)
     if nulls in (0, rows):
         return (b"\x01" if nulls else b"\x00") * rows
@@ -196,7 +198,7 @@ class Elsewhere:
     """`fullpipe check SUITE` and its options, without seeds, cases and the output file."""
     folder: Path | None = None
     """Folder in which the command runs, and the only folder from which it imports code; default: the current
-    one.
+    folder.
     """
     most_seeds: int = 0
 
@@ -215,7 +217,7 @@ class Elsewhere:
             except OSError as error:
                 raise FullpipeError(f"{self.command[0]}: cannot be run: {error.strerror}") from None
             if done.returncode or not file.exists():
-                said = done.stderr.strip().splitlines() or ["it says nothing"]
+                said = done.stderr.strip().splitlines() or ["no error text"]
                 raise FullpipeError(f"{self.command[0]}: status {done.returncode}: {brief(said[-1], 300)}")
             return read_as(Measured, file, "what --keep writes")
 

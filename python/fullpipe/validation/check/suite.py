@@ -28,11 +28,12 @@ class Demand(Strict):
     """The demand on a metric, written as a margin such as "2 %", or as a table."""
 
     margin: str | None = None
-    """Margin; default: that of the metric."""
+    """Largest difference that does not matter; default: the margin of the metric."""
     better: Better | None = None
-    """Better direction; default: that of the metric. Without one, a difference either way is a regression."""
+    """Better direction; default: the direction of the metric. If there is none, a difference in either
+    direction is a regression."""
     least: float | None = None
-    """Least allowed value of every run of the change, in the base unit, whatever the base has."""
+    """Least allowed value of every run of the change, in the base unit of the metric."""
     most: float | None = None
     """Largest allowed value of every run of the change, in the base unit of the metric."""
 
@@ -60,7 +61,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Suite:
-    """The demands on a change."""
+    """Scenarios, and the demands on the metrics of a change."""
 
     name: str
     file: Path
@@ -94,7 +95,7 @@ class Suite:
         return replace(self, cases=cases, free=(*self.free, *chain.from_iterable(map(paths_of, values))))
 
     def with_free(self, paths: Iterable[str]) -> Suite:
-        """The suite, which may also differ from its base in these paths."""
+        """Return the suite, whose scenarios may also differ in these paths between base and change."""
         return replace(self, free=(*self.free, *chain.from_iterable(map(paths_of, paths))))
 
     def only(self, names: Collection[str]) -> Suite:

@@ -76,7 +76,7 @@ class Comparison:
     notes: Sequence[Note] = ()
     """Metrics that are not compared, and why."""
     remarks: tuple[str, ...] = ()
-    """Further differences between the sides, in whole sentences."""
+    """Sentences on further differences between the sides."""
     point: Mapping[str, Any] = field(default_factory=dict)
     """The point of the scenario's own sweep; empty without a sweep."""
     measured: frozenset[str] = frozenset()
@@ -107,7 +107,8 @@ class Comparison:
 
     @property
     def changed(self) -> frozenset[int]:
-        """Entries of `flows`, by their index in the reference, that sides set differently, in any case."""
+        """Entries of `flows`, by their index in the reference, that sides set differently in at least one
+        case."""
         return self._entries.changed
 
     @property
@@ -124,7 +125,7 @@ class Comparison:
         return self.by_case.get(case) or self._entries
 
     def only(self, findings: Sequence[Finding]) -> Self:
-        """The comparison with some of its findings."""
+        """Return the comparison with only these findings."""
         return replace(self, findings=findings)
 
     @property
@@ -292,11 +293,12 @@ class EngineComparison(Comparison):
 
     @property
     def undecided(self) -> list[str]:
-        """Reason why sides with a single run have no verdict."""
+        """Sentence on sides with a single run, which have no verdict; empty if all sides have several
+        runs."""
         single = [side for side, seeds in self.seeds.items() if len(seeds) == 1]
         if not single:
             return []
-        return [f"one run of {' and of '.join(single)}: no interval, so nothing is decided; repeat it"]
+        return [f"one run of {' and of '.join(single)}: no interval, so no verdict; run more seeds"]
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as one JSON object, in base units."""
@@ -321,10 +323,10 @@ def compare_variants(
 ) -> VariantComparison:
     """Compare two variants by pairs of runs with the same seed.
 
-    `matched` says how groups are matched. All findings are one family: see `rules.paired`.
+    Groups of flows are matched as in `matched`. All findings are one family of tests: see `rules.paired`.
 
     Raises:
-        ValueError: As `compare_all`.
+        ValueError: In the same cases as `compare_all`.
     """
     return compare_all([(point or {}, reference, other)], metrics, margins)[0]
 
@@ -346,7 +348,7 @@ def compare_all(
         of: Groups of flows and links to compare; default: all.
 
     Raises:
-        ValueError: As `matched`, or if no metric is measured on both sides of any pair.
+        ValueError: In the same cases as `matched`, or if no metric is measured on both sides of any pair.
         UnknownNameError: If a group in `of` has no contrast.
     """
     found = [(*each, *matched(*each[1:], metrics, margins, each[0])) for each in sides]
@@ -380,7 +382,7 @@ def compare_all(
 
 
 def unequal_flows(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[str]:
-    """Notes on entries of `flows` whose number of flows differs from the reference."""
+    """Yield notes on entries of `flows` whose number of flows differs from that of the reference."""
     named = {each.subject.entry: each.subject.of for each in contrasts}
     for flow, place in zip(other.scenario.flows, places(reference, other), strict=True):
         before = reference.scenario.flows[place].count

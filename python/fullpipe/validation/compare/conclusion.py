@@ -30,9 +30,9 @@ from fullpipe.validation.compare.sentence import (
 MOST = 5
 """Most sentences of a conclusion."""
 _DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
-"""Outcomes that claim a difference."""
+"""Verdicts and decisions that claim a difference."""
 _FIRST = (*_DIFFERENT, "undecided", "equivalent", "not worse")
-"""Order in which outcomes are named."""
+"""Order in which sentences name verdicts and decisions."""
 _LONGEST_REGION = 70
 """Most characters of the words for a part of a sweep; a longer text is only in the table."""
 _FAIRNESS = "jain"
@@ -40,7 +40,7 @@ _MOST_NAMED = 4
 """Most subjects that a sentence names for each verdict."""
 
 Subject = tuple[str, str, int | str, str]
-"""Case, kind, entry or name, and metric: the same at every point."""
+"""Case, kind, entry or name, and metric of findings: equal at every point."""
 Group = tuple[str, str, int | str]
 """Case, kind, and entry or name."""
 
@@ -86,7 +86,7 @@ def conclusion(
     names: Names | None = None,
     family: Sequence[Finding] | None = None,
 ) -> list[str]:
-    """Say what the comparisons of a command found: the changed flows first, then the unchanged flows.
+    """Summarise the comparisons of a command: the changed flows first, then the unchanged flows.
 
     Args:
         made: Comparisons with one reference, of any number of sides and points.
@@ -130,7 +130,8 @@ def _with(made: Iterable[Comparison], other: str) -> list[Comparison]:
 
 
 def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
-    """The sentences on the only other side, with a sentence on its further differences."""
+    """Return the sentences on the only side that is compared with the reference. The last ones are on its
+    further differences."""
     by_subject = _by_subject(sides.findings)
     chosen = _chosen(sides, by_subject, asked)
     least = min(len({subject[:3] for subject in chosen}), MOST - 1)
@@ -144,7 +145,8 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
 
 
 def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> tuple[list[str], list[Sequence[Finding]]]:
-    """The sentences on one of several other sides, and the leading subjects of groups without a sentence."""
+    """Return the sentences on one of several compared sides, and the leading subjects of groups without a
+    sentence."""
     by_subject = _by_subject(sides.findings)
     first, *others = chosen = _chosen(sides, by_subject, asked)
     by_group = sorted(by_subject, key=lambda subject: _order(subject[:3], sides.changed))
@@ -158,7 +160,7 @@ def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> tuple[list[st
 
 
 def _of_neighbours(left: Iterable[tuple[_Sides, Sequence[Finding]]], room: int) -> list[str]:
-    """A sentence per subject of groups without a sentence of their own: its verdicts on every other side."""
+    """Return a sentence per subject whose group has no sentence yet: the verdicts on every compared side."""
     by_subject: dict[Subject, list[tuple[_Sides, Sequence[Finding]]]] = {}
     for sides, found in left:
         by_subject.setdefault(_subject(found[0]), []).append((sides, found))
@@ -167,7 +169,7 @@ def _of_neighbours(left: Iterable[tuple[_Sides, Sequence[Finding]]], room: int) 
 
 
 def _of_all_sides(told: Sequence[tuple[_Sides, Sequence[Finding]]]) -> str:
-    """The verdicts on one subject, each with the other sides that it is of."""
+    """Return a sentence with the verdicts on one subject, each with the sides that have the verdict."""
     names: dict[str, list[str]] = {}
     for sides, found in told:
         names.setdefault(_verdicts(found), []).append(sides.names.value(sides.other))
@@ -178,7 +180,8 @@ def _of_all_sides(told: Sequence[tuple[_Sides, Sequence[Finding]]]) -> str:
 
 
 def _verdicts(found: Sequence[Finding]) -> str:
-    """The verdicts on one subject, with their numbers of points if they differ."""
+    """Return the verdicts on one subject; if verdicts differ between points, each with its number of
+    points."""
     verdicts = _by_verdict(found)
     if len(verdicts) == 1:
         return next(iter(verdicts))
@@ -210,12 +213,13 @@ def _subject(found: Finding) -> Subject:
 def _chosen(
     sides: _Sides, by_subject: Mapping[Subject, Sequence[Finding]], asked: Sequence[str]
 ) -> list[Subject]:
-    """The subjects of the conclusion, the most important first; subjects that a gate calls regressed lead.
+    """Return the subjects of the conclusion, the most important first; subjects with the decision "regressed"
+    lead.
 
     If metrics were requested, the subjects are these metrics: the first of every group, then the second of
-    every group, and so on. Otherwise they are the leading
-    metric of the changed flows, that of the unchanged flows, fairness, the leading metric of links, and the
-    second metric of the changed flows.
+    every group, and so on. Otherwise the subjects are the leading metric of the changed flows, the leading
+    metric of the unchanged flows, fairness, the leading metric of links, and the second metric of the changed
+    flows.
     """
     known = list(by_subject)
     groups = sorted(dict.fromkeys(key[:3] for key in known), key=lambda group: _order(group, sides.changed))
@@ -240,7 +244,8 @@ def _chosen(
 
 
 def _asked_of(group: Group, known: Sequence[Subject], asked: Sequence[str], sides: _Sides) -> list[Subject]:
-    """The requested metrics of a group: in the order of the request, or of `_leading` if they are many."""
+    """Return the requested metrics of a group in the order of the request, or of `_leading` if the user names
+    more than `MOST`."""
     metrics = [metric for metric in asked if (*group, metric) in known]
     first = _leading(group, metrics, sides) if len(asked) > MOST else []
     fair = [_FAIRNESS] if group[2] in TOTALS and _FAIRNESS in metrics and len(asked) > MOST else []
@@ -248,7 +253,8 @@ def _asked_of(group: Group, known: Sequence[Subject], asked: Sequence[str], side
 
 
 def _leading(group: Group, metrics: Collection[str], sides: _Sides) -> list[str]:
-    """Metrics of a group, those that its users notice first; metrics without a rank are left out."""
+    """Return the metrics of a group in the order in which its users notice them; metrics without a rank are
+    left out."""
     is_bulk = group in sides.bulk or (group[1] == "flows" and group[2] in TOTALS)
     return leading(metrics, is_bulk=is_bulk)
 
@@ -295,7 +301,7 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
 
 
 def _where(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
-    """Some of the points in words; empty for all points, or if the words are too long."""
+    """Return some of the points in words; empty if all points are meant, or if the words are too long."""
     points = [each.point for each in found]
     if len(places) == len(found) or not _are_alike(points):
         return ""
@@ -341,8 +347,8 @@ def _change(found: Finding) -> float:
 
 
 def _besides(rest: Sequence[Sequence[Finding]], room: int) -> list[str]:
-    """Sentences on the other subjects: the names of those that differ, and the numbers of the remaining
-    ones. It is one sentence if there is room for only one."""
+    """Return sentences on the other subjects: the names of subjects that differ, and the number of the
+    remaining subjects. There is a single sentence if there is room for only one."""
     named: dict[str, list[str]] = {}
     for verdict in _DIFFERENT:
         if names := [_named(of[0]) for of in rest if any(each.outcome == verdict for each in of)]:
@@ -376,7 +382,8 @@ def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
 
 
 def _others(alike: int, open_: int, word: str) -> list[str]:
-    """A sentence with the numbers of other subjects that are alike (called `word`) and undecided."""
+    """Return a sentence with the number of other subjects that are alike (called `word`), and of those that
+    are undecided."""
     if not alike + open_:
         return []
     if not open_ or not alike:
@@ -391,7 +398,7 @@ def _others(alike: int, open_: int, word: str) -> list[str]:
 def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:
     """Findings in the order of the conclusion, for figures and tables that show the first of them.
 
-    Findings that a gate calls regressed come first. For each side, the subjects of its sentences follow,
+    Findings with the decision "regressed" come first. For each side, the subjects of its sentences follow,
     decided or not, and then all other subjects by `weight`. Sides alternate, and so do subjects with several
     points.
 
@@ -419,7 +426,7 @@ def _ordered(by_subject: Mapping[Subject, Sequence[Finding]], chosen: Sequence[S
 def weight(found: Finding) -> tuple[int, int, float]:
     """Sorting key of findings in a short table: by verdict, then by the rank of their metric, then by size.
 
-    Findings that a gate calls regressed come first, then differences, then undecided findings.
+    Findings with the decision "regressed" come first, then differences, then undecided findings.
     """
     standing = next(
         place

@@ -23,7 +23,8 @@ from fullpipe.validation.compare.finding import NO_SUBJECT, Cell, LeftOut, Note,
 from fullpipe.validation.compare.side import COLUMNS, Side, joint, places
 
 MARGINS: Mapping[str, Margin] = {name: measure.margin for name, measure in BY_NAME.items()}
-"""Margin of every measure; margins of goodput, mean RTT and retransmissions hold for the native engine."""
+"""Default margin of every measure. The native engine meets the margins of goodput, mean RTT and
+retransmissions against Linux."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Contrast:
     """Largest difference that does not matter, in the unit of the values."""
     better: Better
     seeds_change_nothing: bool = False
-    """Whether the runs of each side are equal with all seeds, so that each side has in effect one run."""
+    """Whether each side gives equal runs with all seeds, so that each side has in effect one run."""
     left_out: LeftOut | None = None
     """Unfinished transfers, for completion times; None for other metrics."""
     subject: Subject = NO_SUBJECT
@@ -86,7 +87,8 @@ def matched(
     point: Mapping[str, Any] | None = None,
     case: str = "",
 ) -> tuple[list[Contrast], list[Note]]:
-    """Contrasts that both sides measured with every seed, and notes on metrics that only some runs have.
+    """Return contrasts of metrics that both sides measured with every seed, and notes on metrics that only
+    some runs have.
 
     Entries of `flows` are matched by name if all entries are named and both sides have the same names.
     Otherwise they are matched by index, regardless of their algorithms. Links are matched by name.
@@ -210,7 +212,7 @@ def contrast_of(
     point: Mapping[str, Any] | None = None,
     case: str = "",
 ) -> Contrast:
-    """The contrast of a metric that both of the named sides have."""
+    """Return the contrast of a metric that both sides have."""
     kind, place, metric = cell
     margin, measure = margins[metric], measure_of(cell)
     entry = place if isinstance(place, int) else None

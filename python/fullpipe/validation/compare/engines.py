@@ -23,13 +23,14 @@ from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, 
 Runs = Mapping[str, Sequence[Run]]
 """Runs by side, such as an engine or a setting: one run per seed."""
 STEPS = 200
-"""Number of intervals that a run is divided into; samples of an interval are averaged to reduce noise."""
+"""Number of intervals into which `overlay` divides a run. Samples of an interval are averaged to reduce
+noise."""
 _Aggregate = Callable[[pl.Expr], pl.Expr]
 _QUANTITIES: Mapping[str, tuple[str, _Aggregate]] = {
     "goodput": ("goodput_bps", pl.Expr.sum),
     "rtt": ("srtt_s", pl.Expr.mean),
 }
-"""Column of the samples, and how the flows of a group are combined."""
+"""Column of the samples, and the aggregate that combines the flows of a group, by quantity."""
 CLOSEST_TO_THE_WORLD = ("pcap", "flent", "linux")
 """Default references, in order of preference: measurements, then Linux itself."""
 
@@ -43,7 +44,7 @@ def by_engine(runs: Iterable[Run]) -> dict[str, list[Run]]:
 
 
 def closest_to_the_world(sides: Iterable[str]) -> str:
-    """The default reference. Raises ValueError if there is no side.
+    """Return the default reference among the sides. Raises ValueError if there is no side.
 
     >>> closest_to_the_world(["native", "flent"])
     'flent'
@@ -165,7 +166,7 @@ def compare(
             for name, of in found.labels(cell[:2]).items()
         }
         if not any(each.values for each in known.values()) or reference not in known or len(known) < 2:
-            continue  # the metric makes no sense here, or a remark already names it
+            continue  # the metric is undefined for this cell, or a remark already names the cell
         why = _reasons(cell, known, found, reference)
         for name, reason in why.items():
             label = joint({side: known[side].label for side in (reference, name)})
@@ -194,7 +195,7 @@ def compare(
 
 
 def _leaves_out(runs: Runs, findings: Sequence[Finding]) -> list[str]:
-    """The note that rows of connections leave out other flows, if there are such rows."""
+    """Return the note that metrics of connections leave out other flows, if a finding is on such a metric."""
     scenarios = (run.scenario for of_side in runs.values() for run in of_side[:1])
     return of_parts(scenarios, ((each.metric, each.labels[0]) for each in findings))
 
@@ -234,7 +235,8 @@ def _lacks(cell: Cell, found: Matched, name: str, known: int) -> str:
 
 
 def _otherwise(cell: Cell, found: Matched, name: str) -> str:
-    """Reason why the metric has another meaning on this side, as for connections; empty if it has not."""
+    """Reason why the metric has another meaning on this side; empty if it has its usual meaning, and for
+    datagrams."""
     side, flows = found.sides[name], found.flows(name, cell)
     is_of_datagrams = bool(flows) and flows.isdisjoint(side.connected)
     return "" if is_of_datagrams else side.runs[0].meta.otherwise.get(measure_of(cell).column, "")

@@ -22,7 +22,7 @@ Cell = tuple[str, int | str, str]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The subject of a finding."""
+    """The subject of a finding: a metric of a group of flows or link, at a point."""
 
     kind: str
     """"flows" or "link"."""
@@ -53,7 +53,8 @@ class Subject:
         return self.kind, self.of if self.entry is None else self.entry, self.metric
 
     def is_of(self, groups: Collection[str], labels: Collection[str] = ()) -> bool:
-        """Whether the subject is one of these groups, given by a name on either side or as `flows.0`."""
+        """Whether the subject is of one of these groups. A group is given by its name on either side or as
+        `flows.0`."""
         names = {self.of, *labels, *([] if self.entry is None else [f"flows.{self.entry}"])}
         return not names.isdisjoint(groups)
 
@@ -96,11 +97,12 @@ class LeftOut:
     reference: Counts
     other: Counts
     margin: float
-    """Largest difference between the two shares that counts as none."""
+    """Largest difference between both unfinished shares that does not matter."""
 
     @property
     def more(self) -> float:
-        """The unfinished share of the other side minus that of the reference; 0 within the margin."""
+        """Unfinished share of the other side minus unfinished share of the reference; 0 if within the
+        margin."""
         more = self.other.share - self.reference.share
         return more if abs(more) > self.margin else 0.0
 
@@ -125,7 +127,7 @@ class Finding:
     better: Better
     verdict: Verdict
     decision: str
-    """The word of the command's own scale, such as "regressed"; else the verdict."""
+    """Decision of the command, such as "regressed" of `check`; the verdict if it has no decisions."""
     reason: str
     difference: float
     """Mean of the other side minus mean of the reference; NaN if the other side lacks the metric."""
@@ -148,7 +150,7 @@ class Finding:
 
     @property
     def outcome(self) -> str:
-        """The word that reports show: the decision of a gate, if there is one, or the verdict."""
+        """The word that reports show: the decision of `check`, or the verdict of other commands."""
         return self.verdict if self.rule in ("paired", "independent") else self.decision
 
     @property
@@ -213,7 +215,8 @@ class Finding:
 
     @property
     def assessment(self) -> Finding:
-        """This finding, for callers from when verdict, difference and interval had their own object."""
+        """This finding. Kept for callers of versions in which verdict, difference and interval were a
+        separate object."""
         return self
 
     @classmethod
@@ -261,7 +264,7 @@ class Finding:
 
 
 def check_groups(groups: Collection[str], known: Iterable[tuple[Subject, Sequence[str]]]) -> None:
-    """Raise UnknownNameError if a group matches none of the subjects, which are given with their labels."""
+    """Raise UnknownNameError if a group matches no subject. `known` has the subjects with their labels."""
     subjects = list(known)
     for name in groups:
         if not any(subject.is_of([name], labels) for subject, labels in subjects):

@@ -20,7 +20,7 @@ _OF_ROWS = (
 _OF_USERS = frozenset({"call_score", "page_p50", "fct_p50", "stall_ratio", "video_startup", "owd_mean"})
 """Metrics that bulk flows do not have."""
 _OF_TESTS = ("test", "effect", "factor")
-"""Keys of rows of `fullpipe test`, which are not findings."""
+"""Keys that only rows of `fullpipe test` have. These rows are not findings."""
 
 
 def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> list[Comparison]:
@@ -48,8 +48,8 @@ def comparisons_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> lis
 def _entries_in(found: Mapping[str, Any], findings: Sequence[Finding]) -> dict[tuple[str, str], Entries]:
     """Changed entries and bulk flows of every side and case of findings.
 
-    Older files have one list of each for all sides and cases together. An entry is then a bulk flow of a case
-    if the file lists its index and its metrics are those of a bulk flow.
+    Older files have one list of changed entries and one of bulk flows, for all sides and cases together. An
+    entry is then a bulk flow of a case if the file lists its index and its metrics are those of a bulk flow.
     """
     changed, bulk = (_places(found.get(key)) for key in ("changed", "bulk"))
     cases: dict[str, list[Finding]] = {}
@@ -76,7 +76,8 @@ def _stored_entries(found: Any) -> dict[tuple[str, str], Entries]:
 
 
 def _ran(found: Any) -> Iterator[Ran]:
-    """The sides with the readable parts of their scenarios that name them."""
+    """Yield the scenarios of all sides, reduced to the readable keys that give names: labels, flows and
+    links."""
     for each in found if isinstance(found, list) else ():
         if isinstance(each, Mapping) and isinstance(each.get("scenario"), Mapping):
             tree = each["scenario"]
@@ -105,7 +106,7 @@ def _mappings(found: Any) -> list[Mapping[str, Any]]:
 
 
 def _tables(found: Any) -> dict[str, Mapping[str, Any]]:
-    """The tables among the values of a table."""
+    """Return the values of a table that are tables."""
     tables = found if isinstance(found, Mapping) else {}
     return {str(key): value for key, value in tables.items() if isinstance(value, Mapping)}
 

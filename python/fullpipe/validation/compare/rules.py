@@ -46,10 +46,11 @@ class _Tested:
     p: float
     """P value after Holm's correction; NaN without a test."""
     tests: int
-    """Number of tests of the family whose p is not smaller: the factor of Holm's correction."""
+    """Number of tests of the family with the same or a larger p value: the factor of Holm's correction."""
 
     def rejects(self, level: float) -> bool:
-        """Whether a difference of 0 is rejected at an error rate of `level`, or no difference varies."""
+        """Whether a difference of 0 is rejected at an error rate of `level`; true without a test, if
+        differences do not vary."""
         return self.p < level or math.isnan(self.p)
 
     def seeds(self, level: float) -> int | None:
@@ -80,7 +81,8 @@ def _tested(contrasts: Sequence[Contrast]) -> list[_Tested]:
 
 
 class _Said(NamedTuple):
-    """A verdict with its reason, and the word of the command's own scale."""
+    """A verdict with its reason, and the decision of `check` ("regressed" or "not worse"), if there is
+    one."""
 
     verdict: Verdict
     reason: str
@@ -91,8 +93,8 @@ def paired(contrasts: Sequence[Contrast]) -> list[Finding]:
     """Findings of the contrasts of one family, by pairs of runs with the same seed.
 
     - equivalent: the 90 % interval of the difference lies within the margin;
-    - better, worse (higher, lower if neither direction is better): not equivalent, and the paired t-test
-      rejects a difference of 0 at 5 % after Holm's correction over the family;
+    - better, worse (higher, lower if the metric has no better direction): not equivalent, and the paired
+      t-test rejects a difference of 0 at 5 % after Holm's correction over the family;
     - undecided: otherwise; or if all seeds gave the same run; or if the faster side left more transfers
       unfinished: see `Contrast.is_biased`.
 
@@ -119,7 +121,7 @@ def _paired(test: _Tested) -> _Said:
 
 
 def one_sided(contrasts: Sequence[Contrast], looks: int) -> list[Finding]:
-    """Findings of all metrics of a suite at one of several looks: is the other side worse?
+    """Findings of all metrics of a suite at one of several looks: whether the other side is worse.
 
     The decision is
 
@@ -129,13 +131,13 @@ def one_sided(contrasts: Sequence[Contrast], looks: int) -> list[Finding]:
     - undecided: otherwise; or if all seeds gave the same run on each side and the two runs differ; or, for
       completion times, if the faster side left more transfers unfinished: see `LeftOut`.
 
-    The decision "regressed" has the verdict "worse" (higher, lower if neither direction is better). The
-    decision "not worse" has the verdict "better" if a difference of 0 is rejected and the interval reaches
-    beyond the margin on the good side. Otherwise its verdict is "equivalent" if the interval lies within the
-    margin on both sides, or "undecided".
+    The decision "regressed" has the verdict "worse" (higher, lower if the metric has no better direction).
+    The decision "not worse" has the verdict "better" if a difference of 0 is rejected and the interval
+    reaches beyond the margin on the good side. Otherwise its verdict is "equivalent" if the interval lies
+    within the margin on both sides, or "undecided".
 
-    Both tests are at 5 % divided by the number of looks, which keeps the error rate over all looks below
-    5 % (Bonferroni). Sources: Schuirmann 1987, with one of its two one-sided tests; Holm 1979.
+    Both tests are at 5 % divided by the number of looks, which keeps the error rate over all looks below 5 %
+    (Bonferroni). Sources: Schuirmann 1987 (one of the two one-sided tests); Holm 1979.
     """
     level = ERROR / looks
     return [_of_pairs("one-sided", test, _one_sided(test, level), level) for test in _tested(contrasts)]
@@ -214,8 +216,8 @@ def equivalence(reference: Sequence[float], other: Sequence[float], margin: floa
 
     - equivalent: the 90 % interval of the difference lies within ± margin;
     - different: the interval lies beyond the margin;
-    - overlapping ranges: neither of these; the values of either side span more than the margin, as chaotic
-      runs do, and the ranges of both sides overlap;
+    - overlapping ranges: neither equivalent nor different; the values of one side span more than the margin,
+    as in chaotic runs, and the ranges of both sides overlap;
     - not decided: otherwise, or if a side has a single run, which has no interval.
 
     Source: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power approach for

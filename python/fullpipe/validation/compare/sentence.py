@@ -1,4 +1,4 @@
-"""Sentences of a comparison: names of its sides and groups, notes."""
+"""Sentences on comparisons: names of sides and points, notes, and sentences on single findings."""
 
 from __future__ import annotations
 
@@ -132,9 +132,10 @@ _MOST_SIDES = 4
 
 
 def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[str]:
-    """Lines on left-out metrics: one line per metric that some runs lack, and every other note once.
+    """Return notes as lines: one line per metric that some runs lack, and a line for every other note,
+    without repetitions.
 
-    With `whole`, every note is a line.
+    With `whole`, notes on one metric are not merged.
     """
     lines: dict[str, list[Note]] = {}
     for each in dict.fromkeys(notes):
@@ -147,7 +148,8 @@ def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[s
 
 
 def _left_out(metric: str, notes: Sequence[Note], names: Names) -> str:
-    """The numbers of runs with a metric, by side, for sides where some runs lack the metric."""
+    """Return a line with the number of runs that have a metric, for each side where some runs lack the
+    metric."""
     found: dict[str, set[int]] = {}
     for note in notes:
         for side, (having, _) in note.lacking.items():
@@ -171,7 +173,7 @@ def warnings(made: Sequence[Comparison], names: Names) -> Iterator[str]:
     """Reasons to distrust a verdict, or a missing verdict: one line of each kind for each metric."""
     findings = [finding for one in made for finding in one.findings]
     if any(finding.reason == ALIKE for finding in findings):
-        yield 'note: all seeds gave the same run, which is one; give flows a start_jitter, such as "100 ms"'
+        yield 'note: all seeds gave the same run; give flows a start_jitter, such as "100 ms"'
     unlikes: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         if finding.left_out and finding.left_out.more:
@@ -190,7 +192,7 @@ def _unlike(found: Sequence[Finding], names: Names) -> str:
     first = "" if len(found) == 1 else "up to "
     return (
         f"{first}{most.left_out.reference} of {reference}, {most.left_out.other} of {other}; those that"
-        f" finish are the faster ones{f': {verdict}; make runs longer' if open_ else ''}"
+        f" finished are the faster ones{f': {verdict}; make runs longer' if open_ else ''}"
     )
 
 
@@ -202,7 +204,8 @@ _MOST_DIGITS = 2
 
 
 class Part(NamedTuple):
-    """A part of a sentence, and its rank: parts of the highest rank are left out first, of rank 0 never."""
+    """A part of a sentence, and its rank. Parts of the highest rank are left out first; parts of rank 0 are
+    never left out."""
 
     text: str
     rank: int = 0
@@ -358,7 +361,8 @@ def _from_to(found: Finding) -> str:
 
 
 def verdict_of(found: Finding) -> str:
-    """The outcome with the number of seeds that would decide, or the reason if single runs decide."""
+    """Return the outcome with the number of seeds that would decide, or with the reason if single runs
+    decide."""
     return f"{found.outcome}: {found.reason}" if found.is_by_runs else with_seeds(found.outcome, found.seeds)
 
 

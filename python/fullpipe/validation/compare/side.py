@@ -1,4 +1,4 @@
-"""A side of a comparison: a scenario, and its measured values with several seeds."""
+"""Sides of comparisons: a scenario, and its values measured with several seeds."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _SMALLEST, _LARGEST = 1e-30, 1e30
 
 @dataclass(frozen=True)
 class Side:
-    """One side."""
+    """One side of a comparison."""
 
     name: str
     scenario: Scenario
     values: pl.DataFrame
     """The values of one point, as `values_of` returns them."""
     runs: Sequence[Run] = field(default=(), repr=False)
-    """The runs, if available."""
+    """Runs of the side, if available."""
 
     @classmethod
     def of_runs(
         cls, name: str, runs: Sequence[Run], metrics: Sequence[str], links: Collection[str] | None = None
     ) -> Side:
         """The side of finished runs; see `values_of`. If the requested metrics are equal with every seed, all
-        metrics are measured."""
+        metrics are measured, to find out whether seeds change any metric."""
         values = values_of((({}, run) for run in runs), with_counts(metrics), links)
         if _are_alike(values):
             values = values_of((({}, run) for run in runs), links=links)
@@ -104,7 +104,7 @@ def changed_entries(reference: Side, other: Side) -> frozenset[int]:
     """Indices of the entries of `flows` in the reference that the other side sets differently.
 
     Raises:
-        ValueError: As `places`.
+        ValueError: In the same cases as `places`.
     """
     found = places(reference, other)
     theirs, ours = reference.scenario.flows, other.scenario.flows
@@ -112,7 +112,7 @@ def changed_entries(reference: Side, other: Side) -> frozenset[int]:
 
 
 def is_total(key: Key) -> bool:
-    """Whether the key is of a total over the flows of several entries."""
+    """Whether a key is of a total, such as all flows, over several entries."""
     return key[0] == "flows" and key[1] in TOTALS
 
 

@@ -73,7 +73,7 @@ def schema_of(file: type[ResultFile]) -> dict[str, Any]:
 
 
 FORMAT = 2
-"""Version of the file. Files without a version have only `rows`."""
+"""Version of the format of files. Files without a version have only `rows`."""
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(check_value)]
 

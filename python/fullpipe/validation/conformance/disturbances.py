@@ -41,7 +41,7 @@ def _recoveries(observed: ObservedRun, start_s: float, end_s: float) -> set[str]
     "spurious-recovery",
     "A spurious fast recovery is undone",
     why="One packet is overtaken by 30 ms, three quarters of the round trip, and marked lost; a "
-    "duplicate acknowledgement (RFC 2883) then proves that it was not.",
+    "duplicate acknowledgement (RFC 2883) then proves that the packet was not lost.",
     tolerance="Ten round trips for the proof and its effect.",
     needs=(),
 )
@@ -85,9 +85,9 @@ def _reordered(lab: Lab, late_s: float) -> ObservedRun:
     "A.19",
     "spurious-timeout",
     "A spurious retransmission timeout is undone",
-    why="The path stands still for 0.9 s, longer than the timeout, and then delivers everything: RFC "
-    "5682 finds that nothing was dropped. A delay stands for the draft's reordering, which cannot be "
-    "longer than a timeout without one.",
+    why="The path delivers nothing for 0.9 s, longer than the timeout, and then delivers everything: RFC "
+    "5682 finds that nothing was dropped. The delay replaces the draft's reordering: a reordering "
+    "longer than a timeout would be a delay, too.",
     tolerance="A second for the queue to drain and the proof to come.",
     needs=(),
 )
@@ -125,8 +125,8 @@ def _cruising(observed: ObservedRun, after_s: float) -> list[tuple[float, float]
     "A.13",
     "cruise-aggregation",
     "PROBE_CRUISE keeps the link busy behind aggregated ACKs",
-    why="As A.12, for the window in steady state: extra_acked is added to it, so that there is "
-    "something to send in the silence between two batches.",
+    why="As in A.12, but for the window in steady state: extra_acked is added to the window, so that the "
+    "sender has data to send between two batches.",
     tolerance="95 % of the link for full utilisation: the pacing margin takes 1 %, the headers are counted "
     "in, and the batches of 20 ms cut samples at both ends.",
     needs=(),
@@ -154,8 +154,8 @@ def aggregation(lab: Lab) -> Iterator[Step]:
     "A.14",
     "tiny-bdp",
     "A BDP below one packet is used, with a window of four",
-    why="1 Mbit/s and 4 ms are 500 bytes: less than a packet. Four packets keep the path busy across "
-    "delayed ACKs.",
+    why="The BDP of 1 Mbit/s and 4 ms is 500 bytes, less than a packet. Four packets keep the path busy "
+    "despite delayed ACKs.",
     tolerance="5 %: the pacing margin of 1 % and samples of a few packets.",
     needs=(),
 )
@@ -234,11 +234,11 @@ def ten_times_less(lab: Lab) -> Iterator[Step]:
     "A.17",
     "policer",
     "Behind a policer, the flow settles at the token rate",
-    why="A token bucket lets a burst pass and then drops all that exceeds its rate, without any queue "
-    "to warn. 10 Mbit/s and 125 kB, on a path of 100 Mbit/s.",
+    why="A token bucket lets a burst pass and then drops all packets above its rate, without a queue "
+    "that would show congestion earlier. It has 10 Mbit/s and 125 kB, on a path of 100 Mbit/s.",
     tolerance="70 % of the token rate and 5 % of packets retransmitted, in the last six of 14 s: the draft "
-    "names no numbers; a probe may lose a fifth of a round's packets, and comes every second "
-    "round-trip dozen.",
+    "names no numbers; a probe may lose 20 % of a round's packets, and there is a probe in every 24 "
+    "round trips.",
     needs=(),
 )
 def policer(lab: Lab) -> Iterator[Step]:

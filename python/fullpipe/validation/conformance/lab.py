@@ -1,4 +1,4 @@
-"""Cases of conformance, and the lab that drives an algorithm."""
+"""Cases of conformance tests, and the lab, which runs an algorithm in their scenarios."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,19 +65,20 @@ class ObservedRun:
         self._series = result.series.filter(pl.col("flow") == FLOW)
 
     def first(self, state: str, after_s: float = 0.0) -> tuple[float, float, str]:
-        """Start and end of the first stay in a state that begins at or after a time, and the next state.
+        """Return start and end of the first stay in a state that begins at or after a time, and the next
+        state.
 
         The next state is "" if the run ends before the state changes.
 
         Raises:
-            StuckError: If there is no such stay.
+            StuckError: If the algorithm is not in the state after that time.
         """
 
         for number, (name, start_s, end_s) in enumerate(self.states):
             if name == state and start_s >= after_s - 1e-9:
                 following = self.states[number + 1][0] if number + 1 < len(self.states) else ""
                 return start_s, end_s, following
-        raise StuckError(f"never in {state} after {after_s:.2f} s; it went {self.path(after_s)}")
+        raise StuckError(f"never in {state} after {after_s:.2f} s; its states are {self.path(after_s)}")
 
     def path(self, after_s: float = 0.0, most: int = 8) -> str:
         """The sequence of states from a time on."""
@@ -140,7 +141,8 @@ def rate_pps(mbps: float) -> float:
 
 
 class Lab:
-    """Runs each scenario once with the algorithm under test, and records the variables it published."""
+    """Runs each scenario once with the algorithm under test, and records the variables that the algorithm
+    published."""
 
     def __init__(
         self,
@@ -199,7 +201,7 @@ class Lab:
         )
 
     def observe(self, scenario: Scenario) -> ObservedRun:
-        """The run of a scenario whose flow under test has the name "subject".
+        """Return the run of a scenario. The flow under test has the name "subject".
 
         Raises:
             ScenarioError: If the engine cannot run the scenario.

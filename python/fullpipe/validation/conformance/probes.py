@@ -26,8 +26,8 @@ def bounded(lab: Lab, **options: object) -> ObservedRun:
     "A.5",
     "probe-up-plateau",
     "PROBE_UP ends when the bandwidth no longer grows",
-    why="In a deep buffer nothing but the missing growth says that there is no more bandwidth.",
-    tolerance="One round less or two more than three: a round in which the probe still arrives at the "
+    why="In a deep buffer, only missing growth shows that there is no more bandwidth.",
+    tolerance="From one round less to two rounds more than three: the probe needs a round to reach the "
     "bottleneck, and rounds are counted at their ends.",
     needs=(*_UP_THEN_REFILL, "round_count"),
 )
@@ -49,7 +49,7 @@ def plateau(lab: Lab) -> Iterator[Step]:
     "A.6",
     "probe-up-loss",
     "PROBE_UP ends on loss although the application is the limit",
-    why="As in STARTUP: loss says that there is too much even where samples say nothing. The "
+    why="As in STARTUP, loss shows that too much is sent, even if samples show nothing. The "
     "application falls to half of the bandwidth as the probe begins, and 20 % of the packets are "
     "dropped from then on. The draft's pseudo-code leaves inflight_longterm alone if the sample is "
     'limited by the application, so that "updated appropriately" can only mean that it does not '
@@ -83,8 +83,8 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     "A.7",
     "no-exit-while-limited",
     "PROBE_UP and STARTUP go on while the application is the limit and nothing is dropped",
-    why="An application that sends little must not make the path look narrow: 30 Mbit/s into 100 "
-    "Mbit/s from the beginning, and half of the bandwidth as a probe begins.",
+    why="An application that sends little must not lower the estimate of the bandwidth. It sends 30 "
+    "Mbit/s into 100 Mbit/s from the beginning, and then half of the bandwidth as a probe begins.",
     tolerance='Watched for 3 s and 1.5 s: "indefinitely" ends with the next PROBE_RTT.',
     needs=("Startup",),
 )
@@ -105,7 +105,7 @@ def application_limited(lab: Lab) -> Iterator[Step]:
     "A.21",
     "probe-up-loss-bounded",
     "Loss in PROBE_UP lowers an inflight_longterm that was set",
-    why="The probe has found the limit: it ends at once, and the bound comes down to what was in "
+    why="The probe has found the limit: it ends at once, and the bound falls to the data in "
     "flight, but not below 0.7 (Beta) of the target.",
     tolerance="Five round trips, as in A.2; two packets for rounding.",
     needs=(*_UP_THEN_REFILL, "inflight_longterm"),
@@ -135,8 +135,8 @@ def loss_when_bounded(lab: Lab) -> Iterator[Step]:
     "A.22",
     "refill-application-limited",
     "A pause of the application in PROBE_REFILL does not spoil the estimate",
-    why="Samples of the pause are low and marked as limited by the application; the maximum must not "
-    "take them, and the probe goes on.",
+    why="Samples of the pause are low and marked as limited by the application. The maximum must "
+    "ignore these samples, and the probe goes on.",
     tolerance="2 % of max_bw, as in A.1.",
     needs=_UP_THEN_REFILL,
 )
@@ -169,7 +169,7 @@ _DOWN_THEN_REFILL = ("ProbeBW_DOWN", "ProbeBW_REFILL")
     "A.8",
     "probe-down-inflight",
     "PROBE_DOWN ends when what is in flight leaves headroom",
-    why="The queue of the probe is gone, and some room is left for others.",
+    why="The queue of the probe is empty, and some capacity is left for other flows.",
     tolerance="0.01 for the gain; 8 packets for the BDP, as in A.3.",
     needs=(*_DOWN_THEN_REFILL, "ProbeBW_CRUISE", "pacing_gain"),
 )
@@ -193,10 +193,10 @@ def on_inflight(lab: Lab) -> Iterator[Step]:
     "A.9",
     "probe-down-time",
     "PROBE_DOWN ends when it is time for the next probe",
-    why="If the queue does not drain, waiting for it must not stop the probing. The draft takes 10 % "
-    "of the bandwidth away; the pacing margin of 1 % then still drains the queue, slowly, so 40 % "
-    "are taken here.",
-    tolerance="A tenth of a second on the 3 s that bw_probe_wait may be: it is looked at when ACKs come.",
+    why="If the queue does not drain, waiting for it must not stop the probing. The draft reduces the "
+    "bandwidth by 10 %. The pacing margin of 1 % then still drains the queue slowly, so this test "
+    "reduces the bandwidth by 40 %.",
+    tolerance="0.1 s on the 3 s that bw_probe_wait may last: the time is checked when ACKs arrive.",
     needs=_DOWN_THEN_REFILL,
 )
 def on_time(lab: Lab) -> Iterator[Step]:
@@ -229,11 +229,11 @@ def _long(lab: Lab) -> ObservedRun:
 @case(
     "A.10",
     "probe-rtt",
-    "PROBE_RTT comes every five seconds, drains half of the pipe, and goes",
-    why="Without a new minimum for ProbeRTTInterval, the minimum may be one that holds no more. (The "
-    "editors' copy after -06 makes it 10 s.)",
-    tolerance="0.5 s on the interval, which counts from the last minimum, in the first rounds; two round "
-    "trips on the 200 ms, to drain and to see a round; 6 packets on half of the BDP: bursts.",
+    "PROBE_RTT begins every five seconds, drains half of the path, and ends",
+    why="If the RTT had no new minimum for ProbeRTTInterval, the old minimum may be out of date. (The "
+    "editors' copy after -06 sets the interval to 10 s.)",
+    tolerance="0.5 s on the interval, which counts from the last minimum, in the first rounds; four round "
+    "trips on the 200 ms, to drain and to count a round; 6 packets on half of the BDP, for bursts.",
     needs=("ProbeRTT", "max_bw"),
 )
 def comes_and_goes(lab: Lab) -> Iterator[Step]:
@@ -260,7 +260,7 @@ def comes_and_goes(lab: Lab) -> Iterator[Step]:
     "A.11",
     "probe-rtt-skipped",
     "An idle time stands in for PROBE_RTT",
-    why="Nothing in flight drains the queue better than PROBE_RTT could. The pause of 11 s is longer "
+    why="An idle time drains the queue better than PROBE_RTT could. The pause of 11 s is longer "
     "than the interval of any version.",
     tolerance="None.",
     needs=("ProbeRTT", "idle_restart"),
@@ -283,8 +283,8 @@ def skipped(lab: Lab) -> Iterator[Step]:
     "A.20",
     "probe-rtt-in-startup",
     "After PROBE_RTT, STARTUP goes on if it was not over",
-    why="A slow application stretches STARTUP beyond ProbeRTTInterval; leaving PROBE_RTT must not end "
-    "the search for the bandwidth.",
+    why="With a slow application, STARTUP lasts longer than ProbeRTTInterval. The end of PROBE_RTT must not "
+    "end the search for the bandwidth.",
     tolerance="None.",
     needs=("Startup", "ProbeRTT"),
 )

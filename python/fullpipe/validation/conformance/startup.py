@@ -14,7 +14,7 @@ _LOSS_FROM_S = 1.5
     "A.1",
     "startup-plateau",
     "STARTUP ends when the bandwidth no longer grows",
-    why="Three rounds without growth mean that the pipe is full; a fourth only fills the buffer.",
+    why="Three rounds without growth mean that the path is full; a fourth round only fills the buffer.",
     tolerance="2 % of the bandwidth, as the draft says; one round more than three, because rounds are "
     "counted at their ends.",
     needs=("Startup", "Drain", "max_bw"),
@@ -46,11 +46,11 @@ def plateau(lab: Lab) -> Iterator[Step]:
     "A.2",
     "startup-loss",
     "STARTUP ends on loss although the application is the limit",
-    why="Samples limited by the application say nothing about the bandwidth, but loss says that there "
-    "is too much. 30 Mbit/s are sent into 100 Mbit/s; 20 % of the packets are dropped from 1.5 s on, "
-    "about twenty a round. With little in flight, DRAIN may end with the very ACK that began it.",
-    tolerance="Five round trips for the end: one to lose, one to hear of it, one to count, and two for "
-    "holes that retransmissions have to fill.",
+    why="Samples limited by the application do not show the bandwidth, but loss shows that too much is "
+    "sent. 30 Mbit/s are sent into 100 Mbit/s; 20 % of the packets are dropped from 1.5 s on, "
+    "about 20 per round. With little in flight, DRAIN may end with the very ACK that began it.",
+    tolerance="Five round trips: one until packets are lost, one until the sender detects the loss, one to "
+    "count the round, and two until retransmissions have filled the holes.",
     needs=("Startup", "Drain", "inflight_longterm"),
 )
 def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
@@ -79,10 +79,10 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     "A.12",
     "startup-aggregation",
     "STARTUP finds the bandwidth behind aggregated ACKs",
-    why="Cellular and wireless links hold ACKs back and hand them over in batches, here every 20 ms "
-    "on a path of 40 ms; the window must cover the silence between them.",
-    tolerance="5 % below the link, for the samples' granularity; up to half above it: a sample of a round "
-    "spans two batches at least, and may hold one more, because the ACKs of a batch come at the "
+    why="Cellular and wireless links hold ACKs back and deliver them in batches, here every 20 ms "
+    "on a path of 40 ms. The window must cover the time between two batches.",
+    tolerance="5 % below the rate of the link, for the samples' granularity; up to 50 % above it: a sample of "
+    "a round spans two batches at least, and may hold one more, because the ACKs of a batch come at the "
     "same time.",
     needs=("Startup", "max_bw", "extra_acked"),
 )
@@ -106,14 +106,15 @@ def aggregation(lab: Lab) -> Iterator[Step]:
 
 
 _QUANTISATION = 8
-"""Packets: BBRInflight() rounds up to a few bursts, and a sample is up to 5 ms, four packets, old."""
+"""Tolerance in packets: BBRInflight() rounds up to a few bursts, and a sample is up to 5 ms (four packets)
+old."""
 
 
 @case(
     "A.3",
     "drain-inflight",
     "DRAIN ends when what is in flight fits the path",
-    why="With the queue of STARTUP gone, in flight is one BDP, and cruising can begin.",
+    why="When the queue of STARTUP is empty, one BDP is in flight, and cruising can begin.",
     tolerance="0.01 for the gain, which implementations keep in fixed point; 8 packets for the BDP: bursts, "
     "and four packets that leave between two samples.",
     needs=("Drain", "pacing_gain", "max_bw"),
@@ -135,9 +136,9 @@ def on_inflight(lab: Lab) -> Iterator[Step]:
     "A.4",
     "drain-time",
     "DRAIN ends after three rounds even if the queue stays",
-    why="Where the bandwidth was overestimated, half of it may still be more than the path carries, "
-    "and DRAIN would never end. The draft takes 10 % of the bandwidth away as DRAIN begins; at a "
-    "gain of 0.5 the queue drains all the same, so three quarters are taken here.",
+    why="If the bandwidth was overestimated, half of the estimate may still be more than the path "
+    "carries, and DRAIN would never end. The draft reduces the bandwidth by 10 % as DRAIN begins. At a "
+    "gain of 0.5 the queue still drains, so this test reduces the bandwidth by 75 %.",
     tolerance="One round more than three, because rounds are counted at their ends.",
     needs=("Drain", "round_count", "max_bw"),
 )

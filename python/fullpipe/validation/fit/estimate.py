@@ -301,7 +301,7 @@ def buffer_of(measured: Measured, way: Way, base: Base, rate_bps: float) -> Buff
     wait_s = full - base.rtt_s
     short = rates.ccas - FILLING
     if rates.ccas and short == rates.ccas:
-        told = f"{', '.join(sorted(short))} may keep queues short; only an algorithm that fills buffers shows them"
+        told = f"{', '.join(sorted(short))} may keep queues short; only algorithms that fill them show a size"
         return Buffer(full, None, told, is_least=True)
     wait = wait_of(loaded.rtts_s, base)
     hidden_s = _SEEN * base.noise * base.rtt_s
