@@ -273,7 +273,7 @@ def test_runs_of_a_file_are_found_beside_it_and_give_their_series(
     (tmp_path / "kept").rename(tmp_path / "away")
     assert fullpipe("report", "c.json", "-o", "alone.md").exit_code == 0
     alone = (tmp_path / "alone.md").read_text(encoding="utf-8")
-    assert "Its runs are not in a folder kept here, so there are no time series." in alone
+    assert "Its runs are not in a folder kept here, so the report has no time series." in alone
     assert "### Over time" not in alone.splitlines()
     assert "- Algorithm reno: " in alone
     assert {"### Means", "### Figures", "### All verdicts"} <= set(alone.splitlines())

@@ -1,4 +1,4 @@
-"""Runs that a report was made from, as data in the file of the report."""
+"""The basis of a report: the runs that it was made from, as data in the file of the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Content of a report before it is HTML or Markdown: one part per question, all parts in the same order."""
+"""Content of a report, independent of HTML and Markdown: a part per question, with the same order of blocks
+in every part."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ class Look:
     """Colour and dashes of a line or a box."""
 
     colour: int
-    """A place in `fullpipe.palette.COLOURS`."""
+    """Index in `fullpipe.palette.COLOURS`."""
     dash: int = 0
-    """A place in `fullpipe.palette.DASHES`."""
+    """Index in `fullpipe.palette.DASHES`."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text."""
+    """A table: rows of text under a heading."""
 
     caption: str
     columns: Sequence[Column]
@@ -59,14 +60,14 @@ class Table:
     note: str = ""
     """Sentence on the rows that are left out."""
     is_folded: bool = False
-    """Whether a reader opens it first."""
+    """Whether the table is folded until a reader opens it."""
     is_tight: bool = False
-    """Whether a row is one line although there are many columns."""
+    """Whether every row is one line even if there are many columns."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """Text as it is: a scenario or a command."""
+    """Text shown unchanged, such as a scenario or a command."""
 
     text: str
     caption: str = ""
@@ -75,7 +76,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Download:
-    """A file in the page."""
+    """A file that is embedded in the page for download."""
 
     name: str
     media_type: str
@@ -85,56 +86,57 @@ class Download:
 
 @dataclass(frozen=True)
 class Line:
-    """Means along an axis, with the ends of their intervals."""
+    """A line of a chart: means along an axis, with the ends of their intervals."""
 
     label: str
     look: Look
     points: Sequence[tuple[float, float, float, float]]
-    """Place, mean, low and high, in the order of places."""
+    """Position on the axis, mean, low and high end of the interval; sorted by position."""
 
 
 _FEW_PLACES, _MOST_TICKS = 4, 9
-"""Places without bands between them, and places of a linear axis that all have ticks."""
+"""Most positions at which intervals are bars instead of bands, and most positions of a linear axis that all
+have ticks."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines with bands."""
+    """A chart of lines with intervals as bands or bars."""
 
     x_label: str
     y_label: str
     lines: Sequence[Line]
     is_log: bool = False
-    """Whether places are at their logarithms."""
+    """Whether the axis of positions is logarithmic."""
 
     @cached_property
     def places(self) -> list[float]:
-        """Places of all lines."""
+        """Positions of all lines on the axis."""
         return sorted({point[0] for line in self.lines for point in line.points})
 
     @property
     def has_bars(self) -> bool:
-        """Whether intervals are bars at the places, and not bands between them."""
+        """Whether intervals are bars at the positions instead of bands between them."""
         return len(self.places) <= _FEW_PLACES
 
     @property
     def has_ticks(self) -> bool:
-        """Whether the places have the ticks of the axis."""
+        """Whether the ticks of the axis are at the positions of the lines."""
         return self.is_log or len(self.places) <= _MOST_TICKS
 
 
 @dataclass(frozen=True)
 class Heat:
-    """A number per cell of a grid."""
+    """A heat map: a number per cell of a grid."""
 
     x_label: str
     y_label: str
     columns: Sequence[str]
     rows: Sequence[str]
     cells: Sequence[Sequence[float | None]]
-    """For every row a number, or None, per column."""
+    """Numbers by row and column; None for an empty cell."""
     neutral: float | None = None
-    """The number that is neither much nor little; less and more of it have other colours."""
+    """Neutral value, such as a fair share. Smaller and larger numbers have different colours."""
     label: str = ""
     """Title of the colour bar, with the unit."""
     digits: int = 2
@@ -147,14 +149,14 @@ class Heat:
 
 @dataclass(frozen=True)
 class Box:
-    """Runs of one kind: minimum, quartiles, median and maximum."""
+    """A box of a box plot: minimum, quartiles, median and maximum of runs."""
 
     label: str
     look: Look
     five: tuple[float, float, float, float, float]
     runs: int
     values: Sequence[float] = ()
-    """Values of runs, drawn in place of the box if runs are few."""
+    """Values of the runs, which are drawn instead of the box; empty if there are many runs."""
 
 
 @dataclass(frozen=True)
@@ -175,17 +177,17 @@ class Difference:
     high: float | None
     verdict: str
     text: str = ""
-    """The same in the unit of its metric."""
+    """Difference and interval as text, in the unit of the metric."""
 
 
 @dataclass(frozen=True)
 class Forest:
-    """Differences under each other, with a line at 0."""
+    """A forest plot: differences one below the other, with a line at 0."""
 
     x_label: str
     differences: Sequence[Difference]
     linear: float = 1.0
-    """Differences up to it are drawn to scale, larger ones by their logarithm."""
+    """Largest difference on the linear part of the axis; larger differences are on a logarithmic scale."""
     has_margin: bool = False
     """Whether `linear` is the margin, which is drawn as a band."""
 
@@ -198,7 +200,7 @@ class PathNode:
     is_host: bool
     column: int
     place: float
-    """Place in its column, around 0."""
+    """Position in its column, around 0."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ class PathHop:
     """A link or the port of a cell."""
 
     ends: tuple[int, int] | None
-    """Numbers of nodes; None of a hop of ACKs that is not drawn."""
+    """Indices of the nodes at both ends; None for a hop of ACKs that is not drawn."""
     is_air: bool = False
 
 
@@ -227,7 +229,7 @@ class Path:
     hops: Sequence[PathHop]
     routes: Sequence[PathRoute]
     numbers: Sequence[str]
-    """A line for every hop, and for those left out."""
+    """A line of text for every hop, and a line on hops that are left out."""
 
 
 @dataclass(frozen=True)
@@ -249,12 +251,12 @@ class Series:
     step_s: float
     traces: Sequence[Trace]
     warmup_s: float = 0.0
-    """Up to when samples have no part in the tables."""
+    """Length of the warm-up, which tables leave out, s."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """A picture that was drawn elsewhere."""
+    """A finished picture."""
 
     png: bytes
 
@@ -264,7 +266,7 @@ Chart = Lines | Heat | Boxes | Forest | Path | Series | Image
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart, with what a reader sees of it, and what is read out."""
+    """A chart with its caption and its alternative text."""
 
     caption: str
     chart: Chart
@@ -277,7 +279,7 @@ Block = Text | Items | Table | Code | Download | Figure
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what is below it."""
+    """A heading, and the blocks and sections below it."""
 
     heading: str
     blocks: Sequence[Block] = ()
@@ -286,17 +288,17 @@ class Section:
 
 @dataclass(frozen=True)
 class Basis:
-    """Runs that a report rests on."""
+    """Runs that a report was made from."""
 
     store: str
-    """Last name of the folder that has them."""
+    """Name of the folder of the runs, without its parents."""
     runs: Sequence[tuple[str, str]]
-    """Folder below the store, and when the run was made."""
+    """Path of each run below the store, and the time at which the run was made."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A question, its answer and what shows it, in the order of the page."""
+    """A question, its answer, and the figures and tables behind it, in the order of the page."""
 
     question: str
     conclusion: Sequence[str]
@@ -304,23 +306,23 @@ class Part:
     warnings: Sequence[str] = ()
     """Sentences in a box below the conclusion: reasons to doubt it."""
     scope: str = ""
-    """Runs, points, seeds and version."""
+    """Sentence on the numbers of runs, points and seeds, and the version."""
     command: str = ""
-    """Makes the runs again."""
+    """Commands that make the runs again."""
     figure: Figure | None = None
     path: Figure | None = None
-    """The network, drawn."""
+    """Drawing of the network."""
     table: Table | None = None
     """At most `ALL_ROWS` rows."""
     details: Sequence[Section] = ()
-    """Everything else; a reader opens it."""
+    """Further sections, folded until a reader opens them."""
     recipe: Recipe = field(default_factory=Recipe)
     """Commands that make the part again."""
     repetition: Sequence[Block] = ()
-    """Scenarios of the runs; below the provenance."""
+    """Scenarios of the runs, which the page shows below the provenance."""
     data: Sequence[Download] = ()
     heading: str = ""
-    """Name of the part among several."""
+    """Heading of the part in a report of several parts."""
 
     @property
     def results(self) -> list[Figure | Table]:
@@ -329,11 +331,11 @@ class Part:
 
 
 ROWS, ALL_ROWS = 10, 12
-"""Rows of the first table of a part, and the most of which none is left to the details."""
+"""Rows of the first table of a part, and the most rows at which the first table has all rows."""
 
 
 def rows_of(total: int) -> int:
-    """Return how many rows the first table has.
+    """Return the number of rows of the first table.
 
     >>> rows_of(12), rows_of(13)
     (12, 10)
@@ -350,7 +352,7 @@ class Document:
     provenance: Sequence[tuple[str, str]] = field(default=())
     """Names and values, such as versions."""
     basis: Basis | None = None
-    """The runs by their places, for `fullpipe pack`."""
+    """Folders of the runs, for `fullpipe pack`."""
 
     @property
     def recipe(self) -> Recipe:
@@ -359,7 +361,7 @@ class Document:
 
     @property
     def data(self) -> list[Download]:
-        """The files of all parts; of several with one name, later ones have a number."""
+        """Files of all parts. If several files have one name, the later files get a number."""
         found: dict[str, Download] = {}
         taken: dict[str, str] = {}
         for file in (file for part in self.parts for file in part.data):
@@ -369,9 +371,10 @@ class Document:
 
 
 def joined(pages: Sequence[Document]) -> Document:
-    """Several reports as one, with their parts in order and one provenance.
+    """Join reports: the result has their parts in order, and one provenance.
 
-    Facts of one name have all values. The basis is that of all, if their runs are in one store.
+    Facts with the same name are one fact with all values. The basis has the runs of all reports, if one store
+    has these runs.
     """
     facts: dict[str, dict[str, None]] = {}
     for name, value in (fact for page in pages for fact in page.provenance):
@@ -388,7 +391,7 @@ def joined(pages: Sequence[Document]) -> Document:
 
 
 def _with_names(parts: Sequence[Part]) -> list[Part]:
-    """Parts whose files of one name and other content have names of their own, in commands, too."""
+    """Return the parts with a distinct name for every file of distinct content, also in commands."""
     taken: dict[str, str] = {}
     made = []
     for part in parts:
@@ -403,7 +406,8 @@ def _with_names(parts: Sequence[Part]) -> list[Part]:
 
 
 def _take_name(file: Download, taken: dict[str, str]) -> str:
-    """The name of a file, with a number if another content has it; `taken`: contents by names."""
+    """Return the name of a file, with a number if another content has the name. `taken` has the contents by
+    name."""
     stem, dot, ending = file.name.rpartition(".")
     names = (file.name, *(f"{stem}-{number}{dot}{ending}" for number in range(2, len(taken) + 3)))
     name = next(name for name in names if taken.get(name, file.content) == file.content)
@@ -412,7 +416,7 @@ def _take_name(file: Download, taken: dict[str, str]) -> str:
 
 
 def _renamed(part: Part, file: Download, name: str) -> Part:
-    """A part with another name of a file, wherever it names it as a word."""
+    """Return a part with another name for a file, also in its commands."""
     word = re.compile(rf"(?<![\w.-]){re.escape(file.name)}(?![\w-])")
 
     def told(text: str) -> str:

@@ -32,13 +32,13 @@ _MOST_LEVELS = 4
 
 
 class StoredFactor(stored.Factor):
-    """A factor of a file of `fullpipe test`, with what reports show of it."""
+    """A factor of a file of `fullpipe test`, with the texts that reports show."""
 
     @property
     def pair(self) -> stored.Pair:
-        """The pair with the largest difference of means.
+        """The pair of levels with the largest difference of means.
 
-        If the file does not have the pair, interval and margin are missing.
+        Interval and margin are missing if the file does not have this pair.
         """
         if self.largest:
             return self.largest
@@ -100,7 +100,7 @@ def factors_in(found: Mapping[str, Any]) -> list[StoredFactor]:
 def in_words(
     rows: Sequence[Mapping[str, Any]], found: Sequence[StoredFactor], labels: Labels
 ) -> list[Mapping[str, Any]]:
-    """Rows of tests with the verdicts of the conclusion, and effects in words.
+    """Return rows of tests with the verdicts of the conclusion, and with effects in words.
 
     A main effect has the status of its factor.
     """
@@ -177,7 +177,7 @@ def table_of(found: Sequence[StoredFactor], labels: Labels) -> Table:
 
 
 def _level_at(path: str, level: str, words: Mapping[str, str], labels: Labels) -> str:
-    """A level with the name of its factor, or its label alone if it has one."""
+    """Return a level with the name of its factor; if the level has a label, only the label."""
     return labels.given(path, level) or f"{words[path]} {labels.level(path, level)}"
 
 

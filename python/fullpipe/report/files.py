@@ -1,4 +1,4 @@
-"""Files that a report is made from."""
+"""Files that reports are made from, scenarios and recipes of such files, and writing of reports."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _no_json(path: Path, error: Exception) -> str:
-    """The error for a file that is not JSON; for a scenario file, how to run the scenario."""
+    """Return the error for a file that is not JSON. For a scenario file, the error says how to run the
+    scenario."""
     if path.suffix == ".toml":
         return f"is a scenario; run it with `fullpipe run {path.name} --out FOLDER`, then report FOLDER"
     return f"is not JSON: {error}"
@@ -158,7 +159,7 @@ class FileScenario(NamedTuple):
     """A scenario of a file."""
 
     side: str | None
-    """Name of the side; None if the file names no side."""
+    """Name of the side that ran the scenario; None if the file names no side."""
     case: str
     scenario: Scenario
 
@@ -196,7 +197,8 @@ def by_case(ran: Iterable[FileScenario]) -> dict[str, list[Scenario]]:
 def files_of(
     found: Mapping[str, Any], scenarios: Mapping[str, Sequence[Scenario]]
 ) -> Iterator[tuple[str, Download]]:
-    """A scenario file per side, with all points as a sweep, or the first point if no sweep has the points.
+    """Yield a scenario file per side, with all points as a sweep; with only the first point if no sweep has
+    exactly these points.
 
     The file of the reference has the name of the scenario file in the command.
     """
@@ -257,7 +259,7 @@ def write(page: Document, path: Path, budget: Budget | None = None) -> None:
     """Write a page as HTML or Markdown, chosen by the ending of the file name.
 
     Raises:
-        ValueError: If the ending is another.
+        ValueError: If the ending is not in `FORMATS`.
         ResultError: If the file cannot be written.
     """
     if path.suffix not in FORMATS:

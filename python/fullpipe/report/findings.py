@@ -33,16 +33,17 @@ from fullpipe.validation.compare.sentence import difference_of, verdict_of
 VERDICTS = "All verdicts"
 """Heading of the section with all findings."""
 _LONGEST = 60
-"""Most characters of a row's label; longer labels have values without the names of their paths."""
+"""Most characters of a label of a row. In longer labels, values have no names of their paths."""
 _PLAIN = Labels()
 _MOST_NAMED = 4
 """Most undrawn findings that the caption names."""
 
 
 def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) -> list[Finding]:
-    """The first findings of a ranking, by sides and by subject, with points in their original order.
+    """Return the first findings of a ranking, sorted by sides and by subject, with points in their original
+    order.
 
-    Decided findings that come later take the places of the last undecided ones, up to a third of the rows.
+    Later decided findings replace the last undecided findings, in up to a third of the rows.
     """
     first = list(ranked[:most])
     undecided = [place for place, each in enumerate(first) if not _is_decided(each)]
@@ -72,7 +73,7 @@ def _is_decided(found: Finding) -> bool:
 def point_of(ranked: Sequence[Finding], metric: str, of: int | str) -> Mapping[str, Any]:
     """The point of the first decided finding on a metric of a group or entry.
 
-    If every finding is undecided or equivalent, the point of the first finding.
+    The result is the point of the first finding if every finding is undecided or equivalent.
     """
     own = [each for each in ranked if each.metric == metric and of in (each.entry, each.of)]
     decided = (each.point for each in own if _is_decided(each))
@@ -80,7 +81,7 @@ def point_of(ranked: Sequence[Finding], metric: str, of: int | str) -> Mapping[s
 
 
 def first_table(findings: Sequence[Finding], ranked: Sequence[Finding], labels: Labels = _PLAIN) -> Table:
-    """The first findings of a ranking, as many as `rows_of` says."""
+    """Return the first findings of a ranking as a table. `rows_of` gives their number."""
     most, total = rows_of(len(findings)), len(findings)
     note = folded(most, total, "findings", VERDICTS)
     made = _table(_first(findings, ranked, most), findings, "Differences and verdicts", note, labels)
@@ -237,7 +238,7 @@ CASE = "case"
 
 @dataclass(frozen=True)
 class FindingPoints(Points):
-    """Values of both sides of findings, in the form of values read from runs."""
+    """Values of both sides of findings, with the interface of values of runs."""
 
     frame: pl.DataFrame | None = None
     known_bulk: frozenset[int] = frozenset()

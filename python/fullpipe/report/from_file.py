@@ -51,11 +51,11 @@ _TOP = (
     *("format", "findings", "conclusion", "scenarios", "sides", "changed", "bulk", "entries"),
     *("factors", "settings", "identical", "runs", "counts", "looks", "level"),
 )
-"""Keys of a file that have a place of their own; all others are listed."""
+"""Keys of a file that sections of the page show; all other keys are listed as facts."""
 _FACTS = {"intervals": "Intervals of differences"}
-"""Names of keys that do not speak for themselves."""
+"""Readable names of keys."""
 _OF_FILES = ("More findings", VERDICTS, "Metrics asked for", "Notes")
-"""Details of runs that a file has itself."""
+"""Headings of details of runs that are left out, because the file has such details itself."""
 _OF_TESTS = (
     *("test", "effect", "of", "metric", "unit", "point", "means", "difference", "interval", "statistic"),
     *("p_corrected", "verdict"),
@@ -82,7 +82,8 @@ def page_of_file(
         found: The content of the file, as `read` gives it.
         question: Question that the page opens with; if empty, the question in the file.
         budget: Limits of the size of the page.
-        runs: Runs that the file was made from, if available. The details have their series and tables.
+        runs: Runs that the file was made from, if available. The details then have the time series and tables
+            of these runs.
         command: Command that makes the page.
         metrics: Metrics asked for, each a name or "rtt_mean of ping": the conclusion, the figure and the
             first table are limited to these metrics.
@@ -320,7 +321,8 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], of_runs: Point
 
 
 def _stored_in(found: Mapping[str, Any], runs: Sequence[Run]) -> str:
-    """A sentence on the folder of the runs, with the command that lists them, or that they were not found."""
+    """Return a sentence on the folder of the runs with the command that lists the runs, or that the runs were
+    not found."""
     basis = of_json(found)
     if basis is None:
         return ""

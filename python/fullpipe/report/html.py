@@ -46,7 +46,8 @@ from fullpipe.report.text import listed
 
 _COLUMNS = 400
 _MARKS = 24_000
-"""Most columns of time series drawn for readers without scripts: per figure, and of all lines together."""
+"""Most columns of time series in the static drawings for readers without scripts: per figure, and of all
+lines together."""
 _FEWEST = 60
 
 
@@ -248,7 +249,8 @@ def _download(file: Download) -> str:
 
 
 _ASSETS, _BUILT = "assets", "static"
-"""Folders of the files written by hand, and of those that `make page` builds from web/src/report."""
+"""Folder of the files written by hand, and folder of the files that `make page` builds from
+web/src/report."""
 
 
 def html(page: Document, samples: int) -> str:
@@ -256,7 +258,7 @@ def html(page: Document, samples: int) -> str:
 
     Args:
         page: The report.
-        samples: The most numbers of all time series.
+        samples: Most numbers in all time series together.
     """
     style, script = _style(), _asset("report.js", _BUILT)
     writer = Writer(page, samples)
@@ -303,7 +305,8 @@ def _asset(name: str, folder: str = _ASSETS) -> str:
 
 @cache
 def _style() -> str:
-    """The style sheet: colours of algorithms, then those of light, of dark and of print, then the rest."""
+    """Return the style sheet: colours of algorithms, colours of the light, dark and print themes, then all
+    other rules."""
     colours = "".join(f"--c{n}:{colour};" for n, colour in enumerate(COLOURS))
     looks = "".join(f".c{n}{{--k:var(--c{n})}}" for n in range(len(COLOURS)))
     dashes = [(n, " ".join(map(str, stroke))) for n, stroke in enumerate(STROKES) if stroke]

@@ -19,9 +19,10 @@ Cell = str | float | int | None
 
 
 def numbers_of(figure: Figure) -> list[list[Cell]]:
-    """Rows of a heat map, boxes or differences, with column names in the first row; empty for other charts.
+    """Return the numbers of a heat map, box plot or forest plot as rows, with column names in the first row;
+    empty for other charts.
 
-    The numbers are those drawn, in the units of the figure. A heat map has a row per cell.
+    The numbers are the drawn numbers, in the units of the figure. A heat map has a row per cell.
     """
     match figure.chart:
         case Heat() as chart:

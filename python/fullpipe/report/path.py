@@ -21,7 +21,7 @@ from fullpipe.scenario.quantities import BITS
 _MOST_HOPS, _MOST_NODES, _MOST_ROUTES = 8, 48, 8
 """Hops with numbers, nodes and routes of a drawing."""
 _MOST_PARTS = 200
-"""Nodes of a network that is laid out at all."""
+"""Most nodes of a network that is laid out."""
 _MOST_SCENARIOS = 200
 """Most points whose paths are resolved."""
 _MOST_NAMES = 4
@@ -34,7 +34,7 @@ _Units = Sequence[tuple[float, str]]
 
 
 def path_of_runs(runs: Iterable[Run]) -> Figure | None:
-    """Draw the path of runs. Imported runs are left out, as their path is not known."""
+    """Draw the path of runs. Imported runs are left out, because their path is unknown."""
     return path_of([run.scenario for run in runs if not run.meta.engine.is_of_a_file])
 
 
@@ -112,7 +112,8 @@ def _either(kinds: Iterable[str]) -> str:
 
 
 def _algorithms(scenarios: Sequence[Scenario]) -> list[str | None]:
-    """The algorithm of every entry of `flows`; None without one, or with several."""
+    """Return the algorithm of every entry of `flows`; None for entries without an algorithm, or with
+    several."""
     found: list[str | None] = []
     for entry, _ in enumerate(scenarios[0].flows):
         same = [one.flows[entry].cca for one in scenarios if len(one.flows) > entry]
@@ -124,7 +125,7 @@ def _algorithms(scenarios: Sequence[Scenario]) -> list[str | None]:
 def sources_of(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
     """The algorithms of scenarios in words, each with its preset and the declared source of its laws.
 
-    The source is that of the native engine; algorithms of users have none.
+    Sources are those of the native engine; algorithms of users have no entry.
     """
     presets: dict[str, dict[str, None]] = {}
     for flow in (flow for one in scenarios for flow in one.flows if flow.cca):
@@ -149,7 +150,7 @@ def _with_preset(entry: catalogue.Entry, named: Iterable[str]) -> str:
 def _drawn(
     scenarios: Sequence[Scenario], network: Network, hops: Sequence[int], labels: Sequence[str]
 ) -> content.Path:
-    """Nodes, hops and routes by the numbers of nodes, without the lines of numbers."""
+    """Return nodes, hops and routes, which refer to nodes by index, without the lines of text."""
     scenario = scenarios[0]
     laid = layout(network)
     names = _used(laid)
@@ -211,7 +212,7 @@ def _shown(name: str) -> str:
 
 
 def _hop(networks: Sequence[Network], hop: int) -> str:
-    """The numbers of a hop over all scenarios, in words."""
+    """Return rate, delay, queue and loss of a hop over all scenarios, in words."""
     same = [network.hops[hop] for network in networks]
     first = same[0]
     rates = [one.limit_bps for one in same]
@@ -226,7 +227,7 @@ def _hop(networks: Sequence[Network], hop: int) -> str:
 
 
 def _holds(hop: Hop) -> str:
-    """The condition under which the rate holds; empty if the rate always holds."""
+    """Return the condition under which the stated rate holds; empty if the rate always holds."""
     if not isinstance(hop, Link):
         return " of the cell at its best" if hop.rate_bps else ""
     if hop.frames or (hop.trace and hop.trace.kind == "mahimahi"):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _ORDER = {"compare": 1, "check": 1, "test": 2, "report": 3}
-"""Order of subcommands: subcommands that make runs have the places 0 and 1."""
+"""Order of subcommands in a recipe. Subcommands without an entry, such as `run`, come first."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Recipe:
 
 
 def joined(recipes: Iterable[Recipe]) -> Recipe:
-    """One recipe for all: every command once, after the commands that make its input.
+    """Join recipes: every command appears once, after the commands that make its input.
 
     >>> joined([Recipe(["fullpipe test st"]), Recipe(["fullpipe run a.toml", "fullpipe test st"])]).commands
     ['fullpipe run a.toml', 'fullpipe test st']

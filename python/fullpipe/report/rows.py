@@ -1,4 +1,4 @@
-"""Rows of a report: which are shown, how many, in which words."""
+"""Rows of files in a report: tables, verdicts in words, and limits of a page."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ _HEADS |= {
     "planned": "declared beforehand",
 }
 _HEADS |= {"effects": "effect sizes", "p_equivalent": "p (equivalence)"}
-"""Headings of keys whose names are not clear."""
+"""Headings of keys whose names are not clear as headings."""
 
 Row = Mapping[str, Any]
 
 
 def table_of(rows: Sequence[Row], caption: str, most: int, labels: Labels) -> Table:
-    """A column per key. Verdicts and units are beside metrics, and intervals beside differences."""
+    """Return a table with a column per key. Verdicts and units follow metrics, and intervals follow
+    differences."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     hidden = {key for key in _SHOWN_ELSEWHERE if _is_told(key, keys)}
     empty = {key for key in keys if all(row.get(key) in (None, "", [], {}) for row in rows)}
@@ -126,7 +127,7 @@ def _metric(value: Any) -> str:
 
 
 def _count(counts: Any) -> str:
-    """Unfinished transfers of a side, which a completion time leaves out.
+    """Return the number of unfinished transfers of a side, which completion times leave out.
 
     >>> _count({"unfinished": 16, "began": 78})
     '16 of 78'
@@ -211,7 +212,7 @@ _FIRST = (
 )
 """Order of verdicts: verdicts that need a decision come first."""
 _COUNTED = ("undecided", "not worse", "equivalent")
-"""Verdicts for which a summary gives only the number of rows."""
+"""Verdicts for which a summary states only the number of rows."""
 
 _UNCORRECTED = "Intervals are uncorrected: each is of a single test. Verdicts use p (Holm), corrected over "
 HOW_CHECKED = (
@@ -267,7 +268,8 @@ def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:
     return [(word, given.count(word)) for word in order]
 
 
-# Limits of a page, so that the page can be sent and opened anywhere. The page names what is left out.
+# Limits of a page, so that the page can be sent and opened anywhere. The page states the number of items left
+# out.
 
 
 @dataclass(frozen=True)
@@ -277,7 +279,7 @@ class Budget:
     samples: int = 300_000
     """Samples of all time series; each takes 8/3 bytes."""
     runs_over_time: int = 8
-    """Runs of which time series are drawn."""
+    """Runs whose time series are drawn."""
     traces: int = 12
     """Flows or links in a figure over time."""
     rows: int = 1_000

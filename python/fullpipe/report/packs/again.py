@@ -25,7 +25,8 @@ from fullpipe.sweeps import Job
 
 
 _ENGINE = "native"
-"""The engine that a pack may use without `--engine`: this engine reads and writes nothing but its tables."""
+"""The engine that a pack may use without `--engine`, because this engine reads and writes only tables of
+runs."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Again:
         return own.names_in(list(self.pack.manifest.scenarios))
 
     def jobs(self) -> list[Job]:
-        """Return a job for every run of the pack, in its order.
+        """Return a job for every run of the pack, in the order of the pack.
 
         Raises:
             PackError: If this version cannot read a scenario of the pack.
@@ -161,7 +162,7 @@ def _in_table(name: str, here: Mapping[str, str], packed: PackedRun, run: Run, f
     if name not in here or name not in packed.tables:
         return f"table {name}: is in {'this run' if name in here else 'the pack'} only"
     if folder is None:
-        return f"table {name}: has another checksum; a pack with runs would say which row"
+        return f"table {name}: has another checksum; a pack with the tables of runs would show the row"
     try:
         other = Kept.read(folder).table(name)
     except ResultError as error:

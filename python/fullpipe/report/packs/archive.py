@@ -25,7 +25,7 @@ from fullpipe.runs.meta import DIGEST, EngineId
 
 
 LIST, READ_ME = "study.json", "README.md"
-"""Members of a pack outside its folders."""
+"""Names of the members of a pack that are in no folder."""
 FILES, RUNS = "files", "runs"
 """Folders of a pack."""
 _Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -225,7 +225,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: Path | bytes) -> None:
 
 
 def _members(path: Path, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by name, after checking that a pack may have each.
+    """Check that a pack may have every member of a zip file, and return the members by name.
 
     Raises:
         PackError: If a pack may not have a member, or there are too many members or bytes.

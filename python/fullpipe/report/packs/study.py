@@ -138,7 +138,7 @@ class Study:
             raise PackError(f"{error.filename or path}: {error.strerror or error}") from error
 
     def _append(self, packed: PackedRun) -> bool:
-        """Add a run unless the study has it. Return whether the run was added.
+        """Add a run unless the study already has the run. Return whether the run was added.
 
         Raises:
             PackError: If the study has a run in the same folder with other results.
@@ -148,7 +148,9 @@ class Study:
             self.runs.append(packed)
             return True
         if known != packed:
-            raise PackError(f"{packed.folder}: two such runs differ; pack each store alone")
+            raise PackError(
+                f"{packed.folder}: two stores have different runs of this name; pack each store alone"
+            )
         return False
 
     def _place(self, tree: Mapping[str, Any], names: Mapping[str, str]) -> int:
@@ -157,7 +159,7 @@ class Study:
         return self._scenarios.setdefault(text, len(self._scenarios))
 
     def _add(self, name: str, source: Path, digest: str, is_recording: bool) -> str:
-        """Add a file unless the study has it, and return its name below `files`.
+        """Add a file unless the study already has the file, and return its name below `files`.
 
         A recording is renamed if its name leaves the folder, or if another file has the name.
 
@@ -210,7 +212,7 @@ def _found(name: str, digest: str, folders: Sequence[Path]) -> Path:
 
 @lru_cache
 def _digest_of(path: Path, _changed_ns: int) -> str:
-    """Return the SHA-256 of a file. Many runs share files, so an unchanged file is read once."""
+    """Return the SHA-256 of a file. Runs share files, so the result is cached until the file changes."""
     return _sha256(path)
 
 

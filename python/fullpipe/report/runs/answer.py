@@ -36,7 +36,7 @@ from fullpipe.validation.compare.conclusion import MOST, conclusion
 from fullpipe.validation.compare.sentence import with_fair_share
 
 _TOLD = names_in(View.SENTENCE)
-"""Metrics whose highest and lowest mean are given unless the user names metrics."""
+"""Metrics for which the conclusion names the highest and lowest mean, unless the user names metrics."""
 _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
 """Most points with a difference each, most groups, and most points with their names."""
 _ALIKE = {"equivalent", "undecided"}
@@ -63,8 +63,8 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
 def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
     """The metric and group of the first figure.
 
-    The first choice is the metric that the user names. The second is the main metric of a changed entry of
-    `flows`. The third is the metric that leads the conclusion.
+    The first choice is the metric that the user names. The second choice is the main metric of a changed
+    entry of `flows`. The third choice is the metric that leads the conclusion.
     """
     for metric in found.metrics:
         for of in found.asked_of(metric):
@@ -120,7 +120,7 @@ def warnings(found: Points) -> Iterator[str]:
         first = begun(missing[0])
         yield f"{first}." if len(missing) == 1 else f"{first}; {len(missing) - 1} more also have no value."
     if are_equal_over_seeds(list(zip(found.points, found.runs, strict=True))):
-        yield "All seeds gave the same run, so no mean has an interval: nothing is random there."
+        yield "All seeds gave the same run, so no mean has an interval: nothing in the scenario is random."
 
 
 def scope(found: Points) -> str:
@@ -275,7 +275,8 @@ def _against_even(found: Points, metric: str, of: int | str) -> Iterator[str]:
 
 
 def _side(row: Mapping[str, Any], even: float) -> int:
-    """1 above, -1 below, 0 undecided. One seed is undecided. If all seeds are equal, the mean decides."""
+    """Return 1 if the interval is above the fair share, -1 if below, 0 if undecided. A single seed is
+    undecided. If all seeds are equal, the mean decides."""
     if row["n"] < 2:
         return 0
     low, high = ends(row)
@@ -291,7 +292,7 @@ def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
 
 
 def _how(found: Points) -> str:
-    """The words for the numbers in a table by point."""
+    """Return the words for the numbers in a table with a row per point."""
     return "means over seeds, with 95 % intervals" if len(found.seeds) > 1 else "values of one seed"
 
 

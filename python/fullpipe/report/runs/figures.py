@@ -123,7 +123,8 @@ def _rows(found: Points, metric: str, of: int | str) -> pl.DataFrame:
 
 
 def _of_one_point(found: Points, subjects: Iterable[tuple[str, int | str]]) -> Iterator[Figure]:
-    """A figure per metric, with a box for every group; one box alone is drawn if it is asked for."""
+    """Yield a figure per metric, with a box for every group. A single box is drawn only for a metric that the
+    user names."""
     metrics: dict[str, list[pl.DataFrame]] = {}
     for metric, of in subjects:
         rows = _rows(found, metric, of)
@@ -151,7 +152,7 @@ def _of_metric(
     paths: Sequence[str],
     at: Mapping[str, Any] | None = None,
 ) -> Iterator[Figure]:
-    """Figures of one group; their kind depends on the number and the kind of the paths."""
+    """Yield figures of one group. The kind of figure depends on the number and the kind of the paths."""
     if rows.is_empty() or rows["value"].n_unique() < 2:
         return
     along = next((path for path in paths if _numbers(rows[path].to_list())), None)
@@ -185,7 +186,8 @@ def _of_metric(
 
 
 def _of_groups(found: Points, rows: pl.DataFrame, metric: str) -> Iterator[Figure]:
-    """A metric of every group: a line each along a quantity, and boxes side by side otherwise."""
+    """Yield a figure of a metric of every group: a line per group along a quantity, otherwise boxes side by
+    side."""
     if rows["of"].n_unique() < 2:
         return
     scale, label = axis_shown(metric)
@@ -239,7 +241,7 @@ def _word(found: Points, row: Mapping[str, Any], others: Sequence[str]) -> str:
 
 
 def _legend(found: Points, path: str, values: Sequence[Any]) -> list[str]:
-    """Names of lines; a quantity has the words of its path in front."""
+    """Return the names of lines. A quantity is preceded by the name of its path."""
     if as_numbers(values):
         return [found.labels.at(path, value, found.words[path]) for value in values]
     return [found.said(path, value) for value in values]
@@ -313,7 +315,8 @@ _DRAWN = ("goodput", "rtt", "cwnd", "queue")
 
 
 def over_time(found: Points, budget: Budget) -> Section:
-    """Samples of the first seed of every point; with many points, of some at equal distances."""
+    """Return the samples of the first seed of every point; if there are many points, of points at equal
+    distances."""
     sections, more = list[Section](), list[Block]()
     for place in _evenly(_firsts(found), budget.runs_over_time):
         run = found.runs[place]

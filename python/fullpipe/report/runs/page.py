@@ -87,7 +87,7 @@ def _rows(found: EngineComparison, metrics: Sequence[str]) -> Iterator[list[str]
 
 
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
-"""Scenarios in a title, and lines of commands beside a conclusion."""
+"""Most scenarios in a title, and number of command lines from which a conclusion has no commands."""
 _MOST_DIGESTS = 4
 DIGITS = 16
 """Digits of a SHA-256 that are shown."""
@@ -108,8 +108,9 @@ def page_of(
 
     Args:
         runs: Runs in the order of scenarios and variants. The first variant is the reference.
-        question: The question; if empty, a question made of the name and the swept paths.
-        is_one: Whether scenarios with the same topology and number of flows are one part despite their names.
+        question: The question; if empty, a question is made from the name and the swept paths.
+        is_one: Whether scenarios with the same topology and number of flows are one part even if their names
+            differ.
         metrics: Metrics of the conclusion, the first figure and the tables, each a name or
             "rtt_mean of ping".
         of: Group of flows or link for these metrics. If empty: all flows, or the only group with the metric.

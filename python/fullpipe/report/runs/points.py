@@ -24,7 +24,7 @@ from fullpipe.scenario import Scenario, scenario_names
 from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
-# One scenario whose points are given scenarios.
+# A scenario with a sweep whose points are the given scenarios.
 
 
 _POINT = "point"
@@ -32,7 +32,7 @@ _MISSING = object()
 
 
 def scenario_of(name: str, scenarios: Iterable[Scenario]) -> Scenario | None:
-    """One scenario whose points are these scenarios; None if no sweep has exactly these points.
+    """Return a scenario whose points are these scenarios; None if no sweep has exactly these points.
 
     Every point is a named variant with the values of all paths that differ between the scenarios.
     """
@@ -68,7 +68,8 @@ def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], cou
 
 
 def _changes(base: Any, tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """Deepest paths where a scenario differs from the first; a table of another `kind` counts as one path."""
+    """Yield the deepest paths at which a scenario differs from the first one, with their values. A table with
+    another `kind` counts as one path."""
     for key in dict.fromkeys([*base, *tree]) if isinstance(base, Mapping) else range(len(base)):
         if key in ("name", "sweep", "labels") and not path:
             continue
@@ -105,7 +106,7 @@ _LED = names_in(View.TABLE)
 _COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
 BULK, SHARE, EQUAL_SHARE, SHARE_RATIO = "bulk", "share", "equal_share", "share_ratio"
-"""Metrics of the division of a path between groups; the group of all flows has no such metric."""
+"""Metrics of how groups share a path. The group of all flows has no such metrics."""
 VARIANT = "variant"
 """Key of a point for the name of a side of a comparison."""
 
@@ -122,7 +123,7 @@ class Points:
     asked: Mapping[str, Sequence[str] | None]
     """The metrics that the user names, each with its groups of flows or links; None: all groups."""
     of: str = ""
-    """The group of flows or link for metrics without a group of their own."""
+    """Group of flows or link for metrics that name no group."""
 
     @classmethod
     def of_runs(cls, runs: Sequence[Run], metrics: Sequence[str] = (), of: str = "") -> Points:
@@ -160,7 +161,7 @@ class Points:
 
     @cached_property
     def sharing(self) -> str:
-        """The metric for shares of groups: over the fair share if fair shares differ between points."""
+        """Metric for shares of groups: `share_ratio` if fair shares differ between points, else `share`."""
         even = self.every_value.filter(pl.col("metric") == EQUAL_SHARE).drop_nulls(["entry", "value"])
         fair = even.group_by("entry").agg(pl.col("value").n_unique())["value"]
         has_ratio = not self.every_value.filter(metric=SHARE_RATIO).drop_nulls("value").is_empty()
@@ -185,14 +186,14 @@ class Points:
 
     @cached_property
     def leading(self) -> pl.DataFrame:
-        """Means of the metrics that `fullpipe run` shows, from which the leading metric is chosen."""
+        """Means of the metrics that `fullpipe run` shows. The leading metric is one of them."""
         names = pl.col("metric").is_in([*NEEDED, *_LED])
         shown = without_stand_ins(self.every_value.filter(names), "value", self.metrics)
         return with_groups(over_seeds(shown).drop_nulls("mean"))
 
     @cached_property
     def paths(self) -> list[str]:
-        """Paths that differ between runs besides the seed, the one that changes slowest first."""
+        """Paths whose values differ between runs; the path that changes slowest comes first."""
         return [path for path in paths_of(self.values) if self.values[path].n_unique() > 1]
 
     @cached_property
@@ -219,7 +220,7 @@ class Points:
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """The paths in words."""
+        """Names of the paths in words."""
         return self.labels.names(self.paths)
 
     @cached_property
@@ -228,7 +229,8 @@ class Points:
         return Labels(scenarios={run.meta.digest: run.meta.scenario for run in self.runs}.values())
 
     def algorithm_of(self, row: Mapping[str, Any]) -> str:
-        """The algorithm of the group of a row, or the only swept one for all flows; empty if unknown."""
+        """Return the algorithm of the group of a row; for all flows together, the only swept algorithm. Empty
+        if unknown."""
         swept = [path for path in self.paths if path.endswith(".cca")]
         own = swept if row["entry"] is None else [f"flows.{row['entry']}.cca"]
         is_swept = len(own) == 1 and own[0] in swept
@@ -248,7 +250,7 @@ class Points:
 
     @cached_property
     def whole(self) -> str:
-        """The group that has all flows."""
+        """Name of the group of all flows."""
         groups = self.groups
         return ALL if ALL in groups else groups[0]
 
@@ -287,7 +289,8 @@ class Points:
         return known["of"].unique(maintain_order=True).to_list()
 
     def totals_of(self, metric: str) -> list[str]:
-        """The totals that have the metric (all flows, downloads, uploads), or the only group that has it."""
+        """Return the totals that have the metric (all flows, downloads, uploads), or the only group that has
+        the metric."""
         known = self.having(metric)
         return known if len(known) == 1 else [name for name in TOTALS if name in known]
 

@@ -17,7 +17,7 @@ from fullpipe.scenario.read.files import inline
 READ = (flent.ENGINE, pcap.ENGINE)
 """Engines that read files."""
 _DEFAULT = "runs"
-"""Folder of runs unless another is named."""
+"""Default folder of runs."""
 
 
 def command(found: Points) -> str:
@@ -38,7 +38,7 @@ def recipe(found: Points, *more: str) -> Recipe:
     needs = [] if named or not simulated else [f"Save the scenario as {file}."]
     beside = dict.fromkeys(name for run in found.runs for name in run.meta.files)
     if beside and not named:
-        put = f"Put {listed(map(file_shown, beside))} beside {file}; `fullpipe pack` puts all into one file."
+        put = f"Put {listed(map(file_shown, beside))} beside {file}; `fullpipe pack` puts them into one file."
         needs.append(put)
     return Recipe([*_commands(found, file), *filter(None, more)], needs)
 

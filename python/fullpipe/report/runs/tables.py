@@ -75,7 +75,7 @@ def _cells(by_metric: Mapping[str, Mapping[str, Any]], digits: Mapping[str, int]
 
 
 def every_run(found: Points, budget: Budget) -> Table:
-    """A row per run, of all its flows together."""
+    """Return a table with a row per run, for all flows of the run together."""
     whole = found.values.filter((pl.col("kind") == "flows") & (pl.col("of") == found.whole))
     known = whole.drop_nulls("value")["metric"].unique(maintain_order=True).to_list()
     keys = [*found.paths, *(["engine"] if "engine" not in found.paths else []), "seed"]
@@ -175,9 +175,10 @@ _MOST_VARIANTS, _MOST_COMPARISONS = 6, 40
 def compared(found: Points) -> list[VariantComparison]:
     """Compare every value of a path with the first value, at every point of the other paths.
 
-    Compared paths have at most `_MOST_VARIANTS` values, all of them names. Paths of algorithms come first;
-    other paths follow up to `_MOST_COMPARISONS` comparisons. All comparisons are one family: see
-    `compare_all`. The metrics are the metrics that the user names, or the metrics of `fullpipe compare`.
+    Only paths with at most `_MOST_VARIANTS` values are compared, and only if no value is a quantity. Paths of
+    algorithms come first; other paths follow up to `_MOST_COMPARISONS` comparisons. All comparisons are one
+    family: see `compare_all`. The metrics are the metrics that the user names, or the metrics of `fullpipe
+    compare`.
 
     Returns:
         Empty for several engines, for a single seed, or if the two sides have different seeds or metrics.
@@ -236,7 +237,7 @@ def _variant(
 
 
 def _side(found: Points, path: str, value: Any) -> str:
-    """Name of a value; with its path if another path has one of the same values."""
+    """Return the name of a value, with the name of its path if another path has a common value."""
     own = set(map(repr, found.values[path].unique().to_list()))
     others = (found.values[each].unique().to_list() for each in found.paths if each != path)
     is_shared = any(not own.isdisjoint(map(repr, values)) for values in others)

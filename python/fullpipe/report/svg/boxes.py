@@ -153,7 +153,7 @@ def heat(chart: Heat, label: str) -> str:
 
 
 def narrow_heat(chart: Heat, label: str) -> str:
-    """The grid with its colour bar below; empty if the numbers do not fit into the cells."""
+    """A heat map with its colour bar below; empty if the numbers do not fit into the cells."""
     return _heat(chart, label, NARROW, 2 * _LONGEST_NAME // 3)
 
 

@@ -147,7 +147,7 @@ class _Frame(NamedTuple):
 
 _WIDE = _Frame(WIDTH, 150.0, 12.0, 22, 112)
 _SMALL = _Frame(NARROW, 24.0, 28.0, 22, 54)
-"""In a narrow drawing, names are above the nodes, and lines of numbers wrap."""
+"""Frame of a narrow drawing: names are above the nodes, and lines of text wrap."""
 
 
 def path(chart: Path, label: str, frame: _Frame = _WIDE) -> str:
@@ -183,7 +183,7 @@ def _hops(chart: Path, at: _Places) -> Iterator[str]:
 
 
 def _routes(chart: Path, at: _Places) -> Iterator[str]:
-    """A line per group, beside those of other groups."""
+    """Draw a line per group of flows, beside the lines of other groups."""
     middle = (len(chart.routes) - 1) / 2
     shared = Counter(node for route in chart.routes for node in set(route.nodes))
     for n, route in enumerate(chart.routes):
@@ -223,7 +223,7 @@ def _tags(chart: Path, at: _Places) -> Iterator[str]:
 
 
 def svg_of(figure: Figure, columns: int) -> str:
-    """The chart of a figure; time series with as many columns. An image has none."""
+    """Return the chart of a figure as SVG. Time series have this number of columns. An image has no SVG."""
     chart, label = figure.chart, figure.alternative
     match chart:
         case Lines():
@@ -243,7 +243,8 @@ def svg_of(figure: Figure, columns: int) -> str:
 
 
 def narrow_svg_of(figure: Figure) -> str:
-    """The chart of a figure for a phone; empty if a chart has none, or would not be readable."""
+    """Return the chart of a figure for a phone; empty if the chart has no narrow form, or would not be
+    readable."""
     chart, label = figure.chart, figure.alternative
     match chart:
         case Boxes():

@@ -238,7 +238,7 @@ def extremes(values: Values, size: int) -> Values:
     padded = np.full(groups * size, np.nan)
     padded[: len(values)] = values
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of groups without any value
+        warnings.simplefilter("ignore", RuntimeWarning)  # warnings about groups without a value
         parts = padded.reshape(groups, size)
         return np.column_stack([np.nanmin(parts, axis=1), np.nanmax(parts, axis=1)])
 
@@ -263,7 +263,7 @@ def look(label: str, number: int) -> Look:
 
 
 def of_flows(algorithms: Sequence[str | None]) -> list[Look]:
-    """A look for every flow, given its algorithm: the colour is that of the algorithm.
+    """Return a look for every flow, given the flow's algorithm. The colour is the colour of the algorithm.
 
     Flows without an algorithm, such as calls, have the last colours, regardless of the other flows.
     """

@@ -81,8 +81,8 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     "STARTUP finds the bandwidth behind aggregated ACKs",
     why="Cellular and wireless links hold ACKs back and deliver them in batches, here every 20 ms "
     "on a path of 40 ms. The window must cover the time between two batches.",
-    tolerance="5 % below the rate of the link, for the samples' granularity; up to 50 % above it: a sample of "
-    "a round spans two batches at least, and may hold one more, because the ACKs of a batch come at the "
+    tolerance="5 % below the rate of the link, for the samples' granularity; up to 50 % above it: a sample "
+    "of a round spans two batches at least, and may hold one more, because the ACKs of a batch come at the "
     "same time.",
     needs=("Startup", "max_bw", "extra_acked"),
 )
