@@ -12,12 +12,13 @@ _DIGITS = 40
 def commit() -> str:
     """Return the commit of the clone that holds this package, or the commit that the build noted.
 
-    Empty if no commit is known, as in the package of a release, whose version is its tag.
+    The result is empty if no commit is known, as in the package of a release, whose version is the tag of the
+    commit.
     """
     found = _head(_CLONE) if (_CLONE / "crates" / "python").is_dir() else ""
     if found:
         return found
-    from fullpipe import _native  # imported here, as a clone needs no extension
+    from fullpipe import _native  # imported here, as a clone does not need the extension
 
     return str(getattr(_native, "COMMIT", ""))
 

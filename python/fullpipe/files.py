@@ -37,7 +37,7 @@ def write(path: Path, data: bytes) -> None:
     """Write a file as `replace` does.
 
     Raises:
-        ResultError: If it cannot be written.
+        ResultError: If the file cannot be written.
     """
     try:
         replace(path, data)
@@ -61,7 +61,7 @@ def write_csv(path: Path, table: "pl.DataFrame", digits: int = 6) -> Path:
     """Write a table with `digits` decimals, and return its path.
 
     Raises:
-        ResultError: If it cannot be written.
+        ResultError: If the file cannot be written.
     """
     write(path, table.write_csv(float_precision=digits).encode())
     return path
@@ -71,7 +71,7 @@ def replace(path: Path, data: bytes) -> None:
     """Write a file as `drafted` does. A pipe or a device is written directly.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     with suppress(FileNotFoundError), open(os.open(path, os.O_WRONLY), "wb") as there:
         if not stat.S_ISREG(os.fstat(there.fileno()).st_mode):
@@ -89,7 +89,7 @@ def drafted(path: Path) -> Iterator[Path]:
     made. Symlinks are followed. Access rights are preserved.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     final = Path(os.path.realpath(path))
     try:

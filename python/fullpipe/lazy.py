@@ -78,11 +78,11 @@ def method(name: str) -> Callable[..., Any]:
     return _SOURCES[name]()
 
 
-# Turns the garbage collector off while a command imports modules, since imports leave no garbage.
+# Garbage collection is off while a command imports modules, since imports leave no garbage.
 
 
 def pause_collection() -> None:
-    """Turn the garbage collector off until `resume`."""
+    """Turn the garbage collector off until `resume_collection`."""
     gc.disable()
 
 

@@ -18,13 +18,13 @@ Dash = str | tuple[float, tuple[float, ...]]
 DASHES: tuple[Dash, ...] = tuple(
     (0.0, tuple(length / _PER_WIDTH for length in stroke)) if stroke else "-" for stroke in STROKES
 )
-"""The same strokes in matplotlib's format."""
+"""`STROKES` in matplotlib's format for dashes."""
 HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++")
 """Hatches of areas, in the order of `DASHES`."""
 MARKERS = "os^DvPX"
 """Marker shapes by their names in matplotlib."""
 FILLS = ("full", "open", "left", "top")
-"""Coloured parts of markers, used in turn. The rest of a marker is white."""
+"""Coloured parts of markers, used in turn. The other part of a marker is white."""
 
 _ALGORITHMS = (
     *("cubic", "bbr1", "bbr3", "reno", "bbr2", "prague", "dctcp"),
@@ -93,10 +93,9 @@ def look_of(label: str, number: int) -> Look:
 def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) -> dict[str, Look]:
     """The look of every label of a figure. All looks differ unless there are more labels than looks.
 
-    A label has the colour, dashes and marker of its algorithm, in every figure. Those of an algorithm from
-    outside the registry depend on its name only. Several labels of one
-    algorithm differ in shade, dashes and marker. Labels without an algorithm have colours that no algorithm
-    of the figure has.
+    A label has the colour, dashes and marker of its algorithm, in every figure. The look of an algorithm from
+    outside the registry depends on its name only. Several labels of one algorithm differ in shade, dashes and
+    marker. Labels without an algorithm have colours that no algorithm of the figure has.
 
     Args:
         labels: In the order of the legend.
@@ -120,7 +119,7 @@ def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) ->
 
 
 def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look]:
-    """Looks without the given colours. In every round of colours, looks without the given dashes come
+    """Yield looks without the given colours. In every round of colours, looks without the given dashes come
     first."""
     every = range(len(COLOURS) * len(DASHES))
     places = [place for place in every if place % len(COLOURS) not in colours] or list(every)
@@ -129,7 +128,7 @@ def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look
 
 
 def _place_of(label: str) -> int | None:
-    """Index of the algorithm whose name begins a label, or None.
+    """Return the index of the algorithm whose name begins a label, or None.
 
     The index of an algorithm from outside is beyond those of `_ALGORITHMS` and depends only on its last name.
     """

@@ -116,21 +116,21 @@ def stream(
 ) -> Iterator[Outcome]:
     """Run jobs and yield their outcomes in the order of the jobs, as soon as the order allows.
 
-    Stored runs are re-used, and every finished run is stored at once. A job that fails does not stop the
-    others. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
+    Stored runs are re-used, and every finished run is stored at once. A job that fails does not stop other
+    jobs. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
 
     Args:
         jobs: The jobs.
         workers: Number of parallel runs. Never changes results.
-        store: Store of finished runs; None keeps them in memory.
+        store: Store of finished runs; None keeps runs in memory.
         progress: Called at every step.
         cca_timeout_s: Longest real time of one call into an algorithm written in Python. Beyond this time,
             the run fails with a ControllerError, and other runs continue. None: no limit.
         executor: Executor of the jobs, such as one of `fullpipe.cluster`; left out: as many threads as
             `workers`.
         threads: Number of threads of each run in this process. Never changes results.
-        check: Read every stored run, and make a run again if a byte changed while sizes and times of its
-            files did not. With false, such a change is an error when the run is read.
+        check: Read every stored run, and rerun its job if the content of a file has changed without a change
+            of size and time. If false, such a change is an error when the run is read.
 
     Raises:
         ValueError: If `threads` is out of range.

@@ -1,4 +1,4 @@
-"""Figures of tables. Nothing here runs an experiment or reads a file.
+"""Figures of tables. The functions neither run experiments nor read files.
 
 A drawing function takes axes and data, draws, and returns the table of the drawn values. `save` writes the
 figure and its table together."""

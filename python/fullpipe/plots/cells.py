@@ -20,13 +20,14 @@ OF_THE_CELL = {
     "cell_collisions": "collisions",
     "cell_beacons": "beacons",
 }
-"""Labels of other uses of airtime, by variable."""
+"""Labels of the uses of airtime other than data, by variable."""
 GREYS = ("#777777", "#aaaaaa", "#cccccc")
 
 
 @in_house_style
 def airtime(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Airtime over time: the shares of the data of each port and of all other uses. The rest is idle time.
+    """Draw the airtime over time: shares of the data of each port, and of all other uses. The remaining share
+    is idle time.
 
     Returns:
         The figure, and its table: part, time_s, share.
@@ -55,7 +56,7 @@ def airtime(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 @in_house_style
 def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """The share of PPDUs in each range of sizes, in packets, for every port.
+    """Draw the share of PPDUs in each range of sizes, in packets, for every port.
 
     Returns:
         The figure, and its table: port, at_least, at_most, ppdus, share.
@@ -89,8 +90,8 @@ def aggregates(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 
 def channel(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """The signal-to-noise ratio and the PHY rate or MCS of every port over time. The table is that of
-    `variables`.
+    """Draw the signal-to-noise ratio and the PHY rate or MCS of every port over time. The table has the
+    columns of `variables`.
 
     Raises:
         ValueError: If no station has noise or rate selection, or no variables were recorded.
@@ -105,7 +106,7 @@ def channel(tables: Tables) -> tuple[Figure, pl.DataFrame]:
 
 @in_house_style
 def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Delay under load: goodput and RTT of flows, and queueing delay at each port.
+    """Draw delay under load: goodput and RTT of flows, and queueing delay at each port.
 
     Returns:
         The figure, and its table: quantity, actor, time_s, value.
@@ -114,7 +115,7 @@ def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         ValueError: If no variables of a cell, or no samples, were recorded.
     """
     ports = _ports(tables["variables"])
-    figure, axes = new_figure(3, row_height=2.0)  # a label beside an axis takes as much
+    figure, axes = new_figure(3, row_height=2.0)  # the labels beside the axes need this height
     frames = []
     only: Mapping[str, list[str] | None] = {"goodput": None, "rtt": None, "sojourn": ports}
     for place, (quantity, chosen) in zip(axes, only.items(), strict=True):
@@ -152,7 +153,8 @@ def _of(found: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _shares(found: pl.DataFrame, name: str, port: str | None) -> pl.DataFrame:
-    """The growth of a counter of seconds, of a port or the cell, as a share of the time between samples."""
+    """Return the growth of a counter of seconds, for a port or the cell, as a share of the time between
+    samples."""
     rows = _of(found, name)
     rows = rows if port is None else rows.filter(pl.col("link") == port)
     grown, passed = pl.col("value").diff(), pl.col("time_s").diff()

@@ -18,7 +18,7 @@ from fullpipe.analysis.over_seeds import means
 from fullpipe.palette import Look, look_of
 from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across
 
-# Looks and labels of values in figures over many runs: a value has the same look in every panel.
+# Looks and labels of values in figures over many runs. A value has the same look in every panel.
 
 
 _NOTHING: Mapping[str, Any] = {}
@@ -72,17 +72,18 @@ def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTH
 
 
 _APART, _ROOM = 0.15, 0.7
-"""Distance of points of several colours at one name, and most room for all, as shares of that of names."""
+"""Distance of points of several colours at one name, and most room for all of these points, as shares of the
+distance between names."""
 _BESIDE = 2.5
 """Distance of points of several colours at one number, in typographic points."""
 _FEW = 4
-"""Most numbers along an axis that are drawn with bars instead of bands."""
+"""Most numbers along an axis at which intervals are bars instead of bands."""
 _BANDS_UP_TO = 3
 """Most bands of a panel that can be told apart where they overlap."""
 _MUCH = 100
 _WIDE, _SMALLER = 0.68, 5
-"""Width of a digit with its share of the room around a number, as a share of the font size, and the size in
-narrow cells."""
+"""Width of a digit, with a share of the room around a number, as a share of the font size; and the font size
+in narrow cells."""
 _DARK = 0.5
 """Luma of a cell's colour (ITU-R BT.601) below which the number in the cell is white."""
 
@@ -96,11 +97,11 @@ def lines_with_bands(
     *,
     bars: bool = False,
 ) -> pl.DataFrame:
-    """Means over runs along `x`, a line per `colour`, with the 95 % interval as bands or bars.
+    """Draw means over runs along `x`, a line per `colour`, with 95 % intervals as bands or bars.
 
-    Bars are drawn on request, at up to four numbers, and for four lines or more if there is room. They are
-    drawn at names, too, between which there is no line. Bars of several colours are side by side. Intervals
-    end at the bounds.
+    Bars are drawn on request, at up to four numbers, and for four lines or more if there is room. Bars are
+    also drawn at names, which have no lines between them. Bars of several colours are side by side. Intervals
+    are truncated at the bounds.
 
     Returns the columns colour, x, runs, mean, low, high.
     """
@@ -133,7 +134,8 @@ def interval_bars(axes: Axes, at: Sequence[float], data: pl.DataFrame, colour: s
 
 
 def _suit_bars(axes: Axes, places: int, lines: int) -> bool:
-    """Whether bars are clearer: bands between few positions look like curves, and many bands overlap."""
+    """Whether bars are clearer than bands: bands between few positions look like curves, and many bands
+    overlap."""
     have_room = places * lines * 2 * _BESIDE <= 72 * inches_across(axes)
     return places <= _FEW or (lines > _BANDS_UP_TO and have_room)
 
@@ -146,7 +148,7 @@ def _move(axes: Axes, artists: Sequence[Artist], points: float) -> None:
 
 
 def apart(number: int, count: int) -> float:
-    """The offset of the mark of one of `count` colours from the position of its name."""
+    """Return the offset of the mark of one of `count` colours from the position of its name on the axis."""
     return min(_APART, _ROOM / count) * (number - (count - 1) / 2)
 
 
@@ -160,14 +162,14 @@ def heat_map(
     marks: Marks = PLAIN,
     decimals: Callable[[float, float], int] | None = None,
 ) -> tuple[pl.DataFrame, Any]:
-    """The mean over runs as the colour of a cell, with its number. `x` and `y` keep the order of the rows;
-    the first name of `y` is at the top.
+    """Draw the mean over runs as the colour of a cell, with the number in the cell. `x` and `y` keep the
+    order of the rows. If `y` are names, the first name is at the top.
 
     Colours go from the least to the largest mean, or between two values that several maps share. The scale is
     logarithmic if positive means span more than a factor of 100. A neutral value is white, larger values are
     blue, smaller values are red, and the scale extends equally far below and above it. All numbers have the
-    same decimals: those that `decimals` gives for the ends of the scale, by default three significant digits
-    of the largest mean, and fewer if the numbers would not fit into the cells.
+    same number of decimals. `decimals` computes it from the ends of the scale; the default is three
+    significant digits of the largest mean. Decimals are left out if the numbers would not fit into the cells.
 
     Returns the columns y, x, runs, mean, low and high (truncated at the bounds), and the image for a colour
     bar.
@@ -230,7 +232,8 @@ def _magnitude(value: float) -> int:
 
 
 def _fitting(values: Sequence[float], digits: int, inches: float) -> tuple[list[str], int]:
-    """The numbers of cells with at most this many decimals, and their font size, so that they fit."""
+    """Return the numbers of cells with at most `digits` decimals, and a font size at which the numbers
+    fit."""
     tries = [(places, size) for places in range(digits, -1, -1) for size in (SMALL, _SMALLER)]
     for places, size in tries:
         texts = [f"{value:.{places}f}" for value in values]

@@ -44,7 +44,8 @@ def grouped_bars(
     legend: bool = True,
     bounds: Bounds = NO_LESS_THAN_0,
 ) -> pl.DataFrame:
-    """Bars of the mean over runs, with its 95 % interval; `groups` maps series to places, and places to runs.
+    """Draw bars of the mean over runs, with its 95 % interval. `groups` has the values of runs by series and
+    by place on the axis.
 
     The bars of all series are side by side at every place. Intervals are truncated at the bounds.
 
@@ -76,7 +77,7 @@ def lines_with_intervals(
     legend: bool = True,
     bounds: Bounds = NO_LESS_THAN_0,
 ) -> pl.DataFrame:
-    """Means over runs along a numeric variable, with 95 % intervals truncated at the bounds.
+    """Draw means over runs along a numeric variable, with 95 % intervals truncated at the bounds.
 
     Returns the columns of `grouped_bars`.
     """
@@ -112,7 +113,7 @@ def _summarised(series: str, places: Mapping[str, Replicates], bounds: Bounds) -
 
 
 def _errors(data: pl.DataFrame) -> list[list[float]]:
-    """Lengths below and above the mean."""
+    """Return the lengths of the intervals below and above the mean."""
     mean = data["mean"]
     return [(mean - data["low"]).to_list(), (data["high"] - mean).to_list()]
 
@@ -126,8 +127,8 @@ _MOST_GROUPS = len(DASHES)
 
 @in_house_style
 def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
-    """A row of axes per quantity: one colour per engine, one dash pattern per engine and group, and bands
-    over seeds.
+    """Draw a row of axes per quantity: one colour per engine, one dash pattern per engine and group, and
+    bands over seeds.
 
     Args:
         data: The columns engine, of, quantity, time_s, mean, low, high, as `fullpipe.compare.overlay` gives
@@ -189,25 +190,26 @@ _VERDICTS: Mapping[str, Any] = {
     "higher": {"color": COLOURS[0], "marker": "^"},
     "lower": {"color": COLOURS[0], "marker": "v"},
 }
-"""Looks of verdicts; the markers differ, so that verdicts are distinct in grey."""
+"""Looks of verdicts. Their markers differ, so that verdicts are distinct in grey."""
 _OTHER: Any = {"color": "#777777", "marker": "o", "fillstyle": "none"}
 _SIZE = 5
 """Size of markers in points; the shape of a marker shows the verdict."""
 _MARGIN: Any = {"color": "0.9", "linewidth": 0}
 _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
 _LETTERS = 11
-"""Most letters of an axis label per inch of its panel and the names beside the panel."""
+"""Most letters in a line of an axis label, per inch of the width of the panel with the names beside it."""
 _HIDES = 20
-"""Ratio of the largest difference to the median at which the axis is logarithmic."""
+"""Ratio of the largest difference to the median difference above which the axis is logarithmic."""
 
 
 @in_house_style
 def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") -> tuple[Figure, pl.DataFrame]:
-    """A panel per metric: the mean difference of every variant with its 95 % interval, and the margin shaded.
+    """Draw a panel per metric: the mean difference of every variant with its 95 % interval, and the margin
+    shaded.
 
     Args:
-        rows: The columns metric, label (of the variant and the group), difference, low, high (null without an
-            interval), margin, all in the unit of the metric, and verdict.
+        rows: The columns metric, label (of the variant and the group), verdict, and in the unit of the
+            metric: difference, low and high (null without an interval), and margin.
         units: Axis label of each metric, such as "goodput, %".
         width: One of `fullpipe.plots.style.WIDTHS`.
 

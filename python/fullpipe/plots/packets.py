@@ -1,4 +1,4 @@
-"""Figures of packets: sequence numbers, clumps, pauses, one-way delay, hand-overs."""
+"""Figures of captured packets: sequence numbers, clumps of ACKs, pauses, one-way delays and handovers."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from fullpipe.plots.style import (
     shared_legend,
 )
 
-# ACKs at the sender: how many arrive together, and the time between such clumps.
+# Clumps of ACKs at the sender: the number of ACKs that arrive together, and the time between clumps.
 
 
 APART_S = 100e-6
-"""ACKs that arrive closer together are one clump. The value is below the shortest slot."""
+"""ACKs that arrive at shorter intervals are one clump. The value is below the shortest slot of a radio."""
 
 
 @in_house_style
 def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """The share of ACKs by size of their clump, and the times between clumps, for every flow.
+    """Draw the share of ACKs by the size of their clump, and the times between clumps, for every flow.
 
     Returns:
-        The figure, and its table: flow, time_s (of the first ACK), acks, after_ms (since the clump before).
+        The figure, and its table: flow, time_s (of the first ACK), acks, after_ms (since the preceding
+        clump).
 
     Raises:
         ValueError: If no ACKs were captured at the sender.
@@ -70,8 +71,8 @@ def in_clumps(times: pl.DataFrame) -> pl.DataFrame:
         times: flow, time_s.
 
     Returns:
-        flow, time_s (of the first ACK), acks, after_ms (since the first ACK of the clump before; null for the
-        first clump).
+        flow, time_s (of the first ACK), acks, after_ms (since the first ACK of the preceding clump; null for
+        the first clump).
     """
     begins = (pl.col("time_s").diff() >= APART_S).fill_null(value=True).over("flow")
     numbered = times.with_columns(clump=begins.cum_sum().over("flow"))
@@ -81,13 +82,14 @@ def in_clumps(times: pl.DataFrame) -> pl.DataFrame:
     return found.drop("clump").with_columns(after_ms=pl.col("time_s").diff().over("flow") * 1e3)
 
 
-# Arrival of data: pauses between deliveries, which slots and repetitions cause, and one example.
+# Arrival of data: pauses between deliveries, which slots and retransmissions of a radio cause, and one
+# example.
 
 
 TOGETHER_S = 1e-6
-"""Packets that arrive closer together are one delivery."""
+"""Packets that arrive at shorter intervals are one delivery."""
 SHOWN = 0.999
-"""Share of pauses that is drawn, which excludes the pauses of handovers."""
+"""Share of pauses that is drawn. The longest pauses, such as handovers, are left out."""
 RARE = 0.99
 """Quantile of the pause that the second panel shows."""
 BINS = 100
@@ -95,11 +97,12 @@ BINS = 100
 
 @in_house_style
 def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Pauses between deliveries of the flow with the most packets: their distribution, and the deliveries
-    around one of the longer pauses, when a late block held up later blocks.
+    """Draw the pauses between deliveries of the flow with the most packets: the distribution of the pauses,
+    and the deliveries around one of the longer pauses, in which a late block held up later blocks.
 
     Returns:
-        The figure, and its table: time_s (of a delivery), bytes (of the delivery), pause_ms (before it).
+        The figure, and its table: time_s (of a delivery), bytes (of the delivery), pause_ms (before the
+        delivery).
 
     Raises:
         ValueError: If packets were not captured at both ends, or no flow has three deliveries.
@@ -113,7 +116,7 @@ def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     often.hist(waits[waits <= edge], bins=BINS, color=COLOURS[0], log=True)
     often.set(xlabel="pause before a delivery (ms)", ylabel="deliveries")
     often.set_xlim(left=0)
-    often.yaxis.set_major_formatter("{x:g}")  # an exponent has smaller letters
+    often.yaxis.set_major_formatter("{x:g}")  # exponents would have too small letters
     at = _example(found, float(np.quantile(waits, RARE)))
     pause_s = found["pause_ms"][at] / 1e3
     begin_s, end_s = found["time_s"][at] - 3 * pause_s, found["time_s"][at] + 2 * pause_s
@@ -139,7 +142,8 @@ def deliveries(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def _example(found: pl.DataFrame, at_least_ms: float) -> int:
-    """Index of the first pause of at least this length in the second half, or else the last in the run."""
+    """Return the index of the first pause of at least this length in the second half of the run; if there is
+    none, of the last such pause in the run."""
     middle_s = (found["time_s"][0] + found["time_s"][-1]) / 2
     numbered = found.with_row_index().filter(pl.col("pause_ms") >= at_least_ms)
     late = numbered.filter(pl.col("time_s") > middle_s)
@@ -174,14 +178,14 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         frames.append(pl.DataFrame({"flow": [name] * len(ranked), "delay_ms": ranked, "share": shares}))
     came.set(xlabel="one-way delay (ms)", ylabel="share of packets", ylim=(0, 1.02))
     late.set(xlabel="one-way delay (ms)", ylabel="share that took longer", yscale="log")
-    late.yaxis.set_major_formatter("{x:g}")  # an exponent has smaller letters
+    late.yaxis.set_major_formatter("{x:g}")  # exponents would have too small letters
     for place in (came, late):
         place.set_xlim(left=0)
     shared_legend(figure, legend_entries(came))
     return figure, pl.concat(frames)
 
 
-# The longest time without a delivery, as in a handover: delays and data on the way around it.
+# The longest time without a delivery, as in a handover: delays and data in flight around this time.
 
 
 _PAUSES_BEFORE, _PAUSES_AFTER = 2, 8
@@ -234,8 +238,8 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
 
 
 def on_the_way(rows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Times at which a packet left or arrived, and the bytes on the way from each time on. Lost packets do
-    not count."""
+    """Return the times at which a packet left or arrived, and the bytes in flight from each time on. Lost
+    packets do not count."""
     times_s = np.concatenate([rows["sent_s"].to_numpy(), rows["arrived_s"].to_numpy()])
     sizes = rows["bytes"].to_numpy().astype(float)
     order = np.argsort(times_s, kind="stable")
@@ -249,7 +253,7 @@ def _rows(quantity: str, flow: str, time_s: pl.Series, value: pl.Series) -> pl.D
     )
 
 
-# The packets of a connection as its sender sees them: sequence numbers over time, as tcptrace draws them.
+# Packets of a connection at its sender: sequence numbers over time, as tcptrace draws them.
 
 
 LOOKS = {"data": COLOURS[0], "sent again": COLOURS[1], "SACK": COLOURS[3], "ACK": COLOURS[6]}
@@ -259,7 +263,7 @@ WORDS = {"sent again": "retransmitted"}
 _ENLARGED = "enlarged"
 """Label of the part that the second panel shows."""
 _MARK = "^"
-"""Marker of retransmissions, which are too few and too short to be seen as lines."""
+"""Marker of retransmissions, which are too few and too short to be visible as lines."""
 _TRIPS_BEFORE, _TRIPS_AFTER = 1.5, 3.5
 """Round trips that are shown on either side of a retransmission."""
 
@@ -269,7 +273,8 @@ def sequence(
     tables: Tables, at_s: float | None = None, flow: str | None = None
 ) -> tuple[Figure, pl.DataFrame]:
     """Data, retransmissions, ACKs and SACK blocks at the sender of a connection: the whole connection, and
-    the round trips around a time. The default is the first retransmission, or else the middle.
+    the round trips around a time. The default time is the first retransmission, or the middle of the data
+    without retransmissions.
 
     The connection is the one with the most data, of the named flow if a flow is named.
 

@@ -34,7 +34,7 @@ from fullpipe.scenario.model.flows import flow_names
 
 
 OVER = ("delivery", "rtt")
-"""Quantities that are drawn over the bytes in flight, one panel each."""
+"""Quantities that are drawn over the bytes in flight; each has a panel."""
 _ENTRY = ["run", "actor", "time_s"]
 _COLUMNS = ("time_s", "in_flight", "value")
 
@@ -76,8 +76,8 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     return figure, pl.concat(frames)
 
 
-# The goodput of one flow over that of another, as in D. Chiu and R. Jain, "Analysis of the increase and
-# decrease algorithms for congestion avoidance in computer networks", 1989,
+# The goodput of one flow over the goodput of another flow, as in D. Chiu and R. Jain, "Analysis of the
+# increase and decrease algorithms for congestion avoidance in computer networks", 1989,
 # doi:10.1016/0169-7552(89)90019-6, figure 5.
 
 
@@ -142,7 +142,7 @@ Groups = Mapping[str, Sequence[float]]
 
 @in_house_style
 def sorted_bars(axes: Axes, groups: Groups, *, label: str, legend: bool = True) -> pl.DataFrame:
-    """One bar per flow, the largest first, the groups side by side at every rank.
+    """Draw one bar per flow, the largest first. Bars of several groups are side by side at every rank.
 
     Returns the columns group, rank, value.
     """
@@ -170,7 +170,7 @@ def sorted_bars(axes: Axes, groups: Groups, *, label: str, legend: bool = True) 
 
 @in_house_style
 def boxes(axes: Axes, groups: Groups, *, label: str, reach: float = inf) -> pl.DataFrame:
-    """One box per group: quartiles and median, whiskers to the extremes, a cross at the mean.
+    """Draw one box per group: quartiles and median, whiskers to the extremes, a cross at the mean.
 
     With a `reach`, a whisker ends at the last value within `reach` box heights beyond the box (Tukey: 1.5).
 
@@ -216,7 +216,8 @@ def _beyond(found: Summary, reach: float) -> float:
 
 @in_house_style
 def cumulative(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
-    """Cumulative share of values, a line per group. The axis is linear up to 0.1 and logarithmic beyond.
+    """Draw the cumulative share of values, a line per group. The axis is linear up to 0.1 and logarithmic
+    beyond.
 
     Returns the columns group, value, share.
     """
@@ -241,7 +242,7 @@ _SCALED = (5, 95)
 """Percentiles of the values at which an axis ends, as in Flent's scaled plots."""
 _CUT = "axes end at the 5th and 95th percentile of what is drawn"
 _ROOM = 0.1
-"""Room beyond each of the two percentiles, as a share of their distance."""
+"""Room beyond each percentile of `_SCALED`, as a share of the distance between both percentiles."""
 _SMOOTHED = 10
 """Samples over which sums and means are averaged, as in Flent's plots."""
 _LEGEND_SHARE = 0.85

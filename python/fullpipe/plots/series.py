@@ -33,8 +33,8 @@ Actor = tuple[str, str]
 
 
 def line_names(actors: Iterable[Actor]) -> dict[Actor, str]:
-    """The name of every line: the name of the flow or link, after the label of its run if several runs share
-    the name.
+    """Return the name of every line: the name of the flow or link. If several runs share the name, the label
+    of the run precedes it.
 
     >>> line_names([("5 ms", "cubic-1"), ("9 ms", "cubic-1"), ("9 ms", "bbr3-1")])[("9 ms", "bbr3-1")]
     'bbr3-1'
@@ -73,7 +73,7 @@ def restyle(
     entries: dict[str, Any] = {}
     lines = [line for place in axes for line in place.lines]
     labels = {line: group(str(line.get_label())) for line in lines}
-    links = {label: "" for label in labels.values() if ": " in label}  # unless they are flows
+    links = {label: "" for label in labels.values() if ": " in label}  # flows are in `of`
     found = looks(list(dict.fromkeys(labels.values())), links | dict(of or {}))
     for line, label in labels.items():
         entries.setdefault(label, line)
@@ -91,8 +91,8 @@ _ABOVE_THE_AXIS = 2.6
 
 
 def _parted(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Known samples, with a missing sample in every gap. A flow that is measured less often than samples are
-    taken, such as a ping, has no gaps between its samples."""
+    """Return the known samples, with a missing sample in every gap. If a flow is measured less often than
+    samples are taken, such as a ping, missing samples between its measurements are no gaps."""
     known = np.isfinite(values)
     places = np.flatnonzero(known)
     if places.size < 2:
@@ -119,14 +119,14 @@ def time_series(
     legend_up_to: int = 8,
 ) -> pl.DataFrame:
     """Draw a quantity of every run over time; `runs` maps a label to the tables of a run. A line has the name
-    of its flow or link, after the label of the run if several runs have it.
+    of its flow or link. If several runs share the name, the label of the run precedes it.
 
     `only` keeps the flows or links of these names. Missing samples leave gaps, and a sample between two gaps
     is a dot. Returns the columns run, actor, time_s, value, in the unit of the axis.
 
     If samples are closer than three round trips, goodput is drawn as a mean over three round trips. The
-    reason is head-of-line blocking: when a lost packet is repaired, all bytes behind it are delivered at
-    once, which exceeds the link rate in a short interval."""
+    reason is head-of-line blocking: when a lost packet has been retransmitted, all bytes behind it are
+    delivered at once, so that goodput exceeds the link rate in a short interval."""
     data, label = samples(runs, quantity, only)
     drawn = data.partition_by("run", "actor", maintain_order=True)
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
@@ -146,7 +146,7 @@ def time_series(
     return data
 
 
-# Marks of events: a line through all panels, and words above the first.
+# Marks of events: a line through all panels, and words above the first panel.
 
 
 _PER_LETTER = 0.6
@@ -200,7 +200,8 @@ DEFAULT = ("goodput", "rtt", "cwnd", "queue")
 _HALF = 0.5
 _Steps = tuple[tuple[float, float], ...]
 _FAR_ABOVE = 3.0
-"""A capacity above this multiple of the largest drawn value is not drawn, as it would flatten the curves."""
+"""A capacity above this multiple of the largest drawn value is not drawn, because it would flatten the
+curves."""
 
 
 @in_house_style
@@ -211,9 +212,9 @@ def overview(
     only: Sequence[str] | None = None,
     warmup_s: float = 0.0,
 ) -> tuple[Figure, pl.DataFrame]:
-    """A row of axes per quantity with all runs; returns the figure and the table of the drawn values.
+    """Draw a row of axes per quantity with all runs, and return the figure and the table of the drawn values.
 
-    The default quantities are those of `DEFAULT` that were sampled.
+    The default quantities are the sampled quantities of `DEFAULT`.
 
     One legend serves all rows: a flow or a link has the same look in each row. If there are too many lines to
     tell apart, all lines of a run have one look, and the legend names the runs.

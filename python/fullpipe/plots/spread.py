@@ -29,12 +29,12 @@ _DEVIATIONS = 1.0
 _CORNERS = 180
 """Corners of the polygon that approximates an ellipse."""
 _ROOM = 0.12
-"""Room above the capacity for its label, as a share of the axis below."""
+"""Room above the capacity for its label, as a share of the part of the axis below the capacity."""
 _FAR_ABOVE = 3.0
 """Largest ratio of the distances of the capacity and of the end of the axis from the beginning of the axis at
 which the capacity is drawn."""
 _ABOVE = 4
-"""The layer of ellipses and markers, above that of marks and boxes."""
+"""Layer of ellipses and markers, above the layer of marks and boxes."""
 
 
 @in_house_style
@@ -45,8 +45,9 @@ def throughput_and_delay(
     x_bounds: Bounds = NO_LESS_THAN_0,
     marks: Marks = PLAIN,
 ) -> pl.DataFrame:
-    """Throughput (`value`) over delay (`x`, a number): a point per `colour` at the mean over runs, and an
-    ellipse of one standard deviation of both on top. The delay grows to the left: up and right is better.
+    """Draw throughput (`value`) over delay (`x`, a number): a point per `colour` at the mean over runs, and
+    on top an ellipse of one standard deviation of both quantities. The delay grows to the left, so that
+    points further up and right are better.
 
     Ellipses are clipped at the bounds of both metrics, and at the capacity of the path if the rows have the
     column `most`. Source: the figures of Winstein and Balakrishnan 2013, "TCP ex machina".
@@ -91,7 +92,7 @@ def capacity_line(axes: Axes, rows: pl.DataFrame) -> None:
 
 
 def _most(part: pl.DataFrame, most: float) -> float:
-    """The capacity of the path if below the bound of the metric and not exceeded by a run; else the bound."""
+    """Return the capacity of the path if no run exceeds it, and at most the bound of the metric."""
     capacity = part["most"].max() if "most" in part.columns else None
     if not isinstance(capacity, float):
         return most
@@ -107,7 +108,7 @@ def _ellipse(middle: tuple[float, float], covariance: Any, possible: tuple[Bound
     circle = np.stack([np.cos(angles), np.sin(angles)])
     spread = directions @ np.diag(_DEVIATIONS * np.sqrt(np.maximum(sizes, 0)))
     corners = np.asarray(middle) + (spread @ circle).T
-    # without clipping, the limit is beyond the ellipse, so that its edge is not cut
+    # where nothing is clipped, the limit is outside the ellipse, so that its edge is drawn whole
     (left, right), (bottom, top) = (
         (max(least, low - 1), min(most, high + 1))
         for (least, most), low, high in zip(possible, corners.min(axis=0), corners.max(axis=0), strict=True)
@@ -140,7 +141,7 @@ _SPREAD = 0.25
 
 @in_house_style
 def cumulative_shares(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl.DataFrame:
-    """The cumulative share of runs, a line per `colour`. Returns the columns colour, value, share."""
+    """Draw the cumulative share of runs, a line per `colour`. Returns the columns colour, value, share."""
     found = []
     for part, value, words, look in marks.parts(rows):
         ranked = part["value"].sort()
@@ -154,9 +155,9 @@ def cumulative_shares(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> p
 
 @in_house_style
 def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl.DataFrame:
-    """The cumulative share of runs, a line per `colour`, with the simultaneous 95 % confidence band of the
-    distribution function: see `fullpipe.statistics.dkw_half_width`. Lines and bands extend to both ends of
-    the axis, where the function is 0 or 1.
+    """Draw the cumulative share of runs, a line per `colour`, with the simultaneous 95 % confidence band of
+    the distribution function: see `fullpipe.statistics.dkw_half_width`. Lines and bands extend to both ends
+    of the axis, where the function is 0 or 1.
 
     Returns the columns colour, runs, value, share, low, high.
     """
@@ -189,10 +190,10 @@ def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl
 def means_with_letters(
     axes: Axes, rows: pl.DataFrame, bounds: Bounds = NO_LESS_THAN_0, marks: Marks = PLAIN
 ) -> pl.DataFrame:
-    """Means with their 95 % intervals at every `x`, side by side by `colour`, with letters above. Means that
-    share a letter do not differ by the Games-Howell test of all pairs at 5 %.
+    """Draw means with their 95 % intervals at every `x`, side by side by `colour`, with letters above them.
+    Means that share a letter do not differ by the Games-Howell test of all pairs at 5 %.
 
-    Where all have one colour and `x` are names, each name has its own.
+    If there is one `colour` and `x` are names, each name has its own colour.
 
     Returns the columns x, colour, runs, mean, low, high, letters. There are no letters if a group has a
     single run, or if two groups do not vary.
@@ -221,7 +222,7 @@ def means_with_letters(
 
 
 def _looks_of_names(rows: pl.DataFrame) -> dict[str, Look]:
-    """The look of every name along x, such as an algorithm, if colours have no other meaning."""
+    """Return the look of every name along x, such as an algorithm; empty if colours have another meaning."""
     if rows["x"].dtype.is_numeric() or rows["colour"].unique().to_list() != [""]:
         return {}
     return looks([str(name) for name in rows["x"].unique(maintain_order=True)])
@@ -241,11 +242,11 @@ def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
 def distributions(
     axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN, *, violins: bool = False
 ) -> pl.DataFrame:
-    """A box or a violin of the runs of every `x` and `colour`; whiskers reach to the extremes. Up to five
-    runs are points, with a line at their median. A violin has a bar at its median and, for up to 50 runs, a
-    dot for each run. Several colours have markers at the medians of boxes and violins.
+    """Draw a box or a violin of the runs of every `x` and `colour`. Whiskers reach to the extremes. Up to
+    five runs are drawn as points, with a line at their median. A violin has a bar at its median and, for up
+    to 50 runs, a dot for each run. Several colours have markers at the medians of boxes and violins.
 
-    Where all have one colour and `x` are names, each name has its own.
+    If there is one `colour` and `x` are names, each name has its own colour.
 
     Returns the columns x, colour, runs, minimum, q1, median, q3, maximum.
     """
@@ -301,5 +302,5 @@ def _violins(axes: Axes, values: Sequence[float], at: float, width: float, colou
 
 
 def _beside(at: float, width: float, count: int) -> Any:
-    """Places of dots that do not hide each other, the same every time."""
+    """Return the positions of dots that do not hide each other. Equal arguments give equal positions."""
     return at + _SPREAD * width * (np.arange(count) * 0.618 % 1 - 0.5)

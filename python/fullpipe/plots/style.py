@@ -39,7 +39,7 @@ R = TypeVar("R")
 SMALL = 7
 """Smallest font size in points; publishers refuse smaller letters."""
 _HANDLE, _BETWEEN = 3.0, 3.0
-"""Length of a line in a legend, and room beside its label, in multiples of the font size."""
+"""Length of a line sample in a legend, and room beside its label, in multiples of the font size."""
 MANY_MARKS, MANY_POINTS = 250, 5000
 """Most marks, and most points of a line, that an SVG holds as vectors; more are rasterised to save space."""
 LEGEND_UP_TO = 4 * len(COLOURS)
@@ -99,12 +99,13 @@ _STYLE: Any = {
 
 
 def house_style() -> AbstractContextManager[None]:
-    """The style, for as long as the context lasts; nothing global changes."""
+    """Context in which matplotlib has the house style. Global settings do not change."""
     return mpl.rc_context(_STYLE)
 
 
 def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
-    """Decorates a drawing function: artists take their style when they are made."""
+    """Decorator that runs a drawing function in the house style, since artists take their style when they are
+    made."""
 
     @wraps(draw)
     def styled(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -115,7 +116,7 @@ def in_house_style(draw: Callable[P, R]) -> Callable[P, R]:
 
 
 class _Figure(Figure):
-    """A figure that is written in half of the time.
+    """A figure that is written in half of the time of a matplotlib figure.
 
     Before matplotlib writes a figure, it draws the figure once to lay it out, with a renderer whose methods
     do nothing. This figure is then laid out without being drawn.
@@ -201,7 +202,7 @@ def legend_entries(place: Axes) -> dict[str, Any]:
 
 @in_house_style
 def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -> None:
-    """Draw one legend above all axes; of more than `LEGEND_UP_TO` entries, only the first.
+    """Draw one legend above all axes. Only the first `LEGEND_UP_TO` entries are shown.
 
     The figure grows by the height of the legend, so that the axes keep their height.
 
@@ -250,9 +251,9 @@ _APART = 0.3
 
 
 def keep_apart(figure: Figure) -> None:
-    """Turn the names below an axis vertical if two names would touch. Call it with a complete figure.
+    """Turn the names below an axis vertical if two names would touch. The figure must be complete.
 
-    The figure grows by their length, so that the axes keep their height.
+    The figure grows by the length of the names, so that the axes keep their height.
     """
     named = [axes for axes in figure.axes if isinstance(axes.xaxis.get_major_locator(), FixedLocator)]
     if not named:
@@ -270,7 +271,8 @@ def keep_apart(figure: Figure) -> None:
 
 
 def _laid_out(figure: Figure, named: Sequence[Axes]) -> Mapping[Axes, Sequence[Bbox]]:
-    """Positions of the names. Axes return to their positions, as a layout depends on them."""
+    """Return the bounding boxes of the names. The axes are moved back to their positions, since the final
+    layout depends on them."""
     places = [(axes, axes.get_position(original=True), axes.get_position()) for axes in figure.axes]
     figure.draw_without_rendering()
     found = {axes: _boxes(axes) for axes in named}
@@ -287,7 +289,7 @@ def _boxes(axes: Axes) -> list[Bbox]:
     return sorted((label.get_window_extent() for label in shown), key=lambda box: box.x0)
 
 
-# Smaller SVG: without invisible content, such as millionths of a point and unreferenced IDs.
+# Smaller SVG files: invisible content is removed, such as millionths of a point and unreferenced IDs.
 
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
@@ -317,7 +319,7 @@ def smaller(svg: str) -> str:
 
 
 def _as_one(alike: re.Match[str]) -> str:
-    """One path of several."""
+    """Return one path for several paths of the same look."""
     return f'<path d="{"".join(_DRAWN.findall(alike[0]))}"{alike[1]}/>\n'
 
 

@@ -21,8 +21,7 @@ from fullpipe.plots.series import algorithms, line_names, mark_events, restyle, 
 from fullpipe.plots.style import SMALL, figure_of, in_house_style, new_figure, shared_legend
 
 # Colours and hatches of states: light, so that lines stay readable on them, and the same in every figure.
-#
-# Hatches tell states apart in print, and for readers with colour vision deficiencies.
+# Hatches distinguish states in print, and for readers with colour vision deficiencies.
 
 
 _SLOW_START, _STEADY = ("#F5D58F", "////"), ("#EDEFF0", "")
@@ -42,7 +41,8 @@ _USUAL = {
 """Colours and hatches of the states of registered algorithms. The colours are Okabe and Ito's, mixed with
 white. States of different algorithms with the same meaning have the same look."""
 _HATCHES = ("//", "xx", "||", "--", "++", "///", "xxx", "\\\\\\", "|||", "---")
-"""Hatches of other states in turn. All are lines, as circles would make an SVG large."""
+"""Hatches of all other states, used in turn. All hatches are lines, because circles would make an SVG
+large."""
 _HUES = 24
 _LIGHT, _STRONG = 0.8, 0.7
 _INK = "#777777"
@@ -50,7 +50,7 @@ _INK = "#777777"
 
 
 def state_colour(state: str, taken: dict[str, str]) -> str:
-    """The colour of a state, which is stored in `taken`: two states of one figure never share a colour.
+    """Return the colour of a state, and store it in `taken`. Two states of one figure never share a colour.
 
     An unregistered state has a hue computed from the letters of its name, or the next free hue.
     """
@@ -65,7 +65,7 @@ def state_colour(state: str, taken: dict[str, str]) -> str:
 
 
 def _hue(number: int, ring: int) -> str:
-    """One of the hues around the colour circle; each inner ring is a little darker."""
+    """Return one of the hues around the colour circle. Each further ring is a little darker."""
     return to_hex(hls_to_rgb(number % _HUES / _HUES, _LIGHT - 0.03 * ring, _STRONG))
 
 
@@ -116,15 +116,15 @@ _LETTER = 0.06
 _OF_AXES = 0.8
 """Share of the width of a figure that its axes have."""
 Actors = Mapping[str, tuple[pl.DataFrame, str]]
-"""Variables of a flow or a link, and its name in the run, by its label in the figure."""
+"""Variables of a flow or link and its name in the run, by the label of the flow or link in the figure."""
 
 
 @in_house_style
 def variables(
     runs: Mapping[str, Tables], names: Sequence[str], *, only: Sequence[str] | None = None
 ) -> tuple[Figure, pl.DataFrame]:
-    """A panel per variable, with every flow or link of any run that has the variable. A state is drawn as a
-    band per flow.
+    """Draw a panel per variable, with every flow or link of any run that has the variable. A state is drawn
+    as a band per flow.
 
     With a single flow, its first state variable among `names` also shades the other panels. A name without a
     recorded variable may be a quantity, such as "goodput". `only` keeps flows and links of these names.
