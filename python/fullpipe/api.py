@@ -36,9 +36,9 @@ def run(
         out: Folder of the store, such as "runs". A run already in the store is re-used. Left out: the run
             stays in memory.
         progress: Called with the simulated time reached, in seconds.
-        allow_python: Allow algorithms written as "python:module:Class" or "library:PATH:NAME". This imports
-            the module or loads the shared object, and so runs its code. A class that was passed to the
-            scenario as an object needs no permission.
+        allow_python: Allow algorithms written as "python:module:Class" or "library:PATH:NAME". Permission
+            imports the module or loads the shared object, and so runs its code. A class that was passed to
+            the scenario as an object needs no permission.
         cca_timeout_s: Longest real time of one call into an algorithm written in Python. Left out: no limit.
         threads: Number of threads of the native engine. Several threads are used only if flows interact
             through links only. Never changes results.

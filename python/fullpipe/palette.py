@@ -130,7 +130,8 @@ def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look
 def _place_of(label: str) -> int | None:
     """Return the index of the algorithm whose name begins a label, or None.
 
-    The index of an algorithm from outside is beyond those of `_ALGORITHMS` and depends only on its last name.
+    The index of an algorithm from outside the registry is beyond the indices of `_ALGORITHMS` and depends
+    only on the last part of its name.
     """
     if outside := _OUTSIDE.match(label):
         return len(_ALGORITHMS) + crc32(outside[1].encode()) % _OTHERS

@@ -29,9 +29,9 @@ def bbr_share(
     In the model every BBR flow is limited by its cap of two estimated bandwidth-delay products in flight. The
     other flows hold a share p of the buffer. A BBR flow in ProbeRTT sees the queue of the other flows and
     four packets of each BBR flow, so that the cap of all BBR flows is 2 (1 - p) c ((p q + 4 N) / c + l). This
-    equals their data in flight, (1 - p) (q + c l), so that p = 1/2 - 1/(2 X) - 4 N / q. In a ProbeRTT, once
-    per 10 s, BBR flows send nothing for q/c + 0.2 s + l. The number of flows that fill the buffer has no
-    influence.
+    cap equals the data in flight of the BBR flows, (1 - p) (q + c l), so that p = 1/2 - 1/(2 X) - 4 N / q. In
+    a ProbeRTT, once per 10 s, BBR flows send nothing for q/c + 0.2 s + l. The number of flows that fill the
+    buffer has no influence.
 
     Source: Ware, Mukerjee, Seshan and Sherry, "Modeling BBR's interactions with loss-based congestion
     control", IMC 2019, equations 9 to 11.
@@ -67,8 +67,9 @@ def max_min(
     """Max-min fair rates of flows that share links: a flow can get more only if a flow with the same or a
     lower rate gets less.
 
-    The link with the least capacity per flow limits all flows that cross it. Their rates are subtracted from
-    the other links that they cross. The remaining flows follow in the same way.
+    The link with the least capacity per flow limits all flows that cross it. The rates of these flows are
+    subtracted from the capacities of all other links that the flows cross. The remaining flows follow in the
+    same way.
 
     Source: Bertsekas and Gallager, "Data Networks", second edition, 1992, section 6.5.2.
 
@@ -155,7 +156,7 @@ class Expected:
     full_wait_s: float | None
     """Queueing delay behind a full buffer."""
     target_wait_s: float | None
-    """Target delay of the queue discipline, if it has one."""
+    """Target delay of the queue discipline; None without a target."""
     bbr1_share: float | None
     """Share of all BBRv1 flows against CUBIC or Reno: see `fullpipe.analysis.expected.bbr_share`."""
 

@@ -108,7 +108,7 @@ def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
     round trips, whichever is sooner.
     Source: draft-cardwell-iccrg-bbr-congestion-control-00, draft-ietf-ccwg-bbr-02, section 5.3.3.
 
-    All other algorithms: W / 2 round trips, as for a window that halves and grows by a packet per round trip.
+    Other algorithms: W / 2 round trips, as for a window that halves and grows by a packet per round trip.
     Source: RFC 5681, section 3.1.
 
     Args:

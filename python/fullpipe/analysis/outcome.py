@@ -43,7 +43,7 @@ def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | Non
     Args:
         means: Means over seeds with intervals, as `over_seeds` returns them.
         asked: Requested metrics; default: the leading metrics of every group of flows.
-        labels: Words for paths and values; default: those of the model.
+        labels: Words for paths and values; default: the names in the model of scenarios.
 
     Returns:
         For one point, the mean and interval of every group; for several points, the points at which a metric
@@ -107,8 +107,8 @@ def _of_asked(known: pl.DataFrame, asked: Sequence[str]) -> Iterator[tuple[str, 
 def leads(known: pl.DataFrame) -> Iterator[tuple[str, str]]:
     """Default metrics of a conclusion with their groups, the most important first.
 
-    They are: the ratio of goodput to fair share, for bulk flows whose fair share differs between points; the
-    first metric of every group; Jain's index; and the second metric of bulk flows.
+    The metrics are: the ratio of goodput to fair share, for bulk flows whose fair share differs between
+    points; the first metric of every group; Jain's index; and the second metric of bulk flows.
 
     Args:
         known: Means of `NEEDED` and of the shown metrics, as `with_groups` returns them.
@@ -205,8 +205,8 @@ def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) ->
 
 
 def _alike(row: Mapping[str, Any], rows: _Rows) -> str:
-    """The number of other points whose interval overlaps that of the given point, so that they may be
-    equal."""
+    """Return words with the number of other points whose interval overlaps the interval of the given point.
+    Such points may be equal."""
     low, high = ends(row)
     others = sum(ends(one)[0] <= high and low <= ends(one)[1] for one in rows) - 1
     return f" ({others} other point{'s' if others > 1 else ''} may be equal)" if others else ""

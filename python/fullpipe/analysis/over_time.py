@@ -62,7 +62,7 @@ def samples(
         The columns run, actor, time_s and value, in the unit of the label.
 
     Raises:
-        ValueError: If there is no such quantity, or no sample of it.
+        ValueError: If the quantity is unknown, or has no samples.
     """
     what = _in_packets(_quantity(quantity), runs)
     frames = []

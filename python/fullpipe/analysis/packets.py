@@ -195,8 +195,8 @@ def journeys(packets: pl.DataFrame, network: Network) -> pl.DataFrame:
     Returns:
         The rows of `packets` in the same order, with four more columns. next_ns and next_point are null if
         the packet has no later capture. is_again marks retransmitted payload. is_lost marks packets that did
-        not arrive. It is set only if the far end captured packets, and never for packets that may have been
-        in flight when the run ended.
+        not arrive. is_lost is set only if the far end captured packets, and never for packets that may have
+        been in flight when the run ended.
     """
     rows = packets.with_row_index("row").join(
         _places(network, packets["point"].unique()), on=_OF_ONE_WAY, how="left", maintain_order="left"

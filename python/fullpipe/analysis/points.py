@@ -55,8 +55,8 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def told_by_origin(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Add `content` or `model_version` to points if an engine has runs of one point with different values of
-    it.
+    """Add `content` or `model_version` to points if an engine has runs of one point with different contents
+    or models.
 
     The result has no point with runs of two contents or models, which must not be averaged.
     """

@@ -37,7 +37,7 @@ _FINE = 2
 _MOST_DIGITS = 5
 """Most digits of a number in the cells of a heat map."""
 _MOST_MORE = 4
-"""Most decimals of a half-width beyond those of its metric."""
+"""Most decimals of a half-width beyond the decimals of its metric."""
 
 
 def _form(unit: str, metric: str) -> tuple[str, float, int]:

@@ -182,7 +182,7 @@ def table(
 
 
 def _of_newest(root: Path, runs: pl.DataFrame) -> tuple[pl.Series, str]:
-    """Return the ids of the runs with the newest content, and a sentence about the others."""
+    """Return the ids of the runs with the newest content, and a sentence about all other runs."""
     has_files = bool((runs["files"] != "{}").any())
     keys = ["scenario", "engine", "model_version", "files", *(["point"] if has_files else [])]
     groups = runs.group_by(keys, maintain_order=True).agg(pl.col("started").max(), pl.len())

@@ -210,7 +210,8 @@ def _colours(low: float, high: float, neutral: float | None) -> tuple[Normalize,
 
 
 def spans_much(values: pl.Series) -> bool:
-    """Whether positive values span more than a factor of 100, so that small ones would look the same."""
+    """Whether positive values span more than a factor of 100, so that small values would look equal on a
+    linear scale."""
     known = values.drop_nulls().to_list()
     return bool(known) and min(known) > 0 and max(known) > _MUCH * min(known)
 

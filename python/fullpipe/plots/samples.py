@@ -246,7 +246,7 @@ _ROOM = 0.1
 _SMOOTHED = 10
 """Samples over which sums and means are averaged, as in Flent's plots."""
 _LEGEND_SHARE = 0.85
-"""Share of the width of a figure that its axes have."""
+"""Share of the width of a figure that its axes take."""
 _MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
 Curves = Mapping[str, pl.DataFrame]
 """Frames with the columns time_s and value, by curve label."""

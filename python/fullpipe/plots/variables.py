@@ -157,7 +157,7 @@ def variables(
 
 
 def label_of(name: str, unit: str = "") -> str:
-    """The axis label of a variable: its readable name, and its unit in a line of its own.
+    """The axis label of a variable: its readable name, and its unit in a separate line.
 
     >>> label_of("bw", "packets/s"), label_of("min_rtt", "ms"), label_of("pacing_gain")
     ('bandwidth estimate\\n(packets/s)', 'minimum RTT\\n(ms)', 'pacing gain')

@@ -284,28 +284,28 @@ class FindingPoints(Points):
 
     @cached_property
     def values(self) -> pl.DataFrame:
-        """See `Points`."""
+        """Values per seed of both sides of all findings, as in `Points`."""
         assert self.frame is not None
         return self.frame
 
     @cached_property
     def every_value(self) -> pl.DataFrame:
-        """See `Points`."""
+        """Values per seed of both sides, the same as `values`."""
         return self.values
 
     @cached_property
     def bulk(self) -> frozenset[int]:
-        """See `Points`."""
+        """Entries of `flows` that are bulk flows."""
         return self.known_bulk
 
     @cached_property
     def labels(self) -> Labels:
-        """See `Points`."""
+        """Words for paths and values."""
         return self.known_labels
 
     @property
     def count(self) -> int:
-        """See `Points`."""
+        """Number of runs: combinations of point, side and seed."""
         return self.values.select([*self.paths, "seed"]).n_unique()
 
 
@@ -313,7 +313,7 @@ _OTHERS = ("seed", "engine", *MEASURED)
 
 
 def _place(found: Finding, side: str) -> Mapping[str, Any]:
-    """The point, the case if there is one, and the side."""
+    """Return the point with its case, if it has a case, and its side."""
     return {**({CASE: found.case} if found.case else {}), **found.point, VARIANT: side}
 
 

@@ -270,7 +270,7 @@ def _first(rows: Sequence[Row], kind: str, where: str, labels: Labels) -> Table 
 
 
 def _stored(found: Mapping[str, Any]) -> list[str]:
-    """The conclusion of the file, if it has one."""
+    """Return the conclusion in the file; an empty list if the file has no conclusion."""
     told = found.get("conclusion")
     return [text_of(each) for each in told if each] if isinstance(told, list) else []
 
@@ -327,7 +327,7 @@ def _stored_in(found: Mapping[str, Any], runs: Sequence[Run]) -> str:
     if basis is None:
         return ""
     if not runs:
-        return f"Its runs are not in a folder {basis.store} here, so there are no time series."
+        return f"Its runs are not in a folder {basis.store} here, so the report has no time series."
     known = len(basis.runs)
     what = f"{len(runs):,} of {known:,} runs are" if len(runs) < known else f"All {counted(known, 'run')} are"
     store = runs[0].store or Path(basis.store)

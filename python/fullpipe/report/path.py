@@ -125,7 +125,7 @@ def _algorithms(scenarios: Sequence[Scenario]) -> list[str | None]:
 def sources_of(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
     """The algorithms of scenarios in words, each with its preset and the declared source of its laws.
 
-    Sources are those of the native engine; algorithms of users have no entry.
+    Sources are declared for the native engine. Algorithms of users have no entry.
     """
     presets: dict[str, dict[str, None]] = {}
     for flow in (flow for one in scenarios for flow in one.flows if flow.cca):

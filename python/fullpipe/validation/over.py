@@ -62,7 +62,8 @@ def sides_of(
 def settings_of(
     scenario: Scenario, over: Mapping[str, Axis], engine: str = "native"
 ) -> dict[str, dict[str, Any]]:
-    """Return the values that each side of `sides_of` sets, by path. The arguments are those of `sides_of`."""
+    """Return the values that each side of `sides_of` sets, by path. The arguments are the same as for
+    `sides_of`."""
     every = [_settings(over, *of_side) for of_side in _steps(scenario, over, engine)]
     return {_name(settings): settings for settings in every}
 

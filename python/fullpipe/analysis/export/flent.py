@@ -1,7 +1,7 @@
 """A run as a file that Flent opens: raw values, and the series that Flent computes from them on a grid of
 times.
 
-Keys and units are those that Flent 2.3.0 reads; the mapping is in `docs/explanation/flent.md`."""
+Keys and units are as Flent 2.3.0 reads them. `docs/explanation/flent.md` describes the mapping."""
 
 import gzip
 import json

@@ -219,7 +219,7 @@ def _tcp(packets: _Packets) -> tuple[Headers, Ints]:
     header = np.zeros(packets.source.size, _TCP)
     is_syn, is_opening = packets.is_kind("syn"), packets.is_kind("syn", "syn_ack")
     first, other = _PORTS
-    # Every connection of a flow has a port of its own at the flow's sender.
+    # Every connection of a flow has a different port at the flow's sender.
     ports = first + (np.maximum(packets["connection"], 1) - 1) % (2**16 - first)
     header["source"], header["target"] = _directed(packets.is_from_sender, ports, other)
     header["sequence"] = np.where(is_opening, 0, packets["seq"] + 1) & 0xFFFFFFFF

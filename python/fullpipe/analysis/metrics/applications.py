@@ -246,8 +246,8 @@ def _root(x: float) -> float:
 
 
 def mos_wideband(delay_s: float, loss: float, *, ie: float = 8.0, bpl: float = 4.6) -> float:
-    """Mean opinion score of a wideband call, from 1 to 4.5. It cannot be compared with `mos`: people who rate
-    wideband speech use another scale.
+    """Mean opinion score of a wideband call, from 1 to 4.5. The score cannot be compared with `mos`: people
+    who rate wideband speech use another scale.
 
     Formula: opinion(rating_wideband(delay, loss) / 1.29).
     Source: ITU-T G.107.1 (06/2019), annex A, equations A-1 and A-2.

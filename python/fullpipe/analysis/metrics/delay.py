@@ -186,7 +186,7 @@ def responsiveness(rtts_s: Sequence[float]) -> float | None:
         rtts_s: Round-trip times of pings or probes under load, s.
 
     Returns:
-        None without any.
+        None without round-trip times.
 
     >>> responsiveness([0.5] * 19 + [5.0])
     120.0
@@ -208,7 +208,7 @@ def latency_increase_s(rtts_s: Sequence[float], least_s: float) -> float | None:
         least_s: Round-trip time of the idle path, s.
 
     Returns:
-        None without any.
+        None without round-trip times.
 
     >>> latency_increase_s([0.25, 0.75], 0.125)
     0.375

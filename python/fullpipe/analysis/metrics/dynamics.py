@@ -28,7 +28,7 @@ def settling_time_s(
 
     Args:
         times_s: End of each sample's interval, in rising order.
-        values: One per sample.
+        values: One value per sample.
         since_s: Time of the change; samples up to it do not count.
         target: Target of the values: one number, or one per sample.
         tolerance: Allowed deviation, as a share of the target.
@@ -60,7 +60,7 @@ def convergence_time_s(
     hold_s: float = 5.0,
     window_s: float = 1.0,
 ) -> float | None:
-    """Seconds from a flow's start until its rate stays close to its fair share; None if it never does.
+    """Seconds from a flow's start until its rate stays close to its fair share; None if the rate never does.
 
     The time counts from the start of the flow, also if that is within the warm-up.
 

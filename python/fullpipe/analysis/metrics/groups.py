@@ -100,7 +100,7 @@ def bulk_flows(run: Run) -> pl.DataFrame:
 
     A bulk flow always has more to send between its start and its end. In the scenario it has congestion
     control, no `workload` other than "bulk", no `size` and no `application`. All other flows often send
-    little and get through all they send, so fairness and starvation leave them out.
+    little, and the path carries all of it. Fairness and starvation therefore count only bulk flows.
 
     Flows with small socket buffers, `start` or `stop` can be bulk flows. Every goodput is over the flow's own
     time: from its start or the end of the warm-up, whichever is later, to its end. Flows with no such time,
@@ -137,7 +137,8 @@ def are_datagrams() -> pl.Expr:
 
 
 def shaper_bps(run: Run, link: str) -> float | None:
-    """Return the rate to which the queue of a link shapes or polices, bit/s; None if it does neither.
+    """Return the rate to which the queue of a link shapes or polices, bit/s; None if the queue neither shapes
+    nor polices.
 
     If the scenario changes the rate, the result is the rate at the start.
     """

@@ -100,7 +100,7 @@ def _delay(name: str, meaning: str, column: str, label: str) -> Measure:
 
 
 def _queueing(name: str, meaning: str, column: str, label: str) -> Measure:
-    """Return a measure of the queueing delay: the one-way delay less that of the empty path."""
+    """Return a measure of the queueing delay: one-way delay less the one-way delay of the empty path."""
     base = "that of its empty path (in imported runs: less the smallest one-way delay of the flow)"
     made = _delay(name, f"{meaning} one-way delay less {base}; none if the path varies", column, label)
 
@@ -495,4 +495,5 @@ MEASURES = (
     ).leads(View.COMPARISON),
     *OF_APPLICATIONS,
 )
-"""Measures per group of flows. All but convergence and those of videos leave out the warm-up."""
+"""Measures per group of flows. All measures except `convergence` and the measures of videos leave out the
+warm-up."""

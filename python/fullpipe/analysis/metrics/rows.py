@@ -1,6 +1,6 @@
 """Tables of a run from which measures are computed, for the whole run and for one group of flows.
 
-Each table is indexed by flow, so that many groups cost no more time than one.
+Each table is indexed by flow, so that the rows of every group are found without a scan of the table.
 """
 
 from __future__ import annotations

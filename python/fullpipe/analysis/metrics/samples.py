@@ -81,12 +81,12 @@ def means_over(samples: pl.DataFrame, actor: str, column: str, interval_s: float
 
 
 def real(value: object) -> float | None:
-    """Return the result of a polars aggregate as a float; None if it is no number."""
+    """Return the result of a polars aggregate as a float; None if the result is not a number."""
     return float(value) if isinstance(value, int | float) else None
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the known values; None if there are none.
+    """Return the mean of the known values; None if no value is known.
 
     >>> mean([1.0, None, 3.0])
     2.0
@@ -131,9 +131,9 @@ def compared(
     """Return the amounts that several flows delivered within the same time, by flow. Only ratios of the
     amounts have a meaning: all have one unit, which depends on the run.
 
-    This time is the time in which all bulk flows of `rows` are active, or the whole measured time without
-    bulk flows. The result is empty if there is no such time. The result is also empty if flows have different
-    spans and the run has neither byte counts nor samples within this time.
+    The time counted is the time in which all bulk flows of `rows` are active; without bulk flows, the whole
+    measured time. The result is empty if there is no such time. The result is also empty if flows have
+    different spans and the run has neither byte counts nor samples within this time.
 
     Args:
         rows: Rows of the table of flows.

@@ -219,7 +219,7 @@ OF_APPLICATIONS = (
         label="video bit rate",
     ),
 )
-"""Measures per group of flows. All leave out the warm-up, except those of videos."""
+"""Measures per group of flows. All measures except those of videos leave out the warm-up."""
 
 
 # The measures of links.

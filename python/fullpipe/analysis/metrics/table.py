@@ -35,7 +35,7 @@ def measured(
 
     Args:
         run: A run of any engine.
-        links: Names of links. Default: those of `busy_links`.
+        links: Names of links. Default: the links of `busy_links`.
         metrics: Names of measures. Default: all.
 
     Returns:

@@ -48,7 +48,7 @@ def jain_of_some(delivered: Mapping[str, float], flows: Container[str]) -> float
 
 
 def jain_among(flows: pl.DataFrame) -> float | None:
-    """Jain's index of the goodput of flows, each over its own time; None for fewer than two flows.
+    """Jain's index of the goodput of flows, each from its start to its end; None for fewer than two flows.
 
     Formula: (Σ x)² / (n Σ x²) over the n goodputs.
     Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
@@ -65,7 +65,8 @@ def jain_of(rate: pl.Expr) -> pl.Expr:
 
 
 def jain_over_time(series: pl.DataFrame, flows: pl.DataFrame, slack_s: float = 0.0) -> pl.DataFrame:
-    """Jain's index of the goodput in every sample, over the flows that were active for all of it.
+    """Jain's index of the goodput in every sample, over the flows that were active during the whole interval
+    of the sample.
 
     Formula: (Σ x)² / (n Σ x²) over the n flows with start ≤ t - interval and end ≥ t.
     Source: Jain, Chiu and Hawe, DEC-TR-301, 1984, sample by sample. The shorter the interval, the lower the
@@ -290,8 +291,8 @@ def _together_bps(flows: pl.DataFrame, column: str, warmup_s: float | None) -> f
 def utilisation(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | None:
     """Share of the time in which a link sent; None if its rate is unlimited.
 
-    The rate of the link counts, not that of a shaper in its queue: a link of 100 Mbit/s behind a token bucket
-    of 10 Mbit/s reaches at most 0.1.
+    The rate of the link counts, not the rate of a shaper in its queue: a link of 100 Mbit/s behind a token
+    bucket of 10 Mbit/s reaches at most 0.1.
 
     Formula: time in which a packet was being sent, over the time after the warm-up.
     Source: RFC 5166, section 2.1, throughput as the utilisation of a link.

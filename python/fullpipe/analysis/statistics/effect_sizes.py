@@ -43,8 +43,8 @@ def cohens_d(first: Iterable[float], second: Iterable[float]) -> float:
 def cliffs_delta(first: Iterable[float], second: Iterable[float]) -> float:
     """P(first > second) - P(first < second) over all pairs of values: from -1 to 1.
 
-    δ = (#(x > y) - #(x < y)) / (n1 n2) over all pairs. Source: Cliff 1993, "Dominance statistics". It assumes
-    nothing about the distributions, so it also suits flows that are either starved or not.
+    δ = (#(x > y) - #(x < y)) / (n1 n2) over all pairs. Source: Cliff 1993, "Dominance statistics". Cliff's δ
+    assumes nothing about the distributions, so it also suits flows that either starve or get a full share.
 
     >>> round(cliffs_delta([1, 2, 3], [2, 3, 4]), 4)
     -0.5556
@@ -148,7 +148,7 @@ def omega_squared(found: FTest, level: float = 0.95) -> Effect:
     """Share of the variance that a factor explains (partial), nearly unbiased; 0 if the estimate is negative.
 
     ω² = df1 (F - 1) / (df1 (F - 1) + N). Source: Hays 1963, "Statistics for psychologists"; Olejnik and
-    Algina 2003 for partial ω². The interval is that of `eta_squared`.
+    Algina 2003 for partial ω². The interval is the same as in `eta_squared`.
     """
     more = found.df1 * (found.f - 1)
     return Effect("omega²", max(more / (more + found.n), 0.0), _explained(found, level))
@@ -238,10 +238,10 @@ def cliffs_delta_interval(
     """Cliff's δ with its interval: P(first > second) - P(first < second).
 
     (δ - δ³ ± z s sqrt((1 - δ²)² + z² s²)) / (1 - δ² + z² s²), where s² is the variance of δ, from the
-    dominance of every value over those of the other side. Sources: Cliff 1996, "Answering ordinal questions
-    with ordinal data using ordinal statistics"; Feng and Cliff 2004, "Monte Carlo evaluation of ordinal d
-    with improved confidence interval". The interval is None if all values of one side exceed all values of
-    the other side.
+    dominance of every value over the values of the other side. Sources: Cliff 1996, "Answering ordinal
+    questions with ordinal data using ordinal statistics"; Feng and Cliff 2004, "Monte Carlo evaluation of
+    ordinal d with improved confidence interval". The interval is None if all values of one side exceed all
+    values of the other side.
 
     Args:
         first: One value per run.

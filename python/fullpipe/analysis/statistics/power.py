@@ -80,10 +80,10 @@ def pairs_by_simulation(
 ) -> int | None:
     """Least number of pairs for a power, with differences of any distribution, such as two modes.
 
-    Differences of a pilot are drawn with replacement. They are shifted to the mean `difference`, and scaled
-    by sqrt(n / (n - 1)) so that draws have the sample's variance. The t-test is done on 1,000 draws of each
-    size. Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 25. The same seed
-    gives the same number.
+    Differences of a pilot are drawn with replacement. Drawn differences are shifted to the mean `difference`,
+    and scaled by sqrt(n / (n - 1)) so that draws have the sample's variance. The t-test is done on 1,000
+    draws of each size. Source: Efron and Tibshirani 1993, "An introduction to the bootstrap", chapter 25. The
+    same seed gives the same number.
 
     Returns:
         None if 5,000 pairs are too few.

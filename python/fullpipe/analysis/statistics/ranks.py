@@ -89,10 +89,10 @@ def friedman(blocks: Sequence[Sequence[float]]) -> RankTest:
 
     With ranks r within blocks, chi-squared = (k - 1) Σ (R(j) - n (k + 1) / 2)² / Σ (r² - (k + 1)² / 4), and F
     = (n - 1) chi-squared / (n (k - 1) - chi-squared) with k - 1 and (k - 1)(n - 1) degrees of freedom. With
-    few blocks, the error rate of F is closer to its nominal value than that of chi-squared. If all levels are
-    tied in every block, p is 1. The effect is Kendall's W, chi-squared / (n (k - 1)). Sources: Friedman 1937,
-    "The use of ranks to avoid the assumption of normality implicit in the analysis of variance"; Iman and
-    Davenport 1980, "Approximations of the critical region of the Friedman statistic".
+    few blocks, the error rate of F is closer to its nominal value than the error rate of chi-squared. If all
+    levels are tied in every block, p is 1. The effect is Kendall's W, chi-squared / (n (k - 1)). Sources:
+    Friedman 1937, "The use of ranks to avoid the assumption of normality implicit in the analysis of
+    variance"; Iman and Davenport 1980, "Approximations of the critical region of the Friedman statistic".
 
     Args:
         blocks: A row per block, a column per level.
@@ -140,9 +140,9 @@ def _z(first: Vector, second: Vector, variance: float) -> float:
 def epsilon_squared(groups: Groups, level: float = 0.95, *, resamples: int = 2_000, seed: int = 1) -> Effect:
     """Share of the variance of ranks that groups explain: H / (N - 1) (Kelley 1935; see `kruskal_wallis`).
 
-    The interval is for the share in the population. It is computed from bootstrap draws within every group,
-    with the bias-corrected value (H - k + 1) / (N - k) of each draw; see `_ends`. The same seed gives the
-    same interval.
+    The interval is for the share in the population. The interval is computed from bootstrap draws within
+    every group, with the bias-corrected value (H - k + 1) / (N - k) of each draw; see `_ends`. The same seed
+    gives the same interval.
 
     Raises:
         ValueError: In the same cases as `kruskal_wallis`.
@@ -187,9 +187,9 @@ def kendalls_w(
 ) -> Effect:
     """Agreement of blocks on the order of levels: W, from 0 to 1 (Kendall and Babington Smith 1939).
 
-    The interval is for W with infinitely many blocks. It is computed from bootstrap draws of blocks. The
-    value of a draw is the mean rank correlation of two blocks, (n W - 1) / (n - 1), which is unbiased; see
-    `_ends`.
+    The interval is for W with infinitely many blocks. The interval is computed from bootstrap draws of
+    blocks. The value of a draw is the mean rank correlation of two blocks, (n W - 1) / (n - 1), which is
+    unbiased; see `_ends`.
 
     Args:
         blocks: A row per block, such as a seed, and a column per level.

@@ -47,8 +47,8 @@ def effective_sample_size(values: Iterable[float]) -> float:
 def integrated_autocorrelation_time(values: Iterable[float]) -> float:
     """Number of values of a series that equal one independent value: 1 + 2 Σ r(k), at least 1.
 
-    It is 1 for a constant. The sum ends before the first pair r(2k) + r(2k+1) that is not positive, where
-    noise dominates. n over this time is the effective sample size of any series, while
+    The result is 1 for a constant. The sum ends before the first pair r(2k) + r(2k+1) that is not positive,
+    where noise dominates. n over this time is the effective sample size of any series, while
     `effective_sample_size` assumes a first-order autoregression. Source: Geyer 1992, "Practical Markov chain
     Monte Carlo", section 3.3 (initial positive sequence).
 
@@ -131,7 +131,7 @@ class Doubt:
     verdict: Trend
     reason: str
     warmup_s: float | None
-    """Warm-up that would make the mean trustworthy; None if no warm-up would."""
+    """Warm-up that would make the mean trustworthy; None if no warm-up makes the mean trustworthy."""
 
     def __str__(self) -> str:
         text = f"{self.flow}: the mean {self.quantity} should not be trusted: {self.reason}"
@@ -224,7 +224,8 @@ def steadiness(values: Iterable[float]) -> Steadiness:
 
 
 def _drift(x: Vector) -> float | None:
-    """Return the difference between both ends as a share of the mean; None if it is not significant."""
+    """Return the difference between both ends as a share of the mean; None if the difference is not
+    significant."""
     mean = abs(float(x.mean()))
     apart = float(x[-(x.size // 2) :].mean() - x[: max(3, x.size // 10)].mean())
     return apart / mean if abs(apart) > PRECISION * mean and abs(geweke(x)) > _Z else None
@@ -278,8 +279,8 @@ FEWEST_FOR_MODES = 20
 """Fewest runs for the test; smaller samples rarely have two runs of the rarer mode, which the test needs."""
 _FEWEST_OF_A_MODE = 2
 _GAP = 2.3
-"""Smallest gap, in standard deviations within modes. One in 200 samples of 20 normal values has such a gap,
-and even fewer larger samples."""
+"""Smallest gap, in standard deviations within modes. One in 200 samples of 20 normal values has such a gap;
+of larger samples, even fewer."""
 _RELEVANT = 0.05
 """A gap counts if it is at least this share of the larger mean."""
 
@@ -312,7 +313,7 @@ def two_modes(values: Iterable[float]) -> TwoModes | None:
     standard deviations within the parts. If all values are positive, their logarithms must have the gap, too,
     so that skewed values are not taken for two modes.
 
-    The idea is that of tests for two clusters (Engelman and Hartigan 1969, "Percentage points of a test for
+    The test follows tests for two clusters (Engelman and Hartigan 1969, "Percentage points of a test for
     clusters"). The limit is ours, from a simulation: at 2.3, fewer than 1 % of samples of 20 to 100 normal
     values are called two modes.
 

@@ -109,7 +109,7 @@ MOST_BYTES = 50_000_000_000
 _MOST_LIST_BYTES = 32_000_000
 """Most bytes of the list. Reading the list takes about forty times its size in memory."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression methods that unpack in bounded pieces; `zipfile` unpacks the other methods without a bound."""
+"""Compression methods that unpack in bounded pieces; `zipfile` unpacks all other methods without a bound."""
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
     RuntimeError,  # a member is encrypted, or needs an unsupported version of zip

@@ -123,7 +123,7 @@ def _imports(found: Points, engine: str) -> Iterator[str]:
 
 
 def _store(found: Points) -> list[str]:
-    """Option for the folder of the runs, with only its last name, so that the page names no local paths."""
+    """Option for the folder of the runs: only the last part of its path, as pages show no local paths."""
     store = found.runs[0].store
     name = store.name if store else _DEFAULT
     return [] if name == _DEFAULT else ["--out", name]

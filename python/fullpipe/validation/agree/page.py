@@ -118,7 +118,7 @@ def again(reference: str) -> str:
 
 
 def with_chance(errors: pl.DataFrame, reference: str, by: Sequence[str] = ()) -> pl.DataFrame:
-    """The errors of all engines; the errors by chance follow those of the first engine."""
+    """The errors of all engines; the errors by chance follow the errors of the first engine."""
     names = errors["engine"].unique(maintain_order=True).to_list()
     columns = [*by, "engine", "quantity", "error"]
     first = errors.filter(engine=names[0])

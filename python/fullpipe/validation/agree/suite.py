@@ -380,7 +380,7 @@ def doubtful(found: Found) -> list[Case]:
 
 
 def confirmed(found: Found, again: Found) -> Found:
-    """Return the results, in which the results of the rerun replace those of doubtful cases."""
+    """Return the results, in which the results of the rerun replace the earlier results of doubtful cases."""
     whole = {case.name: case for case in again.cases}
     cases = tuple(whole.get(case.name, case) for case in found.cases)
     errors = pl.concat([found.errors.filter(~pl.col("case").is_in(list(whole))), again.errors])

@@ -200,7 +200,7 @@ def _pairs(suite: Suite, base: Measured, change: Measured) -> list[_Pair]:
 
 
 def _is_open(rows: Mapping[_Key, list[Finding]], case: str) -> bool:
-    """Whether more seeds could decide something of a case."""
+    """Whether more seeds could decide an undecided finding of a case."""
     return any(_is_open_finding(row) for (of, _), found in rows.items() if of == case for row in found)
 
 

@@ -136,7 +136,7 @@ class Here:
     """Values of all seeds so far, by case: a look runs and measures only its new seeds."""
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
-        """See `Source`."""
+        """Measure some cases with the seeds 1 to `seeds`: see `Source`."""
         names = [case.name for case in self.suite.only(cases).cases]
         by_seeds: dict[int, list[str]] = {}
         for name in names:
@@ -175,7 +175,7 @@ class Stored:
         return min(len(point.sums) for point in self.content.points)
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
-        """See `Source`."""
+        """Measure some cases with the seeds 1 to `seeds`: see `Source`."""
         points = [
             point.model_copy(
                 update={
@@ -203,7 +203,7 @@ class Elsewhere:
     most_seeds: int = 0
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
-        """See `Source`.
+        """Measure some cases with the seeds 1 to `seeds`: see `Source`.
 
         Raises:
             FullpipeError: If the command fails; the message has the last line of its output.

@@ -73,7 +73,7 @@ class Suite:
     most_seeds: int
     """Largest number of seeds, for cases that stay undecided with fewer."""
     named: tuple[str, ...] = ()
-    """Metrics that the file of the suite names; empty if the metrics are those of `HEADLINES`."""
+    """Metrics that the file of the suite names; empty if the suite uses the metrics of `HEADLINES`."""
     free: tuple[str, ...] = ()
     """Paths that are set in all scenarios, on one or both sides."""
 

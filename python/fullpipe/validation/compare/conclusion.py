@@ -130,8 +130,8 @@ def _with(made: Iterable[Comparison], other: str) -> list[Comparison]:
 
 
 def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
-    """Return the sentences on the only side that is compared with the reference. The last ones are on its
-    further differences."""
+    """Return the sentences on the only side that is compared with the reference. The last sentences are on
+    further differences of this side."""
     by_subject = _by_subject(sides.findings)
     chosen = _chosen(sides, by_subject, asked)
     least = min(len({subject[:3] for subject in chosen}), MOST - 1)
@@ -342,7 +342,7 @@ def _sizes(found: Sequence[Finding], names: Names) -> Iterator[Part]:
 
 
 def _change(found: Finding) -> float:
-    """The size of a difference, as a share of the reference if it has one."""
+    """Return the size of a difference, as a share of the reference unless the reference is 0."""
     return abs(found.difference / found.reference) if found.reference else abs(found.difference)
 
 

@@ -142,7 +142,7 @@ def compare(
     Args:
         runs: By side, one run per seed.
         reference: The side that all other sides are compared with.
-        margins: Margins by metric that replace those of `MARGINS`.
+        margins: Margins by metric that replace the margins of `MARGINS`.
         of: Groups of flows and links to compare; default: all.
 
     Raises:
@@ -246,8 +246,9 @@ def overlay(runs: Mapping[str, Sequence[Run]]) -> pl.DataFrame:
     """Goodput and RTT of every group of flows over time: the columns engine, of, quantity, time_s (end of the
     interval), mean, low, high.
 
-    `low` and `high` are the extremes over seeds. Units are those of the samples. A run without samples gives
-    no rows. Matched groups have one name, which shows both names if the sides name the groups differently.
+    `low` and `high` are the extremes over seeds. Units are the units of the samples. A run without samples
+    gives no rows. Matched groups have one name, which shows both names if the sides name the groups
+    differently.
 
     Raises:
         ValueError: If the runs cannot be compared; see `compare`.

@@ -160,37 +160,37 @@ class Finding:
 
     @property
     def kind(self) -> str:
-        """See `Subject`."""
+        """ "flows" or "link": kind of the subject."""
         return self.subject.kind
 
     @property
     def entry(self) -> int | None:
-        """See `Subject`."""
+        """Index of the subject in the `flows` of the reference; None for totals and links."""
         return self.subject.entry
 
     @property
     def of(self) -> str:
-        """See `Subject`."""
+        """Group of flows or link of the subject."""
         return self.subject.of
 
     @property
     def metric(self) -> str:
-        """See `Subject`."""
+        """Metric of the subject."""
         return self.subject.metric
 
     @property
     def unit(self) -> str:
-        """See `Subject`."""
+        """Unit of the metric."""
         return self.subject.unit
 
     @property
     def point(self) -> Mapping[str, Any]:
-        """See `Subject`."""
+        """Point of the subject in a sweep."""
         return self.subject.point
 
     @property
     def case(self) -> str:
-        """See `Subject`."""
+        """Scenario of a suite; empty without a suite."""
         return self.subject.case
 
     @property
@@ -210,7 +210,7 @@ class Finding:
 
     @property
     def p(self) -> float | None:
-        """See `p_corrected`."""
+        """P value after correction: `p_corrected`."""
         return self.p_corrected
 
     @property

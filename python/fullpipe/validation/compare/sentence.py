@@ -112,7 +112,7 @@ def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None)
     """The names of comparisons with one reference.
 
     Args:
-        made: The comparisons; labels are those of their scenarios, in all cases and at all points.
+        made: The comparisons. Labels come from their scenarios, in all cases and at all points.
         given: Further labels, which take precedence over those of the scenarios.
     """
     ran = {id(one): one for each in made for one in each.ran}.values()

@@ -1,6 +1,6 @@
 """The example tests of the IETF's BBR draft, run against any algorithm.
 
-draft-ietf-ccwg-bbr-06, appendix A, lists 22 example tests. Each test is a case here: one or two scenarios,
+draft-ietf-ccwg-bbr-06, appendix A, lists 22 example tests. Each test is a `DraftTest`: one or two scenarios,
 and steps in the draft's terms, which are checked in the tables of the run and in the variables that the
 algorithm published. A case does not apply to an algorithm that never publishes the variables and states of
 the case.

@@ -59,7 +59,8 @@ def fast_recovery(lab: Lab) -> Iterator[Step]:
 
 
 def _probe_resumed(lab: Lab) -> Iterator[Step]:
-    """One packet is reordered at the start of a probe, if there are probes: it continues or restarts."""
+    """One packet is reordered at the start of a probe, if there are probes: the probe continues or
+    restarts."""
     probes = [a for name, a, _ in steady(lab).states if name == "ProbeBW_UP"]
     if not probes or "ProbeBW_REFILL" not in {name for name, _, _ in steady(lab).states}:
         return

@@ -222,7 +222,7 @@ class Wait:
         return self.least_s > q**2 / (1 + q) * self.rtt_s + _burst_s(rate_bps)
 
     def is_seen(self, rate_bps: float) -> bool:
-        """Whether the queueing delay of pings exceeds that of bursts."""
+        """Whether the queueing delay of pings exceeds the queueing delay that bursts cause."""
         return self.least_s > _burst_s(rate_bps)
 
 
@@ -254,8 +254,8 @@ the early time, and queue management has shortened the queue in the late time.""
 _OVERSHOOT = 2.0
 """Least ratio of early to late queueing delay of a managed queue. In a FIFO queue both are about equal."""
 _SHORT_S = 2 * 0.015
-"""Upper bound of the queueing delay in a managed queue: twice the target of PIE (RFC 8033), which exceeds
-that of CoDel."""
+"""Upper bound of the queueing delay in a managed queue: twice the target of PIE (RFC 8033), which exceeds the
+target of CoDel."""
 _COARSE = 0.05
 """Largest share of the queueing delay that one packet may take; beyond it, the delay is too coarse, as a full
 buffer is known only to a packet."""
@@ -289,8 +289,8 @@ class Buffer:
 def buffer_of(measured: Measured, way: Way, base: Base, rate_bps: float) -> Buffer:
     """The buffer of a direction.
 
-    With streams in both directions at once, the two queues fill in turn (see `engines.flent.limits`), and
-    the delay that pings met in both queues is taken for that of this buffer.
+    With streams in both directions at once, the two queues fill in turn (see `engines.flent.limits`), and the
+    delay that pings met in both queues is taken for the delay of this buffer.
     """
     rates = measured.rates[way]
     loaded = loaded_pings(measured, [rates])

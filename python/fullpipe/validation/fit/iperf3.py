@@ -247,7 +247,8 @@ def _held_bits(test: _Test, key: str, table: Floats) -> float:
     """Bits that the client wrote and the server did not receive; 0 if the file does not have this number.
 
     These bits are in the socket buffer of the client. The log of a server lacks the bytes that the client
-    received (iperf_print_results), and the log of an interrupted client lacks those that the server received.
+    received (iperf_print_results), and the log of an interrupted client lacks the bytes that the server
+    received.
     """
     received = test.end.get("sum_received" + key.removeprefix(_SUM))
     arrived = _number(received.get("bytes")) * 8 if isinstance(received, Mapping) else math.nan

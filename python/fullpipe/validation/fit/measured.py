@@ -99,8 +99,8 @@ class Measured:
     echo: tuple[int, int] = (98, 98)
     """Sizes of the request and the reply of an RTT, bytes with all headers; the default is a ping."""
     has_unsure: bool = False
-    """Whether queueing delays may exceed those in the RTTs, as some pings may never have met an empty
-    queue."""
+    """Whether queueing delays may exceed the delays in the RTTs, because some pings may never have met an
+    empty queue."""
 
     @property
     def both_at_once(self) -> bool:

@@ -95,8 +95,8 @@ class SegmentRtts:
     """The flow with the smallest RTT. This RTT is taken for the RTT of an empty queue."""
     pings: Pings
     has_unsure: bool
-    """Whether queueing delays may exceed those in the RTTs. If so, all RTTs of some time steps are of hosts
-    whose flows began while other flows sent. These flows may never have met an empty queue."""
+    """Whether queueing delays may exceed the delays in the RTTs. If so, all RTTs of some time steps are of
+    hosts whose flows began while other flows sent. These flows may never have met an empty queue."""
 
 
 def segment_rtts(flows: Sequence[Flow]) -> SegmentRtts:

@@ -45,7 +45,7 @@ def conclusion(found: Answer, labels: Labels | None = None) -> list[str]:
 
     Args:
         found: The answer.
-        labels: Words for paths and values; default: those of the model.
+        labels: Words for paths and values; default: the names in the model of scenarios.
 
     Returns:
         One to five sentences, each of at most 35 words without intervals. The list is empty without tests.

@@ -51,7 +51,8 @@ class Planned:
     deviation: float
     """Standard deviation of paired differences, in the unit of the metric."""
     seeds: int | None
-    """Number of seeds; None if it exceeds the largest number tried: a million, or 5,000 by simulation."""
+    """Number of seeds; None if more seeds are needed than the largest number tried: a million, or 5,000 by
+    simulation."""
     least: int | None
     most: int | None
     """Number of seeds for the lower and for the upper end of the 95 % interval of the deviation; None for

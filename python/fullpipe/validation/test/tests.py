@@ -124,8 +124,8 @@ def several_factors(design: Design, *, classical: bool) -> Iterator[Row]:
 
 
 def several_metrics(designs: Sequence[Design]) -> Row:
-    """Test of whether the levels of a factor differ in several metrics taken together. It supplements the
-    tests of the single metrics.
+    """Test of whether the levels of a factor differ in several metrics taken together. The test supplements
+    the tests of the single metrics.
 
     Raises:
         ValueError: If the metrics cannot be tested: see `fullpipe.statistics.manova`.
@@ -181,7 +181,7 @@ def _f_row(
 def _explained(found: FTest) -> tuple[Effect, Effect]:
     """Two estimates of the share of the variance that a factor explains.
 
-    Both estimate the same share, so only eta² has the interval.
+    Both effect sizes estimate the same share, so only eta² has the interval.
     """
     return replace(statistics.omega_squared(found), interval=None), statistics.eta_squared(found, LEVEL)
 
