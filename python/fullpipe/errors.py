@@ -25,7 +25,8 @@ class FullpipeError(Exception):
 
 
 class ScenarioError(FullpipeError):
-    """A scenario is wrong. `problems` has one line per mistake: place, mistake and correction."""
+    """A scenario is wrong. `problems` has one line per mistake, with the key, the mistake and the
+    correction."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(_readable(problems))

@@ -31,7 +31,8 @@ _SEEDS = 3
 EXAMINED = 40
 """Most runs whose samples are examined."""
 MATTERS = 0.02
-"""Smallest change from the first to the second half of the measured time that matters, as a share."""
+"""Smallest change of a mean from the first to the second half of the measured time that matters, as a share
+of the mean."""
 _MOST_NAMED = 2
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
 _INITIAL_WINDOW = 10
@@ -206,7 +207,7 @@ def _key(point: Mapping[str, Any], run: Run) -> str:
 
 
 def _places(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> dict[str, list[int]]:
-    """Return the places of the runs of every point and engine."""
+    """Return the indices of the runs of every point and engine."""
     places: dict[str, list[int]] = {}
     for place, (point, run) in enumerate(zip(points, runs, strict=True)):
         places.setdefault(_key(point, run), []).append(place)
@@ -215,7 +216,7 @@ def _places(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> dict[st
 
 @dataclass(frozen=True, eq=False)
 class _Course:
-    """A quantity of a group of bulk flows along one run, judged by the tests of `fullpipe metrics`."""
+    """Samples of goodput or RTT of a group of bulk flows along one run, judged by `statistics.steadiness`."""
 
     times_s: Vector
     values: Vector
@@ -234,28 +235,29 @@ class _Course:
 
     @property
     def is_open(self) -> bool:
-        """Whether start-up or drift is in the mean."""
+        """Whether the mean includes start-up or drift."""
         return self._found.verdict in ("drift", "warm-up")
 
     @property
     def warmup_s(self) -> float:
-        """Warm-up that would make the mean trustworthy; 0 if no warm-up would."""
+        """Warm-up that would make the mean trustworthy, s; 0 if no warm-up makes the mean trustworthy."""
         return float(self.times_s[self._found.warmup - 1]) if self._found.warmup else 0.0
 
 
 def drifting(
     points: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, has_advice: bool = True
 ) -> str | None:
-    """Return a sentence on the means of bulk flows that have not settled; None if all have.
+    """Return a sentence on the means of bulk flows that have not settled; None if all means have settled.
 
     A mean has not settled if `statistics.steadiness` finds start-up or drift in most of the examined runs of
-    a point, and if it changes in one direction over the seeds: the mean change from the first to the second
-    half of the measured time exceeds 2 % and two standard errors. Slow oscillations have no direction; the
-    intervals over seeds cover them.
+    a point, and if the mean changes in the same direction in all seeds: the mean change from the first to the
+    second half of the measured time exceeds 2 % and two standard errors. Slow oscillations have no direction;
+    the intervals over seeds cover them.
 
     Args:
         points: The point of every run.
-        runs: Runs of any number of seeds per point. At most 40 are examined, with all points alike.
+        runs: Runs of any number of seeds per point. At most 40 runs are examined, equally many of every
+            point.
         has_advice: Whether the sentence ends with settings to use.
     """
     examined = _spread(points, runs)
@@ -298,7 +300,7 @@ def drifting(
 
 
 def _spread(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[int]:
-    """Return the places of the runs to examine: first a seed of every point, then further seeds."""
+    """Return the indices of the runs to examine: first a seed of every point, then further seeds."""
     every = list(_places(points, runs).values())
     some = every[:: ceil(len(every) / EXAMINED)] if every else []
     turns = (place for turn in zip_longest(*some) for place in turn if place is not None)
@@ -306,9 +308,10 @@ def _spread(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[in
 
 
 def _courses(run: Run) -> Iterator[tuple[str, _Course]]:
-    """Yield the course of goodput and RTT of the bulk flows of every entry, while all of them are measured.
+    """Yield the samples of goodput and RTT of the bulk flows of every entry, in the time in which all these
+    flows are measured.
 
-    A sum of goodputs or a mean RTT is judged, as they are compared.
+    Several flows of an entry have the sum of their goodputs and the mean of their RTTs, as in comparisons.
     """
     from fullpipe.analysis.statistics import stationarity  # imported here, as the import is slow
 
@@ -334,7 +337,7 @@ def _courses(run: Run) -> Iterator[tuple[str, _Course]]:
 
 
 def _is_drifting(of: Sequence[_Course]) -> bool:
-    """Whether most runs of a point have drift or start-up, and their changes have one direction."""
+    """Whether most runs of a point have drift or start-up, and the runs change in the same direction."""
     changes = [each.change for each in of]
     middle = sum(changes) / len(of)
     error = sqrt(sum((each - middle) ** 2 for each in changes) / max(len(of) - 1, 1) / len(of))
@@ -348,10 +351,11 @@ def _change(by_point: Mapping[int, Sequence[_Course]]) -> float:
 
 
 def reservations(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
-    """The sentences of `shortfall` and `drifting`; empty if means can be trusted."""
+    """Return the sentences of `shortfall` and `drifting`; an empty list if means can be trusted."""
     if not runs:
         return []
-    short = shortfall(points, runs)  # its settings are the advice; two sets would contradict each other
+    # If there is a shortfall, only its sentence has settings: two sets would contradict each other.
+    short = shortfall(points, runs)
     return list(filter(None, (short, drifting(points, runs, has_advice=not short))))
 
 

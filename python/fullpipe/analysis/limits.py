@@ -32,7 +32,7 @@ def bounds_of_difference(metric: str, reference: float) -> Bounds:
     return min(least - reference, 0.0), max(most - reference, 0.0)
 
 
-# Neutral values of metrics, such as a fair share: they get the middle colour of a heat map.
+# Neutral values of metrics, such as a fair share. Heat maps show a neutral value in the middle colour.
 
 
 _NEUTRAL = {measure.name: measure.neutral for measure in MEASURES if measure.neutral}
@@ -76,8 +76,7 @@ def unanswered(asked: Iterable[str], known: Collection[str]) -> list[str]:
     return [f"no run has a value of {name} ({BY_NAME[name].meaning})" for name in missing]
 
 
-# Unfinished transfers and pages. Completion times leave them out, so tables show their count beside the
-# times.
+# Unfinished transfers and pages. Completion times leave unfinished transfers out, so tables show their count.
 
 
 TIMES: Mapping[str, str] = {measure.name: measure.times for measure in MEASURES if measure.times}
@@ -89,7 +88,7 @@ them."""
 
 
 class Counts(NamedTuple):
-    """Transfers or pages that began, and how many of them did not finish."""
+    """Number of transfers or pages that began, and number of these that did not finish."""
 
     unfinished: int
     began: int

@@ -33,7 +33,7 @@ _FAIRNESS = "jain"
 _BULK, _GOODPUT, _RATIO, _FAIR = "bulk", "goodput", "share_ratio", "equal_share"
 ONE_SEED = "one seed: no interval"
 NEEDED = (_BULK, _RATIO, _FAIR)
-"""Metrics that determine the leading metrics, whether or not they are shown."""
+"""Metrics from which the leading metrics are chosen, even if outputs do not show them."""
 _Rows = Sequence[Mapping[str, Any]]
 
 

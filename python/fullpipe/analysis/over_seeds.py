@@ -128,7 +128,8 @@ def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.D
 
 
 def without_stand_ins(found: pl.DataFrame, column: str, asked: Collection[str] = ()) -> pl.DataFrame:
-    """Leave out substitute metrics if the metric they replace is known for the same groups and points.
+    """Leave out every substitute metric (`Measure.instead_of`) if the metric that it replaces is known for
+    the same groups and points.
 
     Args:
         found: Values, or means over seeds.

@@ -91,7 +91,7 @@ def _long_rtts_s(tables: Tables) -> float:
     """Return three times the p95 of the smoothed RTT, s; 0 if RTTs are unknown.
 
     The maximum would be too long: during an outage a few RTTs are as long as the outage, and means over that
-    time would hide it.
+    time would hide the outage.
     """
     series = tables.get("series")
     if series is None or "srtt_s" not in series:

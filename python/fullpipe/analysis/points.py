@@ -159,7 +159,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def path_called(word: str, known: Iterable[str]) -> str | None:
-    """Return the path that equals a word, or the only path that ends with it; otherwise None.
+    """Return the path that equals a word, or the only path that ends with the word; otherwise None.
 
     >>> path_called("cca", ["flows.0.cca", "topology.bottleneck.rate"])
     'flows.0.cca'
@@ -234,7 +234,7 @@ def _has_both(scenario: Scenario) -> bool:
 
 
 class Subject(NamedTuple):
-    """A metric, with its group of flows or link if one is given."""
+    """A metric, with a group of flows or link, or without one."""
 
     metric: str
     of: str | None

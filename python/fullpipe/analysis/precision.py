@@ -116,7 +116,7 @@ def known(values: pl.DataFrame, targets: Sequence[Target]) -> list[Known]:
         targets: Metrics and their allowed half-widths.
 
     Raises:
-        ScenarioError: If no run has a metric, or only some have it.
+        ScenarioError: If no run, or only some runs, have a value of a metric.
     """
     return [each for target in targets for each in _of_target(values, target)]
 

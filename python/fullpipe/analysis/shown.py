@@ -41,7 +41,7 @@ _MOST_MORE = 4
 
 
 def _form(unit: str, metric: str) -> tuple[str, float, int]:
-    """Unit, scale and decimals in which values are shown."""
+    """Return the unit, the scale and the decimals in which values of a metric are shown."""
     measure = BY_NAME.get(metric)
     shown, scale, digits = _PERCENT if measure and measure.is_percent else _SHOWN.get(unit, (unit, 1.0, 0))
     own = measure.digits if measure else None

@@ -170,8 +170,8 @@ def table(
 
     Returns:
         The columns of the table, after one column per swept path, `scenario`, `engine`, `seed` and `content`.
-        `content` identifies the files that a run depends on; it is empty without files. A swept path with the
-        name of another column is prefixed with "swept.". Values of mixed types are text.
+        `content` identifies the files that a run depends on, and is empty for a run without files. A swept
+        path with the name of another column is prefixed with "swept.". Values of mixed types are text.
 
     Raises:
         NoRunError: If there is no such folder.
@@ -230,7 +230,7 @@ class _Point:
 
 
 def _apart(paths: Sequence[str]) -> dict[str, str]:
-    """Return unique column names for paths; names are compared without case because SQL ignores it."""
+    """Return unique column names for paths; names are compared without case because SQL ignores case."""
     taken, names = set(_TAKEN), {}
     for path in paths:
         names[path] = path

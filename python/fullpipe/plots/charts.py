@@ -167,9 +167,10 @@ def heat_map(
 
     Colours go from the least to the largest mean, or between two values that several maps share. The scale is
     logarithmic if positive means span more than a factor of 100. A neutral value is white, larger values are
-    blue, smaller values are red, and the scale extends equally far below and above it. All numbers have the
-    same number of decimals. `decimals` computes it from the ends of the scale; the default is three
-    significant digits of the largest mean. Decimals are left out if the numbers would not fit into the cells.
+    blue, smaller values are red, and the scale extends equally far below and above the neutral value. All
+    numbers have the same number of decimals. `decimals` computes it from the ends of the scale; the default
+    is three significant digits of the largest mean. Decimals are left out if the numbers would not fit into
+    the cells.
 
     Returns the columns y, x, runs, mean, low and high (truncated at the bounds), and the image for a colour
     bar.

@@ -327,7 +327,7 @@ def _draw(axes: Axes, found: pl.DataFrame) -> dict[str, object]:
             lines = axes.vlines(
                 times_s[:1], from_kb[:1], to_kb[:1], color=colour, label=what, rasterized=dense
             )
-            # As vlines sets them, without a masked array for each.
+            # The same segments as vlines makes, but without a masked array for each, which would be slow.
             lines.set_segments(list(np.stack([times_s, from_kb, times_s, to_kb], axis=1).reshape(-1, 2, 2)))
             axes.update_datalim([(times_s.min(), from_kb.min()), (times_s.max(), to_kb.max())])
             entries[what] = lines

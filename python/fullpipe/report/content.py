@@ -326,7 +326,7 @@ class Part:
 
     @property
     def results(self) -> list[Figure | Table]:
-        """Figure, path and table, as far as they are there."""
+        """Figure, path and table of the part, without missing ones."""
         return [block for block in (self.figure, self.path, self.table) if block]
 
 
@@ -371,7 +371,7 @@ class Document:
 
 
 def joined(pages: Sequence[Document]) -> Document:
-    """Join reports: the result has their parts in order, and one provenance.
+    """Join reports: the result has the parts of all reports in order, and one provenance.
 
     Facts with the same name are one fact with all values. The basis has the runs of all reports, if one store
     has these runs.

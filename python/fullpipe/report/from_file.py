@@ -129,7 +129,7 @@ def _checked(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _level(found: Mapping[str, Any]) -> str:
-    """The error rate of each test of a `check`; empty if the file does not say it."""
+    """Return the error rate of each test of a `check`; empty if the file does not have this rate."""
     level, looks = found.get("level"), found.get("looks")
     if not isinstance(level, float) or not isinstance(looks, list):
         return ""
@@ -367,7 +367,7 @@ def _of_values(
 
 
 def _paths(ran: Iterable[FileScenario], cases: Iterable[str]) -> list[Figure]:
-    """The path of every case, with its name."""
+    """Return the path of every case, with the name of the case in the caption."""
     known = by_case(ran)
     drawn = ((case, path_of(known.get(case, ()))) for case in dict.fromkeys(cases))
     return [replace(figure, caption=f"{case}: {figure.caption}") for case, figure in drawn if figure]

@@ -98,7 +98,7 @@ def lines_of(chart: Lines, name: str) -> dict[str, Any]:
 
 
 def json_of(value: Any) -> str:
-    """JSON in which no text can end or open an HTML element."""
+    """Return JSON for a script element. Text in it cannot open or close an HTML element."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 

@@ -205,7 +205,8 @@ def _ends(network: Network) -> dict[int, tuple[str, str]]:
 
 
 def _shown(name: str) -> str:
-    """The name of a node. A sender has the name of its flow; receivers and unnamed routers have none."""
+    """The name of a node. A sender has the name of its flow. Receivers and unnamed routers have an empty
+    name."""
     if name.endswith("-receiver") or name in ("left", "right"):
         return ""
     return name.removesuffix("-sender")
@@ -236,7 +237,8 @@ def _holds(hop: Hop) -> str:
 
 
 def _queue(networks: Sequence[Network], hop: int, same: Sequence[Hop]) -> str:
-    """The queues in their own unit, and as multiples of the bandwidth-delay product."""
+    """Return the sizes of queues in words, in packets or bytes and as multiples of the bandwidth-delay
+    product."""
     queues = [one.queue for one in same]
     if not all(queues):
         return "" if not any(queues) else "queue of several kinds"

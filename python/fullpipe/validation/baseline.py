@@ -131,7 +131,7 @@ _File = TypeVar("_File", bound=BaseModel)
 
 
 def read_as(kind: type[_File], path: Path, what: str) -> _File:
-    """Read a file of measured values in the format of `kind`; it raises the errors of `read`."""
+    """Read a file of measured values in the format of `kind`. The errors are the same as in `read`."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)

@@ -31,7 +31,7 @@ _PORTS = (49_152, 5_201)
 _TTL = 64
 _PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
 _NUMBERS = ("identity", "connection", "seq", "len", "ack", "window", "ts_val", "ts_ecr", "ce_count")
-"""Columns in which null counts as 0: engines leave them empty if a packet has no such number."""
+"""Columns in which null counts as 0: a cell is null if a packet has no such number."""
 
 _LINK_AND_IP = np.dtype(
     [
@@ -66,7 +66,8 @@ Headers = npt.NDArray[np.void]
 
 @dataclass(frozen=True)
 class Flow:
-    """Constants of a flow's headers; `number` selects its addresses, from 10.0.0.1 and 10.128.0.1 on."""
+    """Constants of a flow's headers. `number` selects the addresses of the flow, from 10.0.0.1 and 10.128.0.1
+    on."""
 
     number: int
     mss_bytes: int

@@ -136,7 +136,7 @@ def _padded(data: bytes) -> bytes:
 
 
 _TUN_BYTES = 4
-"""Header that a TUN device puts before an IP packet; Mahimahi counts it."""
+"""Header that a TUN device puts before an IP packet. Mahimahi includes this header in packet sizes."""
 _ENDS = ("sender", "receiver")
 
 

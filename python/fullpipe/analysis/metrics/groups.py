@@ -98,9 +98,10 @@ def datagrams(flows: pl.DataFrame) -> pl.DataFrame:
 def bulk_flows(run: Run) -> pl.DataFrame:
     """Return the rows of bulk flows, the flows that compete for throughput, from the table of flows.
 
-    A bulk flow always has more to send between its start and its end. In the scenario it has congestion
-    control, no `workload` other than "bulk", no `size` and no `application`. All other flows often send
-    little, and the path carries all of it. Fairness and starvation therefore count only bulk flows.
+    A bulk flow always has more to send between its start and its end. In the scenario, a bulk flow has
+    congestion control, no `workload` other than "bulk", no `size` and no `application`. All other flows often
+    send little, and the path carries all that they send. Fairness and starvation therefore count only bulk
+    flows.
 
     Flows with small socket buffers, `start` or `stop` can be bulk flows. Every goodput is over the flow's own
     time: from its start or the end of the warm-up, whichever is later, to its end. Flows with no such time,

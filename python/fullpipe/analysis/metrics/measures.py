@@ -88,13 +88,15 @@ def _averaged(name: str, margin: Margin, meaning: str, column: str, label: str) 
 
 
 def _rtt(name: str, meaning: str, column: str, label: str) -> Measure:
-    """Return a measure of an RTT. Datagrams have RTTs, too, so a mixed group uses its connections only."""
+    """Return a measure of an RTT. Datagrams have RTTs, too, so a group of connections and datagrams uses only
+    its connections."""
     made = _averaged(name, DELAY, f"{meaning}{_CONNECTIONS}", column, label)
     return replace(made, is_of_connections=True)
 
 
 def _delay(name: str, meaning: str, column: str, label: str) -> Measure:
-    """Return a measure of a one-way delay. A mixed group uses its datagrams, whose delay users notice."""
+    """Return a measure of a one-way delay. A group of connections and datagrams uses only its datagrams,
+    whose delay users notice."""
     made = _averaged(name, DELAY, f"{meaning}{_DATAGRAMS}", f"owd_{column}", label)
     return replace(made, is_of_datagrams=True)
 

@@ -242,13 +242,13 @@ class Group:
 
     @cached_property
     def connected(self) -> Group:
-        """The group reduced to its connections; unchanged if it has none."""
+        """The group reduced to its connections; unchanged without connections."""
         flows = connections(self.flows)
         return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 
     @cached_property
     def datagrams(self) -> Group:
-        """The group reduced to its datagrams; unchanged if it has none."""
+        """The group reduced to its datagrams; unchanged without datagrams."""
         flows = datagrams(self.flows)
         return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 

@@ -40,8 +40,8 @@ def measured(
 
     Returns:
         The columns kind ("flows" or "link"), of (name of the group or link), metric, value and unit. The
-        value is null if the run did not measure it or the metric is undefined for the group. The value is
-        also null for downloads and uploads if all flows together have a value. See
+        value is null if the run did not measure the metric, or the metric is undefined for the group. The
+        value is also null for downloads and uploads if all flows together have a value. See
         `Measure.is_of_connections`, too.
     """
     return pl.DataFrame(measured_rows(run, links, metrics), schema=schema(), orient="row")
@@ -124,8 +124,8 @@ INSTEAD_OF = {each.name: each.instead_of for each in _ALL if each.instead_of}
 def leading(names: Collection[str], *, is_bulk: bool) -> list[str]:
     """Order metrics by how soon the users of a group notice them; metrics without a rank are left out.
 
-    Goodput comes first for bulk flows. For calls, pages, transfers and pings it comes last: they usually get
-    the rate that they need.
+    Goodput comes first for bulk flows. For calls, pages, transfers and pings, goodput comes last, because
+    they usually get the rate that they need.
 
     >>> leading(["goodput", "rtt_mean"], is_bulk=False)
     ['rtt_mean', 'goodput']

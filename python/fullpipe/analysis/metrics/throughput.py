@@ -97,7 +97,7 @@ def jain_over_time(series: pl.DataFrame, flows: pl.DataFrame, slack_s: float = 0
 
 
 def starved_flows(flows: pl.DataFrame, below_bps: float = 1e6) -> int:
-    """Number of flows that starve: their goodput is below a threshold (default: 1 Mbit/s).
+    """Number of starved flows: flows with a goodput below a threshold (default: 1 Mbit/s).
 
     Formula: #{i: goodput_i < threshold}.
     Source: the count of starved flows in Kato et al., AFIN 2025.
@@ -215,7 +215,8 @@ def interval_goodput(series: pl.DataFrame, interval_s: float) -> pl.DataFrame:
     """Goodput of every flow in consecutive intervals, bit/s: the instantaneous throughput of figures.
 
     Formula: payload delivered in (t - interval, t], over the interval; the mean of the samples in it.
-    Source: RFC 2647, section 3.17, goodput. State the interval with the values: they depend on it.
+    Source: RFC 2647, section 3.17, goodput. State the interval with the values, because values depend on the
+    interval.
 
     Args:
         series: Table of samples.

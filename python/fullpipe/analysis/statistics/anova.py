@@ -54,7 +54,7 @@ class Sample:
 
 
 def anova(groups: Groups) -> FTest:
-    """Classical test that all means are equal; it assumes equal variances.
+    """Classical test that all means are equal. The test assumes equal variances.
 
     F = (SS between / (k - 1)) / (SS within / (N - k)). Source: Fisher 1925, "Statistical methods for research
     workers", chapter VII. The values may be in any unit.
@@ -143,7 +143,7 @@ def welch_two_way_anova(cells: Cells) -> Mapping[str, FTest]:
 
 
 def factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Factors, FTest]:
-    """Classical tests of every factor and every interaction; they assume equal variances.
+    """Classical tests of every factor and every interaction. The tests assume equal variances.
 
     Hypotheses are about unweighted means of cells, as with sums of squares of type III. If all cells have
     equally many values, all types of sums of squares are the same. Source: Yates 1934, "The analysis of
@@ -167,7 +167,7 @@ def welch_factorial_anova(cells: Mapping[Cell, Iterable[float]]) -> Mapping[Fact
     """Tests of every factor and every interaction; the variances of cells may differ.
 
     Source: Johansen 1980, "The Welch-James approximation to the distribution of the residual sum of squares
-    in a weighted linear regression". With one factor it is Welch's test.
+    in a weighted linear regression". With one factor, the test is Welch's test.
 
     Args:
         cells: The values of every combination of levels, one per run.

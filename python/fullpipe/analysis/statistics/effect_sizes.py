@@ -276,7 +276,8 @@ def ratio_of_pairs(reference: Iterable[float], other: Iterable[float], level: fl
     """Ratio of the means, other over reference, of values that are paired by position.
 
     The interval is the set of r with t² (s_oo - 2 r s_or + r² s_rr) / n >= (mean_o - r mean_r)². The interval
-    is None if the mean of the reference does not differ significantly from 0, as it would then be unbounded.
+    is None if the mean of the reference does not differ significantly from 0, because the interval would be
+    unbounded.
     Source: Fieller 1954, "Some problems in interval estimation".
 
     Raises:

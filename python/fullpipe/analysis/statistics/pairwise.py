@@ -37,8 +37,9 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """P values adjusted for the false discovery rate, the mean share of true hypotheses among the rejected.
 
     q(i) = min over j >= i of min(1, m p(j) / j), p ascending. Source: Benjamini and Hochberg 1995,
-    "Controlling the false discovery rate: a practical and powerful approach to multiple testing"; it holds
-    for independent and positively dependent tests. NaN stays NaN, and does not count as a test.
+    "Controlling the false discovery rate: a practical and powerful approach to multiple testing"; the
+    procedure holds for independent and positively dependent tests. NaN stays NaN, and does not count as a
+    test.
 
     >>> [round(q, 3) for q in benjamini_hochberg([0.01, 0.04, 0.03])]
     [0.03, 0.04, 0.04]

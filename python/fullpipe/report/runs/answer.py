@@ -135,7 +135,7 @@ def scope(found: Points) -> str:
 
 
 def _seeds(found: Points) -> str:
-    """The seeds, or their numbers per point if points have unequal numbers."""
+    """Return the seeds in words, or the numbers of seeds per point if these numbers differ."""
     places = zip(found.points, found.runs, strict=True)
     counts = Counter((str(point), run.meta.engine.name) for point, run in places).values()
     if min(counts) < max(counts):

@@ -43,12 +43,12 @@ from fullpipe.scenario.labels import unit_of
 from fullpipe.scenario.quantities import as_numbers
 
 _WANTED = names_in(View.FIGURE)
-"""Metrics of all flows to draw, if measured."""
+"""Metrics that are drawn for all flows together, if runs have a value."""
 Drawn = tuple[str, int | str]
 """A metric of an entry of `flows`, a total or a link."""
 _MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
 _MOST_BANDS = 3
-"""Most lines whose bands are readable; with more lines, a heat map comes first."""
+"""Most lines at which their bands are readable. With more lines, a heat map comes first."""
 
 
 def over_points(
@@ -385,7 +385,7 @@ def series(
 ) -> Series:
     """Samples of several flows or links at common, equidistant times; the step is the median interval.
 
-    Between samples, the last earlier sample counts. Flows have the colours of their `algorithms`.
+    At a time without a sample, the last earlier sample counts. Flows have the colours of their `algorithms`.
     """
     times = [part[0] for part in parts]
     gaps = np.concatenate([np.diff(each) for each in times]) if times else np.empty(0)
@@ -403,7 +403,8 @@ def series(
 
 
 def _held(places: np.ndarray, part: tuple[np.ndarray, pl.Series], step: float) -> np.ndarray:
-    """The last sample before every place; NaN where this sample is more than 1.5 steps old."""
+    """Return the last sample before every time of `places`; NaN where this sample is more than 1.5 steps
+    old."""
     times, values = part[0], part[1].fill_null(float("nan")).to_numpy().astype(float)
     if not len(times):
         return np.full(len(places), np.nan)

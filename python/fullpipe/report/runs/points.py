@@ -186,7 +186,7 @@ class Points:
 
     @cached_property
     def leading(self) -> pl.DataFrame:
-        """Means of the metrics that `fullpipe run` shows. The leading metric is one of them."""
+        """Means of the metrics that `fullpipe run` shows. The leading metric is chosen from these metrics."""
         names = pl.col("metric").is_in([*NEEDED, *_LED])
         shown = without_stand_ins(self.every_value.filter(names), "value", self.metrics)
         return with_groups(over_seeds(shown).drop_nulls("mean"))
@@ -333,7 +333,7 @@ class Points:
 
     @cached_property
     def telling(self) -> dict[int, str]:
-        """The metric that leads for every entry of `flows`."""
+        """The most important metric of every entry of `flows`, by entry."""
         told = self.values.drop_nulls(["entry", "value"])
         known = dict(told.group_by("entry", maintain_order=True).agg(pl.col("metric").unique()).rows())
         ranked = {entry: leading(of, is_bulk=entry in self.bulk) for entry, of in known.items()}
@@ -365,7 +365,8 @@ def ordered(values: Sequence[Any]) -> list[Any]:
 
 
 def _name(runs: Sequence[Run]) -> str:
-    """Name of scenarios: the words that all names share, or the names if they share none."""
+    """Return a name for several scenarios: the words that all names share, or all names if no word is
+    shared."""
     names = list(dict.fromkeys(run.name for run in runs))
     shared = [word for word in names[0].split() if all(word in name.split() for name in names)]
     return names[0] if len(names) == 1 else " ".join(shared) or " and ".join(names)

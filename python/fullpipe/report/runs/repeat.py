@@ -71,8 +71,8 @@ def file_name(name: str) -> str:
 def _commands(found: Points, scenario: str) -> Iterator[str]:
     """Commands that make exactly the runs, engine by engine.
 
-    The first command makes the seeds that all points have. If points have unequal seeds, a command per point
-    makes its further seeds. If the seeds are not 1 to N, each has a command of its own.
+    The first command makes the seeds that all points have. If points have unequal seeds, a further command
+    per point makes the other seeds of the point. If the seeds are not 1 to N, there is a command per seed.
     """
     for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
         if engine in READ:
@@ -87,8 +87,8 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
 
 
 def _seeds_at(found: Points, engine: str) -> Iterator[tuple[Mapping[str, Any], list[int]]]:
-    """The seeds that all points have, then every point with further seeds, and all its seeds if they are 1
-    to N."""
+    """Return the seeds that all points have, then every point with further seeds, and all seeds of this point
+    if they are 1 to N."""
     seeds: dict[str, set[int]] = {}
     for run in found.runs:
         of_engine = seeds.setdefault(run.scenario.digest, set())

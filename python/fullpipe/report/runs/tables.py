@@ -194,7 +194,7 @@ def compared(found: Points) -> list[VariantComparison]:
     try:
         shown = found.metrics or headlines(HEADLINES, (run.scenario for run in found.runs))
         return compare_all(pairs, shown) if pairs else []
-    except ValueError:  # the sides differ in their metrics or seeds
+    except ValueError:  # the sides differ in metrics or seeds
         return []
 
 

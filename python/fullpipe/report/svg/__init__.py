@@ -1,1 +1,1 @@
-"""Figures as SVG without scripts or styles. The style sheet of the page colours them by class."""
+"""Figures as SVG without scripts or styles. The style sheet of the page colours the elements by class."""

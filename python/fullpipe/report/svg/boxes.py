@@ -45,7 +45,7 @@ _LEAST_ROWS = 6
 _LONGEST_NAME = 24
 """Most characters of the name of a row or a column of cells; a third less in a narrow map."""
 _DEEP = {"h": range(4), "o": range(5, _SHADES), "u": range(4, _SHADES)}
-"""Shades with white text, by the letter of their class."""
+"""Indices of the shades that are dark enough for white text, by the letter of the shade's class."""
 _Shade = Callable[[float], tuple[str, int]]
 """Function from a value to the letter and the number, 0 to 7, of its shade's class."""
 

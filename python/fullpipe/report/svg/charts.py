@@ -206,7 +206,7 @@ def _nodes(chart: Path, at: _Places, last: int, frame: _Frame) -> Iterator[str]:
 
 
 def _tags(chart: Path, at: _Places) -> Iterator[str]:
-    """The numbers of hops on the middle of their edge."""
+    """Draw the numbers of hops in the middle of the edge that the hop belongs to."""
     edges: dict[tuple[int, ...], list[str]] = {}
     for n, hop in enumerate(chart.hops, 1):
         if hop.ends is not None:

@@ -146,7 +146,7 @@ def _queues() -> Iterator[Case]:
     yield of.managed(family, "fq_codel", {"cubic": 16}, 50, 40)
     yield of.managed(family, "fq_codel", {"cubic": 6, "bbr1": 6}, 50, 40)
     yield of.managed(family, "fq_pie", {"reno": 12}, 50, 40)
-    # Policers drop packets above their rate and queue none.
+    # Policers drop packets above their rate, and have no queue.
     for cca, burst_kb in (("cubic", 60), ("reno", 25), ("bbr1", 60)):
         yield of.shaped("policers", cca, "police", 20, burst_kb, 40)
     # Token buckets send saved tokens in one burst.
@@ -185,7 +185,7 @@ def _hosts() -> Iterator[Case]:
     for cca in ("cubic", "bbr1"):
         yield of.host(family, "window-64KiB", cca, 30, 40, receive_buffer="64 KiB")
     yield of.host(family, "initial-window-1", "cubic", 30, 40, initial_window=1)
-    # Default socket buffers of Linux: they are auto-tuned on both sides, and limit long fat paths.
+    # Default socket buffers of Linux: both sides auto-tune the buffers, which limit flows on long fat paths.
     fat = (("cubic", 100, 100), ("cubic", 200, 50), ("bbr1", 100, 50), ("reno", 50, 80), ("hybla", 20, 200))
     for cca, rate_mbps, rtt_ms in fat:
         yield of.host("stock buffers", "stock-buffers", cca, rate_mbps, rtt_ms, host="linux-defaults")

@@ -330,7 +330,7 @@ def run(
 ) -> Found:
     """Run the jobs and compare all engines with the first, in the metrics of the suite.
 
-    If a run fails, its case is left out for its engine.
+    If a run fails, its case is left out for the engine that failed.
     """
     by_name, reference = {case.name: case for case in todo.cases}, todo.engines[0]
     frames, refused = [pl.DataFrame(schema=SCHEMA)], list(todo.refused)

@@ -77,7 +77,7 @@ def as_json(checked: Checked, command: str, labels: Mapping[str, str] | None = N
 
     Args:
         checked: The check.
-        command: Command that made it.
+        command: Command that made the check.
         labels: Words for paths and values, which take precedence over those of the scenarios.
     """
     from fullpipe.validation.compare.stored import told  # imported here, as a terminal and JUnit need no file

@@ -133,7 +133,7 @@ class Here:
     runner: Runner
     most_seeds: int = 0
     _seen: dict[str, Measured] = field(init=False, repr=False, compare=False, default_factory=dict)
-    """Values of all seeds so far, by case: a look runs and measures only its new seeds."""
+    """Values of all seeds so far, by case. A look runs and measures only seeds without values."""
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
         """Measure some cases with the seeds 1 to `seeds`: see `Source`."""

@@ -116,7 +116,7 @@ class Suite:
 
     @property
     def looks(self) -> list[int]:
-        """The number of seeds at each look; it doubles from look to look, up to `most_seeds`."""
+        """Numbers of seeds of the looks. The number doubles from look to look, up to `most_seeds`."""
         found = [min(self.seeds, self.most_seeds)]
         while found[-1] < self.most_seeds:
             found.append(min(2 * found[-1], self.most_seeds))

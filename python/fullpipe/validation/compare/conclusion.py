@@ -373,7 +373,7 @@ def _named(found: Finding) -> str:
 
 
 def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
-    """The subjects of each verdict, `most` of them by name."""
+    """Return a sentence with the subjects of each verdict. At most `most` subjects have their names."""
     parts = []
     for verdict, names in named.items():
         more = [f"{len(names) - most} more"] if len(names) > most else []

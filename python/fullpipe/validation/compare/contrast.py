@@ -61,9 +61,9 @@ class Contrast:
         """Whether unfinished transfers may explain that one side is faster, or that both are alike.
 
         Slow transfers stay unfinished. If a share u is unfinished, percentile p of the finished transfers is
-        percentile p (1 - u) of all transfers. Equal shares give equal percentiles. Otherwise the side with
-        more unfinished transfers seems faster than it is. A side that is faster although fewer of its
-        transfers are unfinished is really faster.
+        percentile p (1 - u) of all transfers. Equal shares give equal percentiles. With unequal shares, the
+        side with more unfinished transfers seems faster than it is. A side that is faster although fewer of
+        its transfers are unfinished is really faster.
         Source: Lachin 1999, "Worst-rank score analysis with informatively missing observations in clinical
         trials".
         """
@@ -91,11 +91,11 @@ def matched(
     some runs have.
 
     Entries of `flows` are matched by name if all entries are named and both sides have the same names.
-    Otherwise they are matched by index, regardless of their algorithms. Links are matched by name.
+    Otherwise entries are matched by index, even if their algorithms differ. Links are matched by name.
 
     Args:
         reference: The reference.
-        other: The side compared with it.
+        other: The side compared with the reference.
         metrics: Names of metrics.
         margins: Margins by metric that replace the default margins.
         point: Point of a sweep of both sides.
@@ -238,9 +238,9 @@ _SUM = 1e-9
 def fair_shares(values: pl.DataFrame) -> list[Contrast]:
     """Contrasts of the goodput share of groups of flows with their fair share in the same runs.
 
-    A group has a contrast at every point where all flows in its direction are bulk flows, some of them of
-    other groups, and with two seeds or more. Of two groups that share everything, only the one with more has
-    a contrast, as the other test is the same.
+    A group has a contrast at every point with two seeds or more, if all flows in its direction are bulk flows
+    and some of these flows are of other groups. Of two groups that share everything, only the one with more
+    has a contrast, as the other test is the same.
 
     Args:
         values: Values of the metrics `share` and `equal_share`, as `values_of` returns them.

@@ -65,7 +65,7 @@ class Matched:
     groups: Mapping[str, Mapping[Key, tuple[str, frozenset[str]]]]
     """The groups of every side: see `Side.groups`."""
     remarks: tuple[str, ...] = ()
-    """Differences between the sides that do not keep them from being compared."""
+    """Differences between the sides that do not prevent a comparison."""
 
     def labels(self, key: Key) -> dict[str, str]:
         """Names of a group or link on the sides that have it."""
@@ -79,7 +79,7 @@ class Matched:
 def matched_sides(runs: Runs, reference: str) -> Matched:
     """Match the entries of `flows` of all sides with those of the reference.
 
-    Entries are matched by name if all entries are named and both sides have the same names. Otherwise they
+    Entries are matched by name if all entries are named and both sides have the same names. Otherwise entries
     are matched by index. The number of flows, the algorithm and other keys of matched entries may differ.
 
     Raises:
@@ -136,8 +136,8 @@ def compare(
     """Compare the values of several sides: engines that ran one scenario, or settings of one engine.
 
     Entries of `flows` are matched by name if all entries are named and both sides have the same names.
-    Otherwise they are matched by index, regardless of their algorithms. Links are matched by name. Intervals
-    are Welch's: seeds are not paired.
+    Otherwise entries are matched by index, even if their algorithms differ. Links are matched by name.
+    Intervals are Welch's: seeds are not paired.
 
     Args:
         runs: By side, one run per seed.

@@ -138,7 +138,8 @@ def _likely_bulk(findings: Sequence[Finding]) -> frozenset[int]:
 
 
 def _seeds(told: Any, count: int) -> Sequence[int]:
-    """The seeds of a side; if the file does not name them, one per value."""
+    """Return the seeds of a side. If the file does not name the seeds, they are numbered from 1, one per
+    value."""
     is_list = isinstance(told, list) and all(isinstance(seed, int) for seed in told)
     return told if is_list else range(1, count + 1)
 
