@@ -306,7 +306,8 @@ def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], b
 def _lacking(pair: _Pair, metrics: Collection[str]) -> Iterator[Finding]:
     """Findings on metrics that all runs of the base have, but not all runs of the change.
 
-    A finding is regressed if no run of the change has the metric, and undecided if some runs have it.
+    A finding is regressed if no run of the change has the metric, and undecided if only some runs have the
+    metric.
     """
     base, change, ours = pair.theirs, pair.ours, _values(pair.change)
     for key, (of, values) in _values(pair.base).items():

@@ -348,7 +348,7 @@ def _change(found: Finding) -> float:
 
 def _besides(rest: Sequence[Sequence[Finding]], room: int) -> list[str]:
     """Return sentences on the other subjects: the names of subjects that differ, and the number of the
-    remaining subjects. There is a single sentence if there is room for only one."""
+    remaining subjects. There is a single sentence if `room` is 1."""
     named: dict[str, list[str]] = {}
     for verdict in _DIFFERENT:
         if names := [_named(of[0]) for of in rest if any(each.outcome == verdict for each in of)]:

@@ -68,7 +68,7 @@ class Matched:
     """Differences between the sides that do not prevent a comparison."""
 
     def labels(self, key: Key) -> dict[str, str]:
-        """Names of a group or link on the sides that have it."""
+        """Names of a group or link on the sides that have this group or link."""
         return {name: groups[key][0] for name, groups in self.groups.items() if key in groups}
 
     def flows(self, name: str, cell: Cell) -> frozenset[str]:

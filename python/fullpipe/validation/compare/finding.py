@@ -200,7 +200,7 @@ class Finding:
 
     @property
     def other(self) -> float:
-        """Mean of the other side; NaN if some of its runs lack the metric."""
+        """Mean of the other side; NaN if some runs of this side lack the metric."""
         return self.reference + self.difference
 
     @property

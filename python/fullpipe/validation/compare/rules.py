@@ -81,8 +81,8 @@ def _tested(contrasts: Sequence[Contrast]) -> list[_Tested]:
 
 
 class _Said(NamedTuple):
-    """A verdict with its reason, and the decision of `check` ("regressed" or "not worse"), if there is
-    one."""
+    """A verdict with its reason, and the decision of `check` ("regressed" or "not worse") if `check` made a
+    decision."""
 
     verdict: Verdict
     reason: str

@@ -395,7 +395,7 @@ def placed(found: Finding, names: Names | None = None) -> str:
 def with_fair_share(told: Sequence[str], values: pl.DataFrame, most: int) -> list[str]:
     """Sentences on the runs of one point, with one on the group whose share differs most from its fair share.
 
-    The sentence follows the first. It is left out if the runs are of several points.
+    The sentence follows the first. There is no such sentence if the runs are of several points.
 
     Args:
         told: The sentences.

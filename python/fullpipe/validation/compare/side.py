@@ -117,7 +117,7 @@ def is_total(key: Key) -> bool:
 
 
 def joint(labels: Mapping[str, str]) -> str:
-    """One label for a group of flows, also if its name differs between sides.
+    """One label for a group of flows, also if the name of the group differs between sides.
 
     >>> joint({"baseline": "cubic-1", "variant": "vegas-1"})
     'cubic-1 -> vegas-1'

@@ -66,7 +66,7 @@ def judge(
         only: Sections or names of cases; empty for all.
         workers: Number of simultaneous cases; never changes results.
         store: Store of the runs; None keeps runs in memory.
-        seed: Seed of random waits and random loss; a verdict should not depend on it.
+        seed: Seed of random waits and random loss; a verdict should not depend on the seed.
         engine: The engine of the algorithm. Cases that the engine cannot run do not apply.
         done: Called with every case when its runs are finished, before the case is known to apply.
     """
@@ -131,7 +131,7 @@ def table(results: Sequence[Result]) -> Table:
 
 
 def listing(cases: Sequence[DraftTest]) -> Table:
-    """One row per case: its purpose, and the variables and states that it needs."""
+    """One row per case: the purpose of the case, and the variables and states that the case needs."""
     found = Table("section", "test", "title", "needs", box=None, pad_edge=False, header_style="bold")
     for case in cases:
         found.add_row(case.section, case.name, case.title, ", ".join(case.needs) or "nothing")

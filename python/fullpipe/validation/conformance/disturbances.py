@@ -17,7 +17,7 @@ _BOUNDS = ("bw_shortterm", "inflight_shortterm", "inflight_longterm")
 
 
 def _moment(lab: Lab) -> float:
-    """A time in the middle of PROBE_CRUISE, or 2 s for an algorithm without it."""
+    """A time in the middle of PROBE_CRUISE, or 2 s for an algorithm without PROBE_CRUISE."""
     observed = steady(lab)
     spans = [(a, b) for name, a, b in observed.states if name == "ProbeBW_CRUISE" and a > 1 and b - a > 0.2]
     return sum(spans[0]) / 2 if spans else 2.0

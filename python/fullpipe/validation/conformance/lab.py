@@ -15,7 +15,7 @@ from fullpipe.runs import Run, Store
 from fullpipe.scenario import Scenario
 from fullpipe.sweeps import Job, run
 
-# The set-up of conformance tests: a path, an algorithm on it, and observations in the draft's terms.
+# The set-up of conformance tests: a path, an algorithm on this path, and observations in the draft's terms.
 
 
 WIRE_BYTES, PAYLOAD_BYTES = 1514, 1448

@@ -54,7 +54,7 @@ def plateau(lab: Lab) -> Iterator[Step]:
     needs=("Startup", "Drain", "inflight_longterm"),
 )
 def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
-    """No end before the loss; DRAIN within five round trips after it."""
+    """No end before the loss; DRAIN within five round trips after the loss."""
     observed = lab.path(
         3,
         rate_mbps=100,

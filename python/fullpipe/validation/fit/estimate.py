@@ -41,8 +41,8 @@ _LEAST_NOISE = 0.01
 """Least relative noise of pings of an idle line."""
 _FULL, _FULL_PINGS = 0.98, 2.5
 """Quantile of the pings under load that gives the RTT of a full queue, and the least number of pings above
-it. A buffer is full only now and then, just before a loss. A choice: with 0.96 to 1, the buffers of 57
-directions are off by 4.7 to 5.2 % (rms); with 0.9, by 8 %."""
+this quantile. A buffer is full only now and then, just before a loss. A choice: with 0.96 to 1, the buffers
+of 57 directions are off by 4.7 to 5.2 % (rms); with 0.9, by 8 %."""
 _BUSY = 0.8
 """Quantile of the rates that gives the rate of a busy link. The link must be busy for more than the remaining
 20 % of the time. A choice: from 0.5 to 0.9, no rate of 57 changes by more than 0.6 %."""
@@ -235,7 +235,7 @@ def wait_of(loaded: Floats, base: Base) -> Wait:
     """The mean queueing delay of pings under load.
 
     Args:
-        loaded: RTTs of these pings, shape (n,), at least one.
+        loaded: RTTs of these pings, shape (n,), at least one RTT.
         base: The RTT without a queue.
     """
     error_s = base.noise * base.rtt_s * math.sqrt(1 / loaded.size + 1 / max(base.idle, 1))
@@ -257,8 +257,8 @@ _SHORT_S = 2 * 0.015
 """Upper bound of the queueing delay in a managed queue: twice the target of PIE (RFC 8033), which exceeds the
 target of CoDel."""
 _COARSE = 0.05
-"""Largest share of the queueing delay that one packet may take; beyond it, the delay is too coarse, as a full
-buffer is known only to a packet."""
+"""Largest share of the queueing delay that one packet may take; with a larger share, the delay is too coarse,
+as a full buffer is known only to a packet."""
 _NEAR, _SELDOM = 0.8, 0.05
 """Share of the rise from which an RTT is near the longest, and least share of pings near the longest; with
 fewer pings, the full buffer may be chance."""

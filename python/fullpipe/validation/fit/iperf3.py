@@ -222,7 +222,7 @@ def _rates(test: _Test, way: Way, key: str, algorithm: str) -> Rates:
 
 def _rows(test: _Test, key: str) -> tuple[list[list[float]], float]:
     """Return end, duration, rate and retransmissions of every interval that is not omitted, and the start of
-    the first one."""
+    the first of these intervals."""
     rows, begin_s, omitted_s = list[list[float]](), _since_1970(test.start), 0.0
     for number, interval in enumerate(test.intervals):
         place = f"intervals[{number}].{key}"

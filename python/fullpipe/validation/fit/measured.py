@@ -192,7 +192,7 @@ def without_noise(values: Floats, noise: float) -> Distribution:
     Source: Laird, "Nonparametric maximum likelihood estimation of a mixing distribution", JASA 73, 1978.
 
     Args:
-        values: Above 0, shape (n,), at least one.
+        values: Above 0, shape (n,), at least one value.
         noise: Standard deviation, relative to the values.
     """
     return _most_likely(values.astype(np.float64).tobytes(), noise)

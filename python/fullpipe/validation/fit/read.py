@@ -108,7 +108,7 @@ def segment_rtts(flows: Sequence[Flow]) -> SegmentRtts:
     in steps without other hosts.
 
     Args:
-        flows: Flows with RTTs of data, at least one.
+        flows: Flows with RTTs of data, at least one flow.
     """
     hosts: dict[tuple[str, ...], list[Flow]] = defaultdict(list)
     for flow in flows:
