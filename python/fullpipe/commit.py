@@ -18,7 +18,7 @@ def commit() -> str:
     found = _head(_CLONE) if (_CLONE / "crates" / "python").is_dir() else ""
     if found:
         return found
-    from fullpipe import _native  # imported here, as a clone does not need the extension
+    from fullpipe import _native  # imported only here, because a clone may not have the compiled extension
 
     return str(getattr(_native, "COMMIT", ""))
 

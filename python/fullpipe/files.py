@@ -49,7 +49,7 @@ def make_folder(folder: Path) -> None:
     """Make a folder unless it exists.
 
     Raises:
-        ResultError: If the folder cannot be made, for example because a file has its name.
+        ResultError: If the folder cannot be made, for example because there is a file of the same name.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++")
 MARKERS = "os^DvPX"
 """Marker shapes by their names in matplotlib."""
 FILLS = ("full", "open", "left", "top")
-"""Coloured parts of markers, used in turn. The other part of a marker is white."""
+"""Coloured parts of markers, used in turn. The rest of the marker is white."""
 
 _ALGORITHMS = (
     *("cubic", "bbr1", "bbr3", "reno", "bbr2", "prague", "dctcp"),

@@ -196,7 +196,7 @@ def narrow_hops(network: Network) -> list[Hop]:
 def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
     """Largest rate of some flows together, bit/s with all headers: the sum over their narrowest links.
 
-    Every narrowest link counts once, even if several of the flows cross it.
+    Every narrowest link counts once, even if it is the narrowest link of several flows.
 
     Returns:
         None if a flow takes several routes, or its narrowest link or port has no single limit.

@@ -75,7 +75,7 @@ def _columns(
     for link in links:
         _add(after, link.source, link.target)
     column = dict.fromkeys(names, 0)
-    for _ in names:  # the longest possible path has as many edges
+    for _ in names:  # enough rounds: a path has fewer edges than there are nodes
         for begin in names:
             for end in after[begin]:
                 column[end] = max(column[end], column[begin] + 1)

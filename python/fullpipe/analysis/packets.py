@@ -234,8 +234,8 @@ def _did_not_arrive() -> pl.Expr:
 def _places(network: Network, points: Collection[str]) -> pl.DataFrame:
     """Return the position of each point on the route of a flow's data or ACKs.
 
-    `is_last` is true at the end of the route, and at every point if no packets were captured at that end. A
-    packet without a later capture may then have arrived.
+    `is_last` is true at the end of the route, and at every point if no packets were captured at that end.
+    Without captures at the end, a packet that was not captured again may have arrived.
     """
     rows = [
         (routed.name, source, name, number, number == len(names) - 1 or names[-1] not in points)

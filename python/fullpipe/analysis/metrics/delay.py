@@ -57,7 +57,7 @@ def srtt_percentile_s(
     Compare engines by this percentile, not by the percentiles in the table of flows: see `mean_srtt_s`.
 
     Formula: the percentile of the samples of the smoothed RTT after the warm-up and until the flow ended, by
-    linear interpolation between them.
+    linear interpolation between samples.
     Source: the smoothed RTT of RFC 6298, section 2.
 
     >>> series = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "flow": ["a"] * 3, "srtt_s": [0.02, 0.04, 0.09]})

@@ -74,7 +74,7 @@ def welch_anova(groups: Groups) -> FTest:
     Source: Welch 1951, "On the comparison of several mean values: an alternative approach".
 
     Raises:
-        ValueError: If there are fewer than two groups, fewer than two values in one, or a group does not
+        ValueError: If there are fewer than two groups, a group has fewer than two values, or a group does not
             vary.
 
     >>> found = welch_anova([[1, 2, 3], [2, 3, 4], [4, 5, 6]])

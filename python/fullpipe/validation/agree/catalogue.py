@@ -126,7 +126,8 @@ def _applications() -> Iterator[Case]:
     on_off = {"kind": "on_off", "rate": "15 Mbit/s", "on": "1.5 s", "off": "1 s"}
     for cca in ("cubic", "bbr1"):
         yield of.working(family, "on-off-15m", cca, 20, 40, on_off)
-    # Short flows start beside a long one or alone; their completion times count.
+    # Short flows start beside a long flow or without other flows; the completion times of the short flows
+    # count.
     family = "short flows"
     yield of.short_flows(family, "15 kB", "cubic", 20, 40)
     yield of.short_flows(family, "100 kB", "cubic", 50, 40)

@@ -152,7 +152,8 @@ def series_of(side: Side, metrics: Sequence[str], found: Sequence[int] | None = 
     Args:
         side: The side.
         metrics: Names of metrics, in the order in which they are compared.
-        found: For every entry of the side, the index of its counterpart in the reference; None if equal.
+        found: For every entry of the side, the index of its counterpart in the reference; None if the indices
+            are equal.
     """
     seeds = len(side.seeds)
     parts: dict[_Of, dict[int, _Measured]] = {}
@@ -239,8 +240,8 @@ def fair_shares(values: pl.DataFrame) -> list[Contrast]:
     """Contrasts of the goodput share of groups of flows with their fair share in the same runs.
 
     A group has a contrast at every point with two seeds or more, if all flows in its direction are bulk flows
-    and some of these flows are of other groups. Of two groups that share everything, only the one with more
-    has a contrast, as the other test is the same.
+    and some of these flows are of other groups. If the shares of two groups sum to 1, only the group above
+    its fair share has a contrast, as a test of the other group would give the same result.
 
     Args:
         values: Values of the metrics `share` and `equal_share`, as `values_of` returns them.
@@ -274,7 +275,7 @@ def fair_shares(values: pl.DataFrame) -> list[Contrast]:
 
 
 def _without_twins(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """The contrasts without those whose share is what another group of the same point leaves."""
+    """Leave out contrasts whose shares are 1 minus the shares of a contrast with a larger difference."""
     kept: list[Contrast] = []
     for contrast in sorted(contrasts, key=lambda each: -each.difference):
         if not any(_is_rest(contrast.other, other.other) for other in kept):

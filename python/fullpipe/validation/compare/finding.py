@@ -127,7 +127,8 @@ class Finding:
     better: Better
     verdict: Verdict
     decision: str
-    """Decision of the command, such as "regressed" of `check`; the verdict if it has no decisions."""
+    """Decision of the command, such as "regressed" of `check`; the verdict if the command makes no
+    decisions."""
     reason: str
     difference: float
     """Mean of the other side minus mean of the reference; NaN if the other side lacks the metric."""

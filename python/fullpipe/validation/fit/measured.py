@@ -193,7 +193,7 @@ def without_noise(values: Floats, noise: float) -> Distribution:
 
     Args:
         values: Above 0, shape (n,), at least one value.
-        noise: Standard deviation, relative to the values.
+        noise: Standard deviation of the noise, relative to the values.
     """
     return _most_likely(values.astype(np.float64).tobytes(), noise)
 

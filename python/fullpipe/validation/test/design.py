@@ -89,7 +89,7 @@ def designs(
 
     Args:
         values: Values as `values_of` returns them.
-        factors: One to three columns: see `factor_called`.
+        factors: One to three columns of `values`, as `factor_called` finds them.
         blocked: Whether every cell must have the same seeds.
         of: Groups of flows or links; default: all.
         reference: The level of the first factor that other levels are compared with; default: its first
