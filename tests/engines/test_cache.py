@@ -33,7 +33,7 @@ def test_a_folder_that_others_may_write_is_refused(root: Path, name: str, mode: 
     cache.made("linux")
     root.chmod(0o755)
     (root / name).chmod(mode)
-    with pytest.raises(EngineError, match=r"may be written by others.*chmod -R go-w"):
+    with pytest.raises(EngineError, match=r"is writable by other users.*chmod -R go-w"):
         cache.made("linux")
 
 
@@ -76,4 +76,4 @@ def test_what_others_may_write_below_a_closed_folder_is_out_of_their_reach(root:
 def test_an_engine_whose_cache_others_may_write_runs_nothing(root: Path, name: str) -> None:
     cache.made(name).chmod(0o777)
     root.chmod(0o755)
-    assert any("may be written by others" in problem.message for problem in missing(engine(name)))
+    assert any("is writable by other users" in problem.message for problem in missing(engine(name)))

@@ -116,7 +116,7 @@ def test_the_rtt_of_a_line_that_is_not_full_is_that_of_the_handshake(tmp_path: P
     seldom = made.acknowledged(1 + 0.2 * n for n in range(60))
     found = fit(read([made.written(tmp_path, made.pcap(seldom))]))
     assert found.rtt_s == pytest.approx(0.0401, rel=0.01)
-    assert any("with the time that sending takes" in line for line in found.guessed)
+    assert any("including serialisation" in line for line in found.guessed)
 
 
 def test_a_pause_does_not_hide_the_rate_of_a_line(tmp_path: Path) -> None:
