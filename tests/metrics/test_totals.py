@@ -173,6 +173,18 @@ def test_run_and_metrics_say_the_same_of_fairness(capsys: pytest.CaptureFixture[
     assert f"Jain {index:.3f} of 2 bulk flows while all are active" in capsys.readouterr().out
 
 
+def test_goodput_is_of_calls_but_not_of_pings(capsys: pytest.CaptureFixture[str]) -> None:
+    from fullpipe.cli.tables import show_run
+
+    run = both_ways({"name": "call", "workload": "voip"}, {"name": "ping", "workload": "ping"})
+    show_run(run)
+    rows = {words[0]: words for words in map(str.split, capsys.readouterr().out.splitlines()) if words}
+    assert rows["ping"][1] == "-"
+    assert float(rows["call"][1]) > 0
+    found = {flow["flow"]: flow for flow in summary(run)["flows"]}
+    assert found["ping"]["goodput_bps"] > 0
+
+
 def test_shares_add_up_in_each_direction() -> None:
     shares = [flow["share"] for flow in summary(both_ways())["flows"]]
     assert sum(shares[:2]) == pytest.approx(1)

@@ -15,8 +15,7 @@ import polars as pl
 
 from fullpipe.analysis.metrics import flow_groups
 from fullpipe.analysis.metrics.groups import ECHOES
-from fullpipe.analysis.metrics.measures import MEASURES
-from fullpipe.analysis.metrics.table import measured_rows
+from fullpipe.analysis.metrics.table import NOT_OF_ECHOES, measured_rows
 from fullpipe.lazy import LOADED_NS
 from fullpipe.runs import Run
 from fullpipe.runs.encoding import checksum, encoded
@@ -286,7 +285,7 @@ def _meaningful(table: pl.DataFrame, runs: Sequence[Run]) -> pl.DataFrame:
     if not echoes:
         return table
     senseless = pl.DataFrame(echoes, {RUN: pl.Int64, "entry": pl.Int64}, orient="row")
-    names = pl.DataFrame({"metric": [each.name for each in MEASURES if not each.is_of_echoes]})
+    names = pl.DataFrame({"metric": sorted(NOT_OF_ECHOES)})
     keys = [RUN, "entry", "metric"]
     return table.join(senseless.join(names, how="cross"), on=keys, how="anti", maintain_order="left")
 

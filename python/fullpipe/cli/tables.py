@@ -208,11 +208,17 @@ def _flows(flows: Sequence[Row], most: int) -> Any:
 
 
 def _datagrams(run: Run, rows: Sequence[Row], most: int) -> Any:
-    """A table of flows without congestion control. Calls have a mean opinion score (MOS)."""
+    """A table of flows without congestion control. Calls have a mean opinion score (MOS).
+
+    Pings and probes have no goodput, because the metric is meaningless for them.
+    """
     from fullpipe.analysis.metrics.applications import call_scores  # imported here, as few runs need it
+    from fullpipe.analysis.metrics.paths import echo_names
+    from fullpipe.analysis.metrics.table import NOT_OF_ECHOES
     from fullpipe.cli.answer import number_shown
 
     scores = call_scores(run)
+    without = echo_names(run.scenario) if "goodput" in NOT_OF_ECHOES else frozenset()
     made = table(
         "datagrams",
         "goodput\nMbit/s",
@@ -226,9 +232,10 @@ def _datagrams(run: Run, rows: Sequence[Row], most: int) -> Any:
         "MOS",
     )
     for row in rows[:most]:
+        goodput_bps = None if row["flow"] in without else row["goodput_bps"]
         made.add_row(
             row["flow"],
-            _number(row["goodput_bps"] and row["goodput_bps"] / 1e6, 3),
+            _number(goodput_bps and goodput_bps / 1e6, 3),
             _number(row["sent_packets"]),
             _dropped_percent(row),
             *(_ms(row[key]) for key in ("rtt_p50_s", "rtt_p95_s", "owd_p50_s", "owd_p95_s", "jitter_s")),

@@ -22,6 +22,8 @@ Row = tuple[str, str, str, float | None, str]
 """A row of the table: its fields are `COLUMNS`."""
 BY_NAME: Mapping[str, Measure | LinkMeasure] = {each.name: each for each in (*MEASURES, *LINK_MEASURES)}
 """All measures; measures of links and of flows have different names."""
+NOT_OF_ECHOES = frozenset(measure.name for measure in MEASURES if not measure.is_of_echoes)
+"""Names of measures that are meaningless for pings and probes."""
 _WAIT_S = 1e-4
 
 
