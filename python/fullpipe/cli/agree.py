@@ -19,9 +19,10 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.cli.answer import Answer, Row
 from fullpipe.cli.asked import processors
-from fullpipe.cli.jobs import engine_names, progress_bar
+from fullpipe.cli.jobs import announce, engine_names, progress_bar
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import Jobs, Out, target
+from fullpipe.cluster import Threads
 from fullpipe.errors import UnknownNameError
 from fullpipe.plots import check_format, save_as
 from fullpipe.report.text import counted
@@ -190,6 +191,7 @@ def agree(
 
 def _run(cases: Sequence[Case], engines: Sequence[str], suite: Suite, store: Store, workers: int) -> Found:
     todo = agreement.job_list(cases, engines)
+    announce(todo.jobs, store, Threads(workers))
     with progress_bar(todo.jobs) as progress:
         return agreement.run(todo, suite, workers=workers, store=store, progress=progress)
 

@@ -31,7 +31,6 @@ from fullpipe.report.text import counted
 
 if TYPE_CHECKING:
     from fullpipe.analysis.precision import Known
-    from fullpipe.runs.executor import Job
     from fullpipe.sweeps import Enough
 
 __all__ = [
@@ -39,7 +38,6 @@ __all__ = [
     "difference_shown",
     "difference_unit_shown",
     "heading",
-    "label",
     "margin_shown",
     "number_shown",
     "point_shown",
@@ -54,11 +52,6 @@ __all__ = [
 
 LONGEST = 20
 """Maximum length of a line of a heading, in characters."""
-
-
-def label(job: Job) -> str:
-    """Sweep point and seed of a job, such as "buffer 2 bdp, seed 3"."""
-    return ", ".join([*point_shown(job.point), f"seed {job.seed}"])
 
 
 def heading(name: str, longest: int = LONGEST) -> str:

@@ -350,19 +350,28 @@ def complain_of_failures(outcomes: Sequence[Outcome], *, has_engine: bool = Fals
     for outcome in failed:
         causes.setdefault(_cause(outcome.error), []).append(outcome)
     for cause, of_cause in causes.items():
-        from fullpipe.cli.answer import label  # imported here, as most runs do not fail
-
-        first = of_cause[0].job
-        which = f"{label(first)}, {first.engine}" if has_engine else label(first)
-        told = f" and {len(of_cause) - 1:,} more of {len(outcomes):,} runs" if len(of_cause) > 1 else ""
+        first, several = of_cause[0].job, len(of_cause) > 1
+        which = _named(first, first.engine if has_engine else "", several=several)
+        if several:
+            which = f"{len(of_cause):,} of {len(outcomes):,} runs failed, the first with {which}"
         error = of_cause[0].error
         at = (
             f", failed at {error.time_s:g} s"
             if isinstance(error, ControllerError) and error.__cause__
             else ""
         )
-        complain(f"{which}{told}: {cause}{at}")
+        complain(f"{which}: {cause}{at}")
     return failed
+
+
+def _named(job: Job, engine: str, *, several: bool) -> str:
+    """Sweep point, seed and engine of a failed run, as the words of a sentence if several runs failed."""
+    from fullpipe.analysis.shown import listed, point_shown  # imported here, as most runs do not fail
+
+    parts = [*point_shown(job.point), f"seed {job.seed}"]
+    if several:
+        return listed([*parts, *([f"engine {engine}"] if engine else [])])
+    return ", ".join(filter(None, [*parts, engine]))
 
 
 def _cause(error: BaseException | None) -> str:

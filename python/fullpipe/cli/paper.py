@@ -11,9 +11,10 @@ from fullpipe.algorithms import own
 from fullpipe.api import refusals
 from fullpipe.cli.asked import processors
 from fullpipe.cli.console import terminal
-from fullpipe.cli.jobs import progress_bar
+from fullpipe.cli.jobs import announce, progress_bar
 from fullpipe.cli.output import complain, echo, say, width
 from fullpipe.cli.shared import MAX_SEEDS, AllowPython, Jobs, Out, target
+from fullpipe.cluster import Threads
 from fullpipe.engines import engine
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Store
@@ -60,15 +61,16 @@ def paper(
         for claim in studies.printed(name):
             say(f"{claim.id}: {claim.says}")
         return
+    place = Threads(workers or processors())
     if explain is not None:
-        with progress_bar(
-            studies.explaining(name, explain, seeds=seeds, quick=quick, engine=engine)
-        ) as progress:
+        todo = studies.explaining(name, explain, seeds=seeds, quick=quick, engine=engine)
+        announce(todo, Store(out), place)
+        with progress_bar(todo) as progress:
             found = studies.explain(
                 name,
                 explain,
                 seeds=seeds,
-                workers=workers or processors(),
+                workers=place.workers,
                 out=out,
                 quick=quick,
                 engine=engine,
@@ -81,12 +83,13 @@ def paper(
     study = studies.prepare(
         name,
         seeds=seeds,
-        workers=workers or processors(),
+        workers=place.workers,
         out=out,
         quick=quick,
         engine=engine,
         data=data,
     )
+    announce(study.jobs, study.settings.store, place)
     with progress_bar(study.jobs, then=", drawing figures") as progress:
         made = study.run(progress)
     for line in made.refused:

@@ -333,7 +333,7 @@ class TestTrust:
         number = 1 + next(
             n for n, text in enumerate(module.read_text("utf-8").splitlines()) if "nonsense" in text
         )
-        assert line.startswith("fullpipe: seed 1 and 2 more of 3 runs: ")
+        assert line.startswith("fullpipe: 3 of 3 runs failed, the first with seed 1: ")
         assert f"their_module.py:{number}: NameError: name 'nonsense' is not defined; in on_" in line
         assert "failed at" in line
 

@@ -2,7 +2,10 @@
 
 import re
 import sys
+from collections.abc import Callable, Sequence
 from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -11,7 +14,9 @@ from fullpipe import Scenario
 from fullpipe.cli import jobs
 from fullpipe.cli.jobs import Reached, lines
 from fullpipe.cluster import Threads
-from fullpipe.sweeps import Job, Update
+from fullpipe.errors import EngineError
+from fullpipe.runs import Store
+from fullpipe.sweeps import Job, Outcome, Update
 
 
 def said(scenario: Scenario, steps: list[tuple[float, int, float]]) -> list[str]:
@@ -109,3 +114,41 @@ def test_a_terminal_is_asked_before_long_work(
         with pytest.raises(typer.Abort):
             jobs.announce(many(small), None, Threads(2))
     assert asked == ["Start?"]
+
+
+@pytest.mark.parametrize("words", [["agree", "--engines", "native,ns3"], ["paper", "kato2025"]])
+def test_suites_and_studies_are_announced(
+    monkeypatch: pytest.MonkeyPatch, fullpipe: Callable[..., Any], tmp_path: Path, words: list[str]
+) -> None:
+    announced: list[int] = []
+
+    def announce(todo: Sequence[Job], store: Store, place: Threads) -> None:
+        assert (store.root, place.workers) == (tmp_path, 3)
+        announced.append(len(todo))
+        raise typer.Abort
+
+    monkeypatch.setattr(f"fullpipe.cli.{words[0]}.announce", announce)
+    assert fullpipe(*words, "--out", tmp_path, "--jobs", 3).exit_code == 1
+    assert len(announced) == 1
+    assert announced[0] > 1
+
+
+@pytest.mark.parametrize(
+    ("failed", "has_engine", "line"),
+    [
+        (1, True, "algorithm cubic, seed 1, native: unlucky seed"),
+        (2, False, "2 of 2 runs failed, the first with algorithm cubic and seed 1: unlucky seed"),
+        (
+            2,
+            True,
+            "2 of 2 runs failed, the first with algorithm cubic, seed 1 and engine native: unlucky seed",
+        ),
+    ],
+)
+def test_runs_that_fail_alike_have_one_line(
+    small: Scenario, capsys: pytest.CaptureFixture[str], failed: int, has_engine: bool, line: str
+) -> None:
+    todo = [Job(small, seed, point={"flows.0.cca": "cubic"}) for seed in range(1, failed + 1)]
+    outcomes = [Outcome(job, EngineError("unlucky seed")) for job in todo]
+    assert jobs.complain_of_failures(outcomes, has_engine=has_engine) == outcomes
+    assert capsys.readouterr().err == f"fullpipe: {line}\n"
