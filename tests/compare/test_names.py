@@ -12,6 +12,7 @@ import pytest
 
 from fullpipe.report.from_file import page_of_file
 from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.finding import Note
 from fullpipe.validation.compare.reading import comparisons_in, findings_in
 from fullpipe.validation.compare.sentence import Names
 
@@ -103,6 +104,55 @@ def test_labels_of_the_command_are_in_the_file_its_report_and_the_figure(pair: C
     assert part.table.columns[1].name == "room"
     assert part.table.rows[0][0] == "Third"
     assert "Third, room 1 BDP, mine" in Path("figures/pair-forest.csv").read_text(encoding="utf-8")
+
+
+def test_a_group_of_flows_has_one_name_in_output_and_file(pair: Callable[..., Any]) -> None:
+    label = ("--label", "flows.mine=OURS")
+    text = pair("compare", "pair.toml", *OVER, *label, "-o", "pair.json", "--plot", "figures").stdout
+    assert "goodput of OURS " in " ".join(text.split())
+    assert "\ndepth 4 BDP, OURS\n" in text
+    assert "mine" not in text.replace("(mine)", "")
+    assert "mine" not in Path("figures/pair-forest.csv").read_text(encoding="utf-8").replace("(mine)", "")
+    found = json.loads(Path("pair.json").read_text(encoding="utf-8"))
+    assert {each["of"] for each in found["findings"]} >= {"mine"}
+    part = page_of_file(found).parts[0]
+    assert part.table is not None
+    assert not any(cell == "mine" for row in part.table.rows for cell in row)
+    assert any(cell == "OURS" for row in part.table.rows for cell in row)
+
+
+def test_runs_and_checks_name_a_group_as_comparisons_do(pair: Callable[..., Any]) -> None:
+    label = ("--label", "flows.mine=OURS", "--seeds", 2)
+    for form in ("table", "csv", "markdown"):
+        text = pair("run", "pair.toml", *label, "--format", form).stdout
+        assert "OURS" in text
+        assert "mine" not in text.replace("(mine)", "")
+    suite = 'scenarios = ["pair.toml"]\nseeds = 2\nmost_seeds = 2\n[metrics]\ngoodput = "2 %"\n'
+    Path("suite.toml").write_text(suite, encoding="utf-8")
+    files = ("--junit", "check.xml", "--markdown", "check.md")
+    against = ("--against", "topology.bottleneck.rate=8 Mbit/s")
+    checked = pair("check", "suite.toml", *against, *label, *files).stdout
+    for told in (checked, *(Path(file).read_text(encoding="utf-8") for file in files[1::2])):
+        assert "OURS" in told
+        assert "mine" not in told.replace("(mine)", "").replace("flows.mine", "")
+
+
+def test_labels_of_groups_in_a_scenario_are_accepted(pair: Callable[..., Any]) -> None:
+    text = Path("pair.toml").read_text(encoding="utf-8")
+    assert "[labels]\n" in text
+    labelled = text.replace("[labels]\n", '[labels]\n"flows.mine" = "OURS"\n')
+    Path("labelled.toml").write_text(labelled, encoding="utf-8")
+    assert "goodput of OURS " in " ".join(pair("compare", "labelled.toml", *OVER).stdout.split())
+    Path("wrong.toml").write_text(labelled.replace("flows.mine", "flows.coutn"), encoding="utf-8")
+    told = " ".join(pair("compare", "wrong.toml", *OVER).stderr.split())
+    assert 'labels."flows.coutn": unknown key' in told
+
+
+def test_notes_keep_their_metric_when_groups_are_named() -> None:
+    note = Note("rtt_mean of ", "rtt_mean", {"a": (1, 2)}, ["mine", "ping -> call"], " is left out")
+    shown = Names(Labels({"flows.mine": "OURS", "flows.call": "CALL"})).note(note.of_case("home"))
+    assert shown == "home: rtt_mean of OURS, ping -> CALL is left out"
+    assert (shown.metric, shown.lacking) == ("rtt_mean", {"a": (1, 2)})
 
 
 def test_a_label_of_the_command_comes_before_that_of_the_scenario(pair: Callable[..., Any]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario, sweeps
+from fullpipe.analysis.metrics.groups import flow_groups
 from fullpipe.analysis.shown import axis_shown
 from fullpipe.report.files import read
 from fullpipe.report.from_file import page_of_file
@@ -143,6 +144,20 @@ def test_labels_of_the_command_are_in_all_parts(fullpipe: FullPipe, swept: Path,
     assert any("| Third | " in line for line in tables)
     assert '"flows.0.cca.bbr3" = "Third"' in text.partition("The scenario as TOML")[2]
     assert "fullpipe report swept -o r.md --label flows.0.cca.bbr3=Third " in text
+
+
+def test_labels_of_groups_are_in_all_parts(fullpipe: FullPipe, store: Path, tmp_path: Path) -> None:
+    names = {of for run in Store(store) for of in flow_groups(run)}
+    labels = [word for n, of in enumerate(names) for word in ("--label", f"flows.{of}=LABEL{n}")]
+    asked = ("--metric", f"goodput of {min(names)}")
+    assert fullpipe("report", store, "-o", "r.md", *labels).exit_code == 0
+    assert fullpipe("report", store, "-o", "r.html", *labels, *asked).exit_code == 0
+    for file in ("r.md", "r.html"):
+        text = (tmp_path / file).read_text(encoding="utf-8")
+        assert "LABEL0" in text
+        rows = [line for line in text.splitlines() if line.startswith("| ")]
+        assert names.isdisjoint(cell.strip() for row in rows for cell in row.split("|"))
+        assert names.isdisjoint(re.findall(r">([^<>]+)<", text))
 
 
 def test_labels_of_nothing_and_of_a_file_are_refused(fullpipe: FullPipe, swept: Path, tmp_path: Path) -> None:

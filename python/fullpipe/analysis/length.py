@@ -314,12 +314,13 @@ def _courses(run: Run) -> Iterator[tuple[str, _Course]]:
     Several flows of an entry have the sum of their goodputs and the mean of their RTTs, as in comparisons.
     """
     from fullpipe.analysis.statistics import stationarity  # imported here, as the import is slow
+    from fullpipe.scenario.labels import Labels
 
     series = run.series
     if series.is_empty():
         return
     times = {row["flow"]: (row["start_s"], row["end_s"]) for row in run.rows("flows")}
-    bulk = {*bulk_names(run)}
+    bulk, labels = {*bulk_names(run)}, Labels(scenarios=[run.meta.scenario])
     for group, flows in flow_groups(run).items():
         own = [flow for flow in flows if flow in bulk and None not in times.get(flow, (None,))]
         if not own:
@@ -333,7 +334,10 @@ def _courses(run: Run) -> Iterator[tuple[str, _Course]]:
         for quantity, column in stationarity.QUANTITIES.items():
             known = rows.select("time_s", column).drop_nulls()
             if len(known) >= stationarity.FEWEST:
-                yield f"{quantity} of {group}", _Course(known["time_s"].to_numpy(), known[column].to_numpy())
+                yield (
+                    f"{quantity} of {labels.group(group)}",
+                    _Course(known["time_s"].to_numpy(), known[column].to_numpy()),
+                )
 
 
 def _is_drifting(of: Sequence[_Course]) -> bool:

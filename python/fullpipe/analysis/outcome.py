@@ -74,6 +74,24 @@ def with_groups(known: pl.DataFrame) -> pl.DataFrame:
     return known.with_columns(of=of)
 
 
+def labelled(values: pl.DataFrame, labels: Labels) -> pl.DataFrame:
+    """Return a table in which groups of flows have the user's labels in the column `of`.
+
+    A label that several entries of `flows` share is left out.
+    """
+    flows = values.filter(pl.col("kind") == "flows", ~pl.col("of").is_in(TOTALS))
+    owners = dict(flows.select("of", "entry").unique(maintain_order=True).iter_rows())
+    words = {of: labels.group(of) for of in owners}
+    entries: dict[str, set[object]] = {}
+    for of, entry in owners.items():
+        entries.setdefault(words[of], set()).add(of if entry is None else entry)
+    named = {of: text for of, text in words.items() if text != of and len(entries[text]) == 1}
+    if not named:
+        return values
+    of = pl.when(pl.col("kind") == "flows").then(pl.col("of").replace(named)).otherwise(pl.col("of"))
+    return values.with_columns(of=of)
+
+
 def called(names: Sequence[str], entry: int) -> str:
     """The names of an entry of `flows`; if there are too many, the index of the entry.
 

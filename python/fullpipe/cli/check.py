@@ -19,7 +19,7 @@ from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.compare_shown import as_line, show_findings
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
-from fullpipe.cli.selection import check_labels, read_labels
+from fullpipe.cli.selection import check_labels_of_jobs, read_labels
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, LabelOption, Out, target
 from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
@@ -48,7 +48,8 @@ def show(checked: Checked, names: Names, *, all_rows: bool = False, warnings: It
     if not checked.is_identical:
         answer.title(checked.scenario, f": {summary(checked)}")
     answer.say("; ".join(f"{side}: {version}" for side, version in checked.versions.items()))
-    left = [each for each in checked.findings if all_rows or each.decision != "not worse"]
+    shown = names.shown([checked])[0].findings
+    left = [each for each in shown if all_rows or each.decision != "not worse"]
     left.sort(key=lambda each: each.decision != "regressed")
     if left:
         show_findings(answer, left, names, first=weight)
@@ -134,8 +135,7 @@ def check(
     chosen = chosen.with_seeds(seeds) if seeds else chosen
     folder, labels = code or suite.parent, read_labels(label or ())
     every: dict[str, Run] = {}
-    if labels:
-        check_labels(labels, [job.point for case in chosen.cases for job in jobs(case.scenario, [1])])
+    check_labels_of_jobs(labels, (job for case in chosen.cases for job in jobs(case.scenario, [1])))
 
     def runner(todo: Sequence[Job]) -> list[Run]:
         if allow_python:
@@ -155,12 +155,15 @@ def check(
         base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
         ours = Here(chosen, engine, runner)
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
-    names, warnings = names_of([said], labels), warnings_of([*every.values()])
+    names, warnings = (
+        names_of([said], labels),
+        warnings_of([run.with_labels(labels) for run in every.values()]),
+    )
     content = {**forms.as_json(said, command_line(context), labels), "warnings": warnings}
     if written:
         files.write(written, json.dumps(content, indent=1, allow_nan=False).encode())
     if junit:
-        files.write(junit, forms.junit(said))
+        files.write(junit, forms.junit(names.shown([said])[0]))
     if markdown:
         before = markdown.read_bytes() if markdown.exists() else b""
         files.write(markdown, before + forms.markdown(said, names).encode())

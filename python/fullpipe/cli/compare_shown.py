@@ -150,7 +150,7 @@ def tell_variants(
         asked: Metrics that the user names. A metric without a comparison gets a line on standard error.
         labels: Labels of paths and values. These labels replace labels in the scenarios.
     """
-    doubts = warnings_of(runs)
+    doubts = warnings_of([run.with_labels(labels or {}) for run in runs])
     findings = [finding for one in made for finding in one.findings]
     names = names_of(made, labels)
     missing = [f"note: {line}" for line in unanswered(asked, {m for one in made for m in one.measured})]
@@ -163,7 +163,8 @@ def tell_variants(
         answer = Answer(all_rows=all_rows)
         answer.conclude(conclusion(made, asked, names=names))
         _title(answer, made, names)
-        show_findings(answer, findings, names, first=weight)
+        shown = [finding for one in names.shown(made) for finding in one.findings]
+        show_findings(answer, shown, names, first=weight)
         left_out = merged((note for one in made for note in one.notes), names, whole=all_rows)
         answer.notes(
             [*_corrected(findings), *left_out], [*map(as_line, doubts), *missing, *warnings(made, names)]
@@ -195,7 +196,7 @@ def tell_engines(
         labels: Labels of paths and values. These labels replace labels in the scenarios.
         runs: Runs that were compared.
     """
-    doubts = warnings_of(runs)
+    doubts = warnings_of([run.with_labels(labels or {}) for run in runs])
     names = names_of(made, labels)
     known = {finding.metric for one in made for finding in one.findings}
     missing = [f"note: {line}" for line in unanswered(asked, known)]
@@ -211,11 +212,11 @@ def tell_engines(
     first = made[0]
     where = ", ".join([*_points(made, names), counted(len(first.seeds[first.reference]), "seed")])
     answer.title(first.scenario, f", {where}; reference {first.reference}")
-    findings = [finding for one in shown for finding in one.findings]
+    findings = [finding for one in names.shown(shown) for finding in one.findings]
     show_findings(answer, findings, names, first=weight, level="90 %")
     shown_notes = (note for one in made for note in one.notes if note.metric in metrics)
     notes = merged(shown_notes, names, whole=all_rows)
-    remarks = [line for one in made for line in (*one.remarks, *one.undecided)]
+    remarks = [line for one in made for line in (*map(names.note, one.remarks), *one.undecided)]
     answer.notes([*remarks, *notes], [*map(as_line, doubts), *missing])
 
 
@@ -229,7 +230,9 @@ def _json(
     """The JSON object of a comparison, with its conclusion, its findings and warnings about its means."""
     findings = [finding.to_dict() for finding in made.findings]
     told = conclusion([made], asked, names=names, family=family)
-    return {**made.to_dict(), "conclusion": told, "findings": findings, "warnings": list(doubts)}
+    notes = [names.note(note) for note in made.notes]
+    told_of = {"conclusion": told, "findings": findings, "warnings": list(doubts), "notes": notes}
+    return {**made.to_dict(), **told_of}
 
 
 def as_line(warning: str) -> str:

@@ -89,6 +89,7 @@ def write(
     is_single = len({one.other for one in found}) == 1
     shown = file_of([_headed(one, names, is_single=is_single) for one in found], command)
     content |= {"title": shown["title"], "question": shown["question"]}
+    content["notes"] = list(dict.fromkeys(names.note(note) for one in found for note in one.notes))
     content |= {"conclusion": conclusion(found, asked, names=names), "warnings": list(doubts)}
     content |= basis.as_json(basis.basis_of(runs))
     files.write(file, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
@@ -113,7 +114,7 @@ def draw_forest(
         quiet: Print the names on standard error.
     """
     names, several = names_of(found, labels), len({each.other for each in found}) > 1
-    every = [row for each in found for row in each.rows]
+    every = [row for each in names.shown(found) for row in each.rows]
     shares = _in_percent(every)
     rows = [
         {

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import typer
 
 from fullpipe.analysis.metrics.table import headlines
@@ -24,17 +25,19 @@ from fullpipe.cli.jobs import (
     runs_in,
 )
 from fullpipe.cli.output import echo, say
-from fullpipe.cli.selection import check_labels
+from fullpipe.cli.selection import check_labels_of_jobs, labels_of
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run, Store
 from fullpipe.runs.population import NEWEST
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.labels import Labels
 from fullpipe.sweeps import Job, Outcome, by_point, jobs
 from fullpipe.validation import baseline as baselines
 from fullpipe.validation import compare as comparison
 from fullpipe.validation.compare import EngineComparison, VariantComparison, overlay
 from fullpipe.validation.compare.comparison import compare_all
+from fullpipe.validation.compare.sentence import names_of
 from fullpipe.validation.compare.side import Side
 from fullpipe.validation.over import HEADLINES, compared, settings_of, sides_of
 
@@ -121,7 +124,7 @@ class Comparing:
         folder = Path(self.scenario)
         sides = _sides_in(folder, self.content)
         runs = [run for of_side in sides.values() for run in of_side]
-        check_labels(self.labels, [run.meta.point for run in runs])
+        labels_of(runs, self.labels, [run.meta.point for run in runs])
         if self.reference is not None and self.reference not in sides:
             raise UnknownNameError("reference", self.reference, sides)
         first = self.reference or comparison.closest_to_the_world(sides)
@@ -137,7 +140,7 @@ class Comparing:
         engine, over = self.engines or "native", axes_of(self.over)
         sides = sides_of(chosen, over, several, engine)
         settings = settings_of(chosen, over, engine)
-        check_labels(self.labels, [*settings.values(), *(job.point for job in chain(*sides.values()))])
+        check_labels_of_jobs(self.labels, chain(*sides.values()), settings.values())
         outcomes = self._finished([job for of_side in sides.values() for job in of_side])
         runs = [outcome.run for outcome in outcomes]
         made = compared(sides, runs, self.metric or None, self.margins, self.of, settings)
@@ -148,7 +151,7 @@ class Comparing:
     def _compare_baseline(self, chosen: Scenario, file: Path) -> None:
         seeds = _seeds_of(file, self.seeds)
         todo = jobs(chosen, seeds, self.engines or "native")
-        check_labels(self.labels, [job.point for job in todo])
+        check_labels_of_jobs(self.labels, todo)
         outcomes = self._finished(todo)
         points = by_point((outcome.job, outcome.run) for outcome in outcomes)
         if not file.exists():
@@ -166,7 +169,7 @@ class Comparing:
             raise UnknownNameError("reference", self.reference, names)
         several = range(1, (self.seeds or _SEEDS) + 1)
         todo = [job for name in names for job in jobs(chosen, several, name)]
-        check_labels(self.labels, [job.point for job in todo])
+        check_labels_of_jobs(self.labels, todo)
         outcomes = self._finished(todo)
         first = self.reference or ("linux" if "linux" in names else names[0])
         at_points = _by_engine(outcomes)
@@ -215,7 +218,8 @@ class Comparing:
         )
         if self.figures:
             for one, runs in zip(made, sides, strict=True):
-                _draw(self.figures, runs, one.scenario, one.point, quiet=self.as_json)
+                labels = names_of([one], self.labels).labels
+                _draw(self.figures, runs, one.scenario, one.point, labels, quiet=self.as_json)
 
 
 def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
@@ -297,7 +301,13 @@ def _by_engine(outcomes: Sequence[Outcome]) -> list[tuple[Mapping[str, Any], dic
 
 
 def _draw(
-    folder: Path, runs: Mapping[str, Sequence[Run]], name: str, point: Mapping[str, Any], *, quiet: bool
+    folder: Path,
+    runs: Mapping[str, Sequence[Run]],
+    name: str,
+    point: Mapping[str, Any],
+    labels: Labels,
+    *,
+    quiet: bool,
 ) -> None:
     """Draw the time series of all engines in one figure, and print the names of its files."""
     series = overlay(runs)
@@ -305,7 +315,8 @@ def _draw(
         raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")
     from fullpipe import plots  # imported here, as most comparisons draw nothing
 
-    figure, data = plots.engines(series)
+    words = {of: labels.group(of) for of in series["of"].unique()}
+    figure, data = plots.engines(series.with_columns(pl.col("of").replace(words)))
     stem = "-".join([name, *(value_text(v).replace("/", "-").replace(" ", "") for v in point.values())])
     for path in plots.save(figure, data, folder, stem):
         echo(path, err=quiet)

@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.points import Subject, points_of
+from fullpipe.analysis.points import Subject
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.jobs import bring_all, check_all, each_once, finished_runs, read_runs, runs_in
 from fullpipe.cli.output import command_line, complain, echo, say
-from fullpipe.cli.selection import check_labels, read_labels
+from fullpipe.cli.selection import labels_of, read_labels
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
@@ -37,11 +37,10 @@ from fullpipe.report.packs.again import Again, difference, is_equal
 from fullpipe.report.packs.archive import RUNS, Pack, PackError, opened, sha256_of
 from fullpipe.report.packs.study import Study, read_me
 from fullpipe.report.rows import Budget
-from fullpipe.report.runs.page import DIGITS, groups_of, page_of
+from fullpipe.report.runs.page import DIGITS, page_of
 from fullpipe.report.runs.repeat import READ
 from fullpipe.report.text import counted
 from fullpipe.runs import Run, Store, version
-from fullpipe.scenario.labels import KEY
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.sweeps import Outcome, jobs
 
@@ -128,13 +127,18 @@ def _page(
     if folders:
         told: list[str] = []
         runs = each_once(read_runs(runs_in(folders, content, told.append)))
-        if labels:
-            check_labels(labels, [point for group in groups_of(runs) for point in points_of(group)])
-            runs = [_labelled(run, labels) for run in runs]
+        runs = [run.with_labels(labels) for run in runs]
         command = command_of({path: _from_store(path, runs) for path in folders})
         pages.append(
             page_of(
-                runs, question=question, metrics=metrics, of=of, command=command, budget=budget, notes=told
+                runs,
+                question=question,
+                metrics=metrics,
+                of=of,
+                command=command,
+                budget=budget,
+                notes=told,
+                check=partial(labels_of, runs, labels),
             )
         )
     return pages[0] if len(pages) == 1 else joined(pages)
@@ -150,12 +154,6 @@ def _from_store(folder: Path, runs: Sequence[Run]) -> str:
     inside = (run.store for run in runs if run.folder and run.folder.absolute().is_relative_to(place))
     store = next(inside, None) or place
     return str(place.relative_to(store.parent)) if place.is_relative_to(store.parent) else place.name
-
-
-def _labelled(run: Run, labels: Mapping[str, str]) -> Run:
-    """A run whose scenario also contains `labels`. The page reads labels from scenarios."""
-    scenario = run.meta.scenario
-    return run.named({**scenario, KEY: {**scenario.get(KEY, {}), **labels}})
 
 
 def _of_file(

@@ -98,9 +98,9 @@ def run(
     if allow_python:
         bring_all(todo, scenario)
     if labels:
-        from fullpipe.cli.selection import check_labels  # imported here, as most runs have no labels
+        from fullpipe.cli.selection import check_labels_of_jobs  # imported here, as most runs have none
 
-        check_labels(labels, [job.point for job in todo])
+        check_labels_of_jobs(labels, todo)
     check_all(todo)
     lazy.resume_collection()  # the slow imports are over, so garbage collection may resume
 

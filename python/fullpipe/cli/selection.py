@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import typer
 
-from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups, groups_in
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.points import Subject, path_called, shape_of
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
@@ -19,21 +19,26 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.model.scenario import MOST_LETTERS
 from fullpipe.scenario.quantities import natural
+from fullpipe.sweeps import Job
 
 # `--label`: labels of paths and values, from the command line or from a scenario file.
 
 
-def check_labels(given: Mapping[str, str], points: Iterable[Mapping[str, Any]]) -> None:
-    """Check that the points have the path or value of every label.
+def check_labels(
+    given: Mapping[str, str], points: Iterable[Mapping[str, Any]], groups: Iterable[str] = ()
+) -> None:
+    """Check that every label is of a path or value of the points, or of a group of flows.
 
     Raises:
-        BadParameter: If no point has the path or value of a label.
+        BadParameter: If a label is of none of them.
     """
-    known = [*points] if given else []
-    if needless := Labels(given).unknown(known):
+    known, names = (list(points), list(dict.fromkeys(groups))) if given else ([], [])
+    if needless := Labels(given).unknown([*known, *({FLOWS: of} for of in names)]):
         paths = ", ".join(dict.fromkeys(path for point in known for path in point)) or "none"
         raise typer.BadParameter(
-            f"{needless[0]}: no run has this path or value; paths that differ: {paths}", param_hint="--label"
+            f"{needless[0]}: no run has this path or value; paths that differ: {paths}; groups of flows:"
+            f" {', '.join(names) or 'none'}",
+            param_hint="--label",
         )
 
 
@@ -190,9 +195,26 @@ def labels_of(runs: Sequence[Run], given: Mapping[str, str], points: Sequence[Ma
     Raises:
         BadParameter: If no point has the path or value of a label that the user gives.
     """
-    named = dict.fromkeys(of for run in runs for of in flow_groups(run)) if given else ()
-    check_labels(given, [*points, *({FLOWS: of} for of in named)])
+    check_labels(given, points, (of for run in runs for of in flow_groups(run)))
     return Labels(given, {run.meta.digest: run.meta.scenario for run in runs}.values())
+
+
+def check_labels_of_jobs(
+    given: Mapping[str, str], todo: Iterable[Job], points: Iterable[Mapping[str, Any]] = ()
+) -> None:
+    """Check labels before the runs, as `labels_of` does after the runs.
+
+    Args:
+        given: The labels that the user gives.
+        todo: The jobs.
+        points: Further values that runs differ in.
+
+    Raises:
+        BadParameter: If no job has the path, value or group of flows of a label.
+    """
+    scenarios = {id(job.scenario): job for job in todo}.values() if given else ()
+    groups = (of for job in scenarios for of in groups_in(job.scenario))
+    check_labels(given, [*points, *(job.point for job in scenarios)], groups)
 
 
 def labelled(subject: Subject, labels: Labels, *, in_base_unit: bool = False, in_percent: bool = True) -> str:

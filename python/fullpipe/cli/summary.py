@@ -21,7 +21,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.metrics.table import headlines, names_in
-from fullpipe.analysis.outcome import MOST, NEEDED, outcome
+from fullpipe.analysis.outcome import MOST, NEEDED, labelled, outcome
 from fullpipe.analysis.over_seeds import (
     are_equal_over_seeds,
     bounded,
@@ -111,6 +111,7 @@ def summary_of(
     runs: Sequence[tuple[Mapping[str, Any], Run]],
     subjects: Sequence[Subject] = (),
     also: Sequence[str] = (),
+    labels: Labels | None = None,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Means over seeds of the shown metrics, and notes on means whose values have two modes: see `marked`.
 
@@ -118,6 +119,7 @@ def summary_of(
         runs: Runs, each with its sweep point.
         subjects: Metrics and groups to show; if empty, the default metrics.
         also: Metrics to show in addition to the default metrics.
+        labels: Labels of groups of flows.
 
     Raises:
         UnknownNameError: If no run has a named group of flows or link.
@@ -133,6 +135,8 @@ def summary_of(
     ]
     if left_out:
         values = values.filter(~pl.any_horizontal(left_out))
+    if labels:
+        values = labelled(values, labels)
     return marked(over_seeds(values), values, [*asked])
 
 
@@ -311,12 +315,11 @@ def show_points(
     form, first = Form(form), outcomes[0]
     subjects = [Subject.read(text) for text in metrics or ()]
     runs = [(outcome.job.point, outcome.run) for outcome in outcomes]
-    found, modes = summary_of(runs, subjects, also)
-    metrics = list(dict.fromkeys(each.metric for each in subjects))
     words = Labels(labels, _scenarios(outcomes))
-    short = warnings_of_short(
-        [outcome.job.point for outcome in outcomes], [outcome.run for outcome in outcomes]
-    )
+    found, modes = summary_of(runs, subjects, also, words)
+    metrics = list(dict.fromkeys(each.metric for each in subjects))
+    points = [outcome.job.point for outcome in outcomes]
+    short = warnings_of_short(points, [outcome.run.with_labels(labels or {}) for outcome in outcomes])
     warnings = [
         *without_values(found, metrics or also),
         *equal_seeds(runs, first.job.scenario),
@@ -329,7 +332,7 @@ def show_points(
     answer = Answer(all_rows=all_rows)
     told = outcome(found, metrics, words)
     if not metrics:
-        told = with_fair_share(told, values_of(runs, (SHARE, EQUAL_SHARE)), MOST)
+        told = with_fair_share(told, labelled(values_of(runs, (SHARE, EQUAL_SHARE)), words), MOST)
     answer.conclude(told)
     seeds = len({outcome.job.seed for outcome in outcomes})
     over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""

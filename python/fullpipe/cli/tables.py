@@ -16,6 +16,7 @@ from fullpipe.analysis.metrics.throughput import jain_of_some
 from fullpipe.cli.console import led, styled, table, terminal
 from fullpipe.cli.output import complain
 from fullpipe.runs.spans import rows_together_bps, span_of
+from fullpipe.scenario.labels import Labels
 from fullpipe.sweeps import Outcome
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def show(
     The table has a row per sweep point and group of flows; without `all_rows`, only the first rows.
     """
     if len(outcomes) == 1 and not metrics and not also and form == "table":
-        show_run(outcomes[0].run, all_rows=all_rows)
+        show_run(outcomes[0].run, all_rows=all_rows, labels=labels)
     elif outcomes:
         from fullpipe.cli.summary import show_points  # imported here, as one run needs no data frames
 
@@ -69,22 +70,24 @@ _RTTS = {"rtt_min": "RTT min", "rtt_mean": "RTT mean", "rtt_p95": "RTT p95"}
 _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
 
 
-def show_run(run: Run, *, all_rows: bool = False) -> None:
+def show_run(run: Run, *, all_rows: bool = False, labels: Mapping[str, str] | None = None) -> None:
     """Print tables of the flows, transfers and links of a run, and totals.
 
-    Without `all_rows`, tables have only as many rows as fit a screen of 60 lines.
+    Without `all_rows`, tables have only as many rows as fit a screen of 60 lines. `labels` replace labels in
+    the scenario.
     """
     console, flows, links = terminal(), run.rows("flows"), run.rows("links_summary")
+    words = Labels(labels, [run.meta.scenario])
     rows, busy = len(flows) + len(links), list(filter(_is_busy, links))
     most = max(1, rows if all_rows else min(rows, _MOST_ROWS))
-    parts = list(_parts(run, flows, busy, most))
+    parts = list(_parts(run, flows, busy, most, words))
     while rows > _FEW_ROWS and not all_rows and most > 1:
         tables = sum(isinstance(part, Table) for part in parts)
         lines = sum(len(console.render_lines(part)) for part in parts)
         if lines <= _MOST_LINES:
             break
         most = max(1, most - ceil((lines - _MOST_LINES) / tables))
-        parts = list(_parts(run, flows, busy, most))
+        parts = list(_parts(run, flows, busy, most, words))
     for part in parts:
         console.print(part, soft_wrap=isinstance(part, Text))
     if told := shortfall([{}], [run]):
@@ -93,7 +96,7 @@ def show_run(run: Run, *, all_rows: bool = False) -> None:
     console.print(f"{run.meta.data_packets:,} data packets{everything} in {run.meta.wall_s:.2f} s")
 
 
-def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int) -> Iterator[Any]:
+def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int, labels: Labels) -> Iterator[Any]:
     """Tables of at most `most` rows for flows and busy links, and the lines between the tables."""
     meta, warmup_s = run.meta, run.scenario.warmup_s
     connections = [row for row in flows if row.get("protocol") not in _DATAGRAMS]
@@ -102,14 +105,14 @@ def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int) -> I
     about = f", {meta.duration_s:g} s{measured}, seed {meta.seed}, engine {meta.engine.name}"
     yield led(run.name, "bold", about)
     if connections:
-        yield _flows(connections, most)
+        yield _flows(connections, most, labels)
         yield from _otherwise(run)
     if datagrams:
-        yield _datagrams(run, datagrams, most)
+        yield _datagrams(run, datagrams, most, labels)
     if not run.is_empty("transfers"):
-        yield _transfers(run, most)
+        yield _transfers(run, most, labels)
     if videos := run.rows("videos"):
-        yield _videos(run, videos, most)
+        yield _videos(run, videos, most, labels)
     yield _links(links, most)
     shapers = list(_shapers(run, links))
     for line in [*shapers[:most], *_left(len(shapers) - most)]:
@@ -148,7 +151,7 @@ def _otherwise(run: Run) -> Iterator[Any]:
         yield styled(f"{', '.join(columns)} of {run.meta.engine.name}: {why}", "dim")
 
 
-def _transfers(run: Run, most: int) -> Any:
+def _transfers(run: Run, most: int, labels: Labels) -> Any:
     """Completion times of transfers after the warm-up: a row per flow if flows are few, and a row for all."""
     from fullpipe.analysis.metrics.applications import completion_percentiles_s, measured_transfers
 
@@ -157,7 +160,7 @@ def _transfers(run: Run, most: int) -> Any:
     of_flows = completion_percentiles_s(transfers, by="flow")
     if 1 < of_flows.height <= min(_MOST_LINES_OF_TRANSFERS, most):
         for row in of_flows.iter_rows(named=True):
-            made.add_row(row["flow"], *_completion(row))
+            made.add_row(labels.group(row["flow"]), *_completion(row))
     made.add_row("all", *_completion(completion_percentiles_s(transfers).row(0, named=True)))
     return made
 
@@ -167,14 +170,14 @@ def _completion(row: dict[str, Any]) -> list[str]:
     return [*map(_number, counts), *(_ms(row[f"{key}_s"]) for key in ("mean", "p50", "p95", "p99"))]
 
 
-def _videos(run: Run, videos: Sequence[Row], most: int) -> Any:
+def _videos(run: Run, videos: Sequence[Row], most: int, labels: Labels) -> Any:
     name = "video (with\nthe warm-up)" if run.scenario.warmup_s else "video"
     made = table(
         name, "startup\ns", "played\ns", "stalled\ns", "stalls", "bit rate\nMbit/s", "switches", "pieces"
     )
     for row in videos[:most]:
         made.add_row(
-            row["flow"],
+            labels.group(row["flow"]),
             *(_number(row[key], 2) for key in ("startup_s", "played_s", "stalled_s")),
             _number(row["stalls"]),
             _mbps(row["bitrate_bps"]),
@@ -183,7 +186,7 @@ def _videos(run: Run, videos: Sequence[Row], most: int) -> Any:
     return _ended(made, len(videos) - most)
 
 
-def _flows(flows: Sequence[Row], most: int) -> Any:
+def _flows(flows: Sequence[Row], most: int, labels: Labels) -> Any:
     made = table(
         "flow",
         "goodput\nMbit/s",
@@ -197,7 +200,7 @@ def _flows(flows: Sequence[Row], most: int) -> Any:
     )
     for row in flows[:most]:
         made.add_row(
-            row["flow"],
+            labels.group(row["flow"]),
             *(_mbps(row[key]) for key in ("goodput_bps", "wire_bps")),
             _dropped_percent(row),
             _number(row["retransmitted_packets"]),
@@ -207,7 +210,7 @@ def _flows(flows: Sequence[Row], most: int) -> Any:
     return _ended(made, len(flows) - most)
 
 
-def _datagrams(run: Run, rows: Sequence[Row], most: int) -> Any:
+def _datagrams(run: Run, rows: Sequence[Row], most: int, labels: Labels) -> Any:
     """A table of flows without congestion control. Calls have a mean opinion score (MOS).
 
     Pings and probes have no goodput, because the metric is meaningless for them.
@@ -234,7 +237,7 @@ def _datagrams(run: Run, rows: Sequence[Row], most: int) -> Any:
     for row in rows[:most]:
         goodput_bps = None if row["flow"] in without else row["goodput_bps"]
         made.add_row(
-            row["flow"],
+            labels.group(row["flow"]),
             _number(goodput_bps and goodput_bps / 1e6, 3),
             _number(row["sent_packets"]),
             _dropped_percent(row),

@@ -221,7 +221,8 @@ def factors(
         raise typer.BadParameter("needs a folder of stored runs", param_hint="--content")
     else:
         points = made_runs(what, assignments, seeds or _SEEDS, workers, out, allow_python)
-    labels = labels_of([run for _, run in points], read_labels(label or ()), [point for point, _ in points])
+    given = read_labels(label or ())
+    labels = labels_of([run for _, run in points], given, [point for point, _ in points])
     metrics = [name for each in asked.values() for name in each.metrics]
     links = dict.fromkeys(link for _, run in points for link in busy_links(run))
     values = only(values_of(points, metrics, links), where or ())
@@ -238,7 +239,7 @@ def factors(
     }
     known = {*values.drop_nulls("value")["metric"].to_list()}
     made["notes"] = [*made["notes"], *unanswered(metrics, known), *versions(points)]
-    runs = [run for _, run in points]
+    runs = [run.with_labels(given) for _, run in points]
     made["warnings"] = warnings_of(runs)
     if output is not None:
         written = {"format": FORMAT, **made, **basis.of_test(runs)}

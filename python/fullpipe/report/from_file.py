@@ -161,9 +161,14 @@ def _part(
     order = ranked(made, [each.metric for each in asked])
     bulk = frozenset[int]().union(*(each.bulk for each in made))
     tested = factors_in(found)
-    of_runs = _measured(runs, tested)
     ran = scenarios_in(found)
+    given = {key: words for each in ran for key, words in each.scenario.labels.items()}
+    runs = [run.with_labels(given) for run in runs]
+    of_runs = _measured(runs, tested)
     labels = of_runs.labels if of_runs else Labels(scenarios=[each.scenario.to_dict() for each in ran])
+    if tested:
+        tested = [each.model_copy(update={"of": labels.group(each.of)}) for each in tested]
+        others = [{**each, "of": labels.group(str(each["of"]))} if "of" in each else each for each in others]
     others = factors.in_words(others, tested, labels) if tested else others
     points = of_runs or FindingPoints.of_findings(
         text_of(found.get("scenario") or found.get("title")), findings, bulk, labels, _engine_of(found)

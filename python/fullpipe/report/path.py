@@ -13,6 +13,7 @@ from fullpipe.report.svg.marks import of_flows
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.scenario import Network, Scenario, catalogue, resolve
+from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.model.link.losses import Loss
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.network.parts import Hop, Link
@@ -90,14 +91,20 @@ def _like(hop: Hop) -> object:
 
 def _labels(scenarios: Sequence[Scenario]) -> list[str]:
     """The name of every entry of `flows`, with its algorithms and the number of its flows."""
-    labels = []
+    labels, given = [], _given(scenarios)
     for entry, flow in enumerate(scenarios[0].flows):
         same = [one.flows[entry] for one in scenarios if len(one.flows) > entry]
         kinds = _either(each.described for each in same if each.described)
         counts = _range([each.count for each in same], str)
-        label = f"{flow.name} ({kinds})" if flow.name and kinds else flow.name or kinds
+        name = given.group(flow.name) if flow.name else ""
+        label = f"{name} ({kinds})" if name and kinds else name or kinds
         labels.append(f"{counts} x {label}" if counts != "1" else label)
     return labels
+
+
+def _given(scenarios: Iterable[Scenario]) -> Labels:
+    """Return the labels that users give."""
+    return Labels({path: words for one in scenarios for path, words in one.labels.items()})
 
 
 def _either(kinds: Iterable[str]) -> str:
@@ -158,7 +165,7 @@ def _drawn(
     shift = min(laid.columns[name] for name in names)
     is_host = {node.name: node.kind == "host" for node in network.nodes}
     cells = {_edge(*edge) for medium in network.media for edge in air(network, medium.ports)}
-    ends = _ends(network)
+    ends, given = _ends(network), _given(scenarios)
     looks = of_flows(_algorithms(scenarios))
     routes: dict[int, PathRoute] = {}
     for routed, route in zip(network.flows, laid.routes, strict=True):
@@ -167,7 +174,7 @@ def _drawn(
             routes[entry] = PathRoute(labels[entry], looks[entry], [number[name] for name in route])
     return content.Path(
         [
-            PathNode(_shown(name), is_host[name], laid.columns[name] - shift, laid.places[name])
+            PathNode(given.group(_shown(name)), is_host[name], laid.columns[name] - shift, laid.places[name])
             for name in names
         ],
         [

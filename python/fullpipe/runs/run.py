@@ -180,6 +180,12 @@ class Run:
             return self
         return Run(self.meta.model_copy(update={"scenario": scenario}), self.tables, self.folder)
 
+    def with_labels(self, given: Mapping[str, str]) -> Run:
+        """Return this run with more labels in its scenario."""
+        scenario = self.meta.scenario
+        labels = {**scenario.get("labels", {}), **given}
+        return self.named({**scenario, "labels": labels}) if given else self
+
     def apart(self) -> Run:
         """Return this run as a new object for measuring. The new object owns the frames of small tables, so
         that the frames are freed with the object. A frame takes three times the bytes of its table."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from sys import float_info
 from typing import Any, get_args
@@ -248,13 +249,15 @@ def algorithm_title(kind: str) -> str:
     return known.title.partition(" (")[0].replace(" version ", "v") if known else own.title(kind)
 
 
-def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
+def problem_of(key: str, axes: Collection[str] = (), flows: Collection[str] = ()) -> str | None:
     """Return why a key of `[labels]` matches nothing in any scenario, or None if the key can match.
 
     Args:
         key: A path, or a path and a value.
         axes: The keys of the sweep, including the names of axes with variants. If empty, as for a single
             point, any first word can be the name of an axis with variants.
+        flows: Names of flows. Groups of flows have other names at other points of a sweep, so every name
+            that does not resemble a key of `flows` can match.
     """
     words = key.split(".")
     if words[0] in axes or (not axes and not any(_called(ScenarioModel, words[0]))):
@@ -270,6 +273,8 @@ def problem_of(key: str, axes: Collection[str] = ()) -> str | None:
             return None
         if not fields and not (at == len(words) - 1 and any("kind" in declared(model) for model in found)):
             known = [field.alias or name for model in found for name, field in declared(model).items()]
+            if words[:at] == [_FLOWS] and (word in flows or not get_close_matches(word, known)):
+                return None
             return f'unknown key "{word}"{suggestion(word, known)}'
         found = [model for field in fields for model in models_of(field)]
         if not found:  # the rest of the key is a value

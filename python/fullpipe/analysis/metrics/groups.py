@@ -34,6 +34,11 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
     return groups | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
 
 
+def groups_in(scenario: Scenario) -> list[str]:
+    """Return the names of the groups of flows of a scenario, one per entry of its `flows`."""
+    return [*_named_groups(scenario)[0]]
+
+
 def algorithms_of(runs: Iterable[Run]) -> dict[str, str]:
     """Return the algorithm of every flow and group that has the same algorithm in all runs."""
     found: dict[str, set[str]] = {}

@@ -39,7 +39,7 @@ from fullpipe.report.runs.points import VARIANT, Points, ordered
 from fullpipe.report.svg.marks import distinct
 from fullpipe.report.text import counted, left_out
 from fullpipe.runs import Run
-from fullpipe.scenario.labels import unit_of
+from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.quantities import as_numbers
 
 _WANTED = names_in(View.FIGURE)
@@ -353,7 +353,8 @@ def _firsts(found: Points) -> list[int]:
 
 
 def _over_time_figures(run: Run, budget: Budget) -> Iterator[Figure]:
-    tables, links, kinds = presented(run), busy_links(run), algorithms_of([run])
+    tables, links, labels = presented(run), busy_links(run), Labels(scenarios=[run.meta.scenario])
+    kinds = {labels.group(of): kind for of, kind in algorithms_of([run]).items()}
     for quantity in _DRAWN:
         of_links = QUANTITIES[quantity].table == "links"
         try:
@@ -367,13 +368,14 @@ def _over_time_figures(run: Run, budget: Budget) -> Iterator[Figure]:
             continue
         rest = f"; {counted(len(actors) - len(chosen), 'more')} left out" if len(actors) > len(chosen) else ""
         what = label.replace("\n", ", ")
-        drawn = series(what, chosen, [(part["time_s"].to_numpy(), part["value"]) for part in parts], kinds)
+        names = [*chosen] if of_links else [labels.group(actor) for actor in chosen]
+        drawn = series(what, names, [(part["time_s"].to_numpy(), part["value"]) for part in parts], kinds)
         warmup_s = run.scenario.warmup_s
         shade = "; the shade is the warm-up" if warmup_s > drawn.start_s else ""
         yield Figure(
             f"{what} over time{rest}{shade}.",
             replace(drawn, warmup_s=warmup_s),
-            f"{what} over time, scenario {run.name}, seed {run.meta.seed}: {', '.join(chosen)}.",
+            f"{what} over time, scenario {run.name}, seed {run.meta.seed}: {', '.join(names)}.",
         )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fullpipe.analysis.metrics.table import headlines
 from fullpipe.analysis.points import Subject, check_groups, of_parts, shape_of
@@ -23,6 +23,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
 from fullpipe.validation.compare.conclusion import ranked
+from fullpipe.validation.compare.sentence import Names, names_of
 from fullpipe.validation.over import HEADLINES
 
 # Runs of several engines side by side, such as imported measurements and simulated runs.
@@ -47,7 +48,8 @@ def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Sect
         found = compare(sides, closest_to_the_world(sides))
     except ValueError:
         return None
-    rows = list(_rows(found, metrics or headlines(HEADLINES, (run.scenario for run in runs))))
+    words = names_of([found])
+    rows = list(_rows(found, words, metrics or headlines(HEADLINES, (run.scenario for run in runs))))
     if not rows:
         return None
     names = ("of", "metric", "engine", "mean", found.reference, "difference", "margin", "verdict")
@@ -55,11 +57,11 @@ def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Sect
     columns = [Column(name, name in numbers, name == "verdict") for name in names]
     shown = rows[: budget.rows]
     table = Table("Differences", columns, shown, left_out(len(shown), len(rows), "rows"))
-    notes = [*found.undecided, *found.remarks, *map(str, found.notes)]
+    notes = [*found.undecided, *map(words.note, (*found.remarks, *found.notes))]
     return Section("Engines side by side", [Text(_HOW), table, *([Items(notes)] if notes else [])])
 
 
-def _rows(found: EngineComparison, metrics: Sequence[str]) -> Iterator[list[str]]:
+def _rows(found: EngineComparison, names: Names, metrics: Sequence[str]) -> Iterator[list[str]]:
     for row in found.rows:
         if row.metric not in metrics:
             continue
@@ -67,7 +69,7 @@ def _rows(found: EngineComparison, metrics: Sequence[str]) -> Iterator[list[str]
         named = axis_shown(row.metric)[1]
         for engine, judged in row.judgements.items():
             yield [
-                row.label(engine),
+                names.group(row.label(engine)) if row.kind == "flows" else row.label(engine),
                 named,
                 engine,
                 number_shown(row.mean(engine), row.unit, row.metric),
@@ -103,6 +105,7 @@ def page_of(
     command: str = "",
     budget: Budget | None = None,
     notes: Sequence[str] = (),
+    check: Callable[[Sequence[Mapping[str, Any]]], object] = len,
 ) -> Document:
     """Make the report of finished runs, with a part for every name of a scenario.
 
@@ -117,6 +120,7 @@ def page_of(
         command: Command that makes the page, after the commands that make the runs.
         budget: Limits of the page.
         notes: Sentences about runs that are left out.
+        check: Called with the points of all runs before the page is made.
 
     Raises:
         ValueError: If `runs` is empty.
@@ -132,6 +136,7 @@ def page_of(
         command=command,
         budget=budget,
         notes=notes,
+        check=check,
     )
     names = list(dict.fromkeys(part.title for part in parts))
     rest = len(names) - _MOST_NAMES
@@ -164,13 +169,15 @@ def parts_of(
     command: str = "",
     budget: Budget | None = None,
     notes: Sequence[str] = (),
+    check: Callable[[Sequence[Mapping[str, Any]]], object] = len,
 ) -> list[PartOfRuns]:
     """Make a part for every name of a scenario: see `page_of`."""
     budget, by_name = budget or Budget(), groups_of(runs, is_one=is_one)
     if not by_name:
         raise ValueError("runs: give at least one run")
     found = [Points.of_runs(of_name, metrics, of) for of_name in by_name]
-    known = dict.fromkeys(name for each in found for name in each.values["of"].unique(maintain_order=True))
+    check([point for each in found for point in each.points])
+    known = dict.fromkeys(name for each in found for name in each.known)
     check_groups([Subject.read(text, of or None) for text in metrics or ["goodput"]], known)
     shown = found[: budget.scenarios]
     left = [left_out(len(shown), len(found), "scenarios"), *(f"{note}." for note in notes)]

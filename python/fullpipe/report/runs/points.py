@@ -11,10 +11,10 @@ import polars as pl
 
 from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics import busy_links
-from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_groups
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.metrics.table import headlines, leading, names_in
-from fullpipe.analysis.outcome import NEEDED, called, with_groups
+from fullpipe.analysis.outcome import NEEDED, called, labelled, with_groups
 from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
 from fullpipe.analysis.points import Subject, groups_asked, points_of
 from fullpipe.analysis.values import value_text, values_of
@@ -131,7 +131,9 @@ class Points:
 
         Quantities are ordered by size, other values by appearance, so the first variant is the reference.
         """
-        asked = groups_asked(Subject.read(text, of or None) for text in metrics)
+        labels = Labels(scenarios={run.meta.digest: run.meta.scenario for run in runs}.values())
+        subjects = (Subject.read(text, of or None) for text in metrics)
+        asked = groups_asked(each._replace(of=each.of and labels.group(each.of)) for each in subjects)
         found = points_of(runs)
         paths = list(found[0]) if found else []
         ranks = [_ranks([point[path] for point in found]) for path in paths]
@@ -140,7 +142,7 @@ class Points:
             for n, run in enumerate(runs)
         }
         order = sorted(key, key=lambda n: key[n])
-        return cls(_name(runs), [runs[n] for n in order], [found[n] for n in order], asked, of)
+        return cls(_name(runs), [runs[n] for n in order], [found[n] for n in order], asked, labels.group(of))
 
     @property
     def metrics(self) -> list[str]:
@@ -172,7 +174,7 @@ class Points:
         """Values of the shown metrics and of all metrics that `fullpipe compare` judges."""
         links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
         wanted = self._wanted((*_SHOWN, *_COMPARED))
-        return values_of(zip(self.points, self.runs, strict=True), wanted, links)
+        return labelled(values_of(zip(self.points, self.runs, strict=True), wanted, links), self.labels)
 
     def _wanted(self, names: Sequence[str]) -> list[str]:
         """The metrics, the metrics that the user names, and the counts that these metrics need."""
@@ -216,7 +218,7 @@ class Points:
     @cached_property
     def algorithms(self) -> dict[str, str]:
         """The algorithm of each flow or group that has the same algorithm in all runs."""
-        return algorithms_of(self.runs)
+        return {self.labels.group(of): kind for of, kind in algorithms_of(self.runs).items()}
 
     @cached_property
     def words(self) -> dict[str, str]:
@@ -227,6 +229,12 @@ class Points:
     def labels(self) -> Labels:
         """The words for paths and values, including the labels of the scenarios."""
         return Labels(scenarios={run.meta.digest: run.meta.scenario for run in self.runs}.values())
+
+    @property
+    def known(self) -> list[str]:
+        """The names of groups of flows and links, as scenarios have them and as shown."""
+        own = (of for run in self.runs for of in flow_groups(run) if self.labels.group(of) != of)
+        return [*dict.fromkeys(own), *self.values["of"].unique(maintain_order=True)]
 
     def algorithm_of(self, row: Mapping[str, Any]) -> str:
         """Return the algorithm of the group of a row; for all flows together, the only swept algorithm. Empty

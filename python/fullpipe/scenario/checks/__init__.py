@@ -78,7 +78,10 @@ def _of_rare_parts(scenario: ScenarioModel) -> Iterator[str]:
     if scenario.labels:
         from fullpipe.scenario.labels import problem_of
 
-        problems = ((key, problem_of(key, scenario.sweep)) for key in scenario.labels)
+        flows = [
+            name for names in flow_names(scenario.flows) for name in (*names, names[0].rpartition("-")[0])
+        ]
+        problems = ((key, problem_of(key, scenario.sweep, flows)) for key in scenario.labels)
         yield from (f"labels.{shown(key)}: {problem}" for key, problem in problems if problem)
     if scenario.mobility:
         from fullpipe.scenario.checks.mobility import mobility_problems

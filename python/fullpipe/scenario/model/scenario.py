@@ -113,8 +113,9 @@ class ScenarioModel(Model):
     Each variant sets paths to values."""
 
     labels: dict[str, Words] = Field(default_factory=dict)
-    """Labels in figures, tables and reports for paths, such as "flows.1.count", and for their values, such as
-    "flows.0.cca.bbr3". `*` matches every index in a path. Labels never change results."""
+    """Labels in figures, tables and reports for paths, such as "flows.1.count", for their values, such as
+    "flows.0.cca.bbr3", and for groups of flows, such as "flows.upload". `*` matches every index in a path.
+    Labels never change results."""
 
     def places(self) -> Collection[str]:
         """Return the names that a route may contain: nodes and links of a graph, and for each station of a

@@ -229,8 +229,7 @@ def _contrasts(suite: Suite, pairs: Sequence[_Pair]) -> tuple[dict[_Key, list[Co
             wanted = suite.demands[contrast.subject.metric].better
             better = contrast.better if wanted is None else wanted
             found[ours.key].append(replace(contrast, better=better, seeds_change_nothing=are_alike))
-        notes += [Note(f"{ours.case}: {line}", line.metric, line.lacking) for line in said]
-        notes += [Note(f"{ours.case}: {line}") for line in unequal_flows(*sides, made)]
+        notes += [line.of_case(ours.case) for line in (*said, *unequal_flows(*sides, made))]
     return found, notes
 
 

@@ -65,6 +65,8 @@ def markdown(checked: Checked, names: Names | None = None) -> str:
     told = dict.fromkeys([" ".join(conclusion(checked, names)), summary(checked)])
     lines = [f"## {escaped(checked.scenario)}: {checked.decision}", ""]
     lines += [line for sentence in told for line in (escaped(sentence), "")]
+    names = names or names_of([checked])
+    checked = names.shown([checked])[0]
     left = [row for row in checked.findings if row.decision != "not worse"]
     if left:
         lines += [*table(_COLUMNS, ["---"] * len(_COLUMNS), map(_cells, left)), ""]
@@ -82,20 +84,21 @@ def as_json(checked: Checked, command: str, labels: Mapping[str, str] | None = N
     """
     from fullpipe.validation.compare.stored import told  # imported here, as a terminal and JUnit need no file
 
+    names = names_of([checked], labels)
     return {
         **told([checked], labels),
         "kind": "check",
         "title": checked.scenario,
         "question": f"Is the change worse than its base, {checked.versions.get('base', checked.reference)}?",
         "verdict": checked.decision,
-        "conclusion": conclusion(checked, names_of([checked], labels)),
+        "conclusion": conclusion(checked, names),
         "identical": checked.is_identical,
         "looks": list(checked.looks),
         "level": checked.level,
         "runs": checked.runs,
         "counts": {decision: checked.count(decision) for decision in DECISIONS},
         "rows": [_row(row) for row in checked.findings],
-        "notes": list(checked.notes),
+        "notes": [names.note(note) for note in checked.notes],
         "command": command,
         "versions": dict(checked.versions),
     }
@@ -116,6 +119,8 @@ def _row(row: Finding) -> dict[str, Any]:
 def conclusion(checked: Checked, names: Names | None = None) -> list[str]:
     """Say whether any value is worse by more than its margin, and by how much; the largest differences
     first."""
+    names = names or names_of([checked])
+    checked = names.shown([checked])[0]
     if checked.is_identical and checked.decision != "regressed":
         return [summary(checked)]
     worse = sorted((each for each in checked.findings if each.decision == "regressed"), key=weight)
@@ -129,7 +134,6 @@ def conclusion(checked: Checked, names: Names | None = None) -> list[str]:
         seeds = f"{checked.seeds:,} of at most {checked.looks[-1]:,} seeds"
         left += f": the check stopped at the regression, after {seeds}"
     told = [f"Regressed: {len(worse):,} of {total:,} values {_why_regressed(worse)}{left}."]
-    names = names or names_of([checked])
     return [*told, *(placed(each, names) for each in worse[: MOST - 1])]
 
 

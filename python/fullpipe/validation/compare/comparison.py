@@ -128,6 +128,10 @@ class Comparison:
         """Return the comparison with only these findings."""
         return replace(self, findings=findings)
 
+    def noted(self, notes: Sequence[Note]) -> Self:
+        """Return the comparison with other notes."""
+        return replace(self, notes=notes)
+
     @property
     def is_worse(self) -> bool:
         """Whether any finding is worse."""
@@ -371,7 +375,7 @@ def compare_all(
             notes=[
                 *notes,
                 *map(Note, _leaves_out(reference, other, contrasts)),
-                *map(Note, unequal_flows(reference, other, contrasts)),
+                *unequal_flows(reference, other, contrasts),
             ],
             measured=_measured(reference) | _measured(other),
             by_case={"": Entries(changed_entries(reference, other), bulk_entries(reference.scenario))},
@@ -381,14 +385,15 @@ def compare_all(
     ]
 
 
-def unequal_flows(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[str]:
+def unequal_flows(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[Note]:
     """Yield notes on entries of `flows` whose number of flows differs from that of the reference."""
     named = {each.subject.entry: each.subject.of for each in contrasts}
     for flow, place in zip(other.scenario.flows, places(reference, other), strict=True):
         before = reference.scenario.flows[place].count
         if flow.count != before and place in named:
             counts = f"{flow.count:,} flow{'s' if flow.count > 1 else ''} against {before:,} of the reference"
-            yield f"{named[place]}: {counts}; sums such as goodput are of all of them"
+            told = f": {counts}; sums such as goodput are of all of them"
+            yield Note("", groups=[named[place]], end=told)
 
 
 def _measured(side: Side) -> frozenset[str]:

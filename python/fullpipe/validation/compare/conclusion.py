@@ -99,6 +99,7 @@ def conclusion(
         The list is empty if nothing was compared.
     """
     names = names or names_of(made)
+    made = names.shown(made)
     family = [each for one in made for each in one.findings] if family is None else family
     others = dict.fromkeys(name for one in made for name in one.others)
     sides_of = (_Sides(_with(made, name), name, names, family) for name in others)

@@ -305,7 +305,9 @@ def _note(cell: Cell, theirs: Series, ours: Series, reference: Side, other: Side
         for series, side in ((theirs, reference), (ours, other))
         if not series.is_whole
     }
-    return Note(f"{cell[2]} of {of} is left out, as only {' and '.join(lacking)} have it", cell[2], counts)
+    groups, of_link = ([of], "") if cell[0] == "flows" else ([], of)
+    end = f"{of_link} is left out, as only {' and '.join(lacking)} have it"
+    return Note(f"{cell[2]} of ", cell[2], counts, groups, end)
 
 
 def overridden(margins: Mapping[str, Margin] | None) -> dict[str, Margin]:

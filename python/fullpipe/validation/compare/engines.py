@@ -14,7 +14,7 @@ from fullpipe.analysis.points import of_parts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
-from fullpipe.validation.compare.comparison import EngineComparison, Entries
+from fullpipe.validation.compare.comparison import EngineComparison, Entries, Ran
 from fullpipe.validation.compare.contrast import Series, contrast_of, measure_of, overridden, series_of
 from fullpipe.validation.compare.finding import Cell, Finding, Note, check_groups
 from fullpipe.validation.compare.rules import independent
@@ -127,7 +127,8 @@ def _remarks(found: Matched, first: str, name: str) -> Iterator[str]:
         other, its_flows = ours.get(key, ("", frozenset()))
         if len(flows) != len(its_flows) and not is_total(key):
             counts = f"{first} has {len(flows)} of these flows and {name} {len(its_flows)}"
-            yield f"{joint({first: label, name: other})}: {counts}; sums are of all of them"
+            both = joint({first: label, name: other})
+            yield Note("", groups=[both], end=f": {counts}; sums are of all of them")
 
 
 def compare(
@@ -187,10 +188,11 @@ def compare(
         findings=tuple(findings),
         by_case={"": Entries(bulk=bulk_entries(found.sides[reference].scenario))},
         notes=tuple(
-            Note(f"{name}: {metric} of {', '.join(of)} is left out, {why}", metric)
+            Note(f"{name}: {metric} of ", metric, groups=[*of], end=f" is left out, {why}")
             for (name, metric, why), of in gaps.items()
         ),
         remarks=(*found.remarks, *_leaves_out(runs, findings)),
+        ran=[Ran(name, side.scenario) for name, side in found.sides.items()],
     )
 
 

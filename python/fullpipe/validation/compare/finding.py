@@ -75,19 +75,40 @@ NO_SUBJECT = Subject("flows", None, "", "", "")
 
 
 class Note(str):
-    """A sentence on a metric that is not compared. A note without a metric is always shown."""
+    """A sentence on a metric that is not compared. A note without a metric is always shown.
+
+    The text is `start`, the names of `groups`, and `end`.
+    """
 
     metric: str
     lacking: Mapping[str, tuple[int, int]]
     """Runs with the metric, and all runs, for each side where some runs lack the metric."""
+    start: str
+    groups: Sequence[str]
+    """Groups of flows that the sentence names."""
+    end: str
 
     def __new__(
-        cls, text: str, metric: str = "", lacking: Mapping[str, tuple[int, int]] | None = None
+        cls,
+        start: str,
+        metric: str = "",
+        lacking: Mapping[str, tuple[int, int]] | None = None,
+        groups: Sequence[str] = (),
+        end: str = "",
     ) -> Note:
         """Make a note."""
-        made = super().__new__(cls, text)
+        made = super().__new__(cls, f"{start}{', '.join(groups)}{end}")
         made.metric, made.lacking = metric, lacking or {}
+        made.start, made.groups, made.end = start, groups, end
         return made
+
+    def with_groups(self, groups: Sequence[str]) -> Note:
+        """Return the note with other names of its groups."""
+        return Note(self.start, self.metric, self.lacking, groups, self.end)
+
+    def of_case(self, case: str) -> Note:
+        """Return the note with the name of a case in front."""
+        return Note(f"{case}: {self.start}", self.metric, self.lacking, self.groups, self.end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,9 @@ def with_names(found: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[d
     names, sides = Names(words, _tables(found.get("settings"))), found.get("sides")
     seeds = {names.side(str(side)): of for side, of in sides.items()} if isinstance(sides, Mapping) else {}
     shown = {side: names.side(side) for side in dict.fromkeys(s for each in findings for s in each.sides)}
-    named = [replace(each, sides=(shown[each.sides[0]], shown[each.sides[1]])) for each in findings]
+    named = [
+        replace(names.finding(each), sides=(shown[each.sides[0]], shown[each.sides[1]])) for each in findings
+    ]
     entries = [
         {**each, "side": shown.get(str(each.get("side", "")), "")} for each in _mappings(found.get("entries"))
     ]

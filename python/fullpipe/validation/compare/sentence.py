@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.shown import (
     LONGEST,
     begun,
@@ -28,6 +30,7 @@ from fullpipe.validation.compare.comparison import Comparison
 from fullpipe.validation.compare.contrast import fair_shares
 from fullpipe.validation.compare.finding import Finding, Note
 from fullpipe.validation.compare.rules import ALIKE, paired, unlike
+from fullpipe.validation.compare.side import BETWEEN, joint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 # Names of sides, points and values in sentences and tables: labels of users, or names of the model.
 
 
+C = TypeVar("C", bound=Comparison)
 _BARE = re.compile(r"[-+]?[0-9][-+0-9.,e]*( \S+)?|on|off|default")
 
 
@@ -60,6 +64,31 @@ class Names:
     ) -> None:
         self.labels = labels or Labels()
         self._settings = settings or {}
+
+    def group(self, of: str) -> str:
+        """Return the label of a group of flows; of both groups if its name differs between the sides."""
+        return of if of in TOTALS else joint({each: self.labels.group(each) for each in of.split(BETWEEN)})
+
+    def shown(self, made: Sequence[C]) -> list[C]:
+        """Return the comparisons with the labels of their groups of flows."""
+        if not self.labels.words:
+            return [*made]
+        return [
+            one.only([self.finding(each) for each in one.findings]).noted([self.note(n) for n in one.notes])
+            for one in made
+        ]
+
+    def finding(self, found: Finding) -> Finding:
+        """Return the finding with the label of its group of flows."""
+        if found.kind != "flows":
+            return found
+        labels = found.labels if any(found.labels) else (found.of, found.of)
+        return replace(found, subject=replace(found.subject, of=self.group(found.of)), labels=labels)
+
+    def note(self, note: str) -> Note:
+        """Return the note with the labels of its groups of flows."""
+        found = note if isinstance(note, Note) else Note(note)
+        return found.with_groups([self.group(of) for of in found.groups])
 
     def side(self, name: str) -> str:
         """The values that a side sets, in words; without settings, the name of the side.
@@ -139,7 +168,7 @@ def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[s
     """
     lines: dict[str, list[Note]] = {}
     for each in dict.fromkeys(notes):
-        note = each if isinstance(each, Note) else Note(each)
+        note = names.note(each)
         lines.setdefault(note.metric if note.lacking and not whole else f"note {note}", []).append(note)
     return [
         _left_out(metric, of_metric, names) if len(of_metric) > 1 else str(of_metric[0])
@@ -171,7 +200,7 @@ def _range(counts: Iterable[int]) -> str:
 
 def warnings(made: Sequence[Comparison], names: Names) -> Iterator[str]:
     """Reasons to distrust a verdict, or a missing verdict: one line of each kind for each metric."""
-    findings = [finding for one in made for finding in one.findings]
+    findings = [finding for one in names.shown(made) for finding in one.findings]
     if any(finding.reason == ALIKE for finding in findings):
         yield 'note: all seeds gave the same run; give flows a start_jitter, such as "100 ms"'
     unlikes: dict[tuple[str, str], list[Finding]] = {}

@@ -116,13 +116,17 @@ def is_total(key: Key) -> bool:
     return key[0] == "flows" and key[1] in TOTALS
 
 
+BETWEEN = " -> "
+"""Text between the names that a group of flows has on either side."""
+
+
 def joint(labels: Mapping[str, str]) -> str:
     """One label for a group of flows, also if the name of the group differs between sides.
 
     >>> joint({"baseline": "cubic-1", "variant": "vegas-1"})
     'cubic-1 -> vegas-1'
     """
-    return " -> ".join(dict.fromkeys(labels.values()))
+    return BETWEEN.join(dict.fromkeys(labels.values()))
 
 
 def places(reference: Side, other: Side) -> list[int]:
