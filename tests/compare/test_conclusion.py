@@ -120,7 +120,9 @@ def test_the_changed_flow_comes_first_then_those_beside_it_then_the_link() -> No
         "vegas instead of cubic: goodput of mine is worse: it falls by 60.0 % [59.8, 60.2] to 2.00 Mbit/s."
     )
     assert told[2].startswith("Jain's index of all flows is worse: it falls from 0.900 ")
-    assert told[4] == "Also better: mean RTT of mine; the other metric is equivalent."
+    assert told[4] == (
+        "Also better: mean RTT of mine (-20.0 % [-20.2, -19.8]); the other metric is equivalent."
+    )
 
 
 def test_entries_of_two_cases_are_two_subjects() -> None:
@@ -141,7 +143,7 @@ def test_subjects_in_a_list_are_named_with_their_case() -> None:
     made = compared([contrast("goodput", name, n, 0.4) for n, name in enumerate("abcdef")])
     found = [replace(each, subject=replace(each.subject, case="short")) for each in made.findings]
     told = conclusion([made.only(found)])
-    assert told[-1] == "Also better: goodput of e in short, goodput of f in short."
+    assert told[-1] == "Also better: goodput of e in short (+40.0 % [+39.8, +40.2]), goodput of f in short."
 
 
 def test_where_no_flow_is_changed_what_differs_comes_first() -> None:
@@ -168,7 +170,8 @@ def test_a_sweep_says_where_along_the_axis_a_verdict_holds(worse_at: Sequence[st
     ]
     (told,) = conclusion(made)
     assert f"worse at {len(worse_at)} of 3 points ({where})" in told
-    assert f"equivalent at {3 - len(worse_at)} of 3 points" in told
+    assert f"; equivalent at {3 - len(worse_at)}" in told
+    assert (" of these most at buffer 1 BDP: " in told) == (len(worse_at) > 1)
     assert "it falls by 50.0 % [49.8, 50.2] to 2.5" in told
 
 
@@ -187,7 +190,7 @@ def test_the_only_point_with_a_difference_is_named_by_both_axes() -> None:
         "vegas instead of cubic: goodput of cubic-1 -> vegas-1 is worse at 1 of 6 points"
         " (buffer = 4 BDP with one-way delay = 20 ms): it falls by 70.0 % "
     )
-    assert told.endswith("to 1.50 Mbit/s; undecided at 5 of 6 points.")
+    assert told.endswith("to 1.50 Mbit/s; undecided at 5.")
 
 
 def test_the_rest_of_the_points_is_left_out_before_the_place_of_the_difference() -> None:
@@ -211,6 +214,44 @@ def test_every_point_is_counted_where_few_of_many_differ() -> None:
     (told,) = conclusion(made)
     assert "is better at 2 of 24 points" in told
     assert "; undecided at 22" in told
+
+
+def test_an_equivalent_verdict_has_the_range_of_differences_and_the_margin() -> None:
+    changes = {"1 bdp": -0.021, "2 bdp": 0.006, "4 bdp": 0.0}
+    found = [contrast("goodput", "mine", 0, change, point) for point, change in changes.items()]
+    (told,) = conclusion([compared(found)])
+    assert told == (
+        "vegas instead of cubic: goodput of mine is equivalent at all 3 points"
+        " (differences -2.1 to +0.6 %, margin 3 %)."
+    )
+    two_parts = [replace(each, stated=Margin(0.03, 2e5)) for each in found]
+    (told,) = conclusion([compared(two_parts)])
+    assert told.endswith(", margin 3 % or 0.20 Mbit/s, whichever is larger).")
+
+
+def test_the_largest_difference_is_the_largest_in_the_unit_that_is_shown() -> None:
+    sides = {"1 bdp": (0.001, 0.004), "2 bdp": (0.01, 0.02)}
+    found = [
+        Contrast(
+            [before + 1e-6 * n for n in range(8)],
+            [after + 2e-6 * n for n in range(8)],
+            1e-4,
+            "lower",
+            subject=Subject("flows", 0, "mine", "loss_rate", "1", {SIZE: point}),
+            sides=("cubic", "vegas"),
+            stated=Margin(absolute=1e-4),
+        )
+        for point, (before, after) in sides.items()
+    ]
+    (told,) = conclusion([compared(found)])
+    assert "is worse at all 2 points, most at buffer 2 BDP: it rises from 1.00 to 2.00 %, by 1.00 pp" in told
+
+
+def test_metrics_that_are_0_in_all_runs_are_not_counted_as_equivalent() -> None:
+    zero = replace(contrast("goodput", "mine", 0, 0.0), reference=[0.0] * 12, other=[0.0] * 12)
+    zeros = [replace(zero, subject=Subject("flows", 0, "mine", "retransmitted", "packets"))]
+    told = conclusion([compared([*ALL, *zeros])])
+    assert told[-1].endswith("; the other metric is equivalent.")
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
@@ -303,7 +344,7 @@ def test_an_undecided_finding_says_what_would_decide() -> None:
     wide = Contrast(*spread, 1e5, "higher", subject=subject, sides=("cubic", "vegas"))
     (told,) = conclusion([compared([wide])])
     assert " is undecided: " in told
-    assert told.endswith(" seeds would decide.")
+    assert told.endswith(" seeds in total would decide.")
 
 
 def test_a_p_that_holms_correction_lifts_is_told_with_both_values() -> None:
@@ -315,7 +356,8 @@ def test_a_p_that_holms_correction_lifts_is_told_with_both_values() -> None:
     first, *_ = conclusion(
         [compared([Contrast(*values, 0.1, "higher", subject=subject, sides=sides), *others])]
     )
-    assert "; p = 0.021; 0.12 after Holm's correction for 6 tests" in first
+    assert "; p = 0.021, but 0.12 after Holm's correction for 6 tests; about 16 seeds in total" in first
+    assert "`" not in first
 
 
 def test_a_gate_calls_worse_what_it_refuses_and_better_what_it_shows() -> None:
@@ -360,7 +402,7 @@ def test_what_regressed_is_said_first_also_beside_the_changed_flow(asked: Sequen
 def test_a_corrected_p_of_1_is_one_point_zero() -> None:
     (found,) = paired([contrast("goodput", "mine", 0, 0.0)])
     open_ = replace(found, verdict="undecided", p_raw=0.017, p_corrected=1.0, seeds=None)
-    assert one(open_, [open_] * 3).endswith("; p = 0.017; 1.0 after Holm's correction for 3 tests.")
+    assert one(open_, [open_] * 3).endswith("; p = 0.017, but 1.0 after Holm's correction for 3 tests.")
 
 
 def test_a_gain_that_few_seeds_show_is_not_undecided_in_a_gate() -> None:
@@ -375,7 +417,9 @@ def test_several_findings_of_a_gate_are_counted_by_their_decision() -> None:
     others = [contrast("jain", f"group {n}", None, 0.0) for n in range(6)]
     told = conclusion([compared([]).only(one_sided([*of_points, *others], 1))])
     assert "goodput of mine regressed at 1 of 3 points (buffer = 1 BDP): it falls by 50.0 % " in told[0]
-    assert told[0].endswith("; not worse at 2 of 3 points (buffer >= 2 BDP).")
+    assert told[0].endswith(
+        "; not worse at 2 of 3 points (buffer >= 2 BDP), differences 0.0 to +50 %, margin 3 %."
+    )
     assert told[-1] == "All 3 other metrics and groups are not worse."
 
 
@@ -423,7 +467,8 @@ class TestCommand:
         assert len(short.splitlines()) <= 60
         assert whole.count("\n goodput") == 2 * 4 * 3 > short.count("\n goodput")
         assert max(map(len, whole.splitlines())) <= 100
-        assert "15 %, 1.00 ms" in " ".join(whole.split())
+        assert "15 % or 1.00 ms" in " ".join(whole.split())
+        assert "margin (larger) verdict" in whole
 
     def test_json_and_file_have_the_conclusion_and_the_findings(self, duel: Callable[..., Any]) -> None:
         lines = [json.loads(line) for line in duel("--json", "-o", "found.json").stdout.splitlines()]

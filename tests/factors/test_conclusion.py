@@ -106,7 +106,8 @@ def test_two_equivalent_levels_are_named_once() -> None:
 @pytest.mark.parametrize("levels", [["cubic", "bbr3"], ["cubic", "bbr1", "bbr3"]], ids=len)
 def test_what_is_open_has_the_seeds_that_would_decide(levels: list[str]) -> None:
     table = values({CCA: levels}, lambda at: 5 + 0.1 * (at[CCA] == "bbr3"), spread=0.3)
-    assert_fits(one(answered(table, CCA)), r"Algorithm is undecided: .*; about \d+ seeds would decide\.")
+    found = one(answered(table, CCA))
+    assert_fits(found, r"Algorithm is undecided: .*; about \d+ seeds in total would decide\.")
 
 
 def test_what_is_open_by_correction_has_both_p_values() -> None:
@@ -124,7 +125,8 @@ def test_what_is_open_along_a_sweep_has_the_point_of_its_numbers() -> None:
     found = one(answered(values(axes, lambda at: 5 + 0.12 * (at[CCA] == "bbr3")), CCA))
     assert_fits(
         found,
-        r"Algorithm is undecided at 9 of 9 points: .*\] at rate \d Mbit/s; about \d+ seeds would decide\.",
+        r"Algorithm is undecided at 9 of 9 points: .*\] at rate \d Mbit/s;"
+        r" about \d+ seeds in total would decide\.",
     )
 
 
@@ -147,7 +149,7 @@ def test_along_a_sweep_it_is_said_where_and_where_most() -> None:
         return 50.0 + (at[CCA] == "bbr3") * (rate > 2) * rate
 
     first, second = conclusion(answered(values(axes, mean), CCA))
-    assert "rises at 2 of 4 points, most at rate 4 Mbit/s: it rises by" in first
+    assert "rises at 2 of 4 points, of these most at rate 4 Mbit/s: it rises by" in first
     assert first.endswith("; does not matter at 2.")
     assert second == "Algorithm matters for goodput of mine where rate >= 3 Mbit/s."
 
@@ -159,8 +161,8 @@ def test_where_it_matters_is_in_the_first_sentence_if_there_is_room() -> None:
         return 50.0 + (at[CCA] == "bbr3") * (at[COUNT] > "1") * int(at[COUNT])
 
     found = answered(values(axes, mean, groups=("a",)), CCA)
-    (told,) = conclusion(found, Labels({COUNT: "load"}))
-    assert "goodput of a rises at 3 of 4 points (load >= 2), most at load 4: it rises by " in told
+    (told,) = conclusion(found, Labels({COUNT: "load", f"{COUNT}.4": "crowd"}))
+    assert "goodput of a rises at 3 of 4 points (load >= 2), of these most at crowd: it rises by " in told
     assert told.endswith("; does not matter at 1.")
 
 

@@ -36,6 +36,8 @@ _FINE = 2
 """Intervals that are shown with at least this many decimals get no further decimal."""
 _MOST_DIGITS = 5
 """Most digits of a number in the cells of a heat map."""
+LARGER_PART = "whichever is larger"
+"""Meaning of a margin of two parts, as in "15 % or 1.00 ms"."""
 _MOST_MORE = 4
 """Most decimals of a half-width beyond the decimals of its metric."""
 
@@ -280,14 +282,16 @@ def difference_shown(
 def margin_shown(margin: Margin, unit: str, metric: str = "", *, has_unit: bool = False) -> str:
     """A margin in the displayed unit of its quantity; the unit is written with `has_unit`, or if it is pp.
 
+    The larger part of a margin of two parts applies: see `LARGER_PART`.
+
     >>> margin_shown(Margin(0.15, 0.001), "s", "rtt_mean", has_unit=True)
-    '15 %, 1.00 ms'
+    '15 % or 1.00 ms'
     """
     parts = [f"{100 * margin.relative:g} %"] if margin.relative else []
     shown = difference_unit_shown(unit, metric)
     shown = shown if has_unit or shown == POINTS else ""
     absolute = [f"{number_shown(margin.absolute, unit, metric)} {shown}".rstrip()] if margin.absolute else []
-    return ", ".join([*parts, *absolute]) or "0"
+    return " or ".join([*parts, *absolute]) or "0"
 
 
 def point_shown(point: Mapping[str, Any], labels: Labels | None = None) -> list[str]:

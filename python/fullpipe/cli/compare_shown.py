@@ -11,6 +11,7 @@ import typer
 
 from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import unanswered
+from fullpipe.analysis.shown import LARGER_PART
 from fullpipe.cli.answer import (
     Answer,
     Row,
@@ -31,6 +32,7 @@ from fullpipe.validation.compare.sentence import (
     Names,
     difference_of,
     family_size,
+    has_two_parts,
     is_open_by_correction,
     merged,
     names_of,
@@ -75,14 +77,15 @@ def show_findings(
             findings.
         level: Confidence level of the intervals, for the heading.
     """
-    headings = ["", *_headings(findings, names), f"difference [{level}]", "margin", "verdict"]
     several = len({each.sides for each in findings}) > 1
 
     def row(found: Finding) -> Row:
         return _row(found, names.place(found, with_side=several))
 
-    ranked = sorted(findings, key=first) if first else findings
-    if fits(headings, [row(each) for each in answer.first_of(ranked)], answer.width):
+    ranked = answer.first_of(sorted(findings, key=first) if first else findings)
+    margin = "margin (larger)" if any(map(has_two_parts, ranked)) else "margin"
+    headings = ["", *_headings(findings, names), f"difference [{level}]", margin, "verdict"]
+    if fits(headings, [row(each) for each in ranked], answer.width):
         answer.table(headings, findings, row, first)
         return
     del headings[_MARGIN]
@@ -90,7 +93,8 @@ def show_findings(
     margins = {
         each.metric: margin_shown(each.margin, each.unit, each.metric, has_unit=True) for each in shown
     }
-    answer.say(f"margins: {'; '.join(f'{metric} {margin}' for metric, margin in margins.items())}")
+    larger = f" ({LARGER_PART})" if any(map(has_two_parts, shown)) else ""
+    answer.say(f"margins{larger}: {'; '.join(f'{metric} {margin}' for metric, margin in margins.items())}")
 
 
 def _headings(findings: Sequence[Finding], names: Names) -> list[str]:

@@ -25,13 +25,15 @@ from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.finding import Finding, known
-from fullpipe.validation.compare.sentence import difference_of, verdict_of
+from fullpipe.validation.compare.sentence import difference_of, has_two_parts, verdict_of
 
 # Findings in reports: tables, and the figure of the first differences in the ranking.
 
 
 VERDICTS = "All verdicts"
 """Heading of the section with all findings."""
+LARGER_MARGIN = "margin (the larger of two)"
+"""Heading of a column with margins of two parts, such as "15 % or 1.00 ms"."""
 _LONGEST = 60
 """Most characters of a label of a row. In longer labels, values have no names of their paths."""
 _PLAIN = Labels()
@@ -121,7 +123,7 @@ def _table(
         Column(reference, is_number=True),
         Column(other, is_number=True),
         Column(f"difference [{level_of(findings)} %]", is_number=True),
-        Column("margin", is_number=True),
+        Column(LARGER_MARGIN if any(map(has_two_parts, findings)) else "margin", is_number=True),
         *([Column("p (raw)", is_number=True), Column("p (Holm)", is_number=True)] if has_p else []),
         Column("verdict", is_verdict=True),
         *([Column("unfinished")] if has_unfinished else []),

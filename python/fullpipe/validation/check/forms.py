@@ -12,7 +12,7 @@ from fullpipe.markdown import escaped, table
 from fullpipe.validation.check import DECISIONS, Checked
 from fullpipe.validation.compare.conclusion import MOST, weight
 from fullpipe.validation.compare.finding import Finding, known
-from fullpipe.validation.compare.sentence import Names, names_of, placed
+from fullpipe.validation.compare.sentence import Names, merged, names_of, placed, seeds_in_words
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that are not allowed in XML 1.0 (section 2.2)."""
@@ -70,7 +70,9 @@ def markdown(checked: Checked, names: Names | None = None) -> str:
     left = [row for row in checked.findings if row.decision != "not worse"]
     if left:
         lines += [*table(_COLUMNS, ["---"] * len(_COLUMNS), map(_cells, left)), ""]
-    lines += [f"- {escaped(note)}" for note in (*how(checked), *checked.notes)]
+    lines += [
+        f"- {escaped(note)}" for note in (*how(checked), *merged(checked.notes, names or names_of([checked])))
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -184,8 +186,8 @@ def sentence(row: Finding) -> str:
     """The decision on a finding with its reason."""
     if row.is_by_runs:
         return f"{row.decision}: {row.reason}"
-    seeds = row.seeds
-    more = f"; about {seeds:,} seeds would decide" if seeds else ""
+    told = seeds_in_words(row.seeds)
+    more = f"; {told}" if told else ""
     base, change, margin = _numbers(row)
     return f"{row.decision}: {base} -> {change}, margin {margin}; {row.reason}{more}"
 

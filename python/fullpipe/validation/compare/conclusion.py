@@ -18,11 +18,13 @@ from fullpipe.validation.compare.sentence import (
     Names,
     Part,
     fitted,
+    largest,
     moves,
     name_of,
     names_of,
     one_point,
     predicate,
+    range_in_words,
     signed,
     why_open,
 )
@@ -33,6 +35,8 @@ _DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
 """Verdicts and decisions that claim a difference."""
 _FIRST = (*_DIFFERENT, "undecided", "equivalent", "not worse")
 """Order in which sentences name verdicts and decisions."""
+_ALIKE = ("equivalent", "not worse")
+"""Verdicts and decisions that may hide differences within the margin."""
 _LONGEST_REGION = 70
 """Most characters of the words for a part of a sweep; a longer text is only in the table."""
 _FAIRNESS = "jain"
@@ -139,7 +143,7 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
     for most in range(MOST, least - 1, -1):
         shown = chosen[:most]
         rest = [of for subject, of in by_subject.items() if subject not in shown]
-        besides = _besides(rest, MOST - len(shown))
+        besides = _besides(rest, MOST - len(shown), sides.names)
         if len(shown) + len(besides) <= MOST:
             break
     return [*_begun(sides, [by_subject[subject] for subject in shown]), *besides][:MOST]
@@ -172,12 +176,18 @@ def _of_neighbours(left: Iterable[tuple[_Sides, Sequence[Finding]]], room: int) 
 def _of_all_sides(told: Sequence[tuple[_Sides, Sequence[Finding]]]) -> str:
     """Return a sentence with the verdicts on one subject, each with the sides that have the verdict."""
     names: dict[str, list[str]] = {}
+    findings: dict[str, list[Finding]] = {}
     for sides, found in told:
         names.setdefault(_verdicts(found), []).append(sides.names.value(sides.other))
+        findings.setdefault(_verdicts(found), []).extend(found)
     first = told[0][1][0]
     case = f"in case {first.case}, " if first.case else ""
-    parts = [f"{verdicts} with {listed(of_sides)}" for verdicts, of_sides in names.items()]
-    return begun(f"{case}{name_of(first)} is {'; '.join(parts)}.")
+    parts = [Part(f"{case}{name_of(first)} is ")]
+    for n, (verdicts, of_sides) in enumerate(names.items()):
+        parts.append(Part(f"{'; ' if n else ''}{verdicts} with {listed(of_sides)}"))
+        if verdicts in _ALIKE and not any(each.is_by_runs for each in findings[verdicts]):
+            parts.append(Part(f" ({range_in_words(findings[verdicts])})", 1))
+    return begun(fitted(parts))
 
 
 def _verdicts(found: Sequence[Finding]) -> str:
@@ -290,13 +300,16 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     yield Part(f"{name_of(found[0])} ")
     for n, (verdict, places) in enumerate(verdicts.items()):
         is_rest = is_claimed and verdict not in _DIFFERENT
-        is_all = len(places) == total
+        is_all, of_verdict = len(places) == total, [found[place] for place in places]
         yield Part(
             f"{f'; {verdict}' if n else predicate(verdict)} at {f'all {total}' if is_all else len(places)}"
         )
-        yield Part(" points" if is_all else f" of {total} points", 6 if is_rest else 0)
-        yield Part(_where(found, places, names), 7 if is_rest else 4)
-        yield from _sizes([found[place] for place in places], names)
+        yield Part(" points" if is_all else f" of {total} points", 7 if is_rest else 0)
+        yield Part(_where(found, places, names), 6 if is_rest else 4)
+        yield from _sizes(of_verdict, names, is_all=is_all)
+        if verdict in _ALIKE and not any(each.is_by_runs for each in of_verdict):
+            told = range_in_words(of_verdict)
+            yield Part(f" ({told})" if is_all else f", {told}", 8 if is_rest else 5)
     if "undecided" in verdicts and not _claims(found):
         yield from _nearest([found[place] for place in verdicts["undecided"]], sides)
 
@@ -333,12 +346,16 @@ def _by_verdict(found: Sequence[Finding]) -> dict[str, list[int]]:
     return {verdict: places[verdict] for verdict in _FIRST if verdict in places}
 
 
-def _sizes(found: Sequence[Finding], names: Names) -> Iterator[Part]:
-    """The largest of several differences with its interval and point; empty if no difference is claimed."""
+def _sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[Part]:
+    """The largest of several differences with its interval and point; empty if no difference is claimed.
+
+    `is_all` is true if the findings are of all points. At other points, differences without a verdict may be
+    larger.
+    """
     if found[0].is_by_runs or not _claims(found):
         return
-    most = max(found, key=_change)
-    yield Part(f", most at {names.point(most)}" if len(found) > 1 else "", 3)
+    most, among = largest(found), "" if is_all else " of these"
+    yield Part(f",{among} most at {names.point(most)}" if len(found) > 1 else "", 3)
     yield Part(f": it {moves(most)}")
 
 
@@ -347,14 +364,18 @@ def _change(found: Finding) -> float:
     return abs(found.difference / found.reference) if found.reference else abs(found.difference)
 
 
-def _besides(rest: Sequence[Sequence[Finding]], room: int) -> list[str]:
+def _besides(rest: Sequence[Sequence[Finding]], room: int, names: Names) -> list[str]:
     """Return sentences on the other subjects: the names of subjects that differ, and the number of the
-    remaining subjects. There is a single sentence if `room` is 1."""
-    named: dict[str, list[str]] = {}
+    remaining subjects. There is a single sentence if `room` is 1.
+
+    Subjects that are 0 in all runs are not counted.
+    """
+    named: dict[str, list[list[Finding]]] = {}
     for verdict in _DIFFERENT:
-        if names := [_named(of[0]) for of in rest if any(each.outcome == verdict for each in of)]:
-            named[verdict] = names
-    left = [of for of in rest if not _claims(of)]
+        of_verdict = ([each for each in of if each.outcome == verdict] for of in rest)
+        if subjects := [found for found in of_verdict if found]:
+            named[verdict] = subjects
+    left = [of for of in rest if not _claims(of) and not all(map(_is_zero, of))]
     open_ = sum(any(each.outcome == "undecided" for each in of) for of in left)
     word = "not worse" if any(each.outcome == "not worse" for of in left for each in of) else "equivalent"
     others = _others(len(left) - open_, open_, word)
@@ -363,7 +384,7 @@ def _besides(rest: Sequence[Sequence[Finding]], room: int) -> list[str]:
     is_one = bool(others) and room == 1
     end = f"; {others[0][0].lower()}{others[0][1:]}" if is_one else "."
     points = " at some points" if any(len(of) > 1 for of in rest) else ""
-    lists = [f"{_also(named, points, most)}{end}" for most in range(_MOST_NAMED, 0, -1)]
+    lists = [f"{_also(named, points, most, names)}{end}" for most in range(_MOST_NAMED, -1, -1)]
     also = next((text for text in lists if words_in(text) <= LONGEST), lists[-1])
     return [also] if is_one else [also, *others]
 
@@ -373,13 +394,37 @@ def _named(found: Finding) -> str:
     return f"{name_of(found)} in {found.case}" if found.case else name_of(found)
 
 
-def _also(named: Mapping[str, Sequence[str]], points: str, most: int) -> str:
-    """Return a sentence with the subjects of each verdict. At most `most` subjects have their names."""
+def _is_zero(found: Finding) -> bool:
+    """Whether all values of both sides are 0, such as the retransmissions of pings."""
+    return not any(value for of_side in found.values for value in of_side)
+
+
+def _also(
+    named: Mapping[str, Sequence[Sequence[Finding]]],
+    points: str,
+    most: int,
+    names: Names,
+) -> str:
+    """Return a sentence with the subjects of each verdict.
+
+    At most `most` subjects have their names, and the first has its largest difference. If `most` is 0, the
+    first has only its name.
+    """
     parts = []
-    for verdict, names in named.items():
-        more = [f"{len(names) - most} more"] if len(names) > most else []
-        parts.append(f"{verdict}: {', '.join([*names[:most], *more])}")
+    for verdict, subjects in named.items():
+        told = [_named(of[0]) for of in subjects[: most or 1]]
+        told[0] += _largest_of(subjects[0], points, names) if most else ""
+        more = [f"{len(subjects) - len(told)} more"] if len(subjects) > len(told) else []
+        parts.append(f"{verdict}: {', '.join([*told, *more])}")
     return f"Also{points} {'; '.join(parts)}"
+
+
+def _largest_of(found: Sequence[Finding], points: str, names: Names) -> str:
+    """Return the largest of several differences in brackets, with its point if the findings are of several
+    points; empty if single runs decide."""
+    most = largest(found)
+    place = f" at {names.point(most)}" if points and most.point else ""
+    return "" if most.is_by_runs else f" ({signed(most)}{place})"
 
 
 def _others(alike: int, open_: int, word: str) -> list[str]:
@@ -391,9 +436,9 @@ def _others(alike: int, open_: int, word: str) -> list[str]:
         word, count = "undecided" if open_ else word, alike + open_
         every = "The other metric is" if count == 1 else f"All {count:,} other metrics and groups are"
         return [f"{every} {word}."]
-    verbs = ["is" if number == 1 else "are" for number in (alike, open_)]
-    others = f"{alike:,} of {alike + open_:,} other metrics and groups {verbs[0]} {word}"
-    return [f"{others} and {open_:,} {verbs[1]} undecided."]
+    verb = "is" if alike == 1 else "are"
+    others = f"{alike:,} of {alike + open_:,} other metrics and groups {verb} {word}"
+    return [f"{others} and {open_:,} undecided."]
 
 
 def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:

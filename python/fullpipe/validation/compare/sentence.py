@@ -12,12 +12,14 @@ from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.shown import (
+    LARGER_PART,
     LONGEST,
     begun,
     difference_shown,
     difference_unit_shown,
     is_relative,
     listed,
+    margin_shown,
     number_shown,
     p_in_words,
     p_shown,
@@ -279,23 +281,66 @@ def predicate(outcome: str) -> str:
 
 def margin_in_words(found: Finding) -> str:
     """The margin in words."""
-    unit = difference_unit_shown(found.unit, found.metric)
-    amount = f"{_number(found.margin.absolute, found)} {unit}".rstrip() if found.margin.absolute else ""
-    share = f"{100 * found.margin.relative:g} %" if found.margin.relative else ""
-    return f"the margin of {' or '.join(filter(None, (share, amount))) or '0'}"
+    return f"the margin of {_margin(found)}"
+
+
+def _margin(found: Finding) -> str:
+    """The margin with its unit, and the rule for a margin of two parts."""
+    told = margin_shown(found.margin, found.unit, found.metric, has_unit=True)
+    return f"{told}, {LARGER_PART}" if has_two_parts(found) else told
+
+
+def has_two_parts(found: Finding) -> bool:
+    """Whether the margin is the larger of a share of the reference and an amount."""
+    return bool(found.margin.relative and found.margin.absolute)
+
+
+def range_in_words(found: Sequence[Finding]) -> str:
+    """The range of differences at several points, and the margin."""
+    amounts, is_share = _amounts(found), all(map(_is_relative, found))
+    ends = [_percent(end, "+") if is_share else _amount(end, found[0], "+") for end in _ends_of(amounts)]
+    unit = "%" if is_share else difference_unit_shown(found[0].unit, found[0].metric)
+    told = f"all differences {ends[0]}" if ends[0] == ends[1] else f"differences {' to '.join(ends)}"
+    return f"{told} {unit}".rstrip() + f", margin {_margin(found[0])}"
+
+
+def _ends_of(values: Sequence[float]) -> tuple[float, float]:
+    return min(values), max(values)
+
+
+def largest(found: Sequence[Finding]) -> Finding:
+    """The finding with the largest difference as sentences show it: in per cent or in the unit of the
+    metric."""
+    sizes = [abs(amount) for amount in _amounts(found)]
+    return found[sizes.index(max(sizes))]
+
+
+def _amounts(found: Sequence[Finding]) -> list[float]:
+    """Differences as shares of the reference if sentences show all of them in per cent, else in the unit of
+    the metric."""
+    is_share = all(map(_is_relative, found))
+    return [each.difference / abs(each.reference) if is_share else each.difference for each in found]
 
 
 def why_open(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
     """The reason why a finding is undecided: Holm's correction, or too few seeds."""
-    seeds = f"about {found.seeds:,} seeds would decide" if found.seeds else ""
+    seeds = seeds_in_words(found.seeds)
     if not is_open_by_correction(found):
         yield Part(seeds or found.reason)
         return
-    yield Part(f"{p_in_words(found.p_raw)}; {p_shown(found.p_corrected)} after Holm's correction")
-    tests, own = family_size(family), family_size(family, found.metric)
+    yield Part(f"{p_in_words(found.p_raw)}, but {p_shown(found.p_corrected)} after Holm's correction")
+    tests = family_size(family)
     yield Part(f" for {tests:,} tests" if tests > 1 else "")
-    yield Part(f" (`--metric {found.metric}`: {own:,})" if own < tests else "", 2)
-    yield Part(f", {seeds}" if seeds else "", 3)
+    yield Part(f"; {seeds}" if seeds else "", 3)
+
+
+def seeds_in_words(seeds: int | None) -> str:
+    """The number of seeds that would decide in words; empty if it is not known.
+
+    >>> seeds_in_words(9)
+    'about 9 seeds in total would decide'
+    """
+    return f"about {seeds:,} seeds in total would decide" if seeds else ""
 
 
 def is_open_by_correction(found: Finding) -> bool:
@@ -367,9 +412,19 @@ def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> s
 
 def _scaled(value: float, found: Finding, sign: str = "", digits: int | None = None) -> str:
     if _is_relative(found):
-        percent = 100 * value / abs(found.reference)
-        places = (0 if abs(percent) >= 10 else 1) if digits is None else digits
-        return f"{percent:{sign},.{places}f}"
+        return _percent(value / abs(found.reference), sign, digits)
+    return _amount(value, found, sign)
+
+
+def _percent(share: float, sign: str = "", digits: int | None = None) -> str:
+    """A share in per cent, with one decimal below 10 %; 0 has no sign."""
+    percent = 100 * share
+    places = (0 if abs(percent) >= 10 else 1) if digits is None else digits
+    text = f"{percent:{sign},.{places}f}"
+    return text if any(digit in text for digit in "123456789") else text.lstrip("+-")
+
+
+def _amount(value: float, found: Finding, sign: str = "") -> str:
     text = number_shown(value, found.unit, found.metric)
     return f"+{text}" if sign and value > 0 else text
 

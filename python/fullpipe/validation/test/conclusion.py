@@ -22,6 +22,7 @@ from fullpipe.validation.compare.sentence import (
     margin_in_words,
     moves,
     name_of,
+    seeds_in_words,
 )
 from fullpipe.validation.test.answer import PREDICATES, STATUSES, Answer, Told, by_subject, grouped, ranked
 from fullpipe.validation.test.factor import INTERACTION, Factor, LevelPair, Row, Status, effect_shown
@@ -110,7 +111,8 @@ def _matters(told: Told) -> Iterator[Part]:
         return
     place = ", ".join(point_shown(most.subject.point, told.labels))
     is_short = len(place.split()) <= _LONGEST_PLACE
-    at = f", {'most ' if len(found) > 1 else ''}at {place}" if is_short else ""
+    among = "" if len(found) == len(told.factors) else "of these "
+    at = f", {f'{among}most ' if len(found) > 1 else ''}at {place}" if is_short else ""
     yield Part(f"{start} {_directions(found)} of {len(told.factors)} points")
     yield Part(_where(told, found) if len(found) > 1 or not at else "", 2)
     yield from _magnitude(told, most, f"{at}: it ", "" if at else " where it differs most")
@@ -181,7 +183,8 @@ def _undecided(told: Told) -> Iterator[Part]:
     if raw < 1 - LEVEL <= corrected:
         adjusted = f"{p_shown(corrected)} after correction for {told.tests:,} tests"
         yield Part(f", {p_in_words(raw)} is {adjusted}", 2)
-    yield Part(f"; about {closest.seeds:,} seeds would decide" if closest.seeds else "")
+    seeds = seeds_in_words(closest.seeds)
+    yield Part(f"; {seeds}" if seeds else "")
 
 
 def _at(told: Told, found: Sequence[Factor]) -> str:
