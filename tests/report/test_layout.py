@@ -24,13 +24,17 @@ from fullpipe.report.content import (
     Figure,
     Forest,
     Heat,
+    Line,
+    Lines,
     Look,
     Path,
     PathHop,
     PathNode,
     PathRoute,
     Section,
+    Series,
     Table,
+    Trace,
     joined,
 )
 from fullpipe.report.files import read
@@ -246,6 +250,49 @@ def test_charts_fit_every_screen_with_readable_letters(show: Show, chart: Chart,
     shown = still.locator("svg:visible")
     drawn = shown.evaluate("(one) => one.getBoundingClientRect().width / one.viewBox.baseVal.width")
     assert 12 * drawn >= 9, "letters of 12 pixels at the scale of the drawing"
+
+
+UNSCRIPTED = {
+    "lines": Lines("buffer (BDP)", "goodput (Mbit/s)", [Line("cubic", LOOK, [(1, 2, 1, 3), (8, 1, 0, 2)])]),
+    "series": Series("smoothed RTT (ms)", 0.0, 0.1, [Trace("cubic", LOOK, np.arange(400.0))]),
+}
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("chart", UNSCRIPTED.values(), ids=UNSCRIPTED)
+def test_lines_fit_every_screen_without_scripts(show: Show, chart: Chart, width: int) -> None:
+    page = page_with(Section("Figures", [Figure("Caption.", chart, "told")]))
+    tab = show(page, viewport={"width": width, "height": 844}, java_script_enabled=False)
+    still = unfold(tab).locator(".still")
+    assert still.evaluate("(one) => one.scrollWidth") == still.evaluate("(one) => one.clientWidth")
+    assert still.evaluate(BEYOND) == []
+    assert tab.evaluate(OVERLAPS) == []
+
+
+def test_a_phone_shows_each_row_of_a_table_with_verdicts_as_a_block(
+    show: Show, compared: dict[str, Any]
+) -> None:
+    tab = show(page_of_file(compared), viewport={"width": 390, "height": 844})
+    table = tab.locator(".results > .scroll")
+    assert table.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    cells = table.locator("tbody tr").first.locator("th, td")
+    heads = cells.evaluate_all("(all) => all.map((one) => one.dataset.head)")
+    assert {"metric", "difference [95 %]", "margin", "verdict"} <= set(heads)
+    shown = cells.evaluate_all("(all) => all.map((one) => getComputedStyle(one, '::before').content)")
+    assert shown == [f'"{head} "' for head in heads]
+    boxes = [cell.bounding_box() for cell in table.locator("tbody").locator("th, td").all()]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+    assert tab.locator(".results thead:visible").count() == 0
+
+
+def test_means_of_ten_metrics_fit_a_wide_screen(show: Show) -> None:
+    heads = [Column("buffer"), Column("algorithm"), Column("flows")]
+    names = ("goodput (Mbit/s)", "mean one-way delay (ms)", "p95 RTT (ms)", "dropped data packet share (%)")
+    metrics = [Column(f"{name} {n}", is_number=True) for n, name in enumerate([*names, *names, *names[:2]])]
+    cells = [[f"{n}{place}.87 [228.86, {n}{place}.13]" for place in range(10, 20)] for n in range(3)]
+    table = Table("Means", [*heads, *metrics], [["0.5 BDP", f"cubic{n}", "new", *cells[n]] for n in range(3)])
+    tab = unfold(show(page_with(Section("Means", [table])), viewport={"width": 1280, "height": 800}))
+    assert tab.locator(".scroll").evaluate("(one) => one.scrollWidth <= one.clientWidth")
 
 
 def test_charts_that_do_not_fit_a_phone_scroll_with_a_shaded_edge(show: Show) -> None:

@@ -186,7 +186,8 @@ class Writer:
             data = b64encode(figure.chart.png).decode()
             yield f'<img alt="{shown(figure.alternative)}" src="data:image/png;base64,{data}">'
         else:
-            yield f'<div class="still">{svg_of(figure, self._columns)}{narrow_svg_of(figure)}</div>'
+            narrow = narrow_svg_of(figure, self._columns)
+            yield f'<div class="still">{svg_of(figure, self._columns)}{narrow}</div>'
         if isinstance(figure.chart, Lines):
             data = json_of(lines_of(figure.chart, figure.caption))
             yield f'<script type="application/json" class="lines">{data}</script>'

@@ -120,23 +120,28 @@ def table_of(table: Table) -> list[str]:
     """A table in a scrolling region. End tags of cells and rows are left out, as HTML allows.
 
     In a wide table, columns with equal cells move into the caption, and intervals are below their means. A
-    tight table has intervals beside the means if the table then fits the page. Verdicts stay in view while a
-    table that is wider than the page scrolls.
+    tight table has intervals beside the means if the table then fits the page. A table that is wider than the
+    page has smaller letters, and its verdicts stay in view while it scrolls. On a phone, every row of a tight
+    table or of a table with verdicts is a block in which each cell has its heading.
     """
     table = narrowed(table)
     is_wide = len(table.columns) > WIDE and not (table.is_tight and _width(table) < _PAGE)
     is_held = is_wide and _width(table, is_folded=True) > _PAGE
-    wide = f' class="wide{" held" if is_held else ""}"' if is_wide else ""
+    is_stacked = table.is_tight or any(column.is_verdict for column in table.columns)
+    named = {"wide": is_wide, "held": is_held, "stacked": is_stacked}
+    kinds = " ".join(name for name, is_it in named.items() if is_it)
     head = "".join(
         f'<th scope="col"{_class(column)}>{_breakable(shown(column.name))}' for column in table.columns
     )
     name = shown(table.caption)
     parts = [
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table{wide}>',
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">',
+        f'<table class="{kinds}">' if kinds else "<table>",
         f"<caption>{name}</caption><thead><tr>{head}</thead><tbody>",
     ]
     longest = [max((len(row[n]) for row in table.rows), default=0) for n in range(len(table.columns))]
-    cells = [_cell_of(column, n, longest[n]) for n, column in enumerate(table.columns)]
+    heads = [_head_of(column) if is_stacked else "" for column in table.columns]
+    cells = [_cell_of(column, n, longest[n], heads[n]) for n, column in enumerate(table.columns)]
     for row in table.rows:
         written = "".join(cell(text) for cell, text in zip(cells, row, strict=True))
         parts.append(f"<tr>{written}")
@@ -161,16 +166,23 @@ def _breakable(text: str) -> str:
     return text.replace("_", "_<wbr>")
 
 
-def _cell_of(column: Column, place: int, longest: int) -> Callable[[str], str]:
+def _head_of(column: Column) -> str:
+    """The attribute from which the style sheet shows the heading of a column in a cell."""
+    return f' data-head="{shown(column.name)}"'
+
+
+def _cell_of(column: Column, place: int, longest: int, head: str) -> Callable[[str], str]:
     """Return the function that writes the cells of a column; prose wraps."""
     if place == 0:
-        return lambda text: f"<th scope=row>{shown(text)}"
+        return lambda text: f"<th scope=row{head}>{shown(text)}"
     if column.is_verdict:
-        return lambda text: f'<td class=v><span class="verdict {verdict_class(text)}">{shown(text)}</span>'
+        return lambda text: (
+            f'<td class=v{head}><span class="verdict {verdict_class(text)}">{shown(text)}</span>'
+        )
     if column.is_number:
-        return lambda text: f"<td class=n>{_with_interval(shown(text))}"
+        return lambda text: f"<td class=n{head}>{_with_interval(shown(text))}"
     kind = " class=w" if longest > _PROSE else ""
-    return lambda text: f"<td{kind}>{shown(text)}"
+    return lambda text: f"<td{kind}{head}>{shown(text)}"
 
 
 def _with_interval(text: str) -> str:

@@ -41,22 +41,24 @@ _HEIGHT = 280.0
 _END = _HEIGHT - BOTTOM
 _LONGER = 1.5
 """Shortest gap in a line, in multiples of the usual interval between samples."""
+_FINER = 2
+"""Columns of a wide drawing of time series per column of the narrow drawing."""
 _CAP = 3
 """Half the length of the cap of an error bar, in pixels."""
 
 
-def lines(chart: Lines, label: str) -> str:
+def lines(chart: Lines, label: str, width: int = WIDTH) -> str:
     """Means along an axis, a line per label, with intervals as bands, or as bars if there are few places."""
     points = [point for line in chart.lines for point in line.points]
-    places = chart.places
-    ends = (places[0], places[-1], LEFT + 12, WIDTH - RIGHT - 12)
+    places, right = chart.places, width - RIGHT
+    ends = (places[0], places[-1], LEFT + 12, right - 12)
     x: Scale = LogScale(*ends) if chart.is_log else Scale(*ends)
     y = Scale(*span([end for p in points for end in p[1:]]), _END, TOP)
     ticks = apart(places, x) if chart.has_ticks else None
-    inner = [left_axis(y, chart.y_label), bottom_axis(x, chart.x_label, _END, at=ticks)]
+    inner = [left_axis(y, chart.y_label, right), bottom_axis(x, chart.x_label, _END, (LEFT, right), ticks)]
     draw = _bars if chart.has_bars else _band
     inner += [part for line in chart.lines for part in (draw(line, x, y), *_line(line, x, y, chart))]
-    return drawing(_HEIGHT, inner, label)
+    return drawing(_HEIGHT, inner, label, width)
 
 
 def _band(line: Line, x: Scale, y: Scale) -> str:
@@ -85,12 +87,12 @@ def _line(line: Line, x: Scale, y: Scale, chart: Lines) -> Iterator[str]:
         yield group("circle", [tip(told)], **dot)
 
 
-def series(chart: Series, label: str, columns: int) -> str:
+def series(chart: Series, label: str, columns: int, width: int = WIDTH) -> str:
     """Samples over time, a line per flow or link, as minima and maxima of at most `columns` groups."""
     count = max(len(trace.values) for trace in chart.traces)
     size = max(1, -(-count // columns))
     end = chart.start_s + chart.step_s * max(count - 1, 1)
-    x = Scale(chart.start_s, end, LEFT, WIDTH - RIGHT)
+    x = Scale(chart.start_s, end, LEFT, width - RIGHT)
     known = [trace.values[np.isfinite(trace.values)] for trace in chart.traces]
     y = Scale(
         *span([float(end) for part in known if len(part) for end in (part.min(), part.max())]), _END, TOP
@@ -99,11 +101,12 @@ def series(chart: Series, label: str, columns: int) -> str:
     shade = (
         [element("rect", x=LEFT, y=TOP, width=warm, height=_END - TOP, class_="warmup")] if warm > 0 else []
     )
-    inner = [*shade, left_axis(y, chart.y_label), bottom_axis(x, "time, s", _END)]
+    axes = (left_axis(y, chart.y_label, x.end), bottom_axis(x, "time, s", _END, (LEFT, x.end)))
+    inner = [*shade, *axes]
     for trace in chart.traces:
         times = chart.start_s + chart.step_s * size * np.arange(-(-len(trace.values) // size))
         inner.append(element("path", d=_path(trace, size, times, x, y), class_=classes(trace.look, "line")))
-    return drawing(_HEIGHT, inner, label)
+    return drawing(_HEIGHT, inner, label, width)
 
 
 def _path(trace: Trace, size: int, times: Sequence[float] | np.ndarray, x: Scale, y: Scale) -> str:
@@ -242,11 +245,15 @@ def svg_of(figure: Figure, columns: int) -> str:
             return ""
 
 
-def narrow_svg_of(figure: Figure) -> str:
+def narrow_svg_of(figure: Figure, columns: int) -> str:
     """Return the chart of a figure for a phone; empty if the chart has no narrow form, or would not be
-    readable."""
+    readable. Time series have a column per `_FINER` columns of the wide drawing."""
     chart, label = figure.chart, figure.alternative
     match chart:
+        case Lines():
+            return lines(chart, label, NARROW)
+        case Series():
+            return series(chart, label, max(1, columns // _FINER), NARROW)
         case Boxes():
             return narrow_boxes(chart, label)
         case Heat():
