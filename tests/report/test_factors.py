@@ -232,6 +232,6 @@ def test_a_file_alone_has_the_path_and_the_commands(fullpipe: FullPipe, tested: 
     (tested / "kept").rename(tested / "away")
     fullpipe("report", "t.json", "-o", "t.md")
     text = (tested / "t.md").read_text(encoding="utf-8")
-    assert "3 seeds, fullpipe " in text
+    assert "3 seeds, simulated with fullpipe's native engine, fullpipe " in text
     assert "- 1 bottleneck: 5 to 10 Mbit/s" in text
     assert "fullpipe run line.toml --seeds 3 --out kept\nfullpipe test kept" in text

@@ -320,7 +320,7 @@ def test_the_verdicts_of_a_test_are_in_view(show: Show, levels: int) -> None:
     assert box["x"] + box["width"] <= 1280 - 24
 
 
-def test_two_screens_answer_ten_questions(show: Show, study: list[Run]) -> None:
+def test_two_screens_answer_twelve_questions(show: Show, study: list[Run]) -> None:
     tab = show(page_of(study, question="Is BBRv3 fair?"), viewport={"width": 1280, "height": 800})
     parts = "h1, .question, .conclusion li, .scope, .results :is(text, th, td, figcaption, .legend)"
     code = f"""[...document.querySelectorAll("{parts}")].filter((one) =>
@@ -335,6 +335,8 @@ def test_two_screens_answer_ten_questions(show: Show, study: list[Run]) -> None:
         "seeds": "seeds 1 to 4",
         "version": rf"fullpipe {re.escape(study[0].meta.versions['fullpipe'])}",
         "repeat": "fullpipe run study.toml --seeds 4",
+        "simulated": "simulated with fullpipe's native engine, model version ",
+        "how long": "16 s, 1 s of them warm-up; start jitter up to 200 ms; MSS 1,448 B",
         "undecided": "undecided",
         "path": r"10 Mbit/s, 20 ms delay, queue drop_tail \d+ to \d+ packets \(0\.\d+ to 8 BDP\)",
     }

@@ -8,7 +8,7 @@ import pytest
 
 from fullpipe import Scenario
 from fullpipe.report.content import Path
-from fullpipe.report.path import path_of
+from fullpipe.report.path import path_of, setup_of
 from fullpipe.report.svg.marks import look
 from fullpipe.scenario import resolve, scenario_names
 from fullpipe.scenario.traces.files import TraceError
@@ -53,6 +53,14 @@ def test_swept_values_are_ranges() -> None:
 )
 def test_a_queue_is_told_in_its_own_unit(values: dict[str, Any], words: str) -> None:
     assert words in drawn(scenario(**values)).numbers[0]
+
+
+def test_durations_warm_up_jitter_and_segments_are_in_words() -> None:
+    assert setup_of([scenario()]) == "2 s, without warm-up; start jitter up to 20 ms; MSS 1,448 B"
+    other = scenario(duration="40 s", warmup="10 s", **{"flows.0.tcp.mss": "1200 B"})
+    both = "2 to 40 s, 0 to 10 s of them warm-up; start jitter up to 20 ms; MSS 1,200 to 1,448 B"
+    assert setup_of([scenario(), other]) == both
+    assert setup_of([other], is_of_a_file=True) == "40 s, 10 s of them warm-up"
 
 
 def test_queues_of_several_kinds_are_named() -> None:

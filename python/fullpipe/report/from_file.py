@@ -32,7 +32,7 @@ from fullpipe.report.content import (
 from fullpipe.report.factors import factors_in, forest_of_effects
 from fullpipe.report.files import FileScenario, by_case, by_side, files_of, notes_of, recipe_of, scenarios_in
 from fullpipe.report.findings import VERDICTS, FindingPoints, first_table, forest_of, point_of, whole_table
-from fullpipe.report.path import path_of, path_of_runs, sources_of
+from fullpipe.report.path import made_by, path_of, path_of_runs, setup_of, sources_of
 from fullpipe.report.rows import HOW, Budget, summary, table_of, tally, text_of
 from fullpipe.report.runs import figures, page, repeat, tables
 from fullpipe.report.runs.answer import lead, scope
@@ -209,7 +209,11 @@ def _part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
         warnings=_warnings(found, runs),
-        scope=" ".join(filter(None, [_scope(found, findings, of_runs), _stored_in(found, runs)])),
+        scope=" ".join(
+            filter(
+                None, [scope(of_runs) if of_runs else _scope(found, findings, runs), _stored_in(found, runs)]
+            )
+        ),
         command=again if "\n" not in again else "",
         figure=first,
         path=paths[0] if len(paths) == 1 else None,
@@ -306,23 +310,25 @@ def _of_rows(found: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
         yield f"{counted(len(rows), 'row')}, without verdicts."
 
 
-def _scope(found: Mapping[str, Any], findings: Sequence[Finding], of_runs: Points | None) -> str:
-    """Seeds, points and version, from the runs if they were found."""
-    if of_runs:
-        return scope(of_runs)
+def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence[Run]) -> str:
+    """Seeds, points, engine, version, and the durations of the runs."""
     seeds = len(max((each.values[0] for each in findings), key=len, default=()))
     given = found.get("seeds")
     seeds = len(given) if isinstance(given, list) and seeds < 2 else seeds
     points = len({repr((each.case, dict(each.point))) for each in findings})
+    told = found.get("versions")
+    version = told.get("fullpipe") if isinstance(told, Mapping) else None
     words = [
         counted(seeds, "seed") + (" per side" if findings else "") if seeds > 1 else "",
         counted(points, "point") if points > 1 else "",
+        made_by(runs, _engine_of(found)),
+        f"fullpipe {text_of(version)}" if version else "",
     ]
-    told = found.get("versions")
-    version = told.get("fullpipe") if isinstance(told, Mapping) else None
-    words.append(f"fullpipe {text_of(version)}" if version else "")
     text = ", ".join(filter(None, words))
-    return f"{begun(text)}." if text else ""
+    is_of_a_file = any(run.meta.engine.is_of_a_file for run in runs)
+    setup = setup_of((each.scenario for each in scenarios_in(found)), is_of_a_file=is_of_a_file)
+    sentences = [text, f"each run: {setup}" if setup else ""]
+    return " ".join(f"{begun(sentence)}." for sentence in sentences if sentence)
 
 
 def _stored_in(found: Mapping[str, Any], runs: Sequence[Run]) -> str:

@@ -147,6 +147,62 @@ def sources_of(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
     ]
 
 
+def setup_of(scenarios: Iterable[Scenario], *, is_of_a_file: bool = False) -> str:
+    """Return duration, warm-up, largest start jitter and segment size (MSS) of runs, in words.
+
+    Where scenarios or flows differ, the text has the range. Files of measurements have only the duration and
+    the warm-up.
+    """
+    distinct = list({one.digest: one for one in scenarios}.values())[:_MOST_SCENARIOS]
+    if not distinct:
+        return ""
+    warmups = [one.warmup_s for one in distinct]
+    text = _numbers([one.duration_s for one in distinct], _TIMES)
+    text += f", {_numbers(warmups, _TIMES)} of them warm-up" if any(warmups) else ", without warm-up"
+    if is_of_a_file:
+        return text
+    flows = [(one, flow) for one in distinct for flow in one.flows]
+    jitters = [flow.start_jitter_s for _, flow in flows]
+    sizes = [one.tcp_of(flow).mss_bytes for one, flow in flows if flow.datagrams is None]
+    parts = [
+        text,
+        f"start jitter up to {_numbers([max(jitters)], _TIMES)}" if any(jitters) else "no start jitter",
+    ]
+    return "; ".join([*parts, *([f"MSS {_range(sizes, '{:,.0f}'.format)} B"] if sizes else [])])
+
+
+_MADE = {
+    "native": "simulated with fullpipe's native engine",
+    "ns3": "simulated with ns-3",
+    "linux": "run in a Linux kernel",
+    "flent": "measured, from files of Flent",
+    "pcap": "measured, from packet captures",
+}
+"""How an engine makes runs, by the engine's name."""
+
+
+def made_by(runs: Iterable[Run], otherwise: str = "") -> str:
+    """Return in words which engines made runs, with the versions on which results depend.
+
+    `otherwise` is the name of the engine if no run is available.
+    """
+    engines = dict.fromkeys(run.meta.engine for run in runs)
+    known = [_made(each.name, each.version, each.model_version) for each in engines]
+    return ", or ".join(dict.fromkeys(known or [_made(otherwise, "", "")] * bool(otherwise)))
+
+
+def _made(name: str, version: str, model_version: str) -> str:
+    """How an engine makes runs, with the version that the engine has.
+
+    >>> _made("native", "0.1.0+5f1b", "9")
+    "simulated with fullpipe's native engine, model version 9"
+    """
+    how = _MADE.get(name, f"run with the engine {name}")
+    detail = {"flent": "", "pcap": "", "linux": version.partition("+")[0], "ns3": model_version}
+    known = detail.get(name, f"model version {model_version}" if model_version else "")
+    return f"{how}, {known}" if known else how
+
+
 def _with_preset(entry: catalogue.Entry, named: Iterable[str]) -> str:
     """The title of an algorithm with its presets, if it has any."""
     declared = entry.params.get("preset")

@@ -27,6 +27,7 @@ from fullpipe.analysis.shown import (
 )
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Table, rows_of
+from fullpipe.report.path import made_by, setup_of
 from fullpipe.report.rows import Budget, tally
 from fullpipe.report.runs.points import EQUAL_SHARE, SHARE, SHARE_RATIO, Points
 from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, sentences
@@ -124,14 +125,15 @@ def warnings(found: Points) -> Iterator[str]:
 
 
 def scope(found: Points) -> str:
-    """Runs, points, seeds, engine and version."""
-    engines = listed(dict.fromkeys(run.meta.engine.name for run in found.runs))
+    """Runs, points, seeds, engine, version, and the durations of the runs."""
     over = f" over {listed(found.words.values())}" if found.paths else ""
     places = len({str(point) for point in found.points})
     runs = f"{counted(len(found.runs), 'run')} of {counted(places, 'point')}{over}"
     versions = dict.fromkeys(run.meta.versions.get("fullpipe", "") for run in found.runs)
-    version = f", fullpipe {listed(filter(None, versions))}" if any(versions) else ""
-    return f"{runs}, {_seeds(found)}, by the {engines} engine{version}."
+    version = f"fullpipe {listed(filter(None, versions))}" if any(versions) else ""
+    told = ", ".join(filter(None, [runs, _seeds(found), made_by(found.runs), version]))
+    is_of_a_file = any(run.meta.engine.is_of_a_file for run in found.runs)
+    return f"{told}. Each run: {setup_of((run.scenario for run in found.runs), is_of_a_file=is_of_a_file)}."
 
 
 def _seeds(found: Points) -> str:
