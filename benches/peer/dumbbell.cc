@@ -1,7 +1,8 @@
 // The first study's dumbbell on ns-3, for measuring how much work ns-3 does per packet.
 //
-// Senders and receivers hang on two routers; all data crosses one bottleneck with a drop-tail queue. Prints one JSON
-// object: what was moved, what it cost. Every option is `--name=value`; see `describe`.
+// All senders are behind one router and all receivers behind another. The link between the routers is the bottleneck,
+// with a drop-tail queue. The program prints one JSON object: data packets, CPU time, peak memory, events and goodput.
+// Every option is `--name=value`; see `describe`.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -49,7 +50,7 @@ struct Experiment
         line.AddValue("access-delay", "one-way delay of every other link", accessDelay);
     }
 
-    // What the study states: classic recovery, an ACK for every packet, SACK, no ECN.
+    // TCP options as the study states them: classic recovery, an ACK for every packet, SACK, no ECN.
     void configureTcp() const
     {
         using namespace ns3;
@@ -117,7 +118,7 @@ class Dumbbell
     }
 
   private:
-    // One link: a device queue of one packet, so that the queue discipline above it is the queue.
+    // One link. Its device queue holds one packet, so that packets wait in the queue discipline above the device.
     static ns3::PointToPointHelper cable(const std::string& rate, const std::string& delay)
     {
         ns3::PointToPointHelper link;

@@ -27,7 +27,7 @@ __all__ = [
     "round_trips",
 ]
 
-# Imports are lazy, as a scenario without algorithms of users needs none of these modules.
+# Imports are lazy, as a scenario without user-defined algorithms needs none of these modules.
 __getattr__, __dir__ = lazy.names(
     __name__,
     {

@@ -159,10 +159,10 @@ def look_in(*folders: Path) -> None:
             sys.path.insert(0, folder)
 
 
-# Imports of modules of users. Every process that imports such a module compiles it from source.
-# Python uses cached bytecode if the size of the source file and the second of its last write are unchanged
-# (PEP 552). Two edits within a second can leave size and second unchanged. The old code would then run, and
-# its results would be stored as results of the new source.
+# Imports of Python modules that users wrote. Every process that imports such a module compiles it from
+# source. By default, Python uses cached bytecode if the size of the source file and the second of its last
+# write are unchanged (PEP 552). Two edits within a second can leave size and second unchanged. The old code
+# would then run, and its results would be stored as results of the new source.
 
 
 _STANDARD = Path(sysconfig.get_path("stdlib")).resolve()

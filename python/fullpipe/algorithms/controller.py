@@ -168,7 +168,8 @@ def _alike(default: object, value: object) -> bool:
     return default is None or isinstance(value, type(default))
 
 
-# Conformance checks of classes, without a network. The algorithms of the registry pass the same checks.
+# Conformance checks of users' `Controller` classes, without a network. The algorithms of the registry pass
+# the same checks.
 
 
 _LONGEST = 600

@@ -18,7 +18,7 @@ from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.network.parts import Hop, Port
 from fullpipe.scenario.quantities import BITS, NANOSECONDS
 
-# Predictions of theory as functions of the path, to compare with measurements.
+# Theoretical shares and rates as functions of link rates, RTTs, buffers and routes.
 
 
 def bbr_share(

@@ -358,7 +358,7 @@ def reservations(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> li
     """Return the sentences of `shortfall` and `drifting`; an empty list if means can be trusted."""
     if not runs:
         return []
-    # If there is a shortfall, only its sentence has settings: two sets would contradict each other.
+    # Only one of the two sentences recommends settings: two recommendations could contradict each other.
     short = shortfall(points, runs)
     return list(filter(None, (short, drifting(points, runs, has_advice=not short))))
 
@@ -425,7 +425,7 @@ def _needs(run: Run, way: Sequence[Mapping[str, Any]], is_shared: bool) -> Itera
         begin_s = max(row["start_s"], warmup_s)
         rtt_s = row["rtt_mean_s"]
         window = max(row["goodput_bps"] * rtt_s / (8 * mss[row["flow"]]), 1.0)
-        # the flow itself counts, too
+        # number of flows, this one included, that are active at the same time as this flow
         present = bisect_left(starts_s, row["end_s"]) - bisect_right(ends_s, row["start_s"])
         once_s = cycle_s(row["cca"], window, rtt_s, is_shared=is_shared) if present > 1 else 0.0
         settled_s, measured_s = row["start_s"] + start_up_s(window, rtt_s), row["end_s"] - begin_s

@@ -63,7 +63,7 @@ def neutral_of(metric: str, values: pl.DataFrame, groups: Collection[str]) -> fl
     return found[0] if len(found) == 1 else None
 
 
-# Requested metrics without a value.
+# Metrics that the user requested but for which no run has a value.
 
 
 def unanswered(asked: Iterable[str], known: Collection[str]) -> list[str]:
@@ -76,7 +76,8 @@ def unanswered(asked: Iterable[str], known: Collection[str]) -> list[str]:
     return [f"no run has a value of {name} ({BY_NAME[name].meaning})" for name in missing]
 
 
-# Unfinished transfers and pages. Completion times leave unfinished transfers out, so tables show their count.
+# Unfinished transfers and pages. Statistics of completion times leave out unfinished transfers, so tables
+# show the number of unfinished transfers.
 
 
 TIMES: Mapping[str, str] = {measure.name: measure.times for measure in MEASURES if measure.times}

@@ -16,7 +16,7 @@ from fullpipe.scenario.model.routing import Moving, reroutes_of
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.quantities import DURATION, RATE, natural, to_nanoseconds
 
-# Samples of runs over time in the units of an axis.
+# Samples of runs over time, converted to the units of a figure's axis.
 
 
 Tables = Mapping[str, pl.DataFrame]
@@ -206,7 +206,7 @@ def _again(at_s: float, every_s: float | None, run: Run, event: str) -> Iterator
     yield from ((at_s + n * (every_s or 0.0), event) for n in range(count))
 
 
-# Tables of a run prepared for figures: flows labelled with their presets, windows in packets.
+# Tables of a run prepared for figures: flows labelled with their presets, congestion windows in packets.
 
 
 EVENTS = "events"

@@ -146,7 +146,7 @@ def _sacks(acks: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-# Captured packets along their routes: the next capture of each, retransmissions and losses.
+# Captured packets along their routes: the next capture of each packet, retransmissions and losses.
 
 
 _SAME_PACKET = (

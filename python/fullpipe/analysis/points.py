@@ -21,7 +21,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import told_apart
 from fullpipe.scenario.quantities import natural
 
-# Points of runs: the paths whose values differ between their scenarios.
+# Sweep points of runs: the scenario keys whose values differ between runs.
 
 
 CONTENT, MODEL = "content", "model_version"
@@ -290,7 +290,7 @@ def check_groups(subjects: Iterable[Subject], known: Collection[str]) -> None:
             raise UnknownNameError("group of flows", of, known)
 
 
-# The spacing of swept values.
+# Spacing of swept values: linear or geometric.
 
 
 _GEOMETRIC = 4

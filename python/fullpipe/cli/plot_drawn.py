@@ -237,7 +237,7 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
     kind, part, bounds = chart.kind, panel.part, panel.part.bounds
     if kind == Kind.HEATMAP:
         return charts.heat_map(place, panel.rows, panel.between, part.neutral, bounds, marks, part.decimals)
-    # Bars replace bands on a logarithmic axis, as a band down to 0 would fill the axis.
+    # On a logarithmic axis, error bars replace confidence bands, as a band down to 0 would fill the axis.
     is_bars = kind == Kind.LINES and is_log("y", panel.rows["value"], chart.log)
     draw: Mapping[Kind, Callable[..., pl.DataFrame]] = {
         Kind.LINES: partial(charts.lines_with_bands, bounds=bounds, bars=is_bars),

@@ -65,7 +65,7 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-# Values of many runs for a figure or table: choice of one scenario, filters, and paths that differ.
+# Values of many runs for a figure or table: runs of one scenario, filters, and keys whose values differ.
 
 
 FLOWS = "flows"

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Mode, TwoModes
 
 
-# Values with two modes: a table has both modes with their probabilities instead of a mean.
+# Metrics whose values have two modes: a table has both modes and their probabilities instead of a mean.
 
 
 def marked(

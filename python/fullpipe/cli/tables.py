@@ -55,7 +55,7 @@ def _folders(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"stored in {kept[0].folder if len(kept) == 1 else kept[0].root}"
 
 
-# One run in full, without data frames, whose import takes longer than a short run.
+# Output of one run in full, without polars, because importing polars takes longer than a short run.
 
 
 Row = Mapping[str, Any]

@@ -94,7 +94,8 @@ def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str
             yield "workloads", f"flows[{i}].workload", flow.workload.kind
 
 
-# Conversion of paths in refusals to paths in the scenario as written, with the host profile that set a value.
+# Conversion of key paths in "not supported" messages to the key paths that the user wrote. If a host profile
+# set the value, the message names the profile.
 
 
 _OF_TCP = re.compile(r"(?:flows\[(\d+)\]\.)?tcp\.(\w+)")

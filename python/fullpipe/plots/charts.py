@@ -18,7 +18,8 @@ from fullpipe.analysis.over_seeds import means
 from fullpipe.palette import Look, look_of
 from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across
 
-# Looks and labels of values in figures over many runs. A value has the same look in every panel.
+# Looks (colour, line style, marker) and labels of values in figures over many runs. A value has the same look
+# in every panel.
 
 
 _NOTHING: Mapping[str, Any] = {}
@@ -67,8 +68,9 @@ def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTH
 
 # Figures over many runs: lines with bands, and heat maps.
 #
-# Every function takes one table with a row per run: its `value`, and its variables as `x`, `y` and `colour`.
-# Each returns the table of the drawn values; `marks` has the labels of variables.
+# Every function takes one table with a row per run: the run's `value`, and its variables as `x`, `y` and
+# `colour`. The argument `marks` has the labels of the variables. Every function returns the table of the
+# drawn values.
 
 
 _APART, _ROOM = 0.15, 0.7

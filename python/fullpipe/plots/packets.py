@@ -82,8 +82,8 @@ def in_clumps(times: pl.DataFrame) -> pl.DataFrame:
     return found.drop("clump").with_columns(after_ms=pl.col("time_s").diff().over("flow") * 1e3)
 
 
-# Arrival of data: pauses between deliveries, which slots and retransmissions of a radio cause, and one
-# example.
+# Arrival of data: the distribution of pauses between deliveries, and an example over time. Slots and
+# retransmissions of a radio link cause such pauses.
 
 
 TOGETHER_S = 1e-6
@@ -150,7 +150,8 @@ def _example(found: pl.DataFrame, at_least_ms: float) -> int:
     return int(late["index"][0] if late.height else numbered["index"][-1])
 
 
-# One-way delays: the share of packets that arrived within a time, and the share that took longer.
+# Distribution of one-way delays: the share of packets with at most a given delay, and the share with a longer
+# delay.
 
 
 @in_house_style

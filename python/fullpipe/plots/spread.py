@@ -108,7 +108,8 @@ def _ellipse(middle: tuple[float, float], covariance: Any, possible: tuple[Bound
     circle = np.stack([np.cos(angles), np.sin(angles)])
     spread = directions @ np.diag(_DEVIATIONS * np.sqrt(np.maximum(sizes, 0)))
     corners = np.asarray(middle) + (spread @ circle).T
-    # where nothing is clipped, the limit is outside the ellipse, so that its edge is drawn whole
+    # each side of the clip box is the metric's bound if the bound cuts the ellipse, and outside the ellipse
+    # otherwise
     (left, right), (bottom, top) = (
         (max(least, low - 1), min(most, high + 1))
         for (least, most), low, high in zip(possible, corners.min(axis=0), corners.max(axis=0), strict=True)
@@ -123,8 +124,8 @@ def _closed(corners: Any) -> Path:
 
 # Figures of the spread of runs: cumulative shares, means with letters, boxes and violins.
 #
-# Every function takes one table with a row per run: `value`, `x` and `colour`. Each returns the table of the
-# drawn values; `marks` has the labels of variables.
+# Every function takes one table with a row per run: `value`, `x` and `colour`. The argument `marks` has the
+# labels of the variables. Every function returns the table of the drawn values.
 
 
 _LEVEL_OF_LETTERS = 0.05

@@ -30,7 +30,8 @@ from matplotlib.transforms import Bbox
 from fullpipe import files
 from fullpipe.palette import COLOURS, look_of
 
-# The style of figures: readable in two columns of a page, in grey, and with colour vision deficiencies.
+# The style of figures: readable in one column of a two-column page, in greyscale, and with colour vision
+# deficiencies.
 
 
 P = ParamSpec("P")
@@ -289,7 +290,8 @@ def _boxes(axes: Axes) -> list[Bbox]:
     return sorted((label.get_window_extent() for label in shown), key=lambda box: box.x0)
 
 
-# Smaller SVG files: invisible content is removed, such as millionths of a point and unreferenced IDs.
+# Smaller SVG files: invisible content is removed, such as the third and later decimals of coordinates, and
+# unreferenced IDs.
 
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)

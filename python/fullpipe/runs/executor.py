@@ -243,7 +243,8 @@ class Threads:
                 while True:  # release each outcome as early as possible, as its run may be large
                     for index, job in islice(waiting, _AHEAD - len(begun)):
                         attempt = Attempt(index, job, source, progress, stop, own)
-                        # Stored runs are looked up in this thread, as submitting a lookup takes as long.
+                        # Stored runs are looked up in this thread, as submitting a lookup to the pool takes
+                        # as long as the lookup.
                         begun.append(attempt.found() or pool.submit(attempt))
                         if len(begun) >= 2 * workers and _is_over(begun[0]):
                             break

@@ -74,8 +74,8 @@ def _table(row: Mapping[str, str | int]) -> str:
 # the change is in the unit of the quantity, not in per cent.
 # - one or several of `above`, `below`, `at_least`, `at_most`: an inequality against a constant.
 # - `higher` and `lower`: the value of `higher` is above the value of `lower`, or below it by no more than the
-#   share `slack`. Both are tables of `algorithm`, `quantity` and conditions, which override `where` and
-#   `each`.
+#   share `slack`. `higher` and `lower` are tables of `algorithm`, `quantity` and conditions, which override
+#   `where` and `each`.
 # - `rising` or `falling = "condition"`: the quantity rises or falls from each value of a condition to the
 #   next value.
 # - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all compared algorithms.

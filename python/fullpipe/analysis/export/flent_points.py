@@ -62,7 +62,7 @@ def _rates(run: Run, flow: str) -> Iterator[dict[str, Any]]:
         from_s, to_s = max(before_s, begin_s), min(time_s, end_s)
         step_s, before_s = time_s - before_s, time_s
         if to_s - from_s > 0:
-            # data of the whole step, over the part of the step in which the stream ran
+            # bits delivered in the step, divided by the time in which the stream ran in this step
             yield {"t": to_s, "val": goodput * _MBPS * step_s / (to_s - from_s), "dur": to_s - from_s}
 
 

@@ -253,7 +253,7 @@ def _accurate(packets: _Packets, is_syn: Bools) -> Ints:
 def _window(packets: _Packets, is_opening: Bools) -> Ints:
     """Return the window field, unscaled in a SYN or SYN-ACK (RFC 7323, section 2.2)."""
     window = np.where(is_opening, packets["window"], packets["window"] >> _SHIFT)
-    # The table has no window for an end that receives no data.
+    # The table `packets` has no receive window for an end that receives no data.
     is_silent = packets.is_from_sender & (packets["window"] == 0)
     return np.where(is_silent, 0xFFFF, np.minimum(window, 0xFFFF))
 

@@ -17,8 +17,9 @@ from fullpipe.scenario.traces import from_deliveries
 # IPv4 identification of captured packets: a counter per connection and end.
 #
 # Linux counts the packets of a connection in the same way (`inet_id`; include/net/ip.h,
-# `ip_select_ident_segs`). The capture lacks this counter, so packets are numbered by TCP timestamp, and
-# packets of one timestamp by sequence number. A packet then has the same number at every capture point.
+# `ip_select_ident_segs`). The capture lacks this counter, so packets are numbered in the order of their TCP
+# timestamps, and packets with equal timestamps in the order of their sequence numbers. A packet then has the
+# same number at every capture point.
 
 
 _OF_STREAM = ("flow", "connection", "source")

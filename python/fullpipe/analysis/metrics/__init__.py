@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.delay import responsiveness as responsiveness
 
-# Most metrics are imported on first use, because a run as JSON needs only `summary`. A function with the #
-# name of its module is imported here: a later import of the module would replace the function.
+# Most metrics are imported on first use, because `fullpipe run --json` needs only `summary`. Functions with
+# the name of their module are imported here: a later import of the module would replace the function.
 from fullpipe.analysis.metrics.groups import connections as connections
 from fullpipe.analysis.metrics.summary import summary as summary
 

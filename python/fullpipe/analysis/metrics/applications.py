@@ -15,7 +15,8 @@ from fullpipe.scenario.remembered import Remembered
 
 # Transfers: completion times, and slowdowns relative to an empty path.
 #
-# The metrics take rows of the table of transfers: one per transfer. A flow may make several in turn.
+# The metrics take rows of the table `transfers`: one row per transfer. A flow can make several transfers in
+# turn.
 
 
 def measured_transfers(run: Run) -> pl.DataFrame:

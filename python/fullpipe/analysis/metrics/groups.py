@@ -139,7 +139,7 @@ def are_datagrams() -> pl.Expr:
     return pl.col("protocol").is_in(_DATAGRAMS).fill_null(value=False)
 
 
-# Queues that shape traffic: their rate and its utilisation.
+# Queues that shape or police traffic: the configured rate, and the utilisation of this rate.
 
 
 def shaper_bps(run: Run, link: str) -> float | None:

@@ -7,7 +7,8 @@ from bisect import bisect_right
 from fullpipe.errors import ResultError
 from fullpipe.lazy import pl
 
-# Loss: packets dropped, marked lost, retransmitted and marked. All functions take the tables of a run.
+# Loss: packets dropped, marked lost, retransmitted, and marked CE (ECN). All functions take the tables of a
+# run.
 
 
 def dropped_share(flows: pl.DataFrame) -> float | None:
@@ -83,7 +84,7 @@ def _share(flows: pl.DataFrame, column: str) -> float | None:
 # Reordering: how a path changes the order of packets.
 #
 # The metrics take packets captured at both ends, `record.packets = ["sender", "receiver"]`: without the
-# sender's side a retransmission looks like a packet that arrived late.
+# capture at the sender, a retransmission looks like a packet that arrived late.
 
 
 _SAME = ("flow", "connection", "seq", "len", "ts_val", "copy")

@@ -95,7 +95,8 @@ def mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-# Joint rate of several flows over one span, and the amounts that flows delivered within the same time.
+# Joint goodput of several flows, from the first start to the last end; and the amounts that flows delivered
+# while all bulk flows were active.
 
 
 def together_of_rows(column: str = "goodput_bps") -> pl.Expr:

@@ -64,7 +64,7 @@ def magnitude_of_delta(delta: float) -> Magnitude:
     return "medium" if size < 0.474 else "large"
 
 
-# Distributions by integration over the sample deviation: noncentral t, and the studentized range.
+# Distributions, by integration over the sample standard deviation: noncentral t, and studentized range.
 
 
 _NODES = np.polynomial.legendre.leggauss(200)

@@ -272,7 +272,7 @@ def _doubts(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float) -> Itera
                 yield Doubt(flow, quantity, found.verdict, found.reason, drop)
 
 
-# Two modes of runs: a test for a gap between their values, and statistics of each mode.
+# Runs whose results have two modes: a test for a gap in the sorted values, and statistics of each mode.
 
 
 FEWEST_FOR_MODES = 20

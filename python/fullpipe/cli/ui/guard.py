@@ -24,7 +24,7 @@ from fullpipe.errors import ScenarioError
 from fullpipe.scenario import Scenario, resolve
 from fullpipe.scenario.quantities import BITS
 
-# Limits of runs on the page and of its clients. Larger runs are possible with `fullpipe run`.
+# Limits on the page's runs and on its clients. Larger runs are possible with `fullpipe run`.
 
 
 _WAY_OUT = "save the scenario and run it with fullpipe run"

@@ -165,7 +165,7 @@ def _give_back() -> None:
         trim(ctypes.c_size_t(0))
 
 
-# Stops runs of the page that take too long, or if the process uses too much memory.
+# Limits during a run of the page: the run stops if it takes too long or the process uses too much memory.
 
 
 class Watch:

@@ -11,13 +11,13 @@ from fullpipe.engines.flent.document import text
 from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
 
-# Estimation of a link's rate from the ceiling of the streams' rates. A ceiling is a rate that many time
-# windows have and hardly any window exceeds.
+# Estimation of a link's rate from the ceiling of the streams' rates. Rates are measured in time windows. A
+# ceiling is a rate that many windows have and almost no window exceeds.
 #
-# A link that is never idle within a window delivers its full rate, whatever the streams do. So the rates of
-# windows in which the link was busy differ by one packet at most, and hardly any window has a slightly higher
-# rate. If streams leave the link idle, the rates of windows vary: about as many windows are just above any
-# given rate as just below it.
+# A link that is never idle within a window delivers its full rate, whatever the streams do. The rates of all
+# windows in which the link was busy are therefore equal to within one packet, and almost no window has a
+# higher rate. If streams leave the link idle, the rates of windows vary: just above any given rate there are
+# about as many windows as just below the rate.
 
 
 _PACKET_BITS = 1514 * 8

@@ -59,7 +59,8 @@ def remedy(family: str, name: str) -> str:
     return f"build the newest: {INSTALL}" if name in _NEWER else NATIVE
 
 
-# Checks of applications. The guest's application writes whole segments at the paces of the script.
+# Checks of applications. The guest's application writes whole segments, at the rates that the guest's script
+# sets.
 
 
 def _application_problems(path: str, flow: Flow, scenario: Scenario) -> Iterator[Problem]:

@@ -113,11 +113,13 @@ class _Periods:
         return self._stream.exponential_ns(mean_ns) if self._stream else mean_ns
 
 
-# Paces at which the application of a connection writes data in the guest.
+# Paces of an application in the guest. A pace is the rate at which the application writes data from a given
+# time on.
 #
 # The guest writes a packet after each interval of a pace. The simulator also writes a packet at the beginning
-# of a pace. In the guest, a pace after silence therefore begins one interval earlier. Before any other pace,
-# a pace of one packet per nanosecond is inserted.
+# of a pace. After silence, the guest's pace therefore begins one interval earlier. Without room for this
+# interval, a pace of one packet per nanosecond is inserted for 2 ns, so that the first packet is written at
+# once.
 
 
 MOST_PACES = 64

@@ -170,7 +170,8 @@ def _is_needed(path: PurePosixPath) -> bool:
     return header or (path.parts[:2] == ("ns3", "lib64") and ".so" in path.name)
 
 
-# Compilation of the program against headers and libraries of a wheel, with results cached by their hash.
+# Compilation of the program against headers and libraries of a wheel. Compiled programs are cached by a hash
+# of their sources.
 
 
 _SOURCES = Path(__file__).parent / "cpp"

@@ -170,8 +170,8 @@ def _route(links: tuple[int, ...]) -> str:
 
 # Checks of the ns3 engine: unsupported parts of a scenario, with what to write instead.
 #
-# Keys that a scenario sets are refused if ns-3 does not support them. Keys that a scenario leaves out have
-# the values of ns-3's stack, as the defaults of `tcp` describe Linux.
+# Keys that a scenario sets are refused if ns-3 does not support them. For keys that a scenario leaves out,
+# ns-3's own defaults apply, because the defaults of `tcp` describe Linux.
 
 
 # Keys that this engine supports or checks. A scenario with any other key is refused.

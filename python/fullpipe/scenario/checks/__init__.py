@@ -57,8 +57,8 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
 
         return first_lines(lines, len(lines))
     try:
-        # One flow per entry is enough, as flows of an entry differ only in their names. The names are needed
-        # if packets are captured, as they are names of capture points.
+        # One flow per entry is checked, as flows of an entry differ only in their names. If packets are
+        # captured, all flows are checked, as names of flows are then also names of capture points.
         network = resolve(scenario, each=None if scenario.record.packets else 1)
     except ProblemsError as problems:
         return list(problems.lines)
@@ -204,7 +204,8 @@ def _path_problems(swept: Iterable[str]) -> Iterator[str]:
             twice = "is given twice" if spelt[spelling] == path else f"and {shown(path)} are the same path"
             yield f"sweep: {shown(spelt[spelling])} {twice}; write it once"
         spelt.setdefault(spelling, path)
-    # A path with a "*" overlaps paths that differ from it only in entry indices.
+    # A key path with "*" in place of an index (`flows.*.cca`) overlaps the same path with any index
+    # (`flows.0.cca`).
     of_every = {dotted.of_every(path): path for path in spelt if dotted.EVERY in path.split(".")}
     alike = {dotted.of_every(path): path for path in spelt}
     for path, written in spelt.items():

@@ -15,7 +15,7 @@ from fullpipe.scenario.network.parts import Network, Port
 from fullpipe.scenario.network.routes import BACKWARD, steers
 from fullpipe.scenario.quantities import to_nanoseconds
 
-# Notes on AQMs in front of an uplink whose target is below the grant delay, so that they drop too much.
+# Notes on AQMs with a target delay below the grant delay of their uplink: such AQMs drop too many packets.
 
 
 _RTTS_OF_CAKE = 20

@@ -23,8 +23,7 @@ from fullpipe.sweeps import Job
 __all__ = ["checker", "jobs", "plan", "run", "transcription"]
 
 
-# Tables of the experiments over Wi-Fi and 5G, with the printed values and our value in every cell of the
-# grid.
+# Tables of the experiments over Wi-Fi and 5G: the printed values, and our values in every radio cell.
 
 
 TITLES: Mapping[str, str] = {
@@ -118,7 +117,7 @@ def _cell(part: Part) -> str:
 
 
 # The study: five wired experiments, two experiments over each of Wi-Fi, 5G and LTE, and six algorithms.
-# Ad-BBR is run in eight readings.
+# Ad-BBR is run under eight interpretations of the paper's text.
 
 
 transcription = of_package(__package__)

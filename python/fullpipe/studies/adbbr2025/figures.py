@@ -132,7 +132,8 @@ def _label(rates: Axes, rtts: Axes) -> None:
     rtts.set_xlabel("in flight (MB)")
 
 
-# Counterparts of Figures 6, 7, 12 and 13: every algorithm in every cell over Wi-Fi and 5G, with both buffers.
+# Counterparts of Figures 6, 7, 12 and 13: every algorithm in every radio cell (Wi-Fi and 5G), with both
+# buffers.
 
 
 QUANTITIES = {"goodput_mbps": "Mbit/s", "short_share": "share of 10 ms", "jain": "Jain's index"}

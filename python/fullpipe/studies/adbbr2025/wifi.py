@@ -13,7 +13,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.studies.adbbr2025 import measures
 from fullpipe.studies.experiments import Experiment, Variants
 
-# Functions for the experiments over Wi-Fi, 5G and LTE: downloads and pairs of flows in a grid of cells.
+# Functions for the experiments over Wi-Fi, 5G and LTE: downloads and pairs of flows in several radio cells.
 
 
 BUFFERS = {"0.5 bdp": 0.5, "5 bdp": 5.0}
@@ -81,8 +81,8 @@ def download(run: Run, nominal_mbps: float) -> dict[str, float]:
     return {**found, "nominal_percent": 100 * found["goodput_mbps"] / nominal_mbps}
 
 
-# The two experiments over Wi-Fi, in a grid of cells. The grid is ours, because the paper prints only the
-# names of Wi-Fi standards.
+# The two experiments over Wi-Fi, in several Wi-Fi cells. We chose channel widths, streams and rates of the
+# cells, because the paper prints only the names of Wi-Fi standards.
 
 
 DOWNLOAD, FAIRNESS = "wifi-download", "wifi-fairness"

@@ -196,8 +196,8 @@ def _pacing(
     for place, (sockets, tables) in zip(axes, recorded.items(), strict=True):
         data = plots.time_series(place, {sockets: tables}, "pacing", only=whom(tables))
         title = f"{who}, 100 packets, sockets: {sockets}"
-        # In the first second, the pacing rate reaches the rate of the link. The axis does not include this
-        # peak, because all later values would look flat.
+        # In the first second, the pacing rate reaches the rate of the link. The axis leaves out this peak:
+        # with the peak, all later values would look flat.
         settled = data.filter(pl.col("time_s") > 2)["value"].drop_nulls()
         if len(settled):
             top = 1.3 * float(settled.to_numpy().max()) or 1.0

@@ -73,8 +73,8 @@ def _windows(series: pl.DataFrame, every_s: float, end_s: float) -> dict[str, fl
         "cwnd_fast": _mean(window("30 ms", *span) for span in fast),
         "cuts_percent": 100 * _mean(_cuts(series, [start for start, _ in fast if start + AFTER_S <= end_s])),
     }
-    # The thesis discusses the 30 ms flow at 60 s, when the flow changes to the faster route. It also does so
-    # at 20 and 40 s.
+    # The thesis discusses the 30 ms flow at 60 s, when the flow changes to the faster route. The flow also
+    # changes to the faster route at 20 and 40 s.
     starts = [start for start in (20, 40, 60) if start + every_s <= end_s]
     return found | {f"cwnd_{start}": window("30 ms", start, start + every_s) for start in starts}
 

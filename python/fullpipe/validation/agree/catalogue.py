@@ -101,7 +101,7 @@ def _paths() -> Iterator[Case]:
         yield of.slow_acks("ACK paths", cca, rate_mbps, 40, up_kbps)
     for cca in ("cubic", "bbr1"):
         yield of.lost_acks("ACK paths", cca, 20, 40, 10)
-    # Data of one direction meets the ACKs of the other.
+    # The data of each direction shares a queue with the ACKs of the other direction.
     for there, back in (("cubic", "cubic"), ("bbr1", "cubic"), ("reno", "bbr1")):
         yield of.opposed("both ways", there, back, 20, 40)
 
@@ -157,10 +157,10 @@ def _queues() -> Iterator[Case]:
 
 def _disturbances() -> Iterator[Case]:
     """Paths that fail for a while, lose packets in bursts, or deliver them out of order."""
-    # Nothing arrives for a while: senders time out, and undo the timeout if it was spurious.
+    # No packet arrives for a while: senders time out, and undo the timeout if it was spurious.
     for cca, lasts_s in (("cubic", 0.15), ("cubic", 1.3), ("bbr1", 1.3), ("reno", 0.6)):
         yield of.outage("outages", cca, 20, 40, lasts_s)
-    # A bad time begins at one packet in a thousand.
+    # Each packet begins a burst of losses with probability 0.001.
     for cca in ("cubic", "bbr1", "reno"):
         yield of.lost_in_bursts("bursty loss", cca, 20, 40, 0.001)
     # Spreads below and above a quarter of the RTT, the first reordering window of RACK.

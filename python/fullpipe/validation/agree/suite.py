@@ -151,7 +151,8 @@ def _bbr3() -> Iterator[Case]:
     yield of.step("steps", cca, "rate-up", 5, 40, 2, rate="20 Mbit/s")
     yield of.step("steps", cca, "delay-up", 20, 40, 1, delay="40 ms")
     yield of.step("steps", cca, "delay-down", 20, 80, 1, delay="10 ms")
-    # The application writes at a constant rate, with pauses, and at first more slowly than the path allows.
+    # Three applications: one at a constant rate, one with pauses, and one that is slower than the path at
+    # first.
     paces = {
         "constant": [{"at": "0 s", "rate": "5 Mbit/s"}],
         "pauses": [{"at": f"{at} s", **({"rate": "0 bit/s"} if at % 4 else {})} for at in range(0, 25, 2)],

@@ -37,7 +37,7 @@ from fullpipe.validation.compare.side import BETWEEN, joint
 if TYPE_CHECKING:
     import polars as pl
 
-# Names of sides, points and values in sentences and tables: labels of users, or names of the model.
+# Names of sides, points and values in sentences and tables: the users' labels, or names from the scenario.
 
 
 C = TypeVar("C", bound=Comparison)
@@ -473,7 +473,8 @@ def placed(found: Finding, names: Names | None = None) -> str:
     return f"{place}: {told}" if place else begun(told)
 
 
-# A sentence on the share of a group of flows beside others in the same runs.
+# A sentence that compares the goodput share of a group of flows with its fair share, in runs with several
+# groups.
 
 
 def with_fair_share(told: Sequence[str], values: pl.DataFrame, most: int) -> list[str]:

@@ -64,7 +64,8 @@ def _probe_resumed(lab: Lab) -> Iterator[Step]:
     probes = [a for name, a, _ in steady(lab).states if name == "ProbeBW_UP"]
     if not probes or "ProbeBW_REFILL" not in {name for name, _, _ in steady(lab).states}:
         return
-    # The receive window is the same, as it affects the first ACKs, and so the start of the probe.
+    # The start of the probe is measured with the same receive window as in the test, as the window affects
+    # the first ACKs, and thereby the start of the probe.
     up_s = lab.path(probes[0] + 2, receive_packets=_WINDOW).first("ProbeBW_UP", 0)[0]
     late_s = up_s + 0.02
     observed = _reordered(lab, late_s)

@@ -216,7 +216,7 @@ def on_time(lab: Lab) -> Iterator[Step]:
     yield Step("PROBE_REFILL follows", following or "nothing", following == "ProbeBW_REFILL")
 
 
-# PROBE_RTT: its time, its window, and the conditions under which it is skipped.
+# PROBE_RTT: when it begins, how long it lasts, its congestion window, and when it is skipped.
 
 
 _INTERVAL_S = 5.0

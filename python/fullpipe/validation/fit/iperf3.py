@@ -177,7 +177,8 @@ def _of_test(tree: Mapping[str, Any], where: object) -> dict[Way, Rates]:
         )
     test = _Test(start, intervals, end if isinstance(end, Mapping) else {}, error, where)
     if any(isinstance(one, Mapping) and _SUM + _REVERSE in one for one in intervals):
-        # both keys name the algorithms from the view of the server's data (iperf_print_results)
+        # The keys name the server's algorithm "sender" and the client's algorithm "receiver"
+        # (iperf_print_results).
         return {
             "up": _rates(test, "up", _SUM, "receiver_tcp_congestion"),
             "down": _rates(test, "down", _SUM + _REVERSE, "sender_tcp_congestion"),

@@ -114,8 +114,9 @@ class Measured:
 
 # Distributions of measured values, with the noise of the measurement removed.
 #
-# Noise widens a distribution. Its extreme values, which should show the full and the empty queue, are then
-# due to noise. The noise is known from pings of an idle line, which differ by noise only, and is removed.
+# Noise widens a distribution. The smallest and largest values, which should show the empty and the full
+# queue, are then due to noise. The noise is known from pings of an idle line, which differ by noise only, and
+# is removed.
 
 
 _LEAST = 0.002

@@ -17,7 +17,7 @@ from fullpipe.engines.base import Say
 from fullpipe.engines.linux.install import debian
 from fullpipe.errors import EngineError, InstallOptionError
 
-# Runs make in a source tree. The kernel ends make when fullpipe ends.
+# Runs make in a source tree. If fullpipe exits, the host's kernel kills make (PR_SET_PDEATHSIG).
 
 
 _LAST_LINES = 15

@@ -20,7 +20,7 @@ class Application
     // Bytes offered so far; UINT64_MAX: unlimited.
     uint64_t Offered() const;
 
-    // Stop offering data. The total offer is then `sent` bytes.
+    // Stop offering data: reduce the offered bytes to `sent`.
     void Stop(uint64_t sent);
 
   private:

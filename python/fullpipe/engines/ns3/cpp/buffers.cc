@@ -1,4 +1,4 @@
-// Faster searches in ns-3's socket buffers, which use an array (sent.h).
+// Faster searches in ns-3's socket buffers. The searches use an array (sent.h).
 //
 // The dynamic linker finds the functions in this file before the functions of ns-3's libraries. The functions in this
 // file therefore replace ns-3's functions. The results are bit-identical. In rare cases the functions in this file call
@@ -37,9 +37,9 @@ namespace ns3
 namespace
 {
 
-// Make a segment whose bytes were sent before in segments with other bounds. ns-3 makes it from the items that contain
-// these bytes. The function passes only these items to ns-3, as if the buffer began with them, because ns-3 compares
-// the whole list with itself at every step.
+// Return an item for bytes that were sent before in segments with other bounds. ns-3 makes the item from the items that
+// contain these bytes. The function passes only these items to ns-3, as if the buffer began with them, because ns-3
+// compares the whole list with itself at every step.
 TcpTxItem*
 OfOtherBounds(TcpTxBuffer& buffer,
               fullpipe::SentArray& sent,
@@ -73,7 +73,7 @@ OfOtherBounds(TcpTxBuffer& buffer,
 
 } // namespace
 
-// The segment to send: a whole segment that was sent before, or a new segment.
+// Return the segment to send: a segment that was sent before, or a new segment.
 TcpTxItem*
 TcpTxBuffer::CopyFromSequence(uint32_t numBytes, const SequenceNumber32& seq)
 {

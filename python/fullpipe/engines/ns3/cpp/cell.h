@@ -1,4 +1,4 @@
-// A medium with ports. Only programs for scenarios with cells contain cells.
+// A medium with ports. Cells are compiled only into programs for scenarios with cells.
 #pragma once
 
 #include "hop.h"

@@ -1,4 +1,4 @@
-// One connection between two hosts that no other flow uses: its sockets, its application and its measurements.
+// One connection: its sockets, its application and its measurements. No other flow uses its two hosts.
 #pragma once
 
 #include "application.h"

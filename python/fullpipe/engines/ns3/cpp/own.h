@@ -2,8 +2,8 @@
 //
 // ns-3 detects losses, retransmits, and runs the timers. ns-3 does not tell an algorithm how much was in flight when a
 // packet left, which packets were lost, or RTTs finer than a millisecond. The data that ns-3 does not report come from
-// a separate scoreboard (scoreboard.h). Delivery-rate samples also come from this scoreboard, because ns-3 keeps a
-// sample after the acknowledgement to which it belongs. Undo, tail loss probes and restarts after idle never happen,
+// a separate scoreboard (scoreboard.h). Delivery-rate samples also come from this scoreboard, because ns-3's sample
+// still has its old values at later acknowledgements. Undo, tail loss probes and restarts after idle never happen,
 // because ns-3 does not implement them.
 #pragma once
 
@@ -111,7 +111,7 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     uint32_t m_priorCwnd = 0;
     uint64_t m_reducedDelivered = 0;
     uint64_t m_reducedSent = 0;
-    // Use of the window, per round.
+    // Use of the congestion window in the current round.
     uint64_t m_roundEnd = 0;
     uint32_t m_mostInFlight = 0;
     bool m_wasLimited = false;

@@ -79,7 +79,8 @@ OwnAlgorithm::AddRate(fullpipe_ack& ack) const
     ack.rate_app_limited = newest.hidden;
     ack.rate_lost = static_cast<uint32_t>(m_scoreboard->Lost() - newest.lostBefore);
     ack.rate_tx_in_flight = newest.inFlight;
-    // If the interval is shorter than the smallest RTT, the original of a retransmission has arrived.
+    // An interval below the smallest RTT shows that the ACK is for the original of a retransmission. The sample is then
+    // invalid.
     if (interval > 0 && interval / 1000 >= m_minRtt / 1000)
     {
         ack.rate_interval = static_cast<uint64_t>(interval);

@@ -1,10 +1,10 @@
 // An array of the segments that ns-3's transmit buffer has sent.
 //
-// In ns-3, a segment in flight is a node of a list, an item and a packet. ns-3 searches this list from the oldest
-// segment: once for every segment that it sends, and several times for every acknowledgement. ns-3's wheels are built
-// with assertions. With assertions, one of the searches compares the whole list with itself at every step. A window of
-// a few thousand segments then takes minutes per simulated second. The array holds the data that such a search needs,
-// in the same order.
+// ns-3 keeps the segments in flight in a linked list of items, each with its packet. ns-3 searches this list from the
+// oldest segment: once for every segment that it sends, and several times for every acknowledgement. ns-3's wheels are
+// built with assertions. With assertions, one of the searches compares the whole list with itself at every step. A
+// window of a few thousand segments then takes minutes per simulated second. The array holds the data that such a
+// search needs, in the same order.
 #pragma once
 
 #include "ns3/tcp-tx-buffer.h"

@@ -14,7 +14,7 @@ namespace fullpipe
 namespace
 {
 
-// A number as text; an empty text if it is not a number.
+// A number as text; an empty text for NaN.
 std::string
 Text(double value)
 {

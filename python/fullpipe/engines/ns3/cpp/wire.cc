@@ -130,7 +130,7 @@ Wire::Sent(Ptr<Parcel> parcel)
 {
     const bool lost = m_loss && m_loss->Strikes();
     const int64_t now = NowNanos();
-    // ns-3 requires the node to which the event happens.
+    // The event's context in ns-3 is the node at which the event happens.
     Simulator::ScheduleWithContext(parcel->host, NanoSeconds(ArrivalAfter(now) - now), [this, parcel, lost]() {
         lost ? Drop(parcel) : Arrive(parcel);
     });

@@ -45,8 +45,8 @@ SetLteDefaults()
     Config::SetDefault("ns3::LteSpectrumPhy::CtrlErrorModelEnabled", BooleanValue(false));
 }
 
-// Period of sounding, in which users take turns. The result is the shortest period in which every user has a turn, but
-// at least ns-3's default.
+// Return the period of sounding reference signals (SRS) in ms: the shortest period in which every user can send one,
+// but at least ns-3's default (40 ms).
 uint32_t
 SoundingPeriod(uint32_t users)
 {
@@ -107,7 +107,8 @@ BaseStation::Install()
     }
 }
 
-// A packet leaves RLC's buffer with the first block that has a part of it. A block takes a subframe.
+// Record transmissions. A packet leaves RLC's buffer with the first transport block that has a part of the packet. A
+// transport block takes one subframe (1 ms).
 void
 BaseStation::Watch(Ptr<LteSpectrumPhy> phy)
 {
@@ -139,7 +140,7 @@ BaseStation::IsReady() const
 std::unique_ptr<Hop>
 BaseStation::MakePort(uint32_t number, Deliver deliver, const Deliver& lose)
 {
-    // There is no queue discipline before RLC, so the room below a queue discipline is 0.
+    // No queue discipline precedes RLC, so `room`, the limit of packets below a queue discipline, is 0.
     return std::make_unique<RadioPort>(
         m_input.ports[number], *this, number, m_buffers[number], 0, std::move(deliver), lose);
 }
