@@ -38,7 +38,7 @@ def import_files(
         typer.Option(
             metavar="NAME=ALGORITHM",
             help=(
-                "Algorithm for a kernel's name of it: bbr=bbr3 reads the kernel's bbr as bbr3. For a"
+                "Algorithm behind a name in a kernel: bbr=bbr3 reads the kernel's bbr as bbr3. For a"
                 " capture, NAME is a flow, or all for every flow. May be repeated."
             ),
         ),

@@ -56,8 +56,8 @@ LabelOption = Annotated[
     typer.Option(
         "--label",
         metavar="PATH[.VALUE]=WORDS",
-        help='Label of a path or value, such as flows.0.cca.bbr3="BBRv3", or a scenario file with [labels];'
-        " may be repeated.",
+        help='Label of a path, value or flow group, such as flows.0.cca.bbr3="BBRv3", or a scenario file with'
+        " [labels]; may be repeated.",
     ),
 ]
 Jobs = Annotated[
@@ -91,7 +91,7 @@ Metrics = Annotated[
         help='Show only this metric, such as goodput or "rtt_mean of ping"; may be repeated.',
     ),
 ]
-FormOption = Annotated[Form, typer.Option("--format", help="Format of the table of several runs.")]
+FormOption = Annotated[Form, typer.Option("--format", help="Format of the table.")]
 AllowPython = Annotated[
     bool,
     typer.Option(
