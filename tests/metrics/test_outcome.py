@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from fullpipe.analysis.outcome import MOST, outcome
+from fullpipe.analysis.outcome import MOST, labelled, outcome
 from fullpipe.analysis.over_seeds import over_seeds
 from fullpipe.scenario.labels import Labels
 
@@ -129,3 +129,16 @@ flows = [{{ name = "a", cca = "cubic" }}, {{ name = "b", cca = "reno" }}]
     assert " ".join(first.split()).startswith("Goodput of a is highest at buffer ")
     assert sum(line.split()[2:3] in (["a"], ["b"], ["all"]) for line in table.splitlines()) == rows
     assert ("more rows: --all prints them" in table) == (not words)
+
+
+def test_groups_have_labels_unless_two_entries_share_one() -> None:
+    rows = {
+        "kind": ["flows", "flows", "flows", "flows", "link"],
+        "of": ["cubic-1", "bbr3-1", "other", "all flows", "other"],
+        "entry": [0, 0, 1, None, None],
+    }
+    given = {"flows.cubic-1": "mine", "flows.bbr3-1": "mine", "flows.other": "theirs", "flows.all flows": "x"}
+    named = labelled(pl.DataFrame(rows), Labels(given))
+    assert named["of"].to_list() == ["mine", "mine", "theirs", "all flows", "other"]
+    shared = labelled(pl.DataFrame(rows), Labels(given | {"flows.other": "mine"}))
+    assert shared["of"].to_list() == rows["of"]

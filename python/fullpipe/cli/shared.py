@@ -56,7 +56,7 @@ LabelOption = Annotated[
     typer.Option(
         "--label",
         metavar="PATH[.VALUE]=WORDS",
-        help='Label of a path, value or flow group, such as flows.0.cca.bbr3="BBRv3", or a scenario file with'
+        help='Label of a path, value or flow group, such as cca.bbr3="BBRv3", or a scenario file with'
         " [labels]; may be repeated.",
     ),
 ]
