@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fullpipe.algorithms import classes, own
 from fullpipe.engines.base import Capabilities, Problem
@@ -92,6 +92,47 @@ def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str
             yield "ccas", f"flows[{i}].cca", flow.cca.kind
         if flow.workload:
             yield "workloads", f"flows[{i}].workload", flow.workload.kind
+
+
+# Parameters of a queue that an engine ignores.
+
+
+DROP_TAIL = frozenset({"kind", "packets", "limit_bytes", "size_bdp", "size_s"})
+"""Fields of `DropTail` that every engine uses; the sizes have become limits when an engine gets the queue."""
+Made = TypeVar("Made")
+"""An engine's queue."""
+
+
+class _ReadKeys(Mapping[str, Any]):
+    """Parameters of a queue that record which of them are read."""
+
+    def __init__(self, params: Mapping[str, Any]) -> None:
+        self._params = params
+        self.read: set[str] = set()
+
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(key)
+        return self._params[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._params)
+
+    def __len__(self) -> int:
+        return len(self._params)
+
+
+def with_ignored(
+    make: Callable[[Mapping[str, Any]], Made], params: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> tuple[Made, list[str]]:
+    """Return the queue that `make` makes, and the parameters that the engine would ignore.
+
+    A parameter is ignored if its value differs from the default and `make` does not read it. So an engine
+    refuses a new parameter of the registry until the engine reads it. `make` must read parameters by their
+    names: a copy of all parameters would count as reading all of them.
+    """
+    keys = _ReadKeys(params)
+    made = make(keys)
+    return made, sorted(key for key in params if key not in keys.read and params[key] != defaults[key])
 
 
 # Conversion of key paths in "not supported" messages to the key paths that the user wrote. If a host profile

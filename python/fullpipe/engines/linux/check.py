@@ -1,9 +1,9 @@
 """Checks whether the installed kernel can run a scenario exactly, and lists the reasons if it cannot."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fullpipe.engines.base import Capabilities, Problem, not_measured
-from fullpipe.engines.lacks import NATIVE, lacking
+from fullpipe.engines.lacks import DROP_TAIL, NATIVE, lacking, with_ignored
 from fullpipe.engines.linux.departures import MOST_PACES, crossing, has_accecn, mtu_bytes, paces, routes_of
 from fullpipe.engines.linux.install.installed import INSTALL, OURS, PERIODIC, Installed, in_kernel
 from fullpipe.engines.linux.script import POINTS
@@ -22,7 +22,7 @@ from fullpipe.scenario.quantities import BITS, to_nanoseconds
 # Refuses keys that a scenario sets and this engine does not support.
 
 
-def unknown(model: Model, known: set[str], path: str) -> Iterator[Problem]:
+def unknown(model: Model, known: Collection[str], path: str) -> Iterator[Problem]:
     """Yield a problem for every key that a part of a scenario sets and this engine lacks."""
     for name, described in type(model).model_fields.items():
         if name not in known and getattr(model, name) != described.get_default(call_default_factory=True):
@@ -103,6 +103,8 @@ def _link_problems(link: Link, crossed_by: Sequence[RoutedFlow]) -> Iterator[Pro
     for i, change in enumerate(link.changes):
         yield from unknown(change, _CHANGE, f"{where}.changes[{i}]")
     yield from _of_steps(where, link)
+    if isinstance(link.queue, DropTail):
+        yield from unknown(link.queue, DROP_TAIL, f"{where}.queue")
     if isinstance(link.queue, Discipline) and link.queue.kind in qdisc.MAKERS:
         yield from _of_queue(f"{where}.queue", link, link.queue)
     overheads = {routed.tcp.link_overhead_bytes for routed in crossed_by}
@@ -159,7 +161,9 @@ def _of_periodic(path: str, loss: Loss, *, changes: bool) -> Iterator[Problem]:
 
 
 def _of_queue(path: str, link: Link, queue: Discipline) -> Iterator[Problem]:
-    yield from _of_parameters(path, queue.kind, qdisc.all_params(queue.kind, queue.params))
+    params = qdisc.all_params(queue.kind, queue.params)
+    unfit = list(_of_parameters(path, queue.kind, params))
+    yield from unfit or _of_ignored(path, queue.kind, params)
     if queue.rate_bps is not None and link.rate_bps is not None and queue.kind != "police":
         text = f"{queue.kind} itself limits the rate, so the link needs no rate"
         yield Problem(path, f"{text}; leave out the rate of the link, or {NATIVE}")
@@ -185,6 +189,24 @@ def _of_parameters(path: str, kind: str, params: qdisc.Params) -> Iterator[Probl
         yield Problem(f"{path}.burst_bytes", "in Linux, a bucket fills in at most 274 s; use a smaller burst")
     if kind == "fq" and (params["maxrate_bps"] or 0) // BITS >= MOST_U32:
         yield Problem(f"{path}.maxrate_bps", "the maximum is 34 Gbit/s; leave this key out for no limit")
+
+
+NOT_OF_QDISC: Mapping[str, frozenset[str]] = {
+    "tbf": frozenset({"packets", "limit_bytes"}),  # of the drop-tail queue below the bucket (`link.py`)
+    "police": frozenset({"rate_bps", "burst_bytes"}),  # of the filter (`policer`)
+    "red": frozenset({"bandwidth_mbps"}),  # for idle times, which RED never detects (`qdisc.red`)
+    "step": frozenset({"mark_packets"}),  # refused by `_of_parameters`
+}
+"""Parameters that are not options of the queue's qdisc, and that are used, have no effect or are refused."""
+
+
+def _of_ignored(path: str, kind: str, params: qdisc.Params) -> Iterator[Problem]:
+    """Refuse parameters that no qdisc would get, such as a new parameter of the registry."""
+    _, ignored = with_ignored(qdisc.MAKERS[kind], params, qdisc.defaults_of(kind))
+    for key in ignored:
+        if key not in NOT_OF_QDISC.get(kind, ()):
+            text = f"{kind} of Linux has no such parameter; leave it out"
+            yield Problem(f"{path}.{key}", f"{text}, or {NATIVE}")
 
 
 def _shares_by_host(queue: Discipline) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fullpipe.engines.lacks import DROP_TAIL, with_ignored
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.link.queues import Discipline, DropTail
 
@@ -162,14 +163,16 @@ def ns3_queue(queue: DropTail | Discipline | None) -> Ns3Queue:
     if queue is None:
         return Ns3Queue("ns3::FifoQueueDisc", {"MaxSize": _NO_LIMIT})
     if isinstance(queue, DropTail):
+        for key in sorted(queue.model_fields_set - DROP_TAIL):
+            raise NoCounterpartError(f"ns-3's drop_tail has no {key}; leave it out")
         return Ns3Queue("ns3::FifoQueueDisc", {"MaxSize": _limit(queue.packets, queue.limit_bytes)})
     if queue.kind not in MAKERS:
         raise NoCounterpartError(f"ns-3 has no {queue.kind}; it has {', '.join(sorted(QUEUES))}")
     defaults = {key: param.default for key, param in catalogue.queue(queue.kind).params.items()}
-    for key in sorted(UNKNOWN.get(queue.kind, frozenset()) & set(queue.params)):
-        if queue.params[key] != defaults[key]:
-            raise NoCounterpartError(f"ns-3's {queue.kind} has no {key}; leave it out")
-    return MAKERS[queue.kind]({**defaults, **queue.params})
+    made, ignored = with_ignored(MAKERS[queue.kind], {**defaults, **queue.params}, defaults)
+    if ignored:
+        raise NoCounterpartError(f"ns-3's {queue.kind} has no {ignored[0]}; leave it out")
+    return made
 
 
 def _limit(packets: int | None, size: int | None) -> str:
@@ -190,7 +193,7 @@ def _codel_law(params: Params) -> dict[str, str]:
         "Interval": _ms(params["interval_ms"]),
         "UseEcn": _switch(params["ecn"]),
     }
-    threshold = params["ce_threshold_ms"]
+    threshold = params.get("ce_threshold_ms")  # mac80211 has no such parameter
     return law if threshold is None else {**law, "CeThreshold": _ms(threshold)}
 
 
@@ -215,7 +218,7 @@ def _fq_codel(params: Params) -> Ns3Queue:
 
 def _mac80211(params: Params) -> Ns3Queue:
     """Return FQ-CoDel alone: ns-3 has neither airtime fairness nor a limit on queued airtime."""
-    return _fq_codel({**params, "ce_threshold_ms": None})
+    return _fq_codel(params)
 
 
 def _pie(params: Params) -> Ns3Queue:
@@ -268,8 +271,9 @@ def _tbf(params: Params) -> Ns3Queue:
         "Rate": f"{int(params['rate_bps'])}bps",
         "Burst": str(int(params["burst_bytes"])),
     }
-    if params["peak_bps"] is not None:
-        shape |= {"PeakRate": f"{int(params['peak_bps'])}bps", "Mtu": str(int(params["mtu_bytes"]))}
+    peak_bps, mtu_bytes = params["peak_bps"], params["mtu_bytes"]
+    if peak_bps is not None:
+        shape |= {"PeakRate": f"{int(peak_bps)}bps", "Mtu": str(int(mtu_bytes))}
     return Ns3Queue("ns3::TbfQueueDisc", shape)
 
 
@@ -282,15 +286,6 @@ MAKERS: Mapping[str, Callable[[Params], Ns3Queue]] = {
     "pie": _pie,
     "fq_pie": _fq_pie,
 }
-"""Functions that make ns-3's queues, by Fullpipe's names. `ns3_queue` makes drop_tail itself."""
+"""Functions that make ns-3's queues, by Fullpipe's names. `ns3_queue` makes drop_tail itself. ns-3 has no
+parameter that its function does not read, so `ns3_queue` refuses this parameter."""
 QUEUES = frozenset({"drop_tail", *MAKERS})
-
-UNKNOWN: Mapping[str, frozenset[str]] = {
-    "fq_codel": frozenset({"memory_limit_bytes"}),
-    "mac80211": frozenset(
-        {"memory_limit_bytes", "aql", "aql_low_ms", "aql_high_ms", "aql_threshold_ms", "airtime_fairness"}
-    ),
-    "pie": frozenset({"bytemode"}),
-    "fq_pie": frozenset({"memory_limit_bytes", "bytemode"}),
-}
-"""Parameters of Fullpipe's queues that ns-3's queues lack."""

@@ -273,8 +273,12 @@ def qdisc_for(queue: DropTail | Discipline) -> Qdisc:
 
 def all_params(kind: str, given: Params) -> Params:
     """Return all parameters of a queue. Parameters that are not in `given` have their defaults."""
-    known = catalogue.queue(kind).params
-    return {key: param.default for key, param in known.items()} | dict(given)
+    return {**defaults_of(kind), **given}
+
+
+def defaults_of(kind: str) -> dict[str, Any]:
+    """Return the default of every parameter of a queue."""
+    return {key: param.default for key, param in catalogue.queue(kind).params.items()}
 
 
 def _us(params: Params, key: str) -> int:
@@ -282,7 +286,8 @@ def _us(params: Params, key: str) -> int:
 
 
 def _tbf(p: Params) -> Qdisc:
-    peak = None if p["peak_bps"] is None else (int(p["peak_bps"]), int(p["mtu_bytes"]))
+    peak_bps, mtu_bytes = p["peak_bps"], int(p["mtu_bytes"])
+    peak = None if peak_bps is None else (int(peak_bps), mtu_bytes)
     return tbf(int(p["rate_bps"]), int(p["burst_bytes"]), peak=peak)
 
 
@@ -391,4 +396,4 @@ MAKERS: Mapping[str, Callable[[Params], Qdisc]] = {
     "cake": _cake,
 }
 """Functions that make a qdisc from the parameters of a queue, by the kind of queue. Drop-tail is not
-included."""
+included. The engine refuses parameters that its function does not read (`check.py`)."""
