@@ -15,7 +15,7 @@ from fullpipe.engines import engine
 from fullpipe.engines.native import simulation_of
 from fullpipe.runs import TABLES
 from fullpipe.runs.encoding import Encoded
-from fullpipe.scenario.checks.limits import work_of
+from fullpipe.scenario.checks.sizes import work_of
 
 CPU_S = 2.0
 """That reading an input may take, and all that is then done with what was read."""

@@ -160,7 +160,7 @@ class Scenario(ScenarioModel):
 
     def notes(self) -> list[str]:
         """Return notes on valid but probably unintended settings, such as a change after the run's end."""
-        from fullpipe.scenario.checks.flows import notes_of  # imported here, as only commands print notes
+        from fullpipe.scenario.checks.notes import notes_of  # imported here, as only commands print notes
 
         return notes_of(self)
 

@@ -181,21 +181,3 @@ def test_a_hundred_thousand_users_are_refused_at_once(fullpipe: Cli) -> None:
     assert (done.exit_code, done.stdout, done.stderr) == (2, "", told)
     with pytest.raises(ScenarioError, match=r"^cells\[0\].users: has 100000, must have at most 10000$"):
         scenario(cell={"users": [{"node": "phone"}] * 100_000})
-
-
-UPLOAD = {"cca": "cubic", "direction": "reverse"}
-
-
-@pytest.mark.parametrize(("kind", "key", "enough"), [("cake", "rtt_ms", 360), ("codel", "target_ms", 18)])
-def test_a_queue_that_starves_uploads_is_noted_and_the_note_helps(kind: str, key: str, enough: float) -> None:
-    """Every packet waits for a grant for 8 ms or more, and these queues allow for 5 ms."""
-    queues: list[dict[str, Any]] = [{"kind": kind}, {"kind": kind, key: enough}]
-    short, long = (
-        scenario(UPLOAD, cell={"users": [{"node": "phone", "snr": "14 dB", "queue": queue}]})
-        for queue in queues
-    )
-    [note] = short.notes()
-    assert note.startswith(f"cells[0].users[0].queue: {kind} drops")
-    assert f"write {key} = {enough} or" in note
-    assert long.notes() == []
-    assert goodput_mbps(fullpipe.run(long)) > 1.5 * goodput_mbps(fullpipe.run(short))

@@ -13,7 +13,7 @@ import fullpipe as fp
 from fullpipe import Scenario, ScenarioError
 from fullpipe.cli import app
 from fullpipe.scenario import catalogue
-from fullpipe.scenario.checks import limits
+from fullpipe.scenario.checks import sizes
 from fullpipe.scenario.network.routes import Edge, Router
 from fullpipe.sweeps import jobs
 
@@ -137,7 +137,7 @@ def test_moves_count_with_the_links_and_ports_that_they_may_move(
     topology = {**TRIANGLE, "nodes": ["a", "b", "c", *names], "links": TRIANGLE["links"][1:2]}
     values = {"topology": topology, "cells": cells, "mobility": moves, "flows": [flow]}
     assert small.with_values(values)
-    monkeypatch.setattr(limits, "MAX_MOVED", 9 * 25 * 2 - 1)
+    monkeypatch.setattr(sizes, "MAX_MOVED", 9 * 25 * 2 - 1)
     monkeypatch.setattr("fullpipe.scenario.network.graph.attachments", lambda *_: pytest.fail("one was made"))
     told = "mobility: 9 moves, 25 links and ports and 2 ends of flows make 450, more than 449"
     with pytest.raises(ScenarioError, match=told):
@@ -173,7 +173,7 @@ def test_variables_of_the_ports_of_a_cell_count_as_rows() -> None:
 def test_no_algorithm_has_more_variables_than_are_counted(small: Scenario, kind: str) -> None:
     values = {"flows.0.cca": kind, "tcp.ecn": True, "record.variables": True, "record.interval": "10 ms"}
     found = fp.run(small.with_values(values)).variables
-    assert 0 < found.group_by("time_s").len()["len"].max() <= limits.MAX_VARIABLES
+    assert 0 < found.group_by("time_s").len()["len"].max() <= sizes.MAX_VARIABLES
 
 
 def test_jobs_are_counted_before_any_is_made(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,9 +264,9 @@ def test_a_capture_ends_where_it_is_too_much(
 ) -> None:
     capturing = small.with_values({"record.packets": ["sender", "receiver"]})
     run = fp.run(capturing)
-    monkeypatch.setattr(limits, "MAX_CAPTURED", run.packets.height)
+    monkeypatch.setattr(sizes, "MAX_CAPTURED", run.packets.height)
     assert fp.run(capturing).packets.equals(run.packets)
-    monkeypatch.setattr(limits, "MAX_CAPTURED", run.packets.height // 2)
+    monkeypatch.setattr(sizes, "MAX_CAPTURED", run.packets.height // 2)
     told = (
         rf"record.packets: [\d,]+ packets were captured by [\d.]+ s, more than {run.packets.height // 2:,}; "
     )

@@ -122,11 +122,6 @@ def test_a_move_that_names_one_medium_alone_has_a_line(at: str) -> None:
     assert Scenario(name="x", duration="9 s", topology=PHONE, mobility=moves, flows=[flow]).notes() == []
 
 
-def test_a_move_to_where_a_node_is_has_a_note() -> None:
-    found = without_wire(("10 s", "mast-b"), ("20 s", "mast-b"))
-    assert found.notes() == ['mobility[1]: "handset" moves to "mast-b", and no flow changes its route']
-
-
 def test_a_node_moves_from_a_link_to_a_cell_and_leaves_it() -> None:
     found = scenario(("0 s", "wire"), ("20 s", "mast-a"))
     assert [(at_s, data) for at_s, data, _ in routes(found)] == [(0.0, "wire"), (20.0, "mast-a-handset")]
@@ -171,11 +166,6 @@ def test_an_interface_stays_with_its_host() -> None:
 def test_moves_survive_toml() -> None:
     found = without_wire(("20 s", "mast-b"))
     assert Scenario.from_toml(found.to_toml()) == found
-
-
-def test_a_move_after_the_end_has_a_note() -> None:
-    notes = without_wire(("70 s", "mast-b")).notes()
-    assert notes == ["mobility[0].at: 70 s is not before the end, 60 s: this change never happens"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario, plots
 from fullpipe.analysis import metrics
-from fullpipe.scenario.checks.limits import MAX_QUEUE_VARIABLES
+from fullpipe.scenario.checks.sizes import MAX_QUEUE_VARIABLES
 
 QUEUES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "codel": ({"kind": "codel"}, {"count", "dropping", "drop_next"}),

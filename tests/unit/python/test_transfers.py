@@ -142,10 +142,6 @@ def test_a_workload_says_itself_how_much_is_sent() -> None:
         )
 
 
-def test_a_load_above_one_is_allowed_and_noted() -> None:
-    assert "transfers accumulate" in "\n".join(scenario({**POISSON, "load": 1.5}).notes())
-
-
 def test_summaries_have_percentiles_of_what_began_after_the_warm_up() -> None:
     run = fullpipe.run(scenario(POISSON, warmup="5 s"), seed=1)
     late = run.transfers.filter(pl.col("start_s") >= 5)

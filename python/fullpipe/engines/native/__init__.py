@@ -20,7 +20,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.encoding import Encoded
 from fullpipe.runs.meta import version
 from fullpipe.scenario import Scenario, catalogue
-from fullpipe.scenario.checks.limits import check_grown
+from fullpipe.scenario.checks.sizes import check_grown
 from fullpipe.scenario.network import resolve
 from fullpipe.scenario.quantities import NANOSECONDS
 from fullpipe.scenario.remembered import Remembered, own_algorithms_of

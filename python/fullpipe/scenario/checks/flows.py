@@ -1,4 +1,4 @@
-"""Checks of flows, and notes on settings of a scenario that are valid but probably unintended."""
+"""Checks of flows: their times, their applications, and keys that do not apply to their topology."""
 
 from __future__ import annotations
 
@@ -6,69 +6,16 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from fullpipe.errors import shown, suggestion
-from fullpipe.scenario import catalogue
-from fullpipe.scenario.checks.limits import named_states
 from fullpipe.scenario.checks.routes import in_order, place_problems, reroute_problems
 from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.flows import MAX_FLOWS, Flow, flow_names
-from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.network import resolve
-from fullpipe.scenario.network.parts import Hop, Link, Network
-from fullpipe.scenario.quantities import RATE
+from fullpipe.scenario.network.parts import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from fullpipe.scenario.model.workloads.writers import Writer
-
-
-# Notes on shapers: default rates and limits, and rate changes without effect.
-
-
-_BUCKET = "tbf"
-"""The shaper whose rate `changes` can set. By default, its backlog has no limit."""
-
-
-def shaping_notes(network: Network) -> Iterator[str]:
-    """Yield notes on shapers with their default rate or limit, and on rate changes without effect."""
-    for hop in network.hops:
-        if isinstance(hop.queue, Discipline):
-            yield from _left_out(hop, hop.queue)
-    for link in network.links:
-        yield from _hidden(link)
-
-
-def _left_out(hop: Hop, queue: Discipline) -> Iterator[str]:
-    where, entry = f"{hop.where}.queue", catalogue.queue(queue.kind)
-    for param in entry.with_role("rate"):
-        if param.default is not None and param.name not in queue.params:
-            default = f"its default, {RATE.format(param.default)}, whatever the link's rate"
-            yield f"{where}: {queue.kind} shapes to {default}; write {param.name}"
-    limits = [param.name for param in entry.with_role("limit")]
-    if queue.kind == _BUCKET and not queue.params.keys() & set(limits):
-        yield f"{where}: {queue.kind} has no limit and never drops; write {' or '.join(limits)}"
-
-
-def _hidden(link: Link) -> Iterator[str]:
-    """Yield notes on rate changes without effect: to more than the rate of the device below a shaper, or to
-    more than the rate of the shaper in front of a wire."""
-    queue = link.queue
-    if not isinstance(queue, Discipline):
-        return
-    if queue.kind == _BUCKET and (link.rate_bps is None or link.device_packets is not None):
-        whose, other, most_bps = f"that of the {queue.kind}", "the device below it", link.rate_bps
-    else:
-        whose, other, most_bps = "that of the wire", f"the {queue.kind} in front of it", queue.rate_bps
-    for place, state in named_states(link):
-        if most_bps is not None and state.rate_bps is not None and state.rate_bps > most_bps:
-            rate = f"{RATE.format(state.rate_bps)} is {whose}"
-            yield f"{link.where}.{place}.rate: {rate}, and {other} passes {RATE.format(most_bps)} at most"
-
-
-# Checks of flows: their times, their applications, and keys that do not apply to their topology.
 
 
 MAX_OVERHEAD_BYTES = 1_000
@@ -227,55 +174,3 @@ def _in_graph(scenario: ScenarioModel, graph: Graph, flow: Flow, places: Collect
     yield from reroute_problems(flow, places, scenario.duration_s)
     if flow.source is not None and flow.source == flow.target:
         yield f"to: {shown(flow.target)} is where the flow starts"
-
-
-# Notes on scenarios: valid but probably unintended settings.
-
-
-def notes_of(scenario: ScenarioModel) -> list[str]:
-    """Return notes, one line each: changes after the end of the run, moves without effect, shapers with
-    default values, queues that starve uploads, and loads above 1."""
-    end_s = scenario.duration_s
-    lines: list[str] = []
-    network = resolve(scenario, each=1)  # all flows of an entry give the same notes
-    for link in network.links:
-        lines += _late(f"{link.where}.changes", (change.at_s for change in link.changes), end_s)
-    lines += shaping_notes(network)
-    lines += _of_cells_and_moves(scenario, network)
-    moving = scenario.topology.links if isinstance(scenario.topology, Graph) else ()
-    for i, described in enumerate(moving):
-        times_s = (reroute.at_s for reroute in described.reroutes or ())
-        lines += _late(f"topology.links[{i}].reroutes", times_s, end_s)
-    for i, flow in enumerate(scenario.flows):
-        if _is_overloaded(flow):
-            lines.append(f"flows[{i}].workload.load: more than 1: transfers accumulate until the end")
-        lines += _late(f"flows[{i}].reroutes", (reroute.at_s for reroute in flow.reroutes or ()), end_s)
-    return list(dict.fromkeys(lines))
-
-
-def _is_overloaded(flow: Flow) -> bool:
-    if flow.workload is None:
-        return False
-    # imported here, as most flows have no workload
-    from fullpipe.scenario.model.workloads.transfers import Poisson
-
-    return isinstance(flow.workload, Poisson) and flow.workload.load is not None and flow.workload.load > 1
-
-
-def _of_cells_and_moves(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    if scenario.cells:
-        # imported here, as most scenarios have no grants
-        from fullpipe.scenario.checks.mobility import grant_notes
-
-        yield from grant_notes(scenario, network)
-    if scenario.mobility:
-        from fullpipe.scenario.checks.mobility import idle_move_notes
-
-        yield from _late("mobility", (move.at_s for move in scenario.mobility), scenario.duration_s)
-        yield from idle_move_notes(scenario, network)
-
-
-def _late(path: str, times_s: Iterable[float], end_s: float) -> Iterator[str]:
-    for n, at_s in enumerate(times_s):
-        if at_s >= end_s:
-            yield f"{path}[{n}].at: {at_s:g} s is not before the end, {end_s:g} s: this change never happens"

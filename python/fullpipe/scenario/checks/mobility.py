@@ -1,57 +1,17 @@
-"""Checks of mobility, grants and route controllers, which few scenarios have."""
+"""Checks of mobility and route controllers, which few scenarios have."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from fullpipe.errors import shown, suggestion
-from fullpipe.scenario import catalogue
 from fullpipe.scenario.checks.routes import in_order, place_problems
 from fullpipe.scenario.model.cells.cellular import Cellular
-from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.model.routing import Move, RouteController
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.topology import Graph
 from fullpipe.scenario.network.graph import left_by, media_of_nodes
-from fullpipe.scenario.network.parts import Network, Port
+from fullpipe.scenario.network.parts import Network
 from fullpipe.scenario.network.routes import BACKWARD, steers
 from fullpipe.scenario.quantities import to_nanoseconds
-
-# Notes on AQMs with a target delay below the grant delay of their uplink: such AQMs drop too many packets.
-
-
-_RTTS_OF_CAKE = 20
-"""Ratio of CAKE's RTT parameter to its target (Linux `cake_set_rate`)."""
-_TARGETS: Mapping[str, tuple[str, Callable[[float], float]]] = {
-    "codel": ("target_ms", lambda target_ms: target_ms),
-    "fq_codel": ("target_ms", lambda target_ms: target_ms),
-    "cake": ("rtt_ms", lambda rtt_ms: rtt_ms / _RTTS_OF_CAKE),
-}
-"""The parameter from which a queue derives its target delay, and the function from the parameter's value to
-the target in ms."""
-
-
-def grant_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Yield uplinks whose grant delay exceeds the target delay of their queue."""
-    for cell, medium in zip(scenario.cells or (), network.media, strict=True):
-        if isinstance(cell, Cellular):
-            for port in medium.ports[1::2]:
-                yield from _too_short(cell, port)
-
-
-def _too_short(cell: Cellular, port: Port) -> Iterator[str]:
-    queue, uplink = port.queue, cell.uplink
-    if not isinstance(queue, Discipline) or queue.kind not in _TARGETS:
-        return
-    name, target_of = _TARGETS[queue.kind]
-    target_ms = target_of(float(queue.params.get(name, catalogue.queue(queue.kind).params[name].default)))
-    least_ms, most_ms = 1e3 * uplink.grant_delay_s, 1e3 * (uplink.grant_delay_s + uplink.request_period_s)
-    if target_ms < least_ms:
-        enough = most_ms / target_of(1.0)
-        yield (
-            f"{port.where}.queue: {queue.kind} drops packets if the queueing delay stays above {target_ms:g} "
-            f"ms, and a grant takes {least_ms:g} to {most_ms:g} ms, so uploads starve; write "
-            f"{name} = {enough:g} or more"
-        )
-
 
 # Checks of mobility: moving nodes and their media exist, and moves change routes of flows.
 
@@ -93,13 +53,8 @@ def idle_mobility_problems(scenario: ScenarioModel, network: Network) -> Iterato
     for i, move in idle.items():
         if move.node not in working:
             remedy = 'add an earlier move to the medium that the node leaves, as in at = "0 s"'
-            yield f"{_told(i, move)}; {remedy}"
+            yield f"{told(i, move)}; {remedy}"
             working.add(move.node)
-
-
-def idle_move_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Yield a note on every move that changes no route."""
-    yield from (_told(i, move) for i, move in idle_moves(scenario, network).items())
 
 
 def idle_moves(scenario: ScenarioModel, network: Network) -> dict[int, Move]:
@@ -117,7 +72,8 @@ def idle_moves(scenario: ScenarioModel, network: Network) -> dict[int, Move]:
     }
 
 
-def _told(i: int, move: Move) -> str:
+def told(i: int, move: Move) -> str:
+    """Return the line on a move without effect."""
     return f"mobility[{i}]: {shown(move.node)} moves to {shown(move.to)}, and no flow changes its route"
 
 
