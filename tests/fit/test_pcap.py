@@ -151,4 +151,4 @@ def test_a_rate_that_no_scenario_has_names_the_file(fullpipe: Cli, tmp_path: Pat
     path = made.written(tmp_path, made.pcap(made.acknowledged((0.5 + 900 * n for n in range(12)), 800.0, 1)))
     done = fullpipe("fit", path)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert f"{path}: the capture gives no valid scenario: " in done.stderr
+    assert f"{path}: the measurement gives no valid scenario: " in done.stderr

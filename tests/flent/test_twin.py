@@ -19,7 +19,8 @@ from fullpipe import Scenario
 from fullpipe.analysis.export import flent
 from fullpipe.engines.flent.limits import least_wait_s
 from fullpipe.engines.flent.run import read_test
-from fullpipe.engines.flent.twin import Twin, twin_of
+from fullpipe.engines.flent.twin import twin_of
+from fullpipe.engines.imported.measurement import Twin
 from fullpipe.scenario import resolve
 from fullpipe.scenario.flent.build import Choices, declared, path_of, scenario_of
 from fullpipe.scenario.model.link.queues import DropTail

@@ -16,7 +16,8 @@ from fullpipe.analysis import values
 from fullpipe.analysis import values as measurements
 from fullpipe.analysis.metrics import table
 from fullpipe.analysis.values import values_of
-from fullpipe.engines.flent.run import read_run, save
+from fullpipe.engines.flent.run import read_run
+from fullpipe.engines.imported.measurement import save
 from fullpipe.runs import EngineId, Store, segments
 from fullpipe.runs.segments import VALUES, Segment, paths
 from tests.flent import made

@@ -28,7 +28,7 @@ from fullpipe.analysis.length import (
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.statistics import doubtful_means
 from fullpipe.runs import Run
-from fullpipe.runs.meta import MEASURED
+from fullpipe.runs.meta import READERS
 
 FullPipe = Callable[..., Any]
 SEEDS = 8
@@ -218,7 +218,7 @@ def test_flows_in_turns_do_not_compete() -> None:
 
 def test_of_a_measurement_it_is_said_how_much_longer_to_measure() -> None:
     made = run(stopping("4 s"))
-    engine = made.meta.engine.model_copy(update={"model_version": MEASURED})
+    engine = made.meta.engine.model_copy(update={"model_version": READERS["flent"]})
     told = shortfall([{}], [Run(made.meta.model_copy(update={"engine": engine}), made.tables)])
     assert told
     assert told.endswith(" s longer")

@@ -11,13 +11,8 @@ from fullpipe import files
 from fullpipe.cli.asked import notes_of
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import target
-from fullpipe.engines.flent.described import given_names
-from fullpipe.engines.flent.run import read_test
-from fullpipe.engines.flent.twin import Twin, twin_of
-from fullpipe.engines.pcap.blocks import is_capture
-from fullpipe.engines.pcap.described import of_file
-from fullpipe.engines.pcap.run import read_flows
-from fullpipe.engines.pcap.twin import twin_of as twin_of_capture
+from fullpipe.engines.imported import read_twin
+from fullpipe.engines.imported.measurement import given_names, of_file
 from fullpipe.validation.fit import Fitted
 from fullpipe.validation.fit import fit as fitted_to
 from fullpipe.validation.fit.read import read
@@ -51,7 +46,7 @@ def twin(
     """The scenario has the rate, RTT, buffer, algorithms and queue that would reproduce the measurement.
     Comments in the scenario say which values are guesses, and which the file does not show.
     """
-    found = _found(file, cca or [])
+    found = read_twin(file, given_names(cca or []))
     notes = notes_of(found.guessed, found.unknown)
     text = f"{notes}\n{found.scenario.to_toml()}"
     if out is not None:
@@ -61,13 +56,6 @@ def twin(
         echo(json.dumps(told))
         return
     echo(text if out is None else f"{notes}{out}", nl=out is not None)
-
-
-def _found(file: Path, cca: list[str]) -> Twin:
-    names = given_names(cca)
-    if is_capture(file):
-        return twin_of_capture(read_flows(file, names), file, names)
-    return twin_of(read_test(file, names), file)
 
 
 # `fullpipe fit`: derives the scenario of a line from logs of pings and throughput.
@@ -107,7 +95,7 @@ def fit(
     which values are guesses, and which the files do not show.
     """
     measured = read(list(dict.fromkeys(paths)), direction.value)
-    with of_file(paths[0]):
+    with of_file(paths[0], "measurement"):
         found = fitted_to(measured, out.stem[:100] if out else "line")
     notes = notes_of(found.guessed, found.unknown)
     text = f"{notes}\n{found.scenario.to_toml()}"

@@ -11,9 +11,8 @@ from fullpipe import files
 from fullpipe.cli.asked import read_scenario
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.shared import Out, target
-from fullpipe.engines import flent, pcap
-from fullpipe.engines.flent.described import given_names
-from fullpipe.engines.pcap.blocks import is_capture
+from fullpipe.engines.imported import read_run
+from fullpipe.engines.imported.measurement import given_names, save
 from fullpipe.errors import InputFileError, visible
 from fullpipe.runs import Run, Store
 from fullpipe.scenario.model.link.queues import Discipline
@@ -55,14 +54,13 @@ def import_files(
     found, failed = [], False
     for path in dict.fromkeys(files):
         try:
-            engine = pcap if is_capture(path) else flent
-            found.append((path, engine.read_run(path, names)))
+            found.append((path, read_run(path, names)))
         except InputFileError as error:
             complain(error)
             failed = True
     with store.batch() as batch:
         for path, run in sorted(found, key=lambda pair: pair[1].meta.started):
-            kept = flent.save(run, batch)
+            kept = save(run, batch)
             echo(json.dumps(_told(path, kept)) if as_json else _lines(path, kept))
     if failed:
         raise typer.Exit(2)

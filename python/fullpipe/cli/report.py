@@ -38,9 +38,9 @@ from fullpipe.report.packs.archive import RUNS, Pack, PackError, opened, sha256_
 from fullpipe.report.packs.study import Study, read_me
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import DIGITS, page_of
-from fullpipe.report.runs.repeat import READ
 from fullpipe.report.text import counted
 from fullpipe.runs import Run, Store, version
+from fullpipe.runs.meta import READERS
 from fullpipe.scenario.model.flows import own_algorithms
 from fullpipe.sweeps import Outcome, jobs
 
@@ -237,7 +237,7 @@ def pack(
         runs += _runs_of(report, places)
     imported = 0
     for run in runs:
-        if run.meta.engine.name in READ:
+        if run.meta.engine.name in READERS:
             imported += 1
             continue
         study.add_run(run, places, with_tables=with_runs)

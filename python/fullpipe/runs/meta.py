@@ -18,8 +18,9 @@ ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
 """Pattern of names of engines: letters, digits, `_`, `-` and `.`, with no `.` at the beginning."""
 
 
-MEASURED, CAPTURED = "measured", "captured"
-"""Model versions of runs that were imported from Flent files and from captures."""
+READERS: Mapping[str, str] = {"pcap": "captured", "flent": "measured"}
+"""Engines that import files of measurements, by descending detail of their files, with the model version of
+their runs."""
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 """Whole number that fits into a 64-bit column."""
 _Seconds = Annotated[float, Field(allow_inf_nan=False)]
@@ -39,7 +40,7 @@ class EngineId(BaseModel):
     @property
     def is_of_a_file(self) -> bool:
         """Whether the run was imported from a measurement. Its network path is then unknown."""
-        return self.model_version in (MEASURED, CAPTURED)
+        return self.model_version in READERS.values()
 
 
 class Meta(BaseModel):

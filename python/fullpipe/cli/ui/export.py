@@ -16,9 +16,9 @@ from fullpipe.report.from_file import page_of_file
 from fullpipe.report.html import html
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
-from fullpipe.report.runs.repeat import READ
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
+from fullpipe.runs.meta import READERS
 from fullpipe.scenario import Scenario
 
 # Stores runs of the page, as `fullpipe run` would.
@@ -79,5 +79,5 @@ def verdicts_page(told: Mapping[str, Any], runs: Sequence[Run], question: str = 
 
 def _origin(told: Mapping[str, Any], runs: Sequence[Run]) -> str:
     engines = list(dict.fromkeys(run.meta.engine.name for run in runs))
-    how = "measured" if all(name in READ for name in engines) else f"simulated by {listed(engines)}"
+    how = "measured" if all(name in READERS for name in engines) else f"simulated by {listed(engines)}"
     return f"All runs are {how}; each side has the same {counted(len(told['seeds']), 'seed')}."

@@ -27,15 +27,14 @@ from fullpipe.cli.ui.guard import MOST_POINTS
 from fullpipe.cli.ui.live import wide
 from fullpipe.cli.ui.scores import SCORES, ReadScores, with_scores
 from fullpipe.cli.ui.understood import MOST_LINKS, packed, packets_of, understood
-from fullpipe.engines.flent import FILE
+from fullpipe.engines.imported import FILE
 from fullpipe.errors import FullpipeError, NoRunError, ScenarioError
 from fullpipe.report.html import html
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
-from fullpipe.report.runs.repeat import READ
 from fullpipe.runs import Run, Store
 from fullpipe.runs.encoding import own_file
-from fullpipe.runs.meta import DIGEST, ENGINE
+from fullpipe.runs.meta import DIGEST, ENGINE, READERS
 from fullpipe.runs.population import ALL
 from fullpipe.validation.compare.comparison import compare_variants
 from fullpipe.validation.compare.side import Side
@@ -67,7 +66,7 @@ _ONE_SCENARIO = (
 )
 _ITS_SEEDS = ", or measure how much the seeds of the scenario differ: fullpipe run FILE --seeds 20"
 _TOO_FEW_READ = "a verdict needs at least two runs of each scenario, and an imported file is one run"
-_READ_ID = re.compile(rf"/({'|'.join(READ)})$", re.MULTILINE)
+_READ_ID = re.compile(rf"/({'|'.join(READERS)})$", re.MULTILINE)
 _MOST_SEEDS = 200
 """Maximum number of runs per side of a comparison, and of runs in a report."""
 _SUMMED = {
@@ -198,7 +197,7 @@ class KeptRuns:
         except ValueError as error:
             raise ScenarioError([f"the scenarios cannot be compared: {error}"]) from None
         along = taken_along(names, found["seeds"], self.root, engines[0])
-        has_command = engines[0] == engines[1] and engines[0] not in READ
+        has_command = engines[0] == engines[1] and engines[0] not in READERS
         return {**found, **along, **({} if has_command else {"command": ""})}
 
     def report_of_verdicts(self, ids: object, question: str = "") -> str:
@@ -277,7 +276,7 @@ class KeptRuns:
 
 def _is_read(run: Run) -> bool:
     """Whether a run was imported from a file. The network path of its scenario is then only a placeholder."""
-    return run.meta.engine.name in READ
+    return run.meta.engine.name in READERS
 
 
 def _otherwise(run: Run) -> list[str]:

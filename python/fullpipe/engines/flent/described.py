@@ -10,7 +10,8 @@ import polars as pl
 
 from fullpipe.engines.flent.document import Document, number, text
 from fullpipe.engines.flent.series import ECHOES, RATES, Floats, Series, Timing, latest
-from fullpipe.errors import ScenarioError, UnknownNameError, brief
+from fullpipe.engines.imported.measurement import STAND_IN, UNKNOWN, registered
+from fullpipe.errors import brief
 from fullpipe.runs import TABLES
 from fullpipe.runs.encoding import empty
 from fullpipe.runs.schema import frame
@@ -126,7 +127,7 @@ class Names:
         if name == "bbr":
             return self.bbr
         found = _FELL_BACK.get(name, name)
-        return _registered().get(found)
+        return registered().get(found)
 
     def algorithm(self, series: Series) -> str | None:
         """Return the algorithm of a stream, or the kernel name if Fullpipe lacks the algorithm.
@@ -142,31 +143,6 @@ def names_of(document: Document, given: Mapping[str, str]) -> Names:
     release = document.text("KERNEL_RELEASE")
     bbr = "bbr3" if "v3" in release.replace("-", "+").split("+") else "bbr1"
     return Names(bbr, given, text(document.table("SYSCTLS"), "net.ipv4.tcp_congestion_control"))
-
-
-def given_names(words: list[str]) -> dict[str, str]:
-    """Parse pairs of a kernel name and an algorithm, such as "bbr=bbr3".
-
-    Raises:
-        ScenarioError: If a word has another form.
-        UnknownNameError: If an algorithm does not exist.
-    """
-    found = {}
-    for word in words:
-        name, equals, algorithm = word.partition("=")
-        if not equals or not name:
-            raise ScenarioError([f'--cca "{word}": write it as NAME=ALGORITHM, as in bbr=bbr3'])
-        if algorithm not in _registered():
-            raise UnknownNameError("algorithm", algorithm, catalogue.controllers(), "fullpipe list ccas")
-        found[name] = _registered()[algorithm]
-    return found
-
-
-def _registered() -> dict[str, str]:
-    """Return the algorithms by their names and aliases."""
-    entries = catalogue.controllers()
-    aliases = {alias: name for name, entry in entries.items() for alias in entry.aliases}
-    return aliases | {name: name for name in entries}
 
 
 # Links from statistics of `tc` during a test, and the queue discipline of the test host.
@@ -255,10 +231,6 @@ def queue_of(document: Document) -> str | None:
 
 
 CLIENT = "client"
-UNKNOWN = {"rate": "1 Tbit/s", "delay": "1 us"}
-"""Placeholder for an unknown path, as a scenario needs a rate and a delay. The values are not measured."""
-STAND_IN = "cubic"
-"""Placeholder for an unknown algorithm: the default of Linux since 2.6.19 (net/ipv4/Kconfig)."""
 
 
 def scenario_of(document: Document, series: Sequence[Series], timing: Timing, names: Names) -> Scenario:

@@ -22,6 +22,9 @@ NEWEST = 4
 """Newest format version, which Flent 2 writes."""
 _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
+_HEAD_BYTES = 4_096
+_KEYS = (b'"metadata"', b'"raw_values"', b'"x_values"')
+"""Keys of which the first bytes of an uncompressed file have one."""
 _LARGEST = 1e15
 """Upper bound of the absolute value of all numbers of a test. Times since 1970 are below 1e11 s."""
 _NEEDED = ("t", "val", "dur")
@@ -96,6 +99,16 @@ def read(path: Path) -> Document:
         raise InputFileError(f"{path}: {error}") from None
     except OSError as error:
         raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def is_file(path: Path) -> bool:
+    """Whether a file is gzip, or begins like a Flent file; False if it cannot be read."""
+    try:
+        with files.open_regular(path) as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return head[:2] == _GZIP or any(key in head for key in _KEYS)
 
 
 class _WrongError(Exception):

@@ -10,83 +10,7 @@ from fullpipe.engines.flent.described import retransmissions, totals_of
 from fullpipe.engines.flent.document import text
 from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.series import ECHOES, Floats, Series
-
-# Estimation of a link's rate from the ceiling of the streams' rates. Rates are measured in time windows. A
-# ceiling is a rate that many windows have and almost no window exceeds.
-#
-# A link that is never idle within a window delivers its full rate, whatever the streams do. The rates of all
-# windows in which the link was busy are therefore equal to within one packet, and almost no window has a
-# higher rate. If streams leave the link idle, the rates of windows vary: just above any given rate there are
-# about as many windows as just below the rate.
-
-
-_PACKET_BITS = 1514 * 8
-_BUSY = 90
-"""Percentile of the rates in windows. On a path of constant rate, most windows have the rate of a full link,
-and hardly any window exceeds that rate. On a path of changing rate, p90 is near the highest rates."""
-_FINE_PACKETS = 200
-"""Smallest number of packets in a window, so that one packet changes its rate by half a percent."""
-_LEAST_SHARE = 0.0025
-"""Smallest relative width of a ceiling. The rates of a busy link's windows differ by this much even with many
-packets, as the rate of the other direction's ACKs is estimated."""
-_FEWEST = 20
-"""Smallest number of disjoint windows at a ceiling."""
-_MOST_ABOVE = 1 / 3
-"""Largest ratio of windows just above a ceiling to windows at the ceiling. Evenly distributed rates have a
-ratio of 3/2: with 20 windows at a rate, 30 windows just above it are expected. The probability of 6 or fewer
-is then below one in a million (Poisson)."""
-
-_LEAST_OF_NEAR = 1 / 2
-"""Smallest share of windows at a ceiling among the windows within four times the ceiling's width. Evenly
-distributed rates have a share of a quarter."""
-
-
-def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:
-    """Return p90 of the rates in windows, or the mean rate if there is no whole window.
-
-    Args:
-        rates_bps: Delivered rates in consecutive steps, with headers, shape (n,), at least one.
-        step_s: Length of a step.
-        window_s: Length of a window.
-    """
-    window = max(math.ceil(window_s / step_s), 1)
-    if rates_bps.size < window:
-        return float(rates_bps.mean())
-    sums = np.cumsum(np.concatenate([[0.0], rates_bps]))
-    return float(np.percentile((sums[window:] - sums[:-window]) / window, _BUSY))
-
-
-def ceiling_bps(rates_bps: Floats, step_s: float) -> float | None:
-    """Return the rate of a link from the windows in which the link was never idle.
-
-    Args:
-        rates_bps: Delivered rates in consecutive steps, with headers, shape (n,).
-        step_s: Length of a step.
-
-    Returns:
-        bit/s; None without a ceiling. Only a lower bound of the rate is then known.
-    """
-    packets = float(np.median(rates_bps)) * step_s / _PACKET_BITS if rates_bps.size else 0.0
-    if packets <= 0:
-        return None
-    steps = math.ceil(_FINE_PACKETS / packets)
-    if rates_bps.size < steps * _FEWEST:
-        return None
-    share = max(_LEAST_SHARE, 1 / (steps * packets))
-    rates = np.sort(np.convolve(rates_bps, np.ones(steps) / steps, mode="valid"))
-    at = _count(rates, 1 - share, 1 + share)
-    above = _count(rates, 1 + share, 1 + 4 * share)
-    near = _count(rates, 1 - 4 * share, 1 + 4 * share)
-    is_ceiling = (at >= _FEWEST * steps) & (above <= _MOST_ABOVE * at) & (at >= _LEAST_OF_NEAR * near)
-    return float(rates[np.argmax(np.where(is_ceiling, at, 0))]) if is_ceiling.any() else None
-
-
-def _count(rates: Floats, low: float, high: float) -> Floats:
-    """Return, for each of ascending rates r, the number of rates between low * r and high * r."""
-    ends = np.searchsorted(rates, rates * high, side="right")
-    found: Floats = (ends - np.searchsorted(rates, rates * low)).astype(np.float64)
-    return found
-
+from fullpipe.engines.imported.measurement import FEW_EVENTS, FILLING
 
 # The smallest drop-tail queue with which streams saturate a link.
 
@@ -123,14 +47,6 @@ def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, flo
 # Detection of streams that were limited by the memory of their sockets, not by the path.
 
 
-FILLING = frozenset(
-    {"reno", "cubic", "bic", "highspeed", "htcp", "hybla", "illinois"}
-    | {"scalable", "westwood", "veno", "yeah", "compound"}
-)
-"""Loss-based algorithms, which increase their window until a packet is lost and so fill a buffer."""
-FEW_EVENTS = 10
-"""Smallest number of losses for an estimate of the loss probability. A count of n losses has a relative error
-of 1 / sqrt(n): 32 % for 10 losses."""
 _FLAT_SHARE = 0.5
 """A window counts as flat if at least this share of its samples have its maximum. Linux does not increase a
 window that is not used up (tcp_is_cwnd_limited)."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullpipe.engines.flent.described import (
-    STAND_IN,
     Names,
     cca_of,
     discipline,
@@ -18,6 +17,7 @@ from fullpipe.engines.flent.described import (
 )
 from fullpipe.engines.flent.document import Document, number
 from fullpipe.engines.flent.series import Series, Timing
+from fullpipe.engines.imported.measurement import STAND_IN
 from fullpipe.errors import brief
 from fullpipe.runs.spans import together_bps
 

@@ -1,23 +1,20 @@
-"""Import of a Flent file as a run, and its place in a store."""
+"""Import of a Flent file as a run."""
 
 import hashlib
 from collections.abc import Mapping
-from itertools import count
 from pathlib import Path
 
 from fullpipe.engines.flent.described import discipline, names_of, scenario_of
 from fullpipe.engines.flent.document import Document, read
 from fullpipe.engines.flent.remarks import Test, remarks_of
 from fullpipe.engines.flent.series import series_of, timing_of
-from fullpipe.engines.flent.tables import not_measured, tables_of
-from fullpipe.errors import InputFileError, NoRunError, ResultError, ScenarioError, brief
-from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run, Store
-from fullpipe.runs.kept import Kept
-from fullpipe.runs.meta import MEASURED
+from fullpipe.engines.flent.tables import tables_of
+from fullpipe.engines.imported.measurement import not_measured, of_file, origin_of
+from fullpipe.errors import InputFileError, ResultError, brief
+from fullpipe.runs import SCHEMA_VERSION, EngineId, Meta, Run
+from fullpipe.runs.meta import READERS
 
 ENGINE = "flent"
-FILE, NAMES = "file", "names"
-"""Keys in the metadata of an imported run: the file, and the algorithms given for names in the file."""
 _SMOOTHED = "smoothed by the kernel, from the output of ss"
 _OTHERWISE = {
     **{f"flows.rtt_{which}_s": _SMOOTHED for which in ("min", "mean", "p50", "p95", "p99")},
@@ -36,11 +33,10 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         InputFileError: If the file is not a Flent file, in one line.
     """
     test = read_test(path, algorithms)
-    try:
+    with of_file(path, "test"):
         scenario = scenario_of(test.document, test.series, test.timing, test.names)
+    try:
         tables = tables_of(test.series, test.timing, test.names)
-    except ScenarioError as error:
-        raise InputFileError(f"{path}: the test gives no valid scenario: {error.problems[0]}") from error
     except ResultError as error:
         raise InputFileError(f"{path}: the test gives no valid run: {error}") from error
     streams = any(one.kind == "tcp" for one in test.series)
@@ -59,7 +55,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         otherwise=_OTHERWISE if streams else {},
         remarks=remarks_of(test),
         started=test.document.text("TIME") or test.document.text("T0"),
-        host={**_host(test.document), **_origin(path, algorithms or {})},
+        host={**_host(test.document), **origin_of(path, algorithms or {})},
         versions={"flent": test.document.text("FLENT_VERSION") or "unknown"},
     )
     return Run(meta, tables)
@@ -80,34 +76,11 @@ def read_test(path: Path, algorithms: Mapping[str, str] | None = None) -> Test:
     return Test(document, series, left, timing, names_of(document, algorithms or {}))
 
 
-def save(run: Run, store: Store) -> Run:
-    """Store an imported run as the next repetition of its test. A file is stored only once.
-
-    Raises:
-        ResultError: If the run cannot be written.
-    """
-    store.prepare(run.meta.place)
-    for seed in count(1):
-        try:
-            there = Kept.read(store.folder(run.meta.place, run.meta.engine.name, seed)).meta
-        except NoRunError:
-            break
-        if there.engine == run.meta.engine:
-            break
-    return store.save(Run(run.meta.model_copy(update={"seed": seed}), run.tables))
-
-
 def _identity(document: Document, path: Path) -> EngineId:
     """Return the identity of a file, which depends on its content only."""
     version = document.text("FLENT_VERSION") or "unknown"
     code = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    return EngineId(name=ENGINE, version=version, model_version=MEASURED, code=code)
-
-
-def _origin(path: Path, algorithms: Mapping[str, str]) -> dict[str, str | int | None]:
-    """Return the name of a file and the given algorithms, with which the file can be read again."""
-    names = " ".join(f"{name}={algorithm}" for name, algorithm in sorted(algorithms.items()))
-    return {FILE: brief(path.name), **({NAMES: brief(names)} if names else {})}
+    return EngineId(name=ENGINE, version=version, model_version=READERS[ENGINE], code=code)
 
 
 def _host(document: Document) -> dict[str, str | int | None]:

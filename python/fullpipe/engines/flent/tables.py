@@ -3,16 +3,15 @@
 import math
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from fullpipe.engines.flent.described import Names, Totals, links, mss_of, totals_of
 from fullpipe.engines.flent.series import ECHOES, RATES, Floats, Series, Timing, latest, means, rates_bps
+from fullpipe.engines.imported.measurement import Columns, table_of
 from fullpipe.runs import TABLES
 from fullpipe.runs.encoding import empty
-from fullpipe.runs.schema import frame
 
 _PROTOCOLS = {"tcp": "tcp", "http": "tcp", "udp": "udp", "probe": "udp", "call": "udp", "ping": "icmp"}
 _MS = 1e-3
@@ -21,7 +20,6 @@ _OF_BBR = {"tcp_bbr_mrtt": ("min_rtt", "s", _MS)} | {
     f"tcp_bbr_{gain}": (gain, "", 1.0) for gain in ("pacing_gain", "cwnd_gain")
 }
 """BBR's values in `ss`, with the names of Fullpipe's variables, their units and conversion factors."""
-Columns = dict[str, Any]
 
 
 def tables_of(series: Sequence[Series], timing: Timing, names: Names) -> Mapping[str, pl.DataFrame]:
@@ -29,33 +27,16 @@ def tables_of(series: Sequence[Series], timing: Timing, names: Names) -> Mapping
     flows = [one for one in series if one.kind != "qdisc"]
     totals = {one.flow: totals_of(one, timing) for one in flows}
     made = {
-        "flows": _table("flows", [_flow(one, totals[one.flow], timing, names) for one in flows]),
-        "series": _table("series", [_samples(one, timing) for one in flows]),
-        "probes": _table("probes", [_probes(one, timing) for one in flows if one.kind in (*ECHOES, "call")]),
-        "transfers": _table("transfers", [_fetches(one, timing) for one in flows if one.kind == "http"]),
-        "variables": _table("variables", [part for one in flows for part in _variables(one, timing)]),
+        "flows": table_of("flows", [_flow(one, totals[one.flow], timing, names) for one in flows]),
+        "series": table_of("series", [_samples(one, timing) for one in flows]),
+        "probes": table_of(
+            "probes", [_probes(one, timing) for one in flows if one.kind in (*ECHOES, "call")]
+        ),
+        "transfers": table_of("transfers", [_fetches(one, timing) for one in flows if one.kind == "http"]),
+        "variables": table_of("variables", [part for one in flows for part in _variables(one, timing)]),
         **links([one for one in series if one.kind == "qdisc"], timing),
     }
     return {name: made[name] if name in made else empty(name) for name in TABLES}
-
-
-def not_measured(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
-    """Return columns that are entirely null, as "table.column", and tables that are empty."""
-    found = []
-    for name, table in tables.items():
-        if table.is_empty():
-            found.append(name)
-        else:
-            found += [f"{name}.{column}" for column in table.columns if table[column].is_null().all()]
-    return tuple(sorted(found))
-
-
-def _table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
-    """Concatenate parts of a table, in the order of time if the table has one."""
-    if not parts:
-        return empty(name)
-    table = pl.concat([frame(TABLES[name], part) for part in parts])
-    return table.sort("time_s", maintain_order=True) if "time_s" in table.columns else table
 
 
 def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:

@@ -4,16 +4,13 @@ properties."""
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from fullpipe.engines.flent.described import cca_of, mss_of, retransmissions, scenario_of
 from fullpipe.engines.flent.limits import (
-    FEW_EVENTS,
-    busy_bps,
-    ceiling_bps,
     full_wait_s,
     is_held_back,
     least_wait_s,
@@ -22,7 +19,8 @@ from fullpipe.engines.flent.limits import (
 )
 from fullpipe.engines.flent.remarks import Test, ended_on_the_way, named
 from fullpipe.engines.flent.series import ECHOES, Floats, Series, rates_bps
-from fullpipe.errors import InputFileError, ScenarioError, brief
+from fullpipe.engines.imported.measurement import FEW_EVENTS, Twin, busy_bps, ceiling_bps, of_file
+from fullpipe.errors import InputFileError, brief
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
 
@@ -43,17 +41,6 @@ _FULL_SHARE = 0.05
 """Smallest queueing delay, as a share of the RTT, from which a queue counts as filled."""
 _PER_FLOW = "fq_codel"
 """Placeholder for any queue in which pings do not wait for streams."""
-
-
-@dataclass
-class Twin:
-    """A scenario that would reproduce a test, with its assumptions and unknown properties."""
-
-    scenario: Scenario
-    guessed: list[str] = field(default_factory=list)
-    """Assumptions and estimates, one line each."""
-    unknown: list[str] = field(default_factory=list)
-    """Properties that the file does not determine, one line each."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +83,8 @@ def twin_of(test: Test, where: object) -> Twin:
         " congestion window did not change and hardly any packet was dropped"
         for flow, keys in held_back.items()
     ]
-    try:
+    with of_file(where, "test"):
         scenario = _scenario(test, ways, base_s, rtts_s, held_back)
-    except ScenarioError as error:
-        raise InputFileError(f"{where}: the test gives no valid scenario: {error.problems[0]}") from error
     return Twin(scenario, guessed, unknown)
 
 

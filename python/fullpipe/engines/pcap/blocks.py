@@ -118,7 +118,7 @@ def same_as(interfaces: Sequence[Interface]) -> Ints:
     return np.array(found, dtype=np.int64)
 
 
-def is_capture(path: Path) -> bool:
+def is_file(path: Path) -> bool:
     """Whether a file, possibly gzip, begins like a pcap or a pcapng; False if it cannot be read."""
     try:
         with files.open_regular(path) as file:

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from fullpipe.engines.flent.described import STAND_IN, UNKNOWN
+from fullpipe.engines.imported.measurement import STAND_IN, UNKNOWN
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.capture import Capture
 from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 from fullpipe.engines.pcap.flow import Flow
 from fullpipe.engines.pcap.headers import ACK, CWR, ECE, FIN, RST, SYN
-from fullpipe.errors import InputFileError, ScenarioError
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.model.tcp import MOST_MSS_BYTES
 
@@ -47,19 +45,6 @@ def grid_s(duration_s: float) -> Floats:
 def algorithm_of(flow: Flow, algorithms: Mapping[str, str]) -> str | None:
     """Return the algorithm given for a flow, or None. A capture does not contain the algorithm."""
     return algorithms.get(flow.name, algorithms.get(ALL))
-
-
-@contextmanager
-def of_file(path: Path) -> Iterator[None]:
-    """Within this context, name the file in errors of a scenario that was derived from the file.
-
-    Raises:
-        InputFileError: Instead of a ScenarioError.
-    """
-    try:
-        yield
-    except ScenarioError as error:
-        raise InputFileError(f"{path}: the capture gives no valid scenario: {error.problems[0]}") from error
 
 
 def scenario_of(

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from fullpipe import files
-from fullpipe.engines.flent.run import FILE, NAMES
-from fullpipe.engines.flent.tables import not_measured
+from fullpipe.engines.imported.measurement import Columns, not_measured, of_file, origin_of, table_of
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.capture import Capture, read
 from fullpipe.engines.pcap.connections import Floats
@@ -22,23 +20,19 @@ from fullpipe.engines.pcap.described import (
     ALL,
     algorithm_of,
     grid_s,
-    of_file,
     one_way_of,
     remarks_of,
     scenario_of,
 )
 from fullpipe.engines.pcap.flow import Flow, flows_of
 from fullpipe.engines.pcap.pieces import PIECE, source_of
-from fullpipe.errors import InputFileError, UnknownNameError, brief
+from fullpipe.errors import InputFileError, UnknownNameError
 from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run
-from fullpipe.runs.encoding import empty
-from fullpipe.runs.meta import CAPTURED
-from fullpipe.runs.schema import frame
+from fullpipe.runs.meta import READERS
 
 # Tables of a run from the flows of a capture. Values that the capture does not contain are null.
 
 
-Columns = dict[str, Any]
 _SMOOTHING = 1 / 8
 """Gain of the smoothed RTT (RFC 6298, section 2)."""
 
@@ -52,13 +46,7 @@ def tables_of(
         "series": [_series(flow, grid_s) for flow in flows],
         "variables": [part for flow in flows for part in _variables(flow, grid_s)],
     }
-    return {name: _table(name, made[name]) if made.get(name) else empty(name) for name in TABLES}
-
-
-def _table(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
-    """Concatenate parts of a table, in the order of time if the table has one."""
-    table = pl.concat([frame(TABLES[name], part) for part in parts])
-    return table.sort("time_s", maintain_order=True) if "time_s" in table.columns else table
+    return {name: table_of(name, made.get(name, ())) for name in TABLES}
 
 
 def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
@@ -246,15 +234,14 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
     """
     captured = read_flows(path, algorithms)
     capture, flows = captured.capture, captured.flows
-    with of_file(path):
+    with of_file(path, "capture"):
         scenario = scenario_of(path, flows, capture.duration_s, algorithms or {})
     tables = tables_of(flows, grid_s(capture.duration_s), algorithms or {})
-    said = " ".join(f"{name}={algorithm}" for name, algorithm in sorted((algorithms or {}).items()))
     meta = Meta(
         schema_version=SCHEMA_VERSION,
         scenario=scenario.to_dict(),
         digest=scenario.digest,
-        engine=EngineId(name=ENGINE, version="1", model_version=CAPTURED, code=_fingerprint(path)),
+        engine=EngineId(name=ENGINE, version="1", model_version=READERS[ENGINE], code=_fingerprint(path)),
         seed=1,
         duration_s=scenario.duration_s,
         wall_s=scenario.duration_s,
@@ -265,7 +252,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         otherwise=_otherwise(tables),
         remarks=remarks_of(capture, flows, captured.left_out),
         started=datetime.fromtimestamp(capture.began_ns // 10**9, UTC).isoformat(timespec="seconds"),
-        host={FILE: brief(path.name), **({NAMES: brief(said)} if said else {})},
+        host=origin_of(path, algorithms or {}),
         versions={},
     )
     return Run(meta, tables)

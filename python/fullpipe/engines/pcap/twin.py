@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from fullpipe.engines.flent.limits import FEW_EVENTS, FILLING, busy_bps, ceiling_bps
-from fullpipe.engines.flent.twin import Twin
+from fullpipe.engines.imported.measurement import FEW_EVENTS, FILLING, Twin, busy_bps, ceiling_bps, of_file
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.connections import Floats
-from fullpipe.engines.pcap.described import algorithm_of, is_running, mss_told, of_file, scenario_of
+from fullpipe.engines.pcap.described import algorithm_of, is_running, mss_told, scenario_of
 from fullpipe.engines.pcap.flow import Flow, Retransmissions
 from fullpipe.engines.pcap.run import Captured
 from fullpipe.engines.pcap.window import Cells
@@ -83,7 +82,7 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
     backward = [flow for flow in flows if flow not in forward]
     ahead, back = _way(forward), _way(backward) if backward else None
     bases_s = [_base_s(flow, back if back and flow in backward else ahead) for flow in flows]
-    with of_file(path):
+    with of_file(path, "capture"):
         twin = Twin(_scenario(captured, path, algorithms, flows, (ahead, back), bases_s))
     unknown = "" if ahead.is_full else ", because the link was never full for long"
     twin.guessed.append(

@@ -6,16 +6,15 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fullpipe.engines import flent, pcap
+from fullpipe.engines.imported import FILE, NAMES
 from fullpipe.report.content import Block, Code, Download, Text
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.points import Points
 from fullpipe.report.text import listed
+from fullpipe.runs.meta import READERS
 from fullpipe.runs.population import file_shown
 from fullpipe.scenario.read.files import inline
 
-READ = (flent.ENGINE, pcap.ENGINE)
-"""Engines that read files."""
 _DEFAULT = "runs"
 """Default folder of runs."""
 
@@ -34,7 +33,7 @@ def recipe(found: Points, *more: str) -> Recipe:
         return Recipe([each for each in more if each])
     named = found.bundled
     file = named or file_name(scenario.name)
-    simulated = any(run.meta.engine.name not in READ for run in found.runs)
+    simulated = any(run.meta.engine.name not in READERS for run in found.runs)
     needs = [] if named or not simulated else [f"Save the scenario as {file}."]
     beside = dict.fromkeys(name for run in found.runs for name in run.meta.files)
     if beside and not named:
@@ -75,7 +74,7 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
     per point makes the other seeds of the point. If the seeds are not 1 to N, there is a command per seed.
     """
     for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
-        if engine in READ:
+        if engine in READERS:
             yield from _imports(found, engine)
             continue
         by = [] if engine == "native" else ["--engine", engine]
@@ -114,9 +113,9 @@ def _imports(found: Points, engine: str) -> Iterator[str]:
     """Commands that import measured files again, one per set of `--cca` names."""
     files: dict[str, list[str]] = {}
     for run in found.runs:
-        file = run.meta.host.get(flent.FILE)
+        file = run.meta.host.get(FILE)
         if run.meta.engine.name == engine and file:
-            files.setdefault(str(run.meta.host.get(flent.NAMES, "")), []).append(str(file))
+            files.setdefault(str(run.meta.host.get(NAMES, "")), []).append(str(file))
     for names, of_names in files.items():
         said = [word for name in names.split() for word in ("--cca", name)]
         yield shlex.join(["fullpipe", "import", *dict.fromkeys(of_names), *said, *_store(found)])

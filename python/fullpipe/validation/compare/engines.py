@@ -13,6 +13,7 @@ from fullpipe.analysis.metrics.samples import means_over
 from fullpipe.analysis.points import of_parts
 from fullpipe.analysis.values import values_of
 from fullpipe.runs import Run
+from fullpipe.runs.meta import READERS
 from fullpipe.runs.population import content_of, files_of
 from fullpipe.validation.compare.comparison import EngineComparison, Entries, Ran
 from fullpipe.validation.compare.contrast import Series, contrast_of, measure_of, overridden, series_of
@@ -31,7 +32,7 @@ _QUANTITIES: Mapping[str, tuple[str, _Aggregate]] = {
     "rtt": ("srtt_s", pl.Expr.mean),
 }
 """Column of the samples, and the aggregate that combines the flows of a group, by quantity."""
-CLOSEST_TO_THE_WORLD = ("pcap", "flent", "linux")
+CLOSEST_TO_THE_WORLD = (*READERS, "linux")
 """Default references, in order of preference: measurements, then Linux itself."""
 
 

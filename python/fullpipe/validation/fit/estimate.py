@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from fullpipe.engines.flent.limits import FEW_EVENTS, FILLING
+from fullpipe.engines.imported.measurement import FEW_EVENTS, FILLING
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.fit.measured import (
     Floats,

@@ -13,8 +13,8 @@ from fullpipe.engines.flent.remarks import Test
 from fullpipe.engines.flent.run import read_test
 from fullpipe.engines.flent.series import ECHOES
 from fullpipe.engines.flent.twin import directions_of, goodput_bps
+from fullpipe.engines.imported import reader_of
 from fullpipe.engines.pcap import Flow, capture, flows_of
-from fullpipe.engines.pcap.blocks import is_capture
 from fullpipe.engines.pcap.described import is_running
 from fullpipe.errors import InputFileError
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
@@ -225,8 +225,8 @@ def _rates_of_flows(flows: Sequence[Flow]) -> Rates | None:
 MOST_BYTES = 64_000_000
 MOST_LINES = 2_000_000
 """Most lines of a file: a line of a few bytes takes a hundred bytes in memory."""
-_GZIP = b"\x1f\x8b"
-_OF_FLENT = (b'"metadata"', b'"raw_values"', b'"x_values"')
+OF_READERS: Mapping[str, Callable[[Path], Measured]] = {"flent": of_flent, "pcap": of_capture}
+"""Functions that return the measurement in a file with RTTs and rates, by the name of the reader."""
 
 
 def read(paths: Sequence[Path], way: Way = "down") -> Measured:
@@ -242,11 +242,11 @@ def read(paths: Sequence[Path], way: Way = "down") -> Measured:
             have rates of one direction.
     """
     for path in paths:
-        whole = _whole(path)
-        if whole is not None and len(paths) > 1:
+        reader = reader_of(path)
+        if reader is not None and len(paths) > 1:
             raise InputFileError(f"{path}: has RTTs and rates; give this file alone")
-        if whole is not None:
-            return whole(path)
+        if reader is not None:
+            return OF_READERS[reader.ENGINE](path)
     pings: list[tuple[Pings, bool]] = []
     rates: dict[Way, Rates] = {}
     for path in paths:
@@ -278,19 +278,6 @@ def _one(path: Path, way: Way) -> tuple[Pings, bool] | dict[Way, Rates]:
     if text.lstrip()[:1] in ("{", "["):
         return iperf3.rates_of(text, path)
     return logs.of_csv(text, path, way)
-
-
-def _whole(path: Path) -> Callable[[Path], Measured] | None:
-    """The reader of a file that has both rates and RTTs, by its first bytes: a capture, or a Flent file,
-    compressed or not; None for other files."""
-    try:
-        with files.open_regular(path) as file:
-            head = file.read(4_096)
-    except OSError as error:
-        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
-    if is_capture(path):
-        return of_capture
-    return of_flent if head[:2] == _GZIP or any(key in head for key in _OF_FLENT) else None
 
 
 def _text(path: Path) -> str:
