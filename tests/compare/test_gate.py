@@ -16,13 +16,13 @@ import pytest
 from fullpipe import Run, api
 from fullpipe.errors import FullpipeError
 from fullpipe.sweeps import Job
-from fullpipe.validation.check import Checked, bounded, check, forms
+from fullpipe.validation.check import Checked, check, forms
 from fullpipe.validation.check import suite as suites
 from fullpipe.validation.check.measured import Here, measure, stored
 from fullpipe.validation.check.suite import Demand, Suite
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.rules import one_sided
+from fullpipe.validation.compare.rules import demanded, one_sided
 
 Cli = Callable[..., Any]
 SUITE = """
@@ -198,7 +198,7 @@ class TestCheck:
         subject = Subject("flows", 0, "mine", "goodput", "bit/s")
         values = [5e6, 5.1e6, 5.2e6], [5.5e6, 3.17e6, 5.4e6]
         (judged,) = one_sided([Contrast(*values, 1e6, "higher", subject=subject)], 1)
-        found = bounded(judged, {"goodput": demand})
+        found = demanded(judged, demand.least, demand.most)
         assert (found.rule, found.decision, found.reason) == ("demanded", "regressed", reason)
 
     def test_json_has_the_sides_of_its_findings_and_the_flows_that_differ(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
 from typing import Literal, get_args
 
 import polars as pl
 
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.points import differences
-from fullpipe.analysis.shown import scale_and_digits, unit_shown
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
 from fullpipe.validation.check.measured import Measured, Point, Source
@@ -21,7 +18,7 @@ from fullpipe.validation.check.suite import Demand, Suite
 from fullpipe.validation.compare.comparison import Comparison, Entries, Ran, unequal_flows
 from fullpipe.validation.compare.contrast import Contrast, matched
 from fullpipe.validation.compare.finding import Finding, Note, Subject
-from fullpipe.validation.compare.rules import ALIKE, ERROR, one_sided
+from fullpipe.validation.compare.rules import ALIKE, ERROR, demanded, lacking, one_sided
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
 
 # The check of a change against its base: one suite, the same seeds, and more seeds while undecided.
@@ -30,7 +27,6 @@ from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")
 """Keys that may differ between base and change: the checked algorithm, and keys without effect on results."""
 _SIDES = ("base", "change")
-_MOST_DIGITS = 17
 _Key = tuple[str, str]
 """Key of a point of a suite: case and point."""
 
@@ -259,7 +255,7 @@ def _judged(
     flat = [contrast for contrasts in found.values() for contrast in contrasts]
     findings = iter(one_sided([*flat, *earlier], looks))
     for key, contrasts in found.items():
-        of_point = [bounded(next(findings), suite.demands) for _ in contrasts]
+        of_point = [_demanded(next(findings), suite.demands) for _ in contrasts]
         if of_point:
             made[key] = of_point
     return made
@@ -270,64 +266,21 @@ def _contrast_of(finding: Finding) -> Contrast:
     return Contrast(*finding.values, finding.allowed, finding.better, left_out=finding.left_out)
 
 
-def bounded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
-    """Return the finding as regressed if a run of the change is below `least` or above `most` of the demand;
-    else unchanged.
-    """
-    demand, values = demands[finding.metric], finding.values[1]
-    reason = ""
-    if demand.least is not None and min(values) < demand.least:
-        below = sum(value < demand.least for value in values)
-        reason = _broken(finding, min(values), below, ("down to", "below"), demand.least)
-    elif demand.most is not None and max(values) > demand.most:
-        above = sum(value > demand.most for value in values)
-        reason = _broken(finding, max(values), above, ("up to", "above"), demand.most)
-    if not reason:
-        return finding
-    return replace(finding, rule="demanded", verdict="worse", decision="regressed", reason=reason)
-
-
-def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], bound: float) -> str:
-    """The most extreme value of the runs beyond a bound, and the bound, in the displayed unit.
-
-    Both numbers have enough digits to differ.
-    """
-    up_to, beyond = words
-    scale, _ = scale_and_digits(finding.unit, finding.metric)
-    unit = f" {unit_shown(finding.unit, finding.metric)}".rstrip()
-    texts = ((f"{value * scale:.{n}g}", f"{bound * scale:.{n}g}") for n in range(3, _MOST_DIGITS))
-    shown, demanded = next((pair for pair in texts if pair[0] != pair[1]), (str(value), str(bound)))
-    where = "in one run" if runs == 1 else f"in {runs:,} of {len(finding.values[1]):,} runs"
-    start = "" if runs == 1 else f"{up_to} "
-    return f"{start}{shown}{unit} {where}, {beyond} the {demanded}{unit} demanded"
+def _demanded(finding: Finding, demands: Mapping[str, Demand]) -> Finding:
+    demand = demands[finding.metric]
+    return demanded(finding, demand.least, demand.most)
 
 
 def _lacking(pair: _Pair, metrics: Collection[str]) -> Iterator[Finding]:
-    """Findings on metrics that all runs of the base have, but not all runs of the change.
-
-    A finding is regressed if no run of the change has the metric, and undecided if only some runs have the
-    metric.
-    """
+    """Findings on metrics that all runs of the base have, but not all runs of the change: see `lacking`."""
     base, change, ours = pair.theirs, pair.ours, _values(pair.change)
     for key, (of, values) in _values(pair.base).items():
         kind, entry, metric = key[0], key[1], key[2]
         had = ours.get(key, (of, []))[1]
         if metric not in metrics or len(values) < len(base.sums) or len(had) == len(change.sums):
             continue
-        yield Finding(
-            subject=Subject(kind, entry, of, metric, BY_NAME[metric].unit, base.point, base.case),
-            rule="lacking",
-            sides=_SIDES,
-            values=(values, had),
-            margin=Margin(),
-            allowed=0.0,
-            better="",
-            verdict="undecided" if had else "worse",
-            decision="undecided" if had else "regressed",
-            reason=f"{len(had) or 'no'} run{'s' if len(had) > 1 else ''} of the change"
-            f" {'have' if len(had) > 1 else 'has'} it",
-            difference=nan,
-        )
+        subject = Subject(kind, entry, of, metric, BY_NAME[metric].unit, base.point, base.case)
+        yield lacking(subject, _SIDES, values, had)
 
 
 def _values(side: Side) -> dict[tuple[str, int | None, str, str], tuple[str, Sequence[float]]]:

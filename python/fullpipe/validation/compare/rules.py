@@ -1,14 +1,16 @@
-"""Rules that turn contrasts into findings: paired, one-sided, independent."""
+"""Rules that turn contrasts into findings: paired, one-sided, independent; and rules that decide by single
+runs: demanded, lacking."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from fullpipe.analysis.metrics.measure import Better
+from fullpipe.analysis.metrics.measure import Better, Margin
+from fullpipe.analysis.shown import scale_and_digits, unit_shown
 from fullpipe.analysis.statistics import (
     Interval,
     Paired,
@@ -19,13 +21,14 @@ from fullpipe.analysis.statistics import (
     welch_t,
 )
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Verdict, word
+from fullpipe.validation.compare.finding import Finding, LeftOut, Rule, Subject, Verdict, word
 
 LEVEL = 0.95
 """Confidence level of printed intervals of paired differences."""
 ERROR = 0.05
 """Error rate of each test: a false difference, and a false equivalence at the margin."""
-_OPEN = "neither 0 nor more than the margin is ruled out"
+OPEN = "neither 0 nor more than the margin is ruled out"
+_BEYOND = "the interval reaches beyond the margin"
 ONE_SEED = "one seed has no interval"
 ALIKE = "all seeds gave the same run, which is one"
 _SAME = "every seed gives the same on both sides"
@@ -117,7 +120,7 @@ def _paired(test: _Tested) -> _Said:
         if contrast.is_biased(is_alike=False):
             return _Said("undecided", unlike(contrast.left_out))
         return _Said(word(contrast.better, contrast.difference), _NOT_0)
-    return _Said("undecided", _OPEN)
+    return _Said("undecided", OPEN)
 
 
 def one_sided(contrasts: Sequence[Contrast], looks: int) -> list[Finding]:
@@ -159,7 +162,7 @@ def _one_sided(test: _Tested, level: float) -> _Said:
         return _Said(_not_worse(test, within, level), reason, "not worse")
     if is_regressed:
         return _Said(word(better, difference), _NOT_0, "regressed")
-    return _Said("undecided", "the interval reaches beyond the margin")
+    return _Said("undecided", _BEYOND)
 
 
 def _not_worse(test: _Tested, within: Interval, level: float) -> Verdict:
@@ -178,7 +181,7 @@ def _of_pairs(rule: Rule, test: _Tested, said: _Said, level: float) -> Finding:
     """The finding of a paired test, with the number of seeds that would decide if more seeds can decide."""
     contrast = test.contrast
     pairs = None if test.undecidable else test.pairs
-    is_open = pairs is not None and said.reason in (_OPEN, "the interval reaches beyond the margin")
+    is_open = pairs is not None and said.reason in (OPEN, _BEYOND)
     return Finding(
         **_about(contrast),
         rule=rule,
@@ -198,6 +201,73 @@ def _of_pairs(rule: Rule, test: _Tested, said: _Said, level: float) -> Finding:
 def unlike(left_out: LeftOut | None) -> str:
     """Reason why completion times have no verdict if the unfinished shares differ."""
     return f"{left_out}: the faster side has left more of its slow ones out; make runs longer"
+
+
+# Rules of `check` on single runs of the change, whatever the difference of the means.
+
+
+_MOST_DIGITS = 17
+
+
+def demanded(finding: Finding, least: float | None, most: float | None) -> Finding:
+    """The finding, which is regressed if a run of the change is below the least or above the most demanded
+    value.
+    """
+    values, reason = finding.values[1], ""
+    if least is not None and min(values) < least:
+        below = sum(value < least for value in values)
+        reason = _broken(finding, min(values), below, ("down to", "below"), least)
+    elif most is not None and max(values) > most:
+        above = sum(value > most for value in values)
+        reason = _broken(finding, max(values), above, ("up to", "above"), most)
+    if not reason:
+        return finding
+    return replace(finding, rule="demanded", verdict="worse", decision="regressed", reason=reason)
+
+
+def _broken(finding: Finding, value: float, runs: int, words: tuple[str, str], bound: float) -> str:
+    """The most extreme value of the runs beyond a bound, and the bound, in the displayed unit.
+
+    Both numbers have enough digits to differ.
+    """
+    up_to, beyond = words
+    scale, _ = scale_and_digits(finding.unit, finding.metric)
+    unit = f" {unit_shown(finding.unit, finding.metric)}".rstrip()
+    texts = ((f"{value * scale:.{n}g}", f"{bound * scale:.{n}g}") for n in range(3, _MOST_DIGITS))
+    shown, demanded = next((pair for pair in texts if pair[0] != pair[1]), (str(value), str(bound)))
+    where = "in one run" if runs == 1 else f"in {runs:,} of {len(finding.values[1]):,} runs"
+    start = "" if runs == 1 else f"{up_to} "
+    return f"{start}{shown}{unit} {where}, {beyond} the {demanded}{unit} demanded"
+
+
+def lacking(
+    subject: Subject, sides: tuple[str, str], base: Sequence[float], change: Sequence[float]
+) -> Finding:
+    """The finding on a metric that all runs of the base have, but not all runs of the change.
+
+    The finding is regressed if no run of the change has the metric, and undecided if some runs have it.
+
+    Args:
+        subject: The metric and its group.
+        sides: Names of base and change.
+        base: Values of the base, one per run.
+        change: Values of the runs of the change that have the metric.
+    """
+    runs = len(change)
+    who = f"{runs or 'no'} run{'s' if runs > 1 else ''} of the change"
+    return Finding(
+        subject=subject,
+        rule="lacking",
+        sides=sides,
+        values=(base, change),
+        margin=Margin(),
+        allowed=0.0,
+        better="",
+        verdict="undecided" if runs else "worse",
+        decision="undecided" if runs else "regressed",
+        reason=f"{who} {'have' if runs > 1 else 'has'} it",
+        difference=math.nan,
+    )
 
 
 class Judgement(NamedTuple):

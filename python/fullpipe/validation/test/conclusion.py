@@ -14,7 +14,7 @@ from fullpipe.errors import brief
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.conclusion import MOST
 from fullpipe.validation.compare.finding import Finding, Verdict, word
-from fullpipe.validation.compare.rules import LEVEL
+from fullpipe.validation.compare.rules import LEVEL, OPEN
 from fullpipe.validation.compare.sentence import (
     Part,
     difference_in_words,
@@ -297,7 +297,7 @@ def _finding(told: Told, found: Factor, pair: LevelPair | None = None) -> Findin
         better=better,
         verdict=verdict,
         decision=verdict,
-        reason="neither 0 nor more than the margin is ruled out",
+        reason=OPEN,
         difference=difference,
         interval=pair.contrast.interval(LEVEL),
         p_raw=found.test.p,
