@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fullpipe.algorithms import classes, own
 from fullpipe.engines.base import Capabilities, Problem
+from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import fields_by_key
 from fullpipe.scenario.model.link.impairments import given
 from fullpipe.scenario.model.tcp import PROFILES, Tcp
@@ -133,6 +134,45 @@ def with_ignored(
     keys = _ReadKeys(params)
     made = make(keys)
     return made, sorted(key for key in params if key not in keys.read and params[key] != defaults[key])
+
+
+# Parameters of losses and impairments that only the native engine has.
+
+
+_OF_LINKS: dict[str, frozenset[str]] = {
+    "bernoulli": frozenset({"probability"}),
+    "periodic": frozenset({"every"}),
+    "gilbert_elliott": frozenset({"worsens", "improves", "bad", "good"}),
+    "jitter": frozenset({"spread_ns", "shape", "reorder"}),
+    "aggregation": frozenset({"slot_ns"}),
+    "reordering": frozenset({"every", "extra_ns", "from_ns", "until_ns"}),
+    "duplicate": frozenset({"probability"}),
+}
+"""Parameters that the Linux and ns-3 engines use, by the loss model or impairment."""
+
+
+def only_native(network: Network, engine: str) -> Iterator[Problem]:
+    """Refuse parameters of losses and impairments that `_OF_LINKS` lacks, such as new parameters of the
+    registry."""
+    for link in network.links:
+        losses = [values["loss"] for _, values in link.steps if "loss" in values]
+        if link.loss:
+            from fullpipe.scenario.model.link.losses import plan_of  # imported here, as few links have losses
+
+            losses.append(plan_of(link.loss))
+        for loss in losses:
+            yield from _beyond(f"{link.where}.loss", "losses", loss["kind"], loss, engine)
+        for one in given(link.impairments):
+            yield from _beyond(f"{link.where}.{one.name}", "impairments", one.name, one.params, engine)
+
+
+def _beyond(path: str, family: str, name: str, params: Mapping[str, Any], engine: str) -> Iterator[Problem]:
+    if name not in _OF_LINKS:  # refused by `lacking`
+        return
+    for key, param in catalogue.family(family)[name].params.items():
+        if key not in _OF_LINKS[name] and params.get(key, param.default) != param.default:
+            text = f"{engine} has no such parameter of {name}; leave it out"
+            yield Problem(f"{path}.{key}", f"{text}, or {NATIVE}")
 
 
 # Conversion of key paths in "not supported" messages to the key paths that the user wrote. If a host profile

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fullpipe.engines.base import Capabilities, Problem, not_measured
-from fullpipe.engines.lacks import DROP_TAIL, NATIVE, lacking, with_ignored
+from fullpipe.engines.lacks import DROP_TAIL, NATIVE, lacking, only_native, with_ignored
 from fullpipe.engines.linux.departures import MOST_PACES, crossing, has_accecn, mtu_bytes, paces, routes_of
 from fullpipe.engines.linux.install.installed import INSTALL, OURS, PERIODIC, Installed, in_kernel
 from fullpipe.engines.linux.script import POINTS
@@ -250,6 +250,7 @@ engine refuses all other keys, so that it never ignores a new key silently."""
 def problems(scenario: Scenario, network: Network, installed: Installed) -> Iterator[Problem]:
     """Yield every reason why the guest cannot run a scenario, with the key in the scenario."""
     yield from lacking(scenario, network, capabilities(installed), f"Linux {installed.release}", remedy)
+    yield from only_native(network, "Linux")
     if len(network.flows) > _MOST_FLOWS:
         text = f"{len(network.flows)} flows exceed the guest's maximum of {_MOST_FLOWS:,}"
         yield Problem("flows", f"{text}; {NATIVE}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from fullpipe.algorithms import own
 from fullpipe.engines.base import Capabilities, Problem
-from fullpipe.engines.lacks import lacking
+from fullpipe.engines.lacks import lacking, only_native
 from fullpipe.engines.ns3.cells import cell_lines, cell_problems, remedy
 from fullpipe.engines.ns3.supported import (
     QUEUES,
@@ -193,6 +193,7 @@ def problems(scenario: Scenario, can: Capabilities) -> list[Problem]:
     """Return all reasons why ns-3, with capabilities `can`, cannot run a scenario without a sweep."""
     options, network = scenario.ns3 or Ns3(), resolve(scenario)
     found = lacking(scenario, network, can, "the ns3 engine", remedy)
+    found += only_native(network, "the ns3 engine")
     found += [*_records(scenario), *_links(network), *_transport("tcp", scenario.tcp)]
     found += cell_problems(scenario, network)
     for n, flow in enumerate(scenario.flows):

@@ -1,4 +1,4 @@
-"""Every parameter of every queue of the registry: an engine uses the parameter, or refuses it."""
+"""Every parameter of every queue, loss and impairment: an engine uses the parameter, or refuses it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from fullpipe.engines.linux.check import NOT_OF_QDISC
+from fullpipe.engines import lacks
+from fullpipe.engines.linux.check import NOT_OF_QDISC, capabilities
 from fullpipe.engines.linux.check import problems as problems_of_linux
 from fullpipe.engines.linux.install.installed import Installed, everything
 from fullpipe.engines.linux.tc import qdisc
@@ -92,3 +93,32 @@ def test_engines_refuse_a_new_parameter_of_drop_tail() -> None:
 def test_parameters_that_linux_uses_elsewhere_are_those_of_the_registry() -> None:
     for kind, keys in NOT_OF_QDISC.items():
         assert keys <= set(catalogue.queue(kind).params)
+
+
+BURSTS = {"kind": "gilbert_elliott", "worsens": 0.001, "improves": 0.1, "bad": 0.4}
+ON_A_LINK: list[tuple[str, dict[str, Any], str]] = [
+    ("gilbert_elliott", {"loss": BURSTS}, "loss.bad"),
+    ("jitter", {"jitter": {"spread": "5 ms", "reorder": True}}, "jitter.reorder"),
+]
+
+
+@pytest.mark.parametrize(("name", "keys", "path"), ON_A_LINK)
+def test_engines_refuse_a_new_parameter_of_a_loss_or_an_impairment(
+    name: str, keys: dict[str, Any], path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bottleneck = {"rate": "20 Mbit/s", "delay": "20 ms", **keys}
+    topology = {"kind": "dumbbell", "bottleneck": bottleneck}
+    made = Scenario(name="test", duration="10 s", topology=topology, flows=[{"cca": "cubic"}])
+    assert refusals_of_linux(made, everything()) == refusals_of_ns3(made) == []
+    new = path.rpartition(".")[2]
+    monkeypatch.setitem(lacks._OF_LINKS, name, lacks._OF_LINKS[name] - {new})
+    assert refusals_of_linux(made, everything()) == [f"topology.bottleneck.{path}"]
+    assert all(f"no such parameter of {name}" in refusal for refusal in refusals_of_ns3(made))
+    assert refusals_of_ns3(made)
+
+
+def test_the_losses_and_impairments_of_engines_have_known_parameters() -> None:
+    for can in (capabilities(everything()), Ns3Engine().capabilities()):
+        assert can.losses | can.impairments <= lacks._OF_LINKS.keys()
+    entries = catalogue.family("losses") | catalogue.family("impairments")
+    assert all(keys <= set(entries[name].params) for name, keys in lacks._OF_LINKS.items())
