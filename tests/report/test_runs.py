@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fullpipe import Scenario, run, sweeps
+from fullpipe import Scenario, compare_over, run, sweeps
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import begun, metric_shown
+from fullpipe.cli.compare_variants import write
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.content import (
     Boxes,
@@ -28,6 +30,8 @@ from fullpipe.report.content import (
     Table,
     Text,
 )
+from fullpipe.report.files import read
+from fullpipe.report.from_file import page_of_file
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs.answer import _changes, _where
@@ -336,6 +340,32 @@ def house() -> list[Run]:
     made = scenario("house", duration="5 s").model_copy(update={"sweep": {}})
     varied = Scenario(**{**made.to_dict(), "flows": flows, "sweep": sweep})
     return sweeps.run(sweeps.jobs(varied, [1, 2, 3]))
+
+
+def test_totals_of_connections_or_datagrams_alone_say_so(house: list[Run], tmp_path: Path) -> None:
+    connections, datagrams = ("all connections", "all downloads"), ("all datagrams",)
+    every = {"mean RTT (ms)": connections, "mean one-way delay (ms)": datagrams}
+    base = house[0].scenario.with_values({})
+    write(tmp_path / "c.json", compare_over(base, {"flows.0.cca": ["cubic", "bbr1"]}, [1, 2]), "fullpipe")
+    for page in (page_of(house), page_of_file(read(tmp_path / "c.json"))):
+        (verdicts,) = tables(section(page, "All verdicts"))
+        names = [column.name for column in verdicts.columns]
+        of, metric = names.index("flows or link"), names.index("metric")
+        for named, flows in every.items():
+            totals = {row[of] for row in verdicts.rows if row[metric] == named and row[of].startswith("all ")}
+            assert totals <= {*flows}
+            assert flows[0] in totals
+        means = tables(section(page, "Means"))[0]
+        column = [each.name for each in means.columns].index("mean RTT (ms)")
+        flow = [each.name for each in means.columns].index("flows")
+        known = {row[flow] for row in means.rows if row[column] != "-"}
+        assert "all connections" in known
+        assert "all flows" not in known
+    titles = [figure.caption for figure in drawn(page_of(house))]
+    assert any("of all datagrams" in title for title in titles)
+    assert not [title for title in titles if "RTT of all flows" in title or "delay of all flows" in title]
+    (runs,) = tables(section(page_of(house), "Every run"))
+    assert "mean RTT (ms), all connections" in [each.name for each in runs.columns]
 
 
 def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fullpipe.analysis.limits import bounds_of
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import TOTALS
+from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.metrics.measure import Bounds
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.shown import axis_shown
@@ -192,15 +192,17 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
 # Notes on metrics that leave out datagrams or connections in a group that has both.
 
 
-_SAID = {
-    "of connections alone, without datagrams such as pings and calls": frozenset(
-        measure.name for measure in MEASURES if measure.is_of_connections
+_PARTS = {
+    "connections": (
+        "of connections alone, without datagrams such as pings and calls",
+        frozenset(measure.name for measure in MEASURES if measure.is_of_connections),
     ),
-    "of datagrams alone, without connections": frozenset(
-        measure.name for measure in MEASURES if measure.is_of_datagrams
+    "datagrams": (
+        "of datagrams alone, without connections",
+        frozenset(measure.name for measure in MEASURES if measure.is_of_datagrams),
     ),
 }
-"""Metrics by the note that they need."""
+"""Notes by the kind of flow that a metric covers alone, each with the metrics that need the note."""
 
 
 def of_parts(
@@ -213,10 +215,10 @@ def of_parts(
         shown: The metrics that are shown, each with its group of flows.
         in_words: Whether notes have the labels of metrics, as in figures, instead of their names.
     """
-    if not any(map(_has_both, scenarios)):
+    if not are_both(scenarios):
         return []
     totals = [*dict.fromkeys((of, metric) for metric, of in shown if of in TOTALS)]
-    return [f"{said}: {told}" for said, names in _SAID.items() if (told := _told(totals, names, in_words))]
+    return [f"{said}: {told}" for said, names in _PARTS.values() if (told := _told(totals, names, in_words))]
 
 
 def _told(totals: Iterable[tuple[str, str]], names: Collection[str], in_words: bool) -> str:
@@ -228,6 +230,30 @@ def _told(totals: Iterable[tuple[str, str]], names: Collection[str], in_words: b
 def _has_both(scenario: Scenario) -> bool:
     """Whether a scenario has both connections and datagrams."""
     return len({flow.datagrams is None for flow in scenario.flows}) > 1
+
+
+def are_both(scenarios: Iterable[Scenario]) -> bool:
+    """Whether any scenario has both connections and datagrams."""
+    return any(map(_has_both, scenarios))
+
+
+def flows_of(metric: str, of: str, *, has_both: bool) -> str:
+    """Return the flows that a metric of a group covers: the group, or only its connections or datagrams.
+
+    Args:
+        metric: Name of the metric.
+        of: Name of the group or link.
+        has_both: Whether the scenarios have both connections and datagrams.
+
+    >>> flows_of("rtt_mean", "all flows", has_both=True), flows_of("goodput", "all flows", has_both=True)
+    ('all connections', 'all flows')
+    >>> flows_of("owd_mean", "all uploads", has_both=True)
+    'datagrams of all uploads'
+    """
+    if not has_both or of not in TOTALS:
+        return of
+    named = next((named for named, (_, metrics) in _PARTS.items() if metric in metrics), "")
+    return of if not named else f"all {named}" if of == ALL else f"{named} of {of}"
 
 
 # Subjects of figures and tables: a metric of all flows, of a group or of a link ("rtt_mean of ping").

@@ -12,6 +12,7 @@ import polars as pl
 
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics.measure import Margin
+from fullpipe.analysis.points import flows_of
 from fullpipe.analysis.shown import (
     axis_shown,
     margin_shown,
@@ -82,18 +83,30 @@ def point_of(ranked: Sequence[Finding], metric: str, of: int | str) -> Mapping[s
     return next(decided, own[0].point if own else {})
 
 
-def first_table(findings: Sequence[Finding], ranked: Sequence[Finding], labels: Labels = _PLAIN) -> Table:
-    """Return the first findings of a ranking as a table. `rows_of` gives their number."""
+def first_table(
+    findings: Sequence[Finding],
+    ranked: Sequence[Finding],
+    labels: Labels = _PLAIN,
+    *,
+    has_both: bool = False,
+) -> Table:
+    """Return the first findings of a ranking as a table. `rows_of` gives their number.
+
+    `has_both` says, here and below, whether the scenarios have both connections and datagrams.
+    """
     most, total = rows_of(len(findings)), len(findings)
     note = folded(most, total, "findings", VERDICTS)
-    made = _table(_first(findings, ranked, most), findings, "Differences and verdicts", note, labels)
+    shown = _first(findings, ranked, most)
+    made = _table(shown, findings, "Differences and verdicts", note, labels, has_both=has_both)
     return replace(made, is_tight=True)
 
 
-def whole_table(findings: Sequence[Finding], most: int, labels: Labels = _PLAIN) -> Table:
+def whole_table(
+    findings: Sequence[Finding], most: int, labels: Labels = _PLAIN, *, has_both: bool = False
+) -> Table:
     """All findings with the raw and the corrected p value, up to `most` rows."""
     note = left_out(most, len(findings), "rows")
-    return _table(findings[:most], findings, "All findings", note, labels, has_p=True)
+    return _table(findings[:most], findings, "All findings", note, labels, has_p=True, has_both=has_both)
 
 
 def _table(
@@ -104,6 +117,7 @@ def _table(
     labels: Labels,
     *,
     has_p: bool = False,
+    has_both: bool = False,
 ) -> Table:
     """A row per finding; columns such as the case appear if any finding needs them."""
     paths = list(dict.fromkeys(path for each in findings for path in each.point))
@@ -133,7 +147,7 @@ def _table(
             *([each.case] if has_cases else []),
             *([] if is_one else [_variant(each, is_short=has_one_reference)]),
             *(labels.value(path, each.point[path]) if path in each.point else "-" for path in paths),
-            each.of,
+            flows_of(each.metric, each.of, has_both=has_both),
             axis_shown(each.metric)[1],
             number_shown(each.reference, each.unit, each.metric),
             number_shown(known(each.other), each.unit, each.metric),
@@ -169,7 +183,11 @@ def _margin(found: Finding) -> str:
 
 
 def forest_of(
-    findings: Sequence[Finding], ranked: Sequence[Finding], labels: Labels = _PLAIN
+    findings: Sequence[Finding],
+    ranked: Sequence[Finding],
+    labels: Labels = _PLAIN,
+    *,
+    has_both: bool = False,
 ) -> Figure | None:
     """The first differences of a ranking, each divided by its margin, so that all metrics share one axis.
 
@@ -181,7 +199,7 @@ def forest_of(
         return None
     shown = _first(findings, drawable, rows_of(len(drawable)))
     several = len({each.sides for each in findings}) > 1
-    names, shared = told_apart(_words(shown, labels, several=several))
+    names, shared = told_apart(_words(shown, labels, several=several, has_both=has_both))
     rows = [_difference(each, name) for each, name in zip(shown, names, strict=True)]
     caption = (
         f"Differences with {level_of(shown)} % intervals, as multiples of the margin (grey: within it);"
@@ -202,7 +220,7 @@ def _not_drawn(findings: Sequence[Finding], drawable: int, shown: int) -> Iterat
         yield f" Without a margin, so not drawn: {listed(names)}."
 
 
-def _words(findings: Sequence[Finding], labels: Labels, *, several: bool) -> list[list[str]]:
+def _words(findings: Sequence[Finding], labels: Labels, *, several: bool, has_both: bool) -> list[list[str]]:
     """Words that name rows of the figure: metric, variant, group, case, and the values of a point.
 
     Values are preceded by the names of their paths if the label then has at most `_LONGEST` characters.
@@ -215,7 +233,12 @@ def _words(findings: Sequence[Finding], labels: Labels, *, several: bool) -> lis
         points = [(path, each.point[path]) if path in each.point else None for path in paths]
         told = [labels.at(*point, names[point[0]]) if point else "" for point in points]
         short = [labels.value(*point) if point else "" for point in points]
-        first = [metric_shown(each.metric), side, each.of, each.case]
+        first = [
+            metric_shown(each.metric),
+            side,
+            flows_of(each.metric, each.of, has_both=has_both),
+            each.case,
+        ]
         rows.append((first, told, short))
     is_long = any(len(", ".join(filter(None, (*first, *told)))) > _LONGEST for first, told, _ in rows)
     return [[*first, *(short if is_long else told)] for first, told, short in rows]
@@ -245,6 +268,7 @@ class FindingPoints(Points):
     frame: pl.DataFrame | None = None
     known_bulk: frozenset[int] = frozenset()
     known_labels: Labels = _PLAIN
+    known_both: bool = False
 
     @classmethod
     def of_findings(
@@ -254,6 +278,8 @@ class FindingPoints(Points):
         bulk: frozenset[int],
         labels: Labels = _PLAIN,
         engine: str = "",
+        *,
+        has_both: bool = False,
     ) -> FindingPoints | None:
         """The values per seed of every side; None unless findings have at least two values per side.
 
@@ -263,6 +289,7 @@ class FindingPoints(Points):
             bulk: Entries of `flows` that are bulk flows.
             labels: Words for paths and values.
             engine: Engine of all runs; empty if it is not known.
+            has_both: Whether the scenarios have both connections and datagrams.
         """
         rows: dict[str, dict[str, Any]] = {}
         for each in findings:
@@ -282,7 +309,7 @@ class FindingPoints(Points):
         columns: dict[str, Any] = {key: column([row.get(key, "-") for row in rows.values()]) for key in paths}
         columns |= {key: [row[key] for row in rows.values()] for key in ("seed", "engine", *MEASURED)}
         frame = pl.DataFrame(columns, schema_overrides={"entry": pl.Int64, "seed": pl.Int64})
-        return cls(name, [], [], {}, "", frame, bulk, labels)
+        return cls(name, [], [], {}, "", frame, bulk, labels, has_both)
 
     @cached_property
     def values(self) -> pl.DataFrame:
@@ -304,6 +331,11 @@ class FindingPoints(Points):
     def labels(self) -> Labels:
         """Words for paths and values."""
         return self.known_labels
+
+    @cached_property
+    def has_both(self) -> bool:
+        """Whether the scenarios have both connections and datagrams."""
+        return self.known_both
 
     @property
     def count(self) -> int:

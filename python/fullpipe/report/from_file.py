@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
-from fullpipe.analysis.points import Subject, shape_of
+from fullpipe.analysis.points import Subject, are_both, shape_of
 from fullpipe.analysis.shown import begun
 from fullpipe.errors import NoRunError
 from fullpipe.report import factors
@@ -165,13 +165,19 @@ def _part(
     given = {key: words for each in ran for key, words in each.scenario.labels.items()}
     runs = [run.with_labels(given) for run in runs]
     of_runs = _measured(runs, tested)
+    has_both = are_both(each.scenario for each in ran)
     labels = of_runs.labels if of_runs else Labels(scenarios=[each.scenario.to_dict() for each in ran])
     if tested:
         tested = [each.model_copy(update={"of": labels.group(each.of)}) for each in tested]
         others = [{**each, "of": labels.group(str(each["of"]))} if "of" in each else each for each in others]
     others = factors.in_words(others, tested, labels) if tested else others
     points = of_runs or FindingPoints.of_findings(
-        text_of(found.get("scenario") or found.get("title")), findings, bulk, labels, _engine_of(found)
+        text_of(found.get("scenario") or found.get("title")),
+        findings,
+        bulk,
+        labels,
+        _engine_of(found),
+        has_both=has_both,
     )
     has_cases = any(each.case for each in findings)
     leading = lead(points, made) if points else None
@@ -183,7 +189,7 @@ def _part(
     forest = (
         factors.forest_of(tested, labels)
         if tested
-        else forest_of(findings, order, labels) or forest_of_effects(others)
+        else forest_of(findings, order, labels, has_both=has_both) or forest_of_effects(others)
     )
     is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
     first = drawn[0] if is_drawn else forest
@@ -193,7 +199,7 @@ def _part(
     where = "All tests" if tested else "Rows"
     sections = [
         Section("More findings", [Items(told[MOST:])] if told[MOST:] else []),
-        Section(VERDICTS, list(_verdicts(kind, _level(found), every, budget, labels))),
+        Section(VERDICTS, list(_verdicts(kind, _level(found), every, budget, labels, has_both=has_both))),
         Section(
             where,
             [table_of(others, f"All rows of {kind}", budget.rows, labels)] if others else [],
@@ -204,7 +210,7 @@ def _part(
     ]
     again = text_of(found["command"]) if found.get("command") else ""
     table = factors.table_of(tested, labels) if tested else None
-    table = first_table(findings, order, labels) if findings else table
+    table = first_table(findings, order, labels, has_both=has_both) if findings else table
     return Part(
         question or text_of(found.get("question") or f"What does {kind} say?"),
         told[:MOST],
@@ -355,12 +361,18 @@ def _engine_of(found: Mapping[str, Any]) -> str:
 
 
 def _verdicts(
-    kind: str, level: str, findings: Sequence[Finding], budget: Budget, labels: Labels
+    kind: str,
+    level: str,
+    findings: Sequence[Finding],
+    budget: Budget,
+    labels: Labels,
+    *,
+    has_both: bool,
 ) -> Iterator[Block]:
     if kind in HOW and findings:
         yield Text(" ".join(filter(None, [HOW[kind], f"{begun(level)}." if level else ""])))
     if findings:
-        yield whole_table(findings, budget.rows, labels)
+        yield whole_table(findings, budget.rows, labels, has_both=has_both)
 
 
 def _of_values(

@@ -358,7 +358,10 @@ def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], most: i
     ]
     heads = [
         *(Column(found.words[path]) for path in found.paths),
-        *(Column(f"{_named(found, of)}: {headed(metric).name}", is_number=True) for metric, of in subjects),
+        *(
+            Column(f"{found.flows_of(metric, of)}: {headed(metric).name}", is_number=True)
+            for metric, of in subjects
+        ),
     ]
     return Table(caption, heads, told[:most], left_out(most, len(told), "points" if found.paths else "rows"))
 

@@ -210,7 +210,7 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
             None,
             [
                 drawn[0] if is_swept else None,
-                forest_of(findings, order),
+                forest_of(findings, order, has_both=found.has_both),
                 *drawn[:1],
                 *(block for one in series.sections for block in one.blocks if isinstance(block, Figure)),
             ],
@@ -235,7 +235,9 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
         command=again if again.count("\n") < _MOST_COMMANDS else "",
         figure=first,
         path=path_of_runs(found.runs),
-        table=first_table(findings, order) if findings else answer.first_table(found),
+        table=first_table(findings, order, has_both=found.has_both)
+        if findings
+        else answer.first_table(found),
         details=list(filter(_has_content, sections)),
         recipe=repeat.recipe(found, command),
         repetition=repeat.blocks(found),
@@ -265,7 +267,7 @@ def _tables(found: Points, made: tables.Comparisons, budget: Budget) -> Iterator
     if groups:
         yield Section("By group of flows", [groups])
     if made:
-        yield tables.section(made, budget.rows)
+        yield tables.section(made, budget.rows, has_both=found.has_both)
     yield from tables.of_shares(found, budget.rows)
     yield Section(
         "Means", [table for kind in ("flows", "link") if (table := tables.means(found, kind, budget))]

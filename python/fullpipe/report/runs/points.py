@@ -16,7 +16,7 @@ from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.metrics.table import headlines, leading, names_in
 from fullpipe.analysis.outcome import NEEDED, called, labelled, with_groups
 from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
-from fullpipe.analysis.points import Subject, groups_asked, points_of
+from fullpipe.analysis.points import Subject, are_both, flows_of, groups_asked, points_of
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
@@ -277,6 +277,16 @@ class Points:
     def called(self, entry: int) -> str:
         """The names of an entry of `flows`. An entry without a name has a name per algorithm."""
         return called(self._names.get(entry, []), entry)
+
+    @cached_property
+    def has_both(self) -> bool:
+        """Whether the scenarios have both connections and datagrams."""
+        return are_both({run.meta.digest: run.scenario for run in self.runs}.values())
+
+    def flows_of(self, metric: str, of: int | str) -> str:
+        """Return the flows that a metric of an entry of `flows`, a total or a link covers, in words."""
+        name = self.called(of) if isinstance(of, int) else of
+        return flows_of(metric, name, has_both=self.has_both)
 
     def means_of(self, metric: str, of: int | str) -> Sequence[dict[str, Any]]:
         """The rows of `means` with a known mean, of a metric and an entry of `flows`, a total or a link."""

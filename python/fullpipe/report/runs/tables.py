@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -44,6 +45,8 @@ def means(found: Points, kind: str, budget: Budget) -> Table | None:
     """A row per point and group of flows, or link: mean over seeds and 95 % interval."""
     metrics = found.measured(kind)
     rows = found.means.filter(pl.col("kind") == kind)
+    named = [found.flows_of(*row) for row in rows.select("metric", "of").iter_rows()]
+    rows = rows.with_columns(of=pl.Series(named, dtype=pl.String))
     if not metrics:
         return None
     of = "flows" if kind == "flows" else "link"
@@ -75,7 +78,10 @@ def _cells(by_metric: Mapping[str, Mapping[str, Any]], digits: Mapping[str, int]
 
 
 def every_run(found: Points, budget: Budget) -> Table:
-    """Return a table with a row per run, for all flows of the run together."""
+    """Return a table with a row per run, for all flows of the run together.
+
+    Headings of metrics of connections or datagrams alone say so.
+    """
     whole = found.values.filter((pl.col("kind") == "flows") & (pl.col("of") == found.whole))
     known = whole.drop_nulls("value")["metric"].unique(maintain_order=True).to_list()
     keys = [*found.paths, *(["engine"] if "engine" not in found.paths else []), "seed"]
@@ -86,11 +92,17 @@ def every_run(found: Points, budget: Budget) -> Table:
     columns = [Column(found.words.get(key, key), is_number=key == "seed") for key in keys]
     return Table(
         f"Every run: {found.whole}",
-        [*columns, *map(headed, known)],
+        [*columns, *(_of_flows(found, each) for each in known)],
         told[: budget.rows],
         left_out(budget.rows, len(told), "runs", "here"),
         is_folded=True,
     )
+
+
+def _of_flows(found: Points, metric: str) -> Column:
+    """The column of a metric of all flows, with its flows if they are only connections or datagrams."""
+    column, flows = headed(metric), found.flows_of(metric, found.whole)
+    return column if flows == found.whole else replace(column, name=f"{column.name}, {flows}")
 
 
 def meanings(found: Points) -> Table:
@@ -259,12 +271,15 @@ def sentences(made: Comparisons) -> Iterator[str]:
         yield f"{sides}: {summary(rows)}."
 
 
-def section(made: Comparisons, rows: int) -> Section:
-    """All verdicts, with the rules of the verdicts."""
+def section(made: Comparisons, rows: int, *, has_both: bool = False) -> Section:
+    """All verdicts, with the rules of the verdicts.
+
+    `has_both` says whether the scenarios have both connections and datagrams.
+    """
     notes = list(dict.fromkeys(note for one in made for note in one.notes))
     more = [Items(notes)] if notes else []
     findings = [finding for one in made for finding in one.findings]
-    return Section(VERDICTS, [Text(HOW_COMPARED), whole_table(findings, rows), *more])
+    return Section(VERDICTS, [Text(HOW_COMPARED), whole_table(findings, rows, has_both=has_both), *more])
 
 
 def of_shares(found: Points, rows: int) -> Iterator[Section]:
