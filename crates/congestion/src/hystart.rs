@@ -175,7 +175,7 @@ impl HyStartPlusPlus {
         self.stopped = true;
     }
 
-    /// Process an ACK in slow start. Return the packets that it adds to the window, and whether slow start ends.
+    /// Process an ACK in slow start. Return by how many packets HyStart grows the window on this ACK, and whether slow start ends.
     /// RFC 9406 section 4.2.
     pub(crate) fn on_ack(&mut self, ack: &Ack, path: &Path) -> (u32, Exit) {
         if self.stopped {

@@ -99,7 +99,7 @@ def announce(todo: Sequence[Job], store: Store | None, place: Executor) -> None:
     Args:
         todo: All jobs.
         store: Store with finished runs.
-        place: Executor of the jobs. Nothing is said of clusters, whose number of processors is not known.
+        place: Executor of the jobs. Clusters get no estimate, as their number of processors is unknown.
 
     Raises:
         Abort: If the user declines.
@@ -124,7 +124,7 @@ def announce(todo: Sequence[Job], store: Store | None, place: Executor) -> None:
 
 
 def _costs_s(todo: Sequence[Job]) -> list[float]:
-    """The expected duration of every job: the packets that fill its links, or real time on Linux."""
+    """The expected duration of every job: by the packets that its links carry; on Linux, real time."""
     from fullpipe.analysis.metrics.groups import is_bulk  # imported here, as a single run is short
     from fullpipe.analysis.metrics.paths import narrowest
     from fullpipe.scenario import resolve

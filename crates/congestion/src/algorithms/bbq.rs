@@ -78,7 +78,7 @@ impl Algorithm for Bbq {
     }
 }
 
-/// Changes of BBQ to BBRv1.
+/// BBQ's modifications of BBRv1.
 pub(crate) struct ShortProbes {
     params: BbqParams,
     /// Smallest RTT of the present round.

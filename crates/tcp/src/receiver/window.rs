@@ -51,7 +51,7 @@ pub enum ReceiveBuffer {
     Payload(Bytes),
     /// Limit in bytes of memory, from which the window follows.
     Memory(ReceiveMemory),
-    /// Limit in payload bytes. Only [`Receiver::make_room`](super::Receiver::make_room) frees them.
+    /// Limit in payload bytes. Only [`Receiver::make_room`](super::Receiver::make_room) frees room in the buffer.
     Unread(Bytes),
 }
 

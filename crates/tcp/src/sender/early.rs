@@ -6,10 +6,10 @@ use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Recor
 /// Flags of a delivered packet that the sender still reads, in addition to the packet's length.
 const LASTING: u16 = SACKED | EVER_RETRANSMITTED | BURST_HEAD;
 
-/// Distinct kinds of delivered packets remembered for deduplication.
+/// Number of recent distinct records among which a record equal to the next one is searched.
 const KINDS: usize = 8;
 
-/// Records of consecutive packets. Delivered packets of the same kind share a record.
+/// Records of consecutive packets. Delivered packets with equal records share one record.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     first: u32,
@@ -32,7 +32,7 @@ impl Early {
         early
     }
 
-    /// Store a record, or find a stored record of the same kind. Return the index of the record.
+    /// Store a record, or find a recent record that is equal to it. Return the index of the record.
     fn keep(&mut self, record: &Record, kinds: &mut Kinds) -> u32 {
         let next = self.records.len() as u32;
         // Such a record may still change: a DSACK may clear RETRANSMITTED, and LINKED means that a probe retransmitted
@@ -72,7 +72,7 @@ impl Early {
     }
 }
 
-/// The latest kinds of delivered packets, each with the index of its record.
+/// The last distinct records of delivered packets, each with its index in `records`.
 #[derive(Default)]
 struct Kinds {
     known: [((u16, u16), u32); KINDS],

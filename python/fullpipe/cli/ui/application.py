@@ -225,7 +225,7 @@ class Server:
         return scenario_of(sent, self._allow_python)
 
     def _bounded(self, sent: object, times: int = 1) -> Scenario:
-        """Return the scenario. Refuse it if `times` runs of it exceed the limits of the page."""
+        """Return the scenario, or refuse it if `times` runs of the scenario exceed the limits of the page."""
         scenario = self._scenario(sent)
         with only_own_files():
             self._limits.check(scenario, times)

@@ -134,7 +134,7 @@ def server_of(app: Any, limits: Limits) -> uvicorn.Server:
 
 
 class Connection(H11Protocol):
-    """A connection that is closed if its client is too slow. A run whose events it sends then stops, too."""
+    """A connection that is closed, and whose run is stopped, if its client is too slow."""
 
     limits: ClassVar[Limits] = Limits()
 

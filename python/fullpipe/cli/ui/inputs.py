@@ -158,7 +158,7 @@ def settled_bytes(most_bytes: int) -> int:
 
 
 def _give_back() -> None:
-    """Collect garbage, and return freed memory to the system. glibc keeps it without malloc_trim(3)."""
+    """Collect garbage, and return freed memory to the system, by malloc_trim(3) of glibc."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
