@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fullpipe import Scenario, run
+from fullpipe import Scenario, run, sweeps
+from fullpipe.analysis import values
 from fullpipe.analysis.length import (
     EXAMINED,
     cycle_s,
@@ -26,8 +27,8 @@ from fullpipe.analysis.length import (
     warnings_of,
 )
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.statistics import doubtful_means
-from fullpipe.runs import Run
+from fullpipe.analysis.statistics import doubtful_means, stationarity
+from fullpipe.runs import Run, Store
 from fullpipe.runs.meta import READERS
 
 FullPipe = Callable[..., Any]
@@ -147,6 +148,30 @@ def test_points_whose_means_have_not_settled_are_named() -> None:
     assert " = bbr3: its second half" in told
     more = [runs[n % len(runs)] for n in range(EXAMINED + 20)]
     assert f" of {EXAMINED} examined runs" in str(drifting([{"n": n % 3} for n in range(len(more))], more))
+
+
+def test_a_store_keeps_what_tells_whether_means_have_settled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(values, "LOADED_NS", 1 << 62)  # the code may change while the tests run
+    base = scenario(["cubic", "bbr3"], rate=20, rtt=40, queue={"size": "8 bdp"}, lasts="30 s", warmup="5 s")
+    swept = base.with_values({"record.interval": "100 ms", "sweep": {"flows.1.cca": ["bbr3", "cubic"]}})
+    todo = sweeps.jobs(swept, range(1, 6))
+
+    def told(store: Store | None) -> str | None:
+        outcomes = list(sweeps.stream(todo, store=store))
+        return drifting([each.job.point for each in outcomes], [each.run for each in outcomes])
+
+    fresh, courses = told(None), stationarity.courses
+    assert "where" in str(fresh)
+    assert told(Store(tmp_path)) == fresh
+    monkeypatch.setattr(stationarity, "courses", None)
+    assert told(Store(tmp_path)) == fresh
+    monkeypatch.setattr(values, "LOADED_NS", 0)  # other code
+    with pytest.raises(TypeError):
+        told(Store(tmp_path))
+    monkeypatch.setattr(stationarity, "courses", courses)
+    assert told(Store(tmp_path)) == fresh
 
 
 def test_what_the_warning_says_to_set_is_long_enough() -> None:

@@ -12,6 +12,7 @@ from fullpipe.analysis import values
 from fullpipe.analysis import values as measurements
 from fullpipe.analysis.metrics import table
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
+from fullpipe.analysis.statistics import stationarity
 from fullpipe.runs import Store
 from fullpipe.runs.kept import Kept
 
@@ -38,12 +39,12 @@ def file(tmp_path: Path) -> Path:
 
 
 class Counts:
-    """How often a run was opened, a table of one read, and its values worked out."""
+    """How often a run was opened, a table of one read, its values worked out, and its samples examined."""
 
-    opened = read = worked = 0
+    opened = read = worked = courses = 0
 
     def clear(self) -> None:
-        self.opened = self.read = self.worked = 0
+        self.opened = self.read = self.worked = self.courses = 0
 
 
 @pytest.fixture
@@ -61,6 +62,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
     monkeypatch.setattr(Kept, "stream", counted("read", stream))
     monkeypatch.setattr(Kept, "small", counted("read", small))
     monkeypatch.setattr(measurements, "measured_rows", counted("worked", rows))
+    monkeypatch.setattr(stationarity, "courses", counted("courses", stationarity.courses))
     monkeypatch.setattr(values, "LOADED_NS", 1 << 62)  # the code may change while the tests run
     return found
 
@@ -70,11 +72,11 @@ def test_a_finished_sweep_opens_three_runs_of_a_point_and_works_nothing_out(
 ) -> None:
     command = ("run", file, "--seeds", SEEDS)
     first = fullpipe(*command)
-    assert counts.worked == POINTS * SEEDS
+    assert counts.worked == counts.courses == POINTS * SEEDS
     counts.clear()
     second = fullpipe(*command)
     assert (second.stdout, second.stderr, second.exit_code) == (first.stdout, first.stderr, 0)
-    assert counts.worked == 0
+    assert counts.worked == counts.courses == 0
     assert counts.opened == 3 * POINTS
     assert counts.read == 3 * POINTS + 4  # the flows of these; and flows and links of two runs that differ
 
@@ -108,7 +110,7 @@ def test_another_command_over_the_same_runs_works_nothing_out(
     counts.clear()
     second = fullpipe(*command)
     assert (second.stdout, second.stderr) == (first.stdout, first.stderr)
-    assert counts.worked == 0
+    assert counts.worked == counts.courses == 0
 
 
 def made(root: Path | None, jitter: str = "") -> list[tuple[dict[str, Any], Run]]:

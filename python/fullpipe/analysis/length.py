@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import islice, zip_longest
 from math import cbrt, ceil, inf, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, flow_groups
-from fullpipe.lazy import pl
 from fullpipe.scenario import resolve
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.link.queues import Discipline
 
 if TYPE_CHECKING:
-    from fullpipe.analysis.statistics import Steadiness
-    from fullpipe.analysis.statistics.intervals import Vector
+    from fullpipe.analysis.statistics.stationarity import Course
+    from fullpipe.analysis.values import Labelled
     from fullpipe.runs import Run
     from fullpipe.scenario import Scenario
 
@@ -214,36 +212,6 @@ def _places(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> dict[st
     return places
 
 
-@dataclass(frozen=True, eq=False)
-class _Course:
-    """Samples of goodput or RTT of a group of bulk flows along one run, judged by `statistics.steadiness`."""
-
-    times_s: Vector
-    values: Vector
-
-    @cached_property
-    def change(self) -> float:
-        """Second half of the measured time minus the first, as a share of the mean."""
-        half, level = len(self.values) // 2, float(self.values.mean())
-        return float(self.values[half:].mean() - self.values[:half].mean()) / level if level else 0.0
-
-    @cached_property
-    def _found(self) -> Steadiness:
-        from fullpipe.analysis.statistics import steadiness  # imported here, as the import is slow
-
-        return steadiness(self.values)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the mean includes start-up or drift."""
-        return self._found.verdict in ("drift", "warm-up")
-
-    @property
-    def warmup_s(self) -> float:
-        """Warm-up that would make the mean trustworthy, s; 0 if no warm-up makes the mean trustworthy."""
-        return float(self.times_s[self._found.warmup - 1]) if self._found.warmup else 0.0
-
-
 def drifting(
     points: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, has_advice: bool = True
 ) -> str | None:
@@ -262,10 +230,10 @@ def drifting(
     """
     examined = _spread(points, runs)
     numbers = {key: number for number, key in enumerate(_places(points, runs))}
-    found: dict[str, dict[int, list[_Course]]] = {}
-    for place in examined:
+    found: dict[str, dict[int, list[Course]]] = {}
+    for place, courses in zip(examined, _courses([runs[place] for place in examined]), strict=True):
         number = numbers[_key(points[place], runs[place])]
-        for name, course in _courses(runs[place].apart()):
+        for name, course in courses.items():
             found.setdefault(name, {}).setdefault(number, []).append(course)
     bad = {
         name: {number: courses for number, courses in by_point.items() if _is_drifting(courses)}
@@ -307,40 +275,48 @@ def _spread(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[in
     return list(islice(turns, EXAMINED))
 
 
-def _courses(run: Run) -> Iterator[tuple[str, _Course]]:
-    """Yield the samples of goodput and RTT of the bulk flows of every entry, in the time in which all these
-    flows are measured.
+def _courses(runs: Sequence[Run]) -> list[dict[str, Course]]:
+    """Return the courses of the bulk flows of every entry, for every run, by quantity and label of the group.
 
-    Several flows of an entry have the sum of their goodputs and the mean of their RTTs, as in comparisons.
+    The courses are stored beside the runs, as values are.
     """
-    from fullpipe.analysis.statistics import stationarity  # imported here, as the import is slow
+    from fullpipe.analysis.statistics.stationarity import Course  # imported here, as the imports are slow
+    from fullpipe.analysis.values import RUN, Question, answers
     from fullpipe.scenario.labels import Labels
 
-    series = run.series
-    if series.is_empty():
-        return
-    times = {row["flow"]: (row["start_s"], row["end_s"]) for row in run.rows("flows")}
-    bulk, labels = {*bulk_names(run)}, Labels(scenarios=[run.meta.scenario])
-    for group, flows in flow_groups(run).items():
-        own = [flow for flow in flows if flow in bulk and None not in times.get(flow, (None,))]
-        if not own:
-            continue
-        begin_s = max(run.scenario.warmup_s, *(times[flow][0] for flow in own))
-        end_s = min(times[flow][1] for flow in own)
-        rows = stationarity.measured(series.filter(pl.col("flow").is_in(own)), begin_s, end_s)
-        if len(own) > 1:
-            each = rows.group_by("time_s", maintain_order=True)
-            rows = each.agg(pl.col("goodput_bps").sum(), pl.col("srtt_s").mean())
-        for quantity, column in stationarity.QUANTITIES.items():
-            known = rows.select("time_s", column).drop_nulls()
-            if len(known) >= stationarity.FEWEST:
-                yield (
-                    f"{quantity} of {labels.group(group)}",
-                    _Course(known["time_s"].to_numpy(), known[column].to_numpy()),
-                )
+    labels: dict[str, Labels] = {}
+    for run in runs:  # `meta` of every run would open every run
+        if run.place not in labels:
+            labels[run.place] = Labels(scenarios=[run.meta.scenario])
+    found: list[dict[str, dict[str, float]]] = [{} for _ in runs]
+    table = answers(runs, Question(subject="courses"), _measured)
+    for place, quantity, group, part, value in table[RUN, "kind", "of", "metric", "value"].iter_rows():
+        name = f"{quantity} of {labels[runs[place].place].group(group)}"
+        found[place].setdefault(name, {})[part] = value
+    return [
+        {name: Course(of["change"], bool(of["is_open"]), of["warmup_s"]) for name, of in of_run.items()}
+        for of_run in found
+    ]
 
 
-def _is_drifting(of: Sequence[_Course]) -> bool:
+def _measured(run: Run) -> Labelled:
+    """Return the numbers of all courses of a run."""
+    from fullpipe.analysis.statistics import stationarity  # imported here, as the import is slow
+
+    times = ((row["flow"], row["start_s"], row["end_s"]) for row in run.rows("flows"))
+    known_s = {flow: (start_s, end_s) for flow, start_s, end_s in times if None not in (start_s, end_s)}
+    times_s = {flow: known_s[flow] for flow in bulk_names(run) if flow in known_s}
+    groups = {group: [flow for flow in of if flow in times_s] for group, of in flow_groups(run).items()}
+    own = {group: flows for group, flows in groups.items() if flows}
+    found = stationarity.courses(run.series, times_s, own, run.scenario.warmup_s)
+    return [
+        ((quantity, group, part, "", None), float(value))
+        for quantity, group, course in found
+        for part, value in course._asdict().items()
+    ]
+
+
+def _is_drifting(of: Sequence[Course]) -> bool:
     """Whether most runs of a point have drift or start-up, and the runs change in the same direction."""
     changes = [each.change for each in of]
     middle = sum(changes) / len(of)
@@ -349,7 +325,7 @@ def _is_drifting(of: Sequence[_Course]) -> bool:
     return is_one_way and sum(each.is_open for each in of) > len(of) / 2
 
 
-def _change(by_point: Mapping[int, Sequence[_Course]]) -> float:
+def _change(by_point: Mapping[int, Sequence[Course]]) -> float:
     changes = [each.change for of in by_point.values() for each in of]
     return sum(changes) / len(changes)
 
@@ -392,13 +368,16 @@ def _advice(run: Run, of: Need) -> str:
     return f'set duration = "{_rounded(until_s):g} s" and warmup = "{warmup_s:g} s", or longer'
 
 
-def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int], runs: Iterable[Run]) -> str:
+def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int], runs: Sequence[Run]) -> str:
     """Describe the chosen points with the labels of the runs' scenarios."""
     from fullpipe.analysis.points import varying  # imported here, as a single run needs no points
     from fullpipe.analysis.regions import region
     from fullpipe.scenario.labels import Labels
 
-    labels = Labels(scenarios={run.meta.digest: run.meta.scenario for run in runs}.values())
+    firsts: dict[str, Run] = {}
+    for run in runs:  # `meta` of every run would open every run
+        firsts.setdefault(run.place, run)
+    labels = Labels(scenarios={run.meta.digest: run.meta.scenario for run in firsts.values()}.values())
     return region(points, chosen, labels.names(varying(points)), labels.value)
 
 

@@ -1,11 +1,11 @@
-"""Values of metrics of runs: measured, and stored beside the runs."""
+"""Values of runs: metrics and courses of means, computed once and stored beside the runs."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,29 +46,36 @@ _UNSURE_NS = 1_000_000_000
 """Maximum delay with which a file system records times, in ns."""
 
 
+Labelled = Sequence[tuple[tuple[Any, ...], float | None]]
+"""Values of a run, each after its labels: the columns of `LABELS`."""
+
+
 @dataclass(frozen=True)
 class Question:
-    """The metrics and links whose values are requested of every run.
+    """The values that are requested of every run.
 
     Args:
         metrics: Names of metrics. None: all metrics.
         links: Names of links. None: all links that forwarded or dropped packets.
+        subject: "metrics"; or another kind of values, which has no names of metrics and links.
     """
 
-    metrics: frozenset[str] | None
-    links: frozenset[str] | None
+    metrics: frozenset[str] | None = None
+    links: frozenset[str] | None = None
+    subject: str = "metrics"
 
     def text(self, code: str) -> bytes:
         """Return the question with the version of the code, as JSON."""
         names = [None if names is None else sorted(names) for names in (self.metrics, self.links)]
-        return json.dumps([code, *names]).encode()
+        return json.dumps([code, *names, self.subject]).encode()
 
     def is_answered_by(self, text: bytes, code: str) -> bool:
         """Whether the values of another question, computed by this code, include the values of this
         question."""
         with suppress(ValueError, TypeError, RecursionError):
-            by, metrics, links = json.loads(text)
-            is_same = by == code and links == (None if self.links is None else sorted(self.links))
+            by, metrics, links, subject = json.loads(text)
+            is_same = (by, subject) == (code, self.subject)
+            is_same = is_same and links == (None if self.links is None else sorted(self.links))
             return is_same and (metrics is None or (self.metrics is not None and self.metrics <= {*metrics}))
         return False
 
@@ -83,7 +90,7 @@ class Packed:
     """The column `shape` and the columns of `LABELS`: a row per value, in the order of `values`."""
 
     @classmethod
-    def from_runs(cls, runs: Sequence[tuple[int, Sequence[tuple[tuple[Any, ...], float | None]]]]) -> Packed:
+    def from_runs(cls, runs: Sequence[tuple[int, Labelled]]) -> Packed:
         """Pack the values of runs. Each run is given by its ID, and by pairs of labels and a value."""
         shapes: dict[tuple[tuple[Any, ...], ...], int] = {}
         labels = (tuple(each for each, _ in of_run) for _, of_run in runs)
@@ -257,21 +264,36 @@ def measurements(
         `number of run`, `kind`, `of`, `metric`, `unit`, `entry` and `value`, in the order of the runs; see
         `fullpipe.analysis.values.values_of`.
     """
-    question = Question(*(None if names is None else frozenset(names) for names in (metrics, links)))
+    asked, at = (None if names is None else frozenset(names) for names in (metrics, links))
+    question = Question(asked, at)
+    return _meaningful(answers(runs, question, lambda run: _of_run(run, question)), runs)
+
+
+def answers(runs: Sequence[Run], question: Question, compute: Callable[[Run], Labelled]) -> pl.DataFrame:
+    """Return values of runs, one row per value. Values that no store has are computed and stored.
+
+    Args:
+        runs: The runs. Values of `FEW` runs or fewer are always computed.
+        question: The requested values.
+        compute: Function that computes the values of a run.
+
+    Returns:
+        `number of run`, the columns of `LABELS`, and `value`, in the order of the runs.
+    """
     found = list(_stored(runs, question)) if len(runs) > FEW else []
     known = {place for rows, places in found for place in places}
     todo = [place for place in range(len(runs)) if place not in known]
-    packed = Packed.from_runs([(place, _of_run(runs[place].apart(), question)) for place in todo])
+    packed = Packed.from_runs([(place, compute(runs[place].apart())) for place in todo])
     made = packed.rows(pl.DataFrame({"id": todo, RUN: todo}, schema={"id": pl.Int64, RUN: pl.Int64}))
     if len(todo) > FEW:
         _store([runs[place] for place in todo], question, packed)
     parts = [rows for rows, _ in found]
     if not parts:
-        return _meaningful(made, runs)
+        return made
     table = pl.concat([made, *parts])
-    if metrics is not None:
-        table = table.filter(pl.col("metric").is_in([*metrics]))
-    return _meaningful(table.sort(RUN, maintain_order=True), runs)
+    if question.metrics is not None:
+        table = table.filter(pl.col("metric").is_in([*question.metrics]))
+    return table.sort(RUN, maintain_order=True)
 
 
 def _meaningful(table: pl.DataFrame, runs: Sequence[Run]) -> pl.DataFrame:
@@ -297,7 +319,7 @@ def _echoes(scenario: Mapping[str, Any]) -> list[int]:
     return [entry for entry, kind in enumerate(kinds) if kind in ECHOES]
 
 
-def _of_run(run: Run, question: Question) -> list[tuple[tuple[Any, ...], float | None]]:
+def _of_run(run: Run, question: Question) -> Labelled:
     """Return the values of a run, each with its kind, group or link, metric, unit and entry."""
     entries = {name: entry for entry, name in enumerate(flow_groups(run))}
     return [

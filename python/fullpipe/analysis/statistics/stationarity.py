@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -270,6 +270,60 @@ def _doubts(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float) -> Itera
             if not found.trusted:
                 drop = known["time_s"][found.warmup - 1] if found.warmup else None
                 yield Doubt(flow, quantity, found.verdict, found.reason, drop)
+
+
+class Course(NamedTuple):
+    """A mean of a group of flows along one run: its change, and the result of `steadiness`."""
+
+    change: float
+    """Second half of the measured time minus the first, as a share of the mean."""
+    is_open: bool
+    """Whether the mean includes start-up or drift."""
+    warmup_s: float
+    """Warm-up that would make the mean trustworthy, s; 0 if no warm-up makes the mean trustworthy."""
+
+
+def courses(
+    series: pl.DataFrame,
+    times_s: Mapping[str, tuple[float, float]],
+    groups: Mapping[str, Sequence[str]],
+    warmup_s: float = 0.0,
+) -> Iterator[tuple[str, str, Course]]:
+    """Yield quantity, group and course of the goodput and RTT of groups of flows, in the time in which all
+    flows of the group are measured.
+
+    Several flows of a group have the sum of their goodputs and the mean of their RTTs, as in comparisons.
+
+    Args:
+        series: Table of samples.
+        times_s: Start and end of flows.
+        groups: Names of flows by group. All flows have times.
+        warmup_s: Warm-up that the summaries of the run leave out.
+    """
+    if series.is_empty():
+        return
+    by_flow = series.partition_by("flow", as_dict=True, maintain_order=True)
+    for group, flows in groups.items():
+        begin_s = max(warmup_s, *(times_s[flow][0] for flow in flows))
+        end_s = min(times_s[flow][1] for flow in flows)
+        there = [by_flow[flow,] for flow in flows if (flow,) in by_flow]
+        if not there:
+            continue
+        rows = measured(pl.concat(there), begin_s, end_s)
+        if len(flows) > 1:
+            each = rows.group_by("time_s", maintain_order=True)
+            rows = each.agg(pl.col("goodput_bps").sum(), pl.col("srtt_s").mean()).sort("time_s")
+        for quantity, column in QUANTITIES.items():
+            known = rows.select("time_s", column).drop_nulls()
+            if len(known) >= FEWEST:
+                yield quantity, group, _course(known["time_s"].to_numpy(), known[column].to_numpy())
+
+
+def _course(times_s: Vector, values: Vector) -> Course:
+    half, level, found = len(values) // 2, float(values.mean()), steadiness(values)
+    change = float(values[half:].mean() - values[:half].mean()) / level if level else 0.0
+    warmup_s = float(times_s[found.warmup - 1]) if found.warmup else 0.0
+    return Course(change, found.verdict in ("drift", "warm-up"), warmup_s)
 
 
 # Runs whose results have two modes: a test for a gap in the sorted values, and statistics of each mode.
