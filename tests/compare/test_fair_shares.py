@@ -15,8 +15,8 @@ from fullpipe import Run, Scenario, run
 from fullpipe.analysis.values import values_of
 from fullpipe.report.runs.page import page_of
 from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE, fair_shares
+from fullpipe.validation.compare.fair_share import fair_share, share_at_points, with_fair_share
 from fullpipe.validation.compare.rules import ALIKE, paired
-from fullpipe.validation.compare.sentence import fair_share, with_fair_share
 
 FullPipe = Callable[..., Any]
 SHARES = [0.58, 0.66, 0.61, 0.65, 0.60, 0.63, 0.59, 0.64]
@@ -69,12 +69,53 @@ def test_nothing_is_tested_without_rivals_or_seeds() -> None:
     assert fair_shares(table([{"bbr3": [1.0, 1.0]}])) == []
     assert fair_shares(table([two([0.6])])) == []
     assert with_fair_share(["First."], table([two([0.6])]), 5) == ["First."]
-    assert with_fair_share(["First."], table([two(SHARES), two(SHARES)]), 5) == ["First."]
     (alike,) = paired(fair_shares(table([two([0.6] * 4)])))
     assert (alike.verdict, alike.reason) == ("undecided", ALIKE)
     assert fair_share(alike) == (
         f"bbr3 gets 60.0 % of the goodput; undecided against its fair share of 50.0 % (4 seeds); {ALIKE}."
     )
+
+
+def test_a_sentence_over_points_counts_the_findings_of_the_test() -> None:
+    around = [share - np.mean(SHARES) for share in SHARES]
+    points = [SHARES, [1 - share for share in SHARES], [0.5 + each / 50 for each in around], [0.6] * 2]
+    values = table([*map(two, points), two([0.6]), {"bbr3": [1.0, 1.0]}])
+    findings = paired(fair_shares(values))
+    assert [each.verdict for each in findings] == ["higher", "higher", "equivalent", "undecided"]
+    holm = "(p < 0.05 after Holm's correction for 4 tests)"
+    told = (
+        "Goodput share of {}: more than its fair share of 50.0 % at 1 of 5 points, where place = {}."
+        f" Less than its fair share of 50.0 % at 1 of 5 points, where place = {{}} {holm}."
+        " Equivalent to its fair share of 50.0 % at 1 of 5 points, where place = 2."
+        " Undecided at the other 2 points."
+    )
+    assert share_at_points(values, 0) == told.format("cubic", 1, 0)
+    assert share_at_points(values, 1) == told.format("bbr3", 0, 1)
+    assert with_fair_share(["First."], values, 5) == ["First.", told.format("bbr3", 0, 1)]
+    assert share_at_points(table([two(SHARES), two(SHARES)]), 1) == (
+        "Goodput share of bbr3: more than its fair share of 50.0 % at all 2 points"
+        " (p < 0.05 after Holm's correction for 2 tests)."
+    )
+    assert share_at_points(table([two([0.6]), two([0.7])]), 1).endswith(": undecided at 2 points.")
+    assert share_at_points(table([{"bbr3": [1.0, 1.0]}]), 0) == ""
+
+
+def test_uncorrected_intervals_alone_say_nothing() -> None:
+    near = [0.575 + 3 * (share - np.mean(SHARES)) for share in SHARES]
+    assert 0.025 < stats.ttest_1samp(near, 0.5).pvalue < 0.05
+    assert "more than its fair share" in share_at_points(table([two(near)]), 1)
+    assert share_at_points(table([two(near)] * 2), 1) == "Goodput share of bbr3: undecided at 2 points."
+
+
+def test_points_of_several_engines_are_apart() -> None:
+    one = table([two(SHARES)])
+    other = table([two([0.5 - 0.2 * each for each in SHARES])])
+    both = pl.concat([one, other.with_columns(engine=pl.lit("ns3"))])
+    assert [each.point for each in paired(fair_shares(both))] == [
+        {"place": 0, "engine": "native"},
+        {"place": 0, "engine": "ns3"},
+    ]
+    assert "at 1 of 2 points, where engine = native" in share_at_points(both, 1)
 
 
 def test_a_fair_division_is_rarely_called_unfair() -> None:
@@ -136,3 +177,9 @@ def test_run_over_seeds_says_it(fullpipe: FullPipe, tmp_path: Path) -> None:
     assert "f1 gets " in told
     assert "more than its fair share of 50.0 % (p " in told
     assert "fair share" not in fullpipe("run", "duel.toml", "--seeds", 6, "--metric", "rtt_mean").stdout
+    sweep = {"topology.bottleneck.queue.size": ["0.5 bdp", "1 bdp"]}
+    (tmp_path / "sweep.toml").write_text(made.with_values({"sweep": sweep}).to_toml(), encoding="utf-8")
+    for asked in ((), ("--metric", "share")):
+        told = " ".join(fullpipe("run", "sweep.toml", "--seeds", 6, *asked).stdout.split())
+        assert "Goodput share of f1: more than its fair share of 50.0 % at " in told
+        assert "(p < 0.05 after Holm's correction for 2 tests)" in told

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from fullpipe import Scenario, compare_over, run, sweeps
 from fullpipe.analysis.metrics import BY_NAME
@@ -499,24 +500,35 @@ def shares() -> list[Run]:
 
 def test_a_share_is_told_by_where_it_is_above_and_below_an_equal_one(shares: list[Run]) -> None:
     told, *_ = page_of(shares, metrics=["share"], of="bbr3").parts[0].conclusion
-    expected = []
-    for n in range(0, len(shares), 6):
-        found = [one.flows["goodput_bps"][0] / one.flows["goodput_bps"].sum() for one in shares[n : n + 6]]
-        half = 2.5706 * np.std(found, ddof=1) / np.sqrt(6)  # Student's t, 5 degrees of freedom
-        expected.append(int(np.mean(found) - half > 0.5) - int(np.mean(found) + half < 0.5))
-    assert expected == [1, 0, 0, -1]
+    parts = [one.flows["goodput_bps"][0] / one.flows["goodput_bps"].sum() for one in shares]
+    points = [parts[n : n + 6] for n in range(0, len(shares), 6)]
+    p = [stats.ttest_1samp(found, 0.5).pvalue for found in points]
+    holm = [max(each * sum(one >= each for one in p) for each in p if each <= own) for own in p]
+    above = [np.mean(found) > 0.5 for found in points]
+    assert [(2 * up - 1) * (each < 0.05) for up, each in zip(above, holm, strict=True)] == [1, 0, 0, -1]
     assert told == (
         "Goodput share of bbr3: more than its fair share of 50.0 % at 1 of 4 points, where buffer ="
         " 0.25 BDP. Less than its fair share of 50.0 % at 1 of 4 points, where buffer = 8 BDP"
-        " (95 % intervals exclude it). Undecided at the other 2 points."
+        " (p < 0.05 after Holm's correction for 4 tests). Undecided at the other 2 points."
     )
+
+
+def test_the_sentence_on_shares_has_the_verdicts_of_the_table_of_fair_shares(shares: list[Run]) -> None:
+    page = page_of(shares)
+    _, told, *_ = page.parts[0].conclusion
+    assert told.startswith("Goodput share of ")
+    (table,) = tables(section(page, "Fair shares"))
+    name = [column.name for column in table.columns].index("verdict")
+    verdicts = [row[name].split()[0] for row in table.rows]
+    assert sorted(verdicts) == ["higher", "higher", "undecided", "undecided"]  # each row is of the winner
+    assert all(words in told for words in ("more than its", "Less than its", "at the other 2 points"))
 
 
 def test_the_share_over_the_fair_share_leads_where_the_number_of_flows_differs() -> None:
     several = [run(scenario(**{"flows.1.count": count}), seed) for count in (1, 4) for seed in (1, 2)]
     made = page_of(several).parts[0]
-    assert made.conclusion[0].startswith("Share over fair share of cubic-1: ")
-    assert made.conclusion[1].startswith("Share over fair share of cubic-1 is ")
+    assert made.conclusion[0].startswith("Share over fair share of cubic-1 is ")
+    assert made.conclusion[1].endswith(": undecided at 2 points.")
     assert made.figure is not None
     assert made.figure.caption.startswith("share over fair share of every group of flows over ")
     assert made.table is not None

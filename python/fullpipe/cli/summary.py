@@ -44,7 +44,7 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
 from fullpipe.sweeps import Outcome
 from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE
-from fullpipe.validation.compare.sentence import with_fair_share
+from fullpipe.validation.compare.fair_share import with_fair_share
 
 if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Mode, TwoModes
@@ -331,8 +331,8 @@ def show_points(
         return
     answer = Answer(all_rows=all_rows)
     told = outcome(found, metrics, words)
-    if not metrics:
-        told = with_fair_share(told, labelled(values_of(runs, (SHARE, EQUAL_SHARE)), words), MOST)
+    if not metrics or SHARE in metrics:
+        told = with_fair_share(told, labelled(values_of(runs, (SHARE, EQUAL_SHARE)), words), MOST, words)
     answer.conclude(told)
     seeds = len({outcome.job.seed for outcome in outcomes})
     over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""

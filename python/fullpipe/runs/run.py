@@ -182,9 +182,11 @@ class Run:
 
     def with_labels(self, given: Mapping[str, str]) -> Run:
         """Return this run with more labels in its scenario."""
+        if not given:
+            return self  # `meta` would open a listed run
         scenario = self.meta.scenario
         labels = {**scenario.get("labels", {}), **given}
-        return self.named({**scenario, "labels": labels}) if given else self
+        return self.named({**scenario, "labels": labels})
 
     def apart(self) -> Run:
         """Return this run as a new object for measuring. The new object owns the frames of small tables, so

@@ -11,9 +11,8 @@ from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.metrics.table import RANKED, names_in
-from fullpipe.analysis.outcome import ends, extremes, leads, outcome, short
+from fullpipe.analysis.outcome import extremes, leads, outcome, short
 from fullpipe.analysis.over_seeds import are_equal_over_seeds
-from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import (
     begun,
     decimals_of,
@@ -29,12 +28,12 @@ from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Table, rows_of
 from fullpipe.report.path import made_by, setup_of
 from fullpipe.report.rows import Budget, tally
-from fullpipe.report.runs.points import EQUAL_SHARE, SHARE, SHARE_RATIO, Points
+from fullpipe.report.runs.points import SHARE, SHARE_RATIO, Points
 from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, sentences
 from fullpipe.report.text import counted, folded, left_out, listed
 from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion
-from fullpipe.validation.compare.sentence import with_fair_share
+from fullpipe.validation.compare.fair_share import share_at_points, with_fair_share
 
 _TOLD = names_in(View.SENTENCE)
 """Metrics for which the conclusion names the highest and lowest mean, unless the user names metrics."""
@@ -84,7 +83,7 @@ def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
 def _told(found: Points, made: Comparisons, concluded: Sequence[str]) -> Iterator[str]:
     for metric in found.metrics:
         for of in found.asked_of(metric):
-            yield from _against_even(found, metric, of)
+            yield from _share_at_points(found, metric, of)
     yield from concluded
     for metric in found.metrics:
         for of in found.asked_of(metric):
@@ -97,9 +96,8 @@ def _told(found: Points, made: Comparisons, concluded: Sequence[str]) -> Iterato
         return
     leading = lead(found, made)
     if leading and not made:
-        if leading[0] == SHARE_RATIO:
-            yield from _against_even(found, *leading)
-        yield from with_fair_share(outcome(found.leading, labels=found.labels), found.every_value, MOST)
+        told = outcome(found.leading, labels=found.labels)
+        yield from with_fair_share(told, found.every_value, MOST, found.labels)
     if 1 < len(found.telling) <= _MOST_GROUPS:
         yield from (_in_short(found, sides, at) for sides, at in by_sides(made).items())
     else:
@@ -249,40 +247,11 @@ def _verdicts(rows: Sequence[_Row]) -> list[tuple[str, int]]:
     return tally({"verdict": row.assessment.verdict} for _, row in rows)
 
 
-def _against_even(found: Points, metric: str, of: int | str) -> Iterator[str]:
-    """A sentence on the points where the interval of a group is above or below its fair share."""
-    if metric not in (SHARE, SHARE_RATIO):
-        return
-    at = list(_at_points(found, metric, found.entries.get(of, of) if isinstance(of, str) else of))
-    even = [found.equal_share(row) if metric == SHARE else 1.0 for _, row in at]
-    if None in even or not at:
-        return
-    sides = [_side(row, share or 0.0) for (_, row), share in zip(at, even, strict=True)]
-    fair = f" of {number_shown(even[0], '1', EQUAL_SHARE)} {unit_shown('1', EQUAL_SHARE)}"
-    named = f"its fair share{fair if metric == SHARE and len({*even}) == 1 else ''}"
-    points = [point for point, _ in at]
-    told = []
-    for side, word in ((1, "more than"), (-1, "less than")):
-        places = [place for place, found_side in enumerate(sides) if found_side == side]
-        if places:
-            where = region(points, places, found.words, found.said)
-            count = counted(len(at), "point")
-            at_which = f"all {count}" if len(places) == len(at) > 1 else f"{len(places)} of {count}"
-            told.append(f"{word} {named} at {at_which}" + (f", where {where}" if where else ""))
-    rest = sides.count(0)
-    if told:
-        told[-1] += " (95 % intervals exclude it)"
-    told += [f"undecided at {'the other ' if told else ''}{counted(rest, 'point')}"] if rest else []
-    yield short(begun(f"{metric_shown(metric, _named(found, of))}: {'; '.join(told)}."))
-
-
-def _side(row: Mapping[str, Any], even: float) -> int:
-    """Return 1 if the interval is above the fair share, -1 if below, 0 if undecided. A single seed is
-    undecided. If all seeds are equal, the mean decides."""
-    if row["n"] < 2:
-        return 0
-    low, high = ends(row)
-    return 1 if low > even else -1 if high < even else 0
+def _share_at_points(found: Points, metric: str, of: int | str) -> Iterator[str]:
+    """A sentence on the points where the share of a group is more or less than its fair share."""
+    entry = found.entries.get(of) if isinstance(of, str) else of
+    if metric in (SHARE, SHARE_RATIO) and entry is not None:
+        yield from filter(None, [share_at_points(found.every_value, entry, found.labels)])
 
 
 def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.table import RANKED, leading
@@ -28,6 +28,9 @@ from fullpipe.validation.compare.sentence import (
     signed,
     why_open,
 )
+
+if TYPE_CHECKING:
+    pass
 
 MOST = 5
 """Most sentences of a conclusion."""

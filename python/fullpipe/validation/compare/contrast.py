@@ -236,28 +236,46 @@ FAIR, SHARE, EQUAL_SHARE = "fair share", "share", "equal_share"
 _SUM = 1e-9
 
 
-def fair_shares(values: pl.DataFrame) -> list[Contrast]:
-    """Contrasts of the goodput share of groups of flows with their fair share in the same runs.
+def shares(values: pl.DataFrame) -> pl.DataFrame:
+    """The goodput shares of entries of `flows` with their fair shares, one row per run and entry.
 
-    A group has a contrast at every point with two seeds or more, if all flows in its direction are bulk flows
-    and some of these flows are of other groups. If the shares of two groups sum to 1, only the group above
-    its fair share has a contrast, as a test of the other group would give the same result.
+    An entry has rows at the points where all flows in its direction are bulk flows, some of them of other
+    entries. The columns are those of `paths_of`, `seed`, `entry`, `of`, `share` and `equal_share`.
 
     Args:
         values: Values of the metrics `share` and `equal_share`, as `values_of` returns them.
     """
-    paths = paths_of(values)
     rows = values.drop_nulls(["entry", "value"]).filter(pl.col("metric").is_in([SHARE, EQUAL_SHARE]))
-    wide = rows.pivot("metric", index=[*paths, "seed", "entry", "of"], values="value")
+    wide = rows.pivot("metric", index=[*paths_of(values), "seed", "entry", "of"], values="value")
     if not {SHARE, EQUAL_SHARE} <= {*wide.columns}:
-        return []
+        return wide.clear()
+    return wide.drop_nulls([SHARE, EQUAL_SHARE]).filter(pl.col(EQUAL_SHARE) < 1)
+
+
+def told_paths(values: pl.DataFrame) -> list[str]:
+    """The columns that tell the points of a table of values apart: the engine only if there are several."""
+    return [path for path in paths_of(values) if path != "engine" or values["engine"].n_unique() > 1]
+
+
+def fair_shares(values: pl.DataFrame, preferred: int | None = None) -> list[Contrast]:
+    """Contrasts of the goodput share of groups of flows with their fair share in the same runs.
+
+    A group has a contrast at every point at which `shares` has two seeds or more of it. If the shares of two
+    groups sum to 1, only the group above its fair share has a contrast, as a test of the other group would
+    give the same result.
+
+    Args:
+        values: See `shares`.
+        preferred: Entry that has a contrast at every point.
+    """
+    paths, told = paths_of(values), told_paths(values)
     found: dict[str, list[Contrast]] = {}
-    for _, part in wide.drop_nulls([SHARE, EQUAL_SHARE]).group_by([*paths, "entry"], maintain_order=True):
+    for _, part in shares(values).group_by([*paths, "entry"], maintain_order=True):
         first = part.row(0, named=True)
         even, own = part[EQUAL_SHARE].to_list(), part[SHARE].to_list()
-        if len(own) < 2 or max(even) >= 1:
+        if len(own) < 2:
             continue
-        point = {path: first[path] for path in paths if path != "engine" and first[path] is not None}
+        point = {path: first[path] for path in told if first[path] is not None}
         subject = Subject("flows", first["entry"], first["of"], SHARE, BY_NAME[SHARE].unit, point)
         contrast = Contrast(
             even,
@@ -271,13 +289,14 @@ def fair_shares(values: pl.DataFrame) -> list[Contrast]:
             stated=MARGINS[SHARE],
         )
         found.setdefault(repr([first[path] for path in paths]), []).append(contrast)
-    return [contrast for of_point in found.values() for contrast in _without_twins(of_point)]
+    return [contrast for of_point in found.values() for contrast in _without_twins(of_point, preferred)]
 
 
-def _without_twins(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """Leave out contrasts whose shares are 1 minus the shares of a contrast with a larger difference."""
+def _without_twins(contrasts: Sequence[Contrast], preferred: int | None) -> list[Contrast]:
+    """Leave out contrasts whose shares are 1 minus the shares of the preferred entry, or of a contrast with a
+    larger difference."""
     kept: list[Contrast] = []
-    for contrast in sorted(contrasts, key=lambda each: -each.difference):
+    for contrast in sorted(contrasts, key=lambda each: (each.subject.entry != preferred, -each.difference)):
         if not any(_is_rest(contrast.other, other.other) for other in kept):
             kept.append(contrast)
     return kept

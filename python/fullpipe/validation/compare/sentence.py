@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
@@ -29,13 +29,9 @@ from fullpipe.analysis.shown import (
 )
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import Comparison
-from fullpipe.validation.compare.contrast import fair_shares
 from fullpipe.validation.compare.finding import Finding, Note
-from fullpipe.validation.compare.rules import ALIKE, paired, unlike
+from fullpipe.validation.compare.rules import ALIKE, unlike
 from fullpipe.validation.compare.side import BETWEEN, joint
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # Names of sides, points and values in sentences and tables: the users' labels, or names from the scenario.
 
@@ -365,8 +361,8 @@ def moves(found: Finding) -> str:
     verb = "rises" if found.difference > 0 else "falls"
     size = _size(found)
     if _is_relative(found):
-        return f"{verb} by {size} to {_value(found.other, found)}"
-    return f"{verb} from {_number(found.reference, found)} to {_value(found.other, found)}, by {size}"
+        return f"{verb} by {size} to {value(found.other, found)}"
+    return f"{verb} from {number(found.reference, found)} to {value(found.other, found)}, by {size}"
 
 
 def _is_relative(found: Finding) -> bool:
@@ -374,7 +370,7 @@ def _is_relative(found: Finding) -> bool:
     return is_relative(found.unit, found.metric, found.reference, found.margin)
 
 
-def _ends(found: Finding) -> tuple[float, float] | None:
+def ends(found: Finding) -> tuple[float, float] | None:
     """The ends of the interval within the bounds of the metric."""
     if found.interval is None:
         return None
@@ -385,7 +381,7 @@ def _ends(found: Finding) -> tuple[float, float] | None:
 def _size(found: Finding) -> str:
     """The size of a difference without its sign, with its interval in the same direction."""
     sign = 1 if found.difference > 0 else -1
-    return _with_interval([sign * found.difference, *sorted(sign * end for end in _ends(found) or ())], found)
+    return _with_interval([sign * found.difference, *sorted(sign * end for end in ends(found) or ())], found)
 
 
 def difference_in_words(found: Finding) -> str:
@@ -395,7 +391,7 @@ def difference_in_words(found: Finding) -> str:
 
 def signed(found: Finding) -> str:
     """A difference with sign, unit and interval."""
-    return _with_interval([found.difference, *(_ends(found) or ())], found, "+")
+    return _with_interval([found.difference, *(ends(found) or ())], found, "+")
 
 
 def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> str:
@@ -429,19 +425,19 @@ def _amount(value: float, found: Finding, sign: str = "") -> str:
     return f"+{text}" if sign and value > 0 else text
 
 
-def _number(value: float, found: Finding) -> str:
+def number(value: float, found: Finding) -> str:
     return number_shown(value, found.unit, found.metric)
 
 
-def _value(value: float, found: Finding) -> str:
-    return f"{_number(value, found)} {unit_shown(found.unit, found.metric)}".rstrip()
+def value(value: float, found: Finding) -> str:
+    return f"{number(value, found)} {unit_shown(found.unit, found.metric)}".rstrip()
 
 
 def _from_to(found: Finding) -> str:
     """Both means with their unit."""
     if found.is_by_runs:
-        return _value(found.reference, found)
-    return f"{_number(found.reference, found)} and {_value(found.other, found)}"
+        return value(found.reference, found)
+    return f"{number(found.reference, found)} and {value(found.other, found)}"
 
 
 def verdict_of(found: Finding) -> str:
@@ -471,47 +467,3 @@ def placed(found: Finding, names: Names | None = None) -> str:
     """A sentence on a finding that begins with its case and point."""
     place, told = (names or Names()).place(found, with_group=False), one(found)
     return f"{place}: {told}" if place else begun(told)
-
-
-# A sentence that compares the goodput share of a group of flows with its fair share, in runs with several
-# groups.
-
-
-def with_fair_share(told: Sequence[str], values: pl.DataFrame, most: int) -> list[str]:
-    """Sentences on the runs of one point, with one on the group whose share differs most from its fair share.
-
-    The sentence follows the first. There is no such sentence if the runs are of several points.
-
-    Args:
-        told: The sentences.
-        values: See `contrast.fair_shares`.
-        most: Most sentences.
-    """
-    contrasts = fair_shares(values) if values["engine"].n_unique() == 1 else []
-    if len({repr(each.subject.point) for each in contrasts}) != 1:
-        return list(told[:most])
-    findings = paired(contrasts)
-    first = max(findings, key=lambda each: abs(each.difference))
-    return [*told[:1], fair_share(first, len(findings)), *told[1:]][:most]
-
-
-def fair_share(found: Finding, tests: int = 1) -> str:
-    """A sentence on the goodput share of a group beside others: share, interval, verdict, p value, seeds.
-
-    Args:
-        found: A finding of `contrast.fair_shares`.
-        tests: Number of tests that are corrected together.
-    """
-    low, high = (found.reference + end for end in _ends(found) or (0.0, 0.0))
-    interval = f" [{_number(low, found)}, {_number(high, found)}]" if found.interval else ""
-    fair = f"its fair share of {_value(found.reference, found)}"
-    verdict = {
-        "higher": f", more than {fair}",
-        "lower": f", less than {fair}",
-        "equivalent": f", equivalent to {fair}, within {margin_in_words(found)}",
-    }.get(found.verdict, f"; undecided against {fair}")
-    p = [] if found.p_corrected is None else [p_in_words(found.p_corrected)]
-    corrected = f" after Holm's correction for {tests} tests" if p and tests > 1 else ""
-    why = ", ".join([*(f"{each}{corrected}" for each in p), f"{found.runs:,} seeds"])
-    reason = f"; {found.reason}" if found.reason == ALIKE else ""
-    return f"{found.of} gets {_value(found.other, found)} of the goodput{interval}{verdict} ({why}){reason}."
