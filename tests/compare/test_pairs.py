@@ -111,9 +111,7 @@ def test_what_does_not_line_up_is_refused_in_a_line(values: dict[str, Any], mess
 
 def test_a_side_with_runs_of_several_scenarios_is_refused() -> None:
     mixture = [run(BASE), run(BASE, seed=2, **{"flows.0.cca": "vegas"})]
-    with pytest.raises(
-        ValueError, match=r'runs of "variant": they are of 2 scenarios \(\w+, \w+\); give the runs'
-    ):
+    with pytest.raises(ValueError, match=r'runs of "variant": they have 2 scenarios \(\w+, \w+\); give runs'):
         compare({"baseline": [run(BASE)], "variant": mixture}, "baseline")
 
 
@@ -121,7 +119,7 @@ def test_a_side_with_runs_of_several_engines_is_refused() -> None:
     one, other = run(BASE), run(BASE, seed=2)
     engine = other.meta.engine.model_copy(update={"name": "another"})
     other = replace(other, meta=other.meta.model_copy(update={"engine": engine}))
-    with pytest.raises(ValueError, match=r"of 2 engines \(another, native\)"):
+    with pytest.raises(ValueError, match=r"have 2 engines \(another, native\)"):
         compare({"baseline": [one], "variant": [one, other]}, "baseline")
 
 

@@ -57,7 +57,7 @@ def test_a_folder_of_somebody_else_is_refused(root: Path, monkeypatch: pytest.Mo
 def test_a_folder_that_cannot_be_made_is_one_line(root: Path) -> None:
     root.parent.write_text("a file")
     with pytest.raises(
-        EngineError, match=r"^.*above/cache.linux: .*; \$FULLPIPE_CACHE names another folder$"
+        EngineError, match=r"^.*above/cache.linux: .*; set \$FULLPIPE_CACHE to another folder$"
     ):
         cache.made("linux")
 

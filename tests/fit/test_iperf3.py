@@ -166,7 +166,7 @@ def test_an_interrupted_test_is_read_and_told() -> None:
 def test_a_file_may_have_a_test_each_way_one_after_the_other() -> None:
     text = json.dumps(one_way("up")) + "\n" + json.dumps(one_way("down"), indent=1)
     assert set(iperf3.rates_of(text, "x")) == {"up", "down"}
-    with pytest.raises(InputFileError, match="has two tests up; give each test its own file"):
+    with pytest.raises(InputFileError, match="has two tests of direction up; give each test its own file"):
         iperf3.rates_of(json.dumps(one_way()) * 2, "x")
 
 

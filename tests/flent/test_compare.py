@@ -96,4 +96,4 @@ def test_other_tests_are_told_apart(lab: Cli) -> None:
     assert lab("import", "a.flent.gz", "--out", "lab").exit_code == 0
     done = lab("compare", "lab")
     assert done.exit_code == 2
-    assert "they are of 2 scenarios" in done.stderr
+    assert "they have 2 scenarios" in done.stderr

@@ -121,7 +121,7 @@ def test_a_label_of_nothing_is_refused(runs: list[Run]) -> None:
 
 @pytest.mark.parametrize("text", ["flows.0.cca", "=words", "cca.bbr3=", "cca.bbr3=" + "x" * 101])
 def test_a_label_is_a_path_and_words(text: str) -> None:
-    with pytest.raises(typer.BadParameter, match="expected a path"):
+    with pytest.raises(typer.BadParameter, match="expected PATH=WORDS"):
         read_labels([text])
 
 
@@ -234,7 +234,7 @@ def test_a_wrong_formula_is_an_error_of_one_line(store: Path, tmp_path: Path, wo
     assert result.exit_code == 2
     told = " ".join(result.output.replace("│", " ").split())
     assert f"invalid value for {words[0]}: " in told
-    assert 'no formula between its "$"' in told
+    assert 'the text between "$" is no formula' in told
     assert "Exception" not in told
 
 

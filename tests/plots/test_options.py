@@ -76,7 +76,7 @@ def test_a_file_has_no_second_name(store: Path, tmp_path: Path) -> None:
 def test_names_have_no_logarithmic_axis(store: Path, tmp_path: Path) -> None:
     found = plotted(store, tmp_path, "--kind", "lines", "--x", "flows", "--panel", "size", "--log", "x")
     assert found.exit_code == 2
-    assert "this axis has names" in " ".join(found.output.split())
+    assert "the axis has names" in " ".join(found.output.split())
 
 
 def test_every_option_is_declared() -> None:

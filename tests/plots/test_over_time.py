@@ -100,7 +100,7 @@ def test_a_folder_of_runs_is_drawn_over_time(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(plot_time, "MOST_RUNS", 1)
     refused = CliRunner().invoke(app, words)
     assert refused.exit_code == 2
-    assert "2 runs are too many over time; name fewer, such as" in " ".join(
+    assert "2 runs are too many for a figure over time; name fewer, such as" in " ".join(
         refused.output.replace("│", " ").split()
     )
 

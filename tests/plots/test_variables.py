@@ -83,5 +83,5 @@ def test_the_ending_names_the_format(traced: Run, tmp_path: Path, ending: str) -
 
 
 def test_an_unknown_variable_is_refused_with_those_that_there_are(traced: Run) -> None:
-    with pytest.raises(ValueError, match=r"unknown variable 'w_max'; there is bw, cwnd"):
+    with pytest.raises(ValueError, match=r"unknown variable 'w_max'; recorded are bw, cwnd"):
         plots.variables({"": traced.tables}, ["w_max"])

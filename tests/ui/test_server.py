@@ -245,7 +245,7 @@ def test_no_run_begins_while_the_page_has_all_its_memory(
 ) -> None:
     full = TestClient(Server(tmp_path / "runs", limits=Limits()).application())
     monkeypatch.setattr(inputs, "resident_bytes", lambda: 41 * 10**8)
-    told = "the page uses its 4 GB of memory; wait for other runs, or restart fullpipe ui"
+    told = "the page has reached its limit of 4 GB of memory; wait for other runs, or restart fullpipe ui"
     assert told in full.post(f"/api/{path}", json=more).text
 
 

@@ -95,8 +95,8 @@ class Controller:
                 continue
             meant = get_close_matches(name.lower(), hooks, n=1, cutoff=_ALIKE)
             if meant or name.lower().startswith("on_"):
-                hint = f'; did you mean "{meant[0]}"?' if meant else f"; there is {', '.join(hooks)}"
-                raise TypeError(f"{cls.__name__}.{name}: no such method is ever called{hint}")
+                hint = f'; did you mean "{meant[0]}"?' if meant else f"; it calls {', '.join(hooks)}"
+                raise TypeError(f"{cls.__name__}.{name}: fullpipe calls no method of this name{hint}")
 
     def __init__(self, rng: Random, **params: Any) -> None:
         """Set the parameters. A subclass with its own `__init__` must call this `__init__` first.
@@ -214,7 +214,9 @@ def judge(cls: type[Controller], *, cases: int = 100, seed: int = 1, **params: A
 
 def _check(cls: type[Controller], params: dict[str, Any]) -> None:
     if not (isinstance(cls, type) and issubclass(cls, Controller)):
-        raise TypeError(f"{cls!r} is no subclass of fullpipe.algorithms.Controller")
+        raise TypeError(
+            f"{cls!r} is not a subclass of fullpipe.algorithms.Controller; derive it from Controller"
+        )
     if cls.__init__ is not Controller.__init__:
         return  # its own `__init__` checks the parameters
     known = parameters(cls)

@@ -87,7 +87,7 @@ def max_min(
     [(0, 20.0), (1, 10.0)]
     """
     if not all(routes):
-        raise ValueError("every flow crosses one link or more")
+        raise ValueError("routes: a flow crosses no link; give each flow one link or more")
     left_bps = dict(capacities_bps)
     crossing: dict[int, set[int]] = {}
     for flow, route in enumerate(routes):

@@ -76,7 +76,7 @@ def samples(
             of_whom = [pl.lit(label).alias("run"), pl.lit(actor).alias("actor")]
             frames.append(frame.select(*of_whom, "time_s", "value"))
     if not frames:
-        raise ValueError(f"{quantity}: there are no samples to draw; give the scenario a record.interval")
+        raise ValueError(f'{quantity}: there are no samples to draw; run with record.interval = "100 ms"')
     return pl.concat(frames), f"{what.label}\nmeans over {smoothed_s:.2g} s" if smoothed_s else what.label
 
 

@@ -327,7 +327,7 @@ def _frame(answer: Any) -> pl.DataFrame:
         return pl.DataFrame(pl.from_arrow(answer.rename_columns(names)))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise QueryError(
-            "a column is neither a number nor text, a time or a list; cast it to text: x::text"
+            "a column is not a number, text, a time or a list; cast the column to text, as in x::text"
         ) from None
 
 

@@ -141,7 +141,7 @@ def agree(
             "--plot",
             parser=target,
             metavar="FILE",
-            help="Also draw the deviations in this file, shown by the page.",
+            help="Also draw the deviations to this image file, which the page shows.",
         ),
     ] = None,
     all_rows: Annotated[bool, typer.Option("--all", help="Print the page with all deviations.")] = False,

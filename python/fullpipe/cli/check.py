@@ -117,7 +117,7 @@ def check(
         typer.Option(
             parser=target,
             metavar="FILE",
-            help="Append the result as Markdown, such as to $GITHUB_STEP_SUMMARY.",
+            help="Append the result as Markdown to this file, such as $GITHUB_STEP_SUMMARY.",
         ),
     ] = None,
     label: LabelOption = None,

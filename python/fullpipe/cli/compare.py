@@ -80,7 +80,7 @@ def compare(
     ] = None,
     of: Annotated[
         list[str] | None,
-        typer.Option(metavar="GROUP", help="Compare this group of flows or link; may be repeated."),
+        typer.Option(metavar="GROUP", help="Compare only this group of flows or link; may be repeated."),
     ] = None,
     assignments: Assignments = None,
     workers: Jobs = None,

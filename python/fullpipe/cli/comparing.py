@@ -312,7 +312,7 @@ def _draw(
     """Draw the time series of all engines in one figure, and print the names of its files."""
     series = overlay(runs)
     if series.is_empty():
-        raise typer.BadParameter("--plot: there are no samples to draw; give the scenario a record.interval")
+        raise typer.BadParameter('--plot: there are no samples to draw; set record.interval = "100 ms"')
     from fullpipe import plots  # imported here, as most comparisons draw nothing
 
     words = {of: labels.group(of) for of in series["of"].unique()}

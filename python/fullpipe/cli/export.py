@@ -47,7 +47,7 @@ def export(
         ),
     ],
     format: Annotated[
-        Format | None, typer.Option(help="Format (default: the format of the ending of the file's name).")
+        Format | None, typer.Option(help="Format (default: by the ending of the file's name).")
     ] = None,
     point: Annotated[
         list[str] | None,

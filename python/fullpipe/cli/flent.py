@@ -77,13 +77,15 @@ def flent(
     ] = None,
     length: Annotated[
         str,
-        typer.Option(metavar="TIME", help="Duration of the streams; pings run 5 s longer before and after."),
+        typer.Option(
+            metavar="TIME", help="Duration of the streams. Pings begin 5 s earlier and end 5 s later."
+        ),
     ] = f"{LENGTH_S:g} s",
     extra_rtt: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TIME",
-            help="Extra RTT of a server of rtt_fair. Give the option once per server, in their order.",
+            help="Extra RTT of a server of rtt_fair. Repeat the option for every server, in their order.",
         ),
     ] = None,
     assignments: Assignments = None,

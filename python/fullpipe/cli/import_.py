@@ -37,8 +37,8 @@ def import_files(
         typer.Option(
             metavar="NAME=ALGORITHM",
             help=(
-                "Algorithm behind a name in a kernel: bbr=bbr3 reads the kernel's bbr as bbr3. For a"
-                " capture, NAME is a flow, or all for every flow. May be repeated."
+                "Algorithm that a name in the file stands for: with bbr=bbr3, the kernel's bbr is bbr3. For a"
+                " capture, NAME is the name of a flow, or all for every flow. May be repeated."
             ),
         ),
     ] = None,

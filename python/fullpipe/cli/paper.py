@@ -33,7 +33,9 @@ def paper(
     ] = None,
     workers: Jobs = None,
     out: Out = Path("runs"),
-    quick: Annotated[bool, typer.Option("--quick", help="Run a short version, as a test.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run a short version of the study, as a test.")
+    ] = False,
     engine: Annotated[str, typer.Option(help="Engine for the simulated values.", metavar="NAME")] = "native",
     data: Annotated[
         Path | None,

@@ -135,7 +135,9 @@ def plot(
     ] = Path("figures"),
     kind: Annotated[
         Kind | None,
-        typer.Option(help="Kind of figure: lines to means draw many runs, all_scaled to rates draw one run."),
+        typer.Option(
+            help="Kind of figure. The kinds from lines to means draw many runs, all other kinds one run."
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None,
@@ -160,16 +162,16 @@ def plot(
         ),
     ] = None,
     colour: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Swept path of which each value has its own colour.")
+        str | None, typer.Option(metavar="PATH", help="Swept path; each value has its own colour.")
     ] = None,
     panel: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Swept path of which each value has its own panel.")
+        str | None, typer.Option(metavar="PATH", help="Swept path; each value has its own panel.")
     ] = None,
     of: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Draw only this flow group or link (default of --kind delay: the group that is changed).",
+            help="Draw only this flow group or link (default of --kind delay: the group that is swept).",
         ),
     ] = None,
     x_of: Annotated[

@@ -93,7 +93,7 @@ def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
     """
     if not values.dtype.is_numeric():
         if log and axis in log:
-            raise typer.BadParameter(f"--log {axis}: this axis has names; leave out --log {axis}")
+            raise typer.BadParameter(f"--log {axis}: the axis has names, not numbers; leave out --log {axis}")
         return False
     if log is None:
         return bool(spans_much(values))

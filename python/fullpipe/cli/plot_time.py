@@ -54,7 +54,7 @@ def in_order(runs: Sequence[Run]) -> list[Run]:
     """
     if len(runs) > MOST_RUNS:
         how = "name fewer, such as runs/*/native-1, or draw a metric over all runs with --metric"
-        raise typer.BadParameter(f"{len(runs)} runs are too many over time; {how}")
+        raise typer.BadParameter(f"{len(runs)} runs are too many for a figure over time; {how}")
     folders = [run.folder.resolve() if run.folder else None for run in runs]
     stores = list(dict.fromkeys(folder.parents[1] for folder in folders if folder))
     places = {store / name: n for store in stores for n, name in enumerate(segments.read(store))}

@@ -50,7 +50,9 @@ def run(
         ),
     ] = 1,
     out: Out = Path("runs"),
-    no_store: Annotated[bool, typer.Option("--no-store", help="Rerun, and store nothing.")] = False,
+    no_store: Annotated[
+        bool, typer.Option("--no-store", help="Run even if the run is stored, and store nothing.")
+    ] = False,
     allow_python: AllowPython = False,
     cca_timeout: Annotated[
         str | None,

@@ -58,7 +58,7 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
             found[key] = words
         else:
             raise typer.BadParameter(
-                f"{text}: expected a path, with or without a value, and up to {MOST_LETTERS} letters, "
+                f"{text}: expected PATH=WORDS or PATH.VALUE=WORDS, WORDS of up to {MOST_LETTERS} letters, "
                 'as in flows.0.cca.bbr3="BBRv3"; or a scenario file',
                 param_hint="--label",
             )

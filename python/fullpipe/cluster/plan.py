@@ -96,7 +96,7 @@ class Plan(_Frozen):
     @model_validator(mode="after")
     def _has_the_engines(self) -> Self:
         if any(point.engine >= len(self.engines) for point in self.points):
-            raise ValueError("the engine index of a point is larger than the list of engines")
+            raise ValueError("the engine index of a point is beyond the end of the list of engines")
         return self
 
     @classmethod

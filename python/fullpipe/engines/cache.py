@@ -38,7 +38,7 @@ def made(engine: str) -> Path:
         for place in (own.parent, own):
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise EngineError(f"{own}: {error.strerror}; $FULLPIPE_CACHE names another folder") from error
+        raise EngineError(f"{own}: {error.strerror}; set $FULLPIPE_CACHE to another folder") from error
     found = requirement(own)
     if not found.present:
         raise EngineError(f"{found.detail}; {found.remedy}")

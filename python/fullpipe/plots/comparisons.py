@@ -141,7 +141,7 @@ def engines(data: pl.DataFrame) -> tuple[Figure, pl.DataFrame]:
         ValueError: If there is nothing to draw.
     """
     if data.is_empty():
-        raise ValueError("there are no samples to draw; give the scenario a record.interval")
+        raise ValueError('there are no samples to draw; run with record.interval = "100 ms"')
     groups = data["of"].unique(maintain_order=True).to_list()[:_MOST_GROUPS]
     names = data["engine"].unique(maintain_order=True).to_list()
     quantities = data["quantity"].unique(maintain_order=True).to_list()

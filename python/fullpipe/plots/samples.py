@@ -70,7 +70,7 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
         drawn = both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), *_COLUMNS)
         frames.append(drawn)
     if not any(frame.height for frame in frames):
-        raise ValueError("there are no samples of data in flight; give the scenario a record.interval")
+        raise ValueError('there are no samples of data in flight; run with record.interval = "10 ms"')
     ring = Line2D([], [], marker="o", fillstyle="none", markersize=4, linestyle="none", color="0.3")
     shared_legend(figure, {**legend_entries(axes[0]), "first sample": ring})
     return figure, pl.concat(frames)

@@ -240,7 +240,7 @@ def check_formulas(texts: Iterable[str]) -> None:
                     str(error).strip().splitlines()[-1].rpartition("Exception: ")[2].partition("  (at")[0]
                 )
                 raise ValueError(
-                    f'{text}: no formula between its "$": {reason}; write \\$ for the sign'
+                    f'{text}: the text between "$" is no formula: {reason}; write \\$ for a dollar'
                 ) from None
 
 

@@ -140,7 +140,7 @@ def variables(
     for name in names:
         if name not in known and name not in QUANTITIES:
             have = ", ".join(sorted(known)) or "none; set record.variables = true"
-            raise ValueError(f"unknown variable {name!r}; there is {have}")
+            raise ValueError(f"unknown variable {name!r}; recorded are {have}")
     figure, axes = new_figure(len(names), row_height=1.3)
     colours: dict[str, str] = {}
     frames = []

@@ -92,7 +92,7 @@ def read(path: Path) -> Basis:
     """
     try:
         if path.stat().st_size > _LARGEST:
-            raise NoRunError(f"{path}: more than {_LARGEST // 10**6} MB is too large for a report")
+            raise NoRunError(f"{path}: is larger than {_LARGEST // 10**6} MB, the maximum of a report")
         text = path.read_text(encoding="utf-8")
         written = _WRITTEN.findall(text)
         found = of_json({"basis": json.loads(written[-1])} if written else json.loads(text))

@@ -40,7 +40,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _LARGEST:
             raise NoRunError(
-                f"{path}: more than {_LARGEST // 1_000_000} MB is too large for a file of results"
+                f"{path}: is larger than {_LARGEST // 1_000_000} MB, the maximum of a file of results"
             )
         text = path.read_text(encoding="utf-8")
     except OSError as error:

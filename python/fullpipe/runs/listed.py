@@ -178,7 +178,9 @@ class ListedRun(Run):
         except NoRunError as error:
             if self.folder.exists():
                 raise
-            raise NoRunError(f"{self.folder}: deleted after the command found it; run it again") from error
+            raise NoRunError(
+                f"{self.folder}: was deleted while the command ran; run the command again"
+            ) from error
         found = kept.meta.digest, kept.meta.engine, kept.meta.seed, kept.number
         if found != (at.digest, at.engine, self.seed, self.number):
             told = f"run the command again, after deleting {self.root}/{FOLDER} if it fails again"

@@ -363,4 +363,4 @@ def publish(complete: str, final: Path, meta: Meta) -> bool:
                 with suppress(OSError):
                     outdated.rename(final)
             shutil.rmtree(outdated, ignore_errors=True)
-    raise ResultError(f"{final}: other processes keep writing the same run")
+    raise ResultError(f"{final}: other processes keep writing this run; run the command again after they end")

@@ -139,7 +139,9 @@ def frames(packets: pl.DataFrame, flows: Mapping[str, Flow]) -> Frames:
             found.captured_bytes[chosen] = _LINK_AND_IP.itemsize + inner_bytes
             found.wire_bytes[chosen] = _LINK_AND_IP.itemsize + inner_bytes + part["len"]
     if not found.captured_bytes.all():
-        raise ResultError("packets of a flow that the scenario does not have cannot be exported")
+        raise ResultError(
+            "a flow of the captured packets is not in the scenario, so its packets cannot be exported"
+        )
     if (longest := int(found.wire_bytes.max(initial=0))) > _LONGEST_BYTES:
         raise ResultError(f"a packet has {longest:,} bytes; IPv4 allows {_LONGEST_BYTES:,} at most")
     return found

@@ -73,7 +73,7 @@ def pcapng(run: Run, points: Sequence[str] = ()) -> bytes:
         UnknownNameError: If the run captured no packets at one of the points.
     """
     if run.packets.is_empty():
-        raise ResultError('no packets to export; run with record.packets = ["sender"] or the name of a link')
+        raise ResultError('no packets to export; run with record.packets = ["sender"], or [NAME] of a link')
     captured = run.packets["point"].unique(maintain_order=True).to_list()
     for point in points:
         if point not in captured:

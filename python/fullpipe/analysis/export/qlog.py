@@ -30,7 +30,7 @@ def qlog(run: Run) -> bytes:
         ResultError: If the run was recorded without samples.
     """
     if run.series.is_empty():
-        raise ResultError('no samples to export; run with record.interval = "10 ms" or so')
+        raise ResultError('no samples to export; run with record.interval = "10 ms"')
     events = [*_metrics(run), *_states(run), *_packets(run)]
     events.sort(key=lambda event: event[0])
     records = [_header(run), *({"time": round(time_ms, 6)} | event for time_ms, event in events)]

@@ -118,7 +118,7 @@ def _of_samples(samples: Sequence[Sample]) -> tuple[Vector, Vector, Vector]:
         raise ValueError(f"samples: two or more are needed, there are {len(samples)}")
     n, means, variances = np.array([(s.n, s.mean, s.variance) for s in samples], dtype=np.float64).T
     if n.min() <= 1:
-        raise ValueError("samples: each needs to be worth more than one independent value")
+        raise ValueError("samples: a sample has n = 1 or less; give samples with an effective size above 1")
     return n, means, variances
 
 
@@ -214,7 +214,9 @@ def _whole(cells: Mapping[Cell, Iterable[float]]) -> tuple[list[int], list[Vecto
     levels = [max(places) + 1 for places in zip(*cells, strict=True)]
     order = list(product(*map(range, levels)))
     if not levels or min(levels) < 2 or set(order) != set(cells):
-        raise ValueError("cells: two levels or more of every factor are needed, and all combinations")
+        raise ValueError(
+            "cells: give every factor two levels or more, and every combination of levels a cell"
+        )
     return levels, [vector(cells[cell], at_least=2, what=f"cell {_named(cell)}") for cell in order]
 
 
@@ -245,7 +247,7 @@ def _pooled_of(
     n: npt.NDArray[Any], group_means: Vector, within: float, df2: float, contrasts: Matrix
 ) -> FTest:
     if within == 0:
-        raise ValueError("no group varies; without spread there is no test")
+        raise ValueError("in every group all values are equal; the test needs a variance within groups")
     df1, means = len(contrasts), contrasts @ group_means
     between = float(means @ np.linalg.solve((contrasts / n) @ contrasts.T, means))
     f = (between / df1) / (within / df2)
@@ -262,7 +264,7 @@ def _heteroscedastic_of(
 ) -> FTest:
     """Return Johansen's F test; `variances` are the variances of the group means."""
     if variances.min() == 0:
-        raise ValueError("a group does not vary; Welch's test weighs groups by their spread")
+        raise ValueError("a group has variance 0; Welch's test divides by the variance of each group")
     variances_of_one = variances / variances.max()  # scaled: products of tiny variances would underflow
     means = contrasts @ group_means
     weighted = contrasts * variances_of_one
@@ -312,7 +314,7 @@ def hotelling(values: Matrix) -> Hotelling:
         raise ValueError(f"values: {n} rows are too few; give more rows than the {metrics} metrics")
     spread = np.atleast_2d(np.cov(values.T))
     if np.linalg.matrix_rank(spread) < metrics:
-        raise ValueError("values: a metric is a sum of multiples of others, or does not vary")
+        raise ValueError("values: a metric is a linear combination of others, or does not vary; leave it out")
     means = values.mean(axis=0)
     t2 = n * float(means @ np.linalg.solve(spread, means))
     df1, df2 = metrics, n - metrics

@@ -201,7 +201,7 @@ def hedges_g_of_pairs(reference: Iterable[float], other: Iterable[float], level:
     """
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
     if a.size != b.size:
-        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
+        raise ValueError(f"reference has {a.size} values, other has {b.size}; give two values per pair")
     d = b - a
     deviation, mean = float(d.std(ddof=1)), float(d.mean())
     size = mean / deviation if deviation else float(np.copysign(np.inf, mean)) if mean else 0.0
@@ -290,7 +290,7 @@ def ratio_of_pairs(reference: Iterable[float], other: Iterable[float], level: fl
     """
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
     if a.size != b.size:
-        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
+        raise ValueError(f"reference has {a.size} values, other has {b.size}; give two values per pair")
     covariance = np.cov(a, b) / a.size
     return _fieller(a, b, float(covariance[0, 1]), a.size - 1, level)
 

@@ -52,7 +52,7 @@ def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
     """
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
     if a.size != b.size:
-        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
+        raise ValueError(f"reference has {a.size} values, other has {b.size}; give two values per pair")
     d = b - a
     mean, deviation = float(d.mean()), float(d.std(ddof=1))
     p = math.nan
@@ -142,7 +142,7 @@ def contrast_of_pairs(reference: Iterable[float], other: Iterable[float]) -> Mea
     """
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
     if a.size != b.size:
-        raise ValueError(f"{a.size} values and {b.size}: they are no pairs")
+        raise ValueError(f"reference has {a.size} values, other has {b.size}; give two values per pair")
     d = b - a
     return MeanContrast(float(d.mean()), float(d.std(ddof=1)) / math.sqrt(d.size), d.size - 1)
 

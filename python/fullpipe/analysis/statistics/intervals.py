@@ -23,7 +23,9 @@ def vector(values: Iterable[float], *, at_least: int, what: str = "values") -> V
     if result.size < at_least:
         raise ValueError(f"{what}: {at_least} or more numbers are needed, there are {result.size}")
     if not np.isfinite(result).all():
-        raise ValueError(f"{what}: every number must be finite; drop missing ones and say so")
+        raise ValueError(
+            f"{what}: every number must be finite; leave out missing values, and report how many"
+        )
     return result
 
 
@@ -239,7 +241,7 @@ def bootstrap_interval(
     if method == "bootstrap-bca":
         tails = _bca_tails(tails, x, statistic, found)
     elif method != "bootstrap-percentile":
-        raise ValueError(f"method: {method!r} is not a bootstrap")
+        raise ValueError(f"method: {method!r} is not bootstrap-bca or bootstrap-percentile")
     low, high = (float(q) for q in np.quantile(found, tails))
     return Interval(low, high, level, method)
 

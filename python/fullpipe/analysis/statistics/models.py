@@ -47,13 +47,15 @@ def manova(groups: Sequence[Matrix]) -> Pillai:
     """
     metrics = {group.shape[1] for group in groups}
     if len(groups) < 2 or len(metrics) != 1 or metrics == {1}:
-        raise ValueError("groups: two or more are needed, with the same two metrics or more")
+        raise ValueError(
+            "groups: give two groups or more, all with the same metrics, and two metrics or more"
+        )
     if any(len(group) <= group.shape[1] for group in groups):
         raise ValueError("groups: each group needs more runs than metrics")
     values = np.vstack(groups)
     values = (values - values.mean(axis=0)) / np.where(np.ptp(values, axis=0) > 0, values.std(axis=0), 1)
     if np.linalg.matrix_rank(values) < values.shape[1]:
-        raise ValueError("metrics: one is a sum of multiples of others; leave it out")
+        raise ValueError("metrics: one metric is a linear combination of the others; leave it out")
     of = np.repeat(range(len(groups)), [len(group) for group in groups])
     design = np.column_stack([np.ones(len(of)), *(of == n for n in range(1, len(groups)))]).astype(float)
     found = _statsmodels("multivariate.manova").MANOVA(values, design)

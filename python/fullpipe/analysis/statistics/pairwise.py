@@ -119,7 +119,7 @@ def games_howell_of_samples(samples: Sequence[Sample], level: float = 0.95) -> l
     for i, j in combinations(range(len(samples)), 2):
         v, w = (samples[k].variance / samples[k].n for k in (i, j))
         if v + w == 0:
-            raise ValueError(f"groups {i} and {j} do not vary; without spread there is no test")
+            raise ValueError(f"groups {i} and {j} have variance 0; the test needs a variance within groups")
         share = v / (v + w)  # a share: the square of a tiny variance would underflow
         freedom = 1 / (share**2 / (samples[i].n - 1) + (1 - share) ** 2 / (samples[j].n - 1))
         found.append(_pair(means, i, j, v + w, freedom, level))
@@ -136,7 +136,7 @@ def _values(groups: Groups) -> list[Vector]:
 def _pair(means: Sequence[float], i: int, j: int, variance: float, freedom: float, level: float) -> MeanPair:
     check_level(level)
     if variance == 0:
-        raise ValueError("no group varies; without spread there is no test")
+        raise ValueError("in every group all values are equal; the test needs a variance within groups")
     difference, error = means[j] - means[i], math.sqrt(variance / 2)
     half = studentized_range_quantile(level, len(means), freedom) * error
     p = 1 - studentized_range(abs(difference) / error, len(means), freedom)

@@ -39,7 +39,7 @@ def power_of_pairs(n: int, difference: float, deviation: float, level: float = 0
     """
     check_level(level)
     if n < 2 or not deviation > 0:
-        raise ValueError(f"two pairs and a positive deviation are needed, not {n} and {deviation:g}")
+        raise ValueError(f"n: {n}, deviation: {deviation:g}; give two pairs or more and a deviation above 0")
     limit = float(stdtrit(n - 1, (1 + level) / 2))
     centre = difference * math.sqrt(n) / deviation
     return 1 - noncentral_t(limit, n - 1, centre) + noncentral_t(-limit, n - 1, centre)
@@ -97,7 +97,7 @@ def pairs_by_simulation(
         raise ValueError(f"power: {power} is not between 0 and 1")
     x = vector(differences, at_least=2, what="differences")
     if float(np.ptp(x)) == 0:
-        raise ValueError("differences: all are the same; there is nothing to draw from")
+        raise ValueError("differences: all are equal; the simulation needs differences that vary")
     x = difference + (x - x.mean()) * math.sqrt(x.size / (x.size - 1))
 
     def is_enough(n: int) -> bool:

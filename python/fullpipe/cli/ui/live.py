@@ -65,7 +65,9 @@ class Turns:
         try:
             if not await to_thread.run_sync(has_room, self._limits):
                 most = f"{self._limits.memory_bytes / 1e9:g} GB of memory"
-                raise BusyError(f"the page uses its {most}; wait for other runs, or restart fullpipe ui")
+                raise BusyError(
+                    f"the page has reached its limit of {most}; wait for other runs, or restart fullpipe ui"
+                )
             yield
         finally:
             self._places.release_on_behalf_of(borrower)

@@ -42,7 +42,7 @@ def packed(columns: Mapping[str, pl.Series]) -> bytes:
     """
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise ValueError(f"columns of {sorted(lengths)} rows")
+        raise ValueError(f"columns: have different numbers of rows: {sorted(lengths)}")
     header = json.dumps({"rows": next(iter(lengths), 0), "columns": list(columns)}).encode()
     header += b" " * (-len(header) % _ALIGNED)
     parts = [column.cast(pl.Float64).to_numpy().astype(_FLOAT).tobytes() for column in columns.values()]

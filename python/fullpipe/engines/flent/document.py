@@ -200,7 +200,7 @@ def _results(name: str, values: Any, length: int) -> list[float | None]:
     if not isinstance(values, list):
         raise _WrongError(f"{where}: should be a list")
     if len(values) != length:
-        raise _WrongError(f"{where}: {len(values)} values, and there are {length} x_values")
+        raise _WrongError(f"{where}: {len(values)} values, but x_values has {length}")
     return [None if value is None else _number(where, value) for value in values]
 
 
@@ -238,7 +238,7 @@ def _point(where: str, point: Any) -> dict[str, Any]:
 def _number(where: str, value: Any) -> float:
     found = None if isinstance(value, str) else number(value)
     if found is None:
-        raise _WrongError(f"{where}: {shown(value)} is not a valid number of a test")
+        raise _WrongError(f"{where}: {shown(value)} is not a number below {_LARGEST:g}")
     return found
 
 

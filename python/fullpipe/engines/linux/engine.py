@@ -273,7 +273,7 @@ def _build(options: InstallOptions, say: Say) -> Path:
     free_mb = shutil.disk_usage(folder()).free // MB
     if free_mb < _BUILD_MB:
         text = f"{folder()} has {free_mb:,} MB of free space, and a build needs {_BUILD_MB:,} MB; free some"
-        raise EngineError(f"{text}, or name another folder in $FULLPIPE_CACHE")
+        raise EngineError(f"{text}, or set $FULLPIPE_CACHE to another folder")
     mirror = Mirror(options.insecure, options.unverified)
     # Unverified packages go to a separate folder, so that later installations do not use them.
     here = folder() / "unverified" if options.unverified else folder()

@@ -178,8 +178,8 @@ def opened(path: Path) -> Iterator[Pack]:
             listed, there = set(manifest.files), set(members) - {LIST}
             if listed != there:
                 name = min(listed ^ there)
-                what = "lacks" if name in listed else "has, unlisted,"
-                raise PackError(f"{path}: {what} {name}; the pack is damaged")
+                what = f"lacks {name}" if name in listed else f"has {name}, which {LIST} does not name"
+                raise PackError(f"{path}: {what}; the pack is damaged")
             yield Pack(path, manifest, archive)
     except FileNotFoundError:
         raise PackError(f"{path}: no such file") from None

@@ -147,7 +147,7 @@ def type_of(param: catalogue.Param) -> Any:
     if param.kind == "choice":
         return _choice(tuple(param.choices))
     if param.kind not in _NUMBERS:
-        raise TypeError(f'{param.name}: the kind "{param.kind}" has no type of a field; give it one')
+        raise TypeError(f'{param.name}: parameters of kind "{param.kind}" have no field type; add a type')
     if param.unit == "ns":
         return Annotated[Seconds, Field(**_bounds(param, NANOSECONDS))]
     bounds = Field(**_bounds(param, 1))

@@ -119,7 +119,9 @@ def netem_of(words: Iterable[str]) -> Netem:
     if found.distribution != "uniform" and not (found.delay_ns and found.jitter_ns):
         raise ValueError("distribution needs a delay with a jitter")
     if found.reorder and found.reordered_every < 2:
-        raise ValueError("reorder lets most packets skip the delay; leave out both, or reorder fewer")
+        raise ValueError(
+            "reorder lets most packets skip the delay; leave out reorder and delay, or reorder fewer"
+        )
     found.notes += _approximations(found)
     return found
 

@@ -134,7 +134,9 @@ def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mah
     carried = np.concatenate([[0.0], np.cumsum(rates * np.diff(edges))]) / (8 * OPPORTUNITY_BYTES)
     count = int(carried[-1] + 1e-9)
     if not 0 < count <= _MOST_OPPORTUNITIES:
-        raise TraceError("rates", f"make {count:,} opportunities, not 1 to {_MOST_OPPORTUNITIES:,}")
+        raise TraceError(
+            "rates", f"give {count:,} delivery opportunities; a trace has 1 to {_MOST_OPPORTUNITIES:,}"
+        )
     number = np.arange(1, count + 1)
     step = np.searchsorted(carried[1:] + 1e-9, number)
     reached_s = edges[step] + (number - carried[step]) * 8 * OPPORTUNITY_BYTES / rates[step]
@@ -161,7 +163,9 @@ def from_deliveries(time_s: ArrayLike, size_bytes: ArrayLike) -> Mahimahi:
         raise TraceError("deliveries", "expected as many finite times as sizes")
     count = int(carried[-1]) // OPPORTUNITY_BYTES if len(carried) else 0
     if not 0 < count <= _MOST_OPPORTUNITIES:
-        raise TraceError("deliveries", f"fill {count:,} opportunities, not 1 to {_MOST_OPPORTUNITIES:,}")
+        raise TraceError(
+            "deliveries", f"fill {count:,} delivery opportunities; a trace has 1 to {_MOST_OPPORTUNITIES:,}"
+        )
     completes = np.searchsorted(carried, np.arange(1, count + 1) * OPPORTUNITY_BYTES)
     made = np.ceil(times[completes] * 1e3 - 1e-6).astype(np.int64)
     _check(made, "deliveries")
@@ -327,7 +331,7 @@ def fetch(file: Fetchable) -> bytes:
             url, f"got {len(data):,} bytes instead of the listed {file.size_bytes:,} bytes; nothing is stored"
         )
     if hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() != file.id:
-        raise TraceError(url, f"is not the file with the id {file.id} of git; nothing is stored")
+        raise TraceError(url, f"is not the file with the Git blob ID {file.id}; nothing is stored")
     return data
 
 

@@ -39,7 +39,7 @@ class Point(Kept):
     @model_validator(mode="after")
     def _of_the_same_seeds(self) -> Self:
         if self.sums.keys() != {row[0] for row in self.rows}:
-            raise ValueError("sums are of other seeds than rows")
+            raise ValueError("sums: have other seeds than rows")
         return self
 
 

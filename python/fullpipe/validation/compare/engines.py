@@ -52,7 +52,7 @@ def closest_to_the_world(sides: Iterable[str]) -> str:
     """
     names = list(sides)
     if not names:
-        raise ValueError("sides: there is none")
+        raise ValueError("sides: is empty; give one name or more")
     return next((name for name in CLOSEST_TO_THE_WORLD if name in names), names[0])
 
 
@@ -108,7 +108,7 @@ def _check(side: str, runs: Sequence[Run]) -> None:
         if len(found) > 1:
             listed = ", ".join(sorted(found))
             raise ValueError(
-                f'runs of "{side}": they are of {len(found)} {what} ({listed}); give the runs of one'
+                f'runs of "{side}": they have {len(found)} {what} ({listed}); give runs with one'
             )
     seeds = [run.meta.seed for run in runs]
     for seed in seeds:
@@ -155,7 +155,7 @@ def compare(
             metric is unknown.
     """
     if len(runs) < 2 or reference not in runs or not all(runs.values()):
-        raise ValueError(f"runs: need two engines or more with runs, one of them {reference!r}")
+        raise ValueError(f"runs: give runs of two engines or more, one of them {reference!r}")
     allowed, found = overridden(margins), matched_sides(runs, reference)
     links = list(
         dict.fromkeys(link for of_side in runs.values() for run in of_side for link in busy_links(run))

@@ -91,7 +91,9 @@ def _are_alike(values: pl.DataFrame) -> bool:
 def check_value(value: float) -> float:
     """Return a value that was read from a file. Raises ValueError if its size is out of bounds."""
     if value and not _SMALLEST <= abs(value) <= _LARGEST:
-        raise ValueError(f"{value:g} is not a measured value")
+        raise ValueError(
+            f"{value:g} is not a measured value; sizes are 0 or from {_SMALLEST:g} to {_LARGEST:g}"
+        )
     return value
 
 

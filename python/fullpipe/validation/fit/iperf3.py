@@ -79,7 +79,9 @@ def rates_of(text: str, where: object) -> dict[Way, Rates]:
     for tree in _tests(text, where):
         rates = _of_test(tree, where)
         if twice := sorted(found.keys() & rates.keys()):
-            raise InputFileError(f"{where}: has two tests {twice[0]}; give each test its own file")
+            raise InputFileError(
+                f"{where}: has two tests of direction {twice[0]}; give each test its own file"
+            )
         found |= rates
     return found
 
@@ -170,7 +172,7 @@ def _of_test(tree: Mapping[str, Any], where: object) -> dict[Way, Rates]:
     settings = _table(start, "test_start", where)
     if settings.get("protocol", "TCP") != "TCP":
         protocol = shown(settings.get("protocol"))
-        raise InputFileError(f"{where}: {protocol} sends at its own rate; test TCP")
+        raise InputFileError(f"{where}: {protocol} sends at a fixed rate; give a test of TCP")
     if not isinstance(intervals, list) or not is_long:
         raise InputFileError(
             f"{where}: intervals: has fewer than two; run iperf3 for longer than its interval"
@@ -233,7 +235,7 @@ def _rows(test: _Test, key: str) -> tuple[list[list[float]], float]:
         end_s, lasts_s, bps = (_number(of.get(name)) for name in ("end", "seconds", "bits_per_second"))
         if math.isnan(end_s + lasts_s + bps):
             raise InputFileError(
-                f"{test.where}: {place}: end, seconds or bits_per_second is no number of a test"
+                f"{test.where}: {place}: end, seconds or bits_per_second is missing or out of range"
             )
         if of.get("omitted"):
             omitted_s = end_s

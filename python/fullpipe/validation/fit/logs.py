@@ -63,7 +63,7 @@ def pings_of(text: str, where: object) -> tuple[Pings, bool]:
             continue
         ms = float(found["ms"].replace(",", "."))
         if not 0 < ms < _LONGEST_MS:
-            raise InputFileError(f"{where}: line {line}: a reply after {shown(found['ms'])} ms is no reply")
+            raise InputFileError(f"{where}: line {line}: {ms:g} ms is not a valid RTT")
         rtts_ms.append(ms)
         numbers.append(int(found["number"]))
         stamp = _STAMP.match(content)
@@ -125,8 +125,8 @@ def of_csv(text: str, where: object, way: Way) -> dict[Way, Rates]:
         ways, first = _names(lines[0], where, way), 2
     rows = list(_rows(lines[first - 1 :], first, len(ways), where))
     if not 2 <= len(rows) <= MOST_SAMPLES:
-        many = f"{len(rows):,} samples; from 2 to {MOST_SAMPLES:,} say a rate"
-        raise InputFileError(f"{where}: has {many}, in lines t,bit/s as in 0.5,20000000")
+        many = f"{len(rows):,} samples; give 2 to {MOST_SAMPLES:,}"
+        raise InputFileError(f"{where}: has {many}, one per line as t,bit/s: 0.5,20000000")
     table = np.array(rows)
     if not (np.diff(table[:, 0]) > 0).all():
         line = first + 1 + int(np.argmin(np.diff(table[:, 0]) > 0))
@@ -169,7 +169,7 @@ def _rows(lines: Sequence[str], first: int, columns: int, where: object) -> Iter
         values = [float(cell) for cell in cells]
         if not (abs(values[0]) < _MOST_S and all(0 <= value < _MOST_BPS for value in values[1:])):
             raise InputFileError(
-                f"{where}: line {number}: {shown(line[:80])} has a number that no line could have"
+                f"{where}: line {number}: {shown(line[:80])} has a time or rate out of range"
             )
         yield values
 

@@ -33,10 +33,10 @@ def of_flent(path: Path) -> Measured:
     test = read_test(path)
     pings = _pings(test)
     if not pings.rtts_s.size:
-        raise InputFileError(f"{path}: has no ping or probe, from which the RTT of the line is known")
+        raise InputFileError(f"{path}: has no ping or probe, so the RTT of the line is unknown")
     rates = {way: found for way in WAYS if (found := _rates(test, way)) is not None}
     if not rates:
-        raise InputFileError(f"{path}: has no TCP stream, from which the rate of the line is known")
+        raise InputFileError(f"{path}: has no TCP stream, so the rate of the line is unknown")
     measured = Measured(pings, rates, one_clock=True)
     if not measured.both_at_once:
         return measured
@@ -265,7 +265,7 @@ def read(paths: Sequence[Path], way: Way = "down") -> Measured:
         )
     if not pings:
         raise InputFileError(
-            f"{paths[0]}: no file has pings, from which the RTT of the line is known; give a ping log, too"
+            f"{paths[0]}: no file has pings, so the RTT of the line is unknown; give a ping log, too"
         )
     return _together(pings, rates)
 

@@ -240,7 +240,7 @@ class Mirror:
         url = f"{self.address}/dists/{suite}/InRelease"
         text = download.signed(download.content(url, _MOST_RELEASE), url)
         if not re.search(rf"^(?:Suite|Codename): {suite}$", text, re.MULTILINE):
-            raise EngineError(f"{url}: Debian signed it for another suite; {download.ELSEWHERE}")
+            raise EngineError(f"{url}: Debian signed this file for another suite; {download.ELSEWHERE}")
         found = re.search(rf"^ ([0-9a-f]{{64}}) +[0-9]+ {re.escape(part)}$", text, re.MULTILINE)
         if not found:
             raise EngineError(f"{url}: has no SHA-256 of {part}; {download.ELSEWHERE}")

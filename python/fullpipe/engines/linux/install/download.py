@@ -87,7 +87,7 @@ class _NoDowngrade(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any,
                          newurl: str) -> urllib.request.Request | None:  # fmt: skip
         if req.type == "https" and urlsplit(newurl).scheme != "https":
-            raise urllib.error.URLError("it redirects from https to an address without https")
+            raise urllib.error.URLError("redirects from https to an address without https")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

@@ -74,7 +74,9 @@ class Replay(LossModel):
         if any(b <= a for a, b in pairwise(numbers)):
             raise ValueError("packets: must be in ascending order")
         if numbers and self.period is not None and self.period <= numbers[-1]:
-            raise ValueError(f"period: {self.period} ends before packet {numbers[-1]}")
+            raise ValueError(
+                f"period: {self.period} ends before packet {numbers[-1]}; write {numbers[-1] + 1} or more"
+            )
         if self.file is not None:
             self._digest = _CONTENT.digest(self.file)
         return self

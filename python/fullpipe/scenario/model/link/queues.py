@@ -59,7 +59,7 @@ class DropTail(Model):
         given = sum(limit is not None for limit in limits)
         if given != 1:
             raise ValueError(
-                f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; there are {given}'
+                f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; {given} are given'
             )
         return self
 
