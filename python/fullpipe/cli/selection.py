@@ -58,8 +58,8 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
             found[key] = words
         else:
             raise typer.BadParameter(
-                f"{text}: expected PATH=WORDS or PATH.VALUE=WORDS, WORDS of up to {MOST_LETTERS} letters, "
-                'as in flows.0.cca.bbr3="BBRv3"; or a scenario file',
+                f"{text}: expected PATH=WORDS, PATH.VALUE=WORDS or GROUP=WORDS, with up to {MOST_LETTERS} "
+                'letters after "=", as in cca.bbr3="BBRv3"; or a scenario file',
                 param_hint="--label",
             )
     return found
