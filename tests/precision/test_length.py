@@ -119,19 +119,19 @@ def test_commands_and_files_say_that_means_have_not_settled(fullpipe: FullPipe, 
     (tmp_path / "deep.toml").write_text(made.to_toml(), encoding="utf-8")
     over = ("deep.toml", "--over", "topology.bottleneck.queue.size=8 bdp,7 bdp", "--seeds", 3)
     on_terminal = fullpipe("compare", *over, "-o", "c.json")
-    assert "has not settled in" in " ".join(on_terminal.stderr.split())
+    assert "has not settled at 2 of 2 points" in " ".join(on_terminal.stderr.split())
     stored = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["warnings"]
-    assert ["has not settled in" in line for line in stored] == [True]
+    assert ["has not settled at 2 of 2 points" in line for line in stored] == [True]
     in_lines = [json.loads(line) for line in fullpipe("compare", *over, "--json").stdout.splitlines()]
     assert [line["warnings"] for line in in_lines] == [stored]
     fullpipe("report", "c.json", "-o", "c.md")
-    assert "has not settled in" in (tmp_path / "c.md").read_text(encoding="utf-8")
+    assert "has not settled at 2 of 2 points" in (tmp_path / "c.md").read_text(encoding="utf-8")
     over_seeds = fullpipe("run", "deep.toml", "--seeds", 3)
     assert "has not settled in 2 of 3 runs" in " ".join(over_seeds.stderr.split())
     values = "topology.bottleneck.queue.size"
     tested = fullpipe("test", "runs", "--metric", "goodput", "--factor", values, "--json", "-o", "t.json")
     for found in (json.loads(tested.stdout), json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))):
-        assert ["has not settled in" in line for line in found["warnings"]] == [True]
+        assert ["has not settled at 2 of 2 points" in line for line in found["warnings"]] == [True]
 
 
 def test_alike_flows_have_settled_although_each_run_oscillates() -> None:
@@ -144,10 +144,12 @@ def test_points_whose_means_have_not_settled_are_named() -> None:
     runs = [*deep("30 s", "5 s", ["cubic", "bbr3"]), *deep("30 s", "5 s", ["cubic", "cubic"])]
     points = [{"flows.1.cca": run.scenario.flows[1].described} for run in runs]
     told = str(drifting(points, runs))
-    assert "of 12 runs, where" in told
+    assert "has not settled at 1 of 2 points, where" in told
     assert " = bbr3: its second half" in told
     more = [runs[n % len(runs)] for n in range(EXAMINED + 20)]
-    assert f" of {EXAMINED} examined runs" in str(drifting([{"n": n % 3} for n in range(len(more))], more))
+    assert f"(mean over {EXAMINED // 3} seeds per point)" in str(
+        drifting([{"n": n % 3} for n in range(len(more))], more)
+    )
 
 
 def test_a_store_keeps_what_tells_whether_means_have_settled(

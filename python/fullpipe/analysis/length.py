@@ -243,18 +243,14 @@ def drifting(
     if not order:
         return None
     first, *others = order
-    counts = {
-        name: f"{sum(each.is_open for of in bad[name].values() for each in of)}"
-        f" of {sum(map(len, found[name].values()))}"
-        for name in order
-    }
-    kind = "runs" if len(examined) == len(runs) else "examined runs"
-    some = f"{counts[first]} {kind}" if len(runs) > 1 else "the run"
     distinct = [points[of[0]] for of in _places(points, runs).values()]
+    counts = {name: _count(bad[name], found[name], runs) for name in order}
     where = _where(distinct, bad[first], runs) if len(distinct) > 1 else ""
     change = _change(bad[first])
-    told = f"{first} has not settled in {some}{f', where {where}' if where else ''}"
+    told = f"{first} has not settled {counts[first]}{f', where {where}' if where else ''}"
     told += f": its second half is {100 * abs(change):.0f} % {'above' if change > 0 else 'below'} its first"
+    if len(examined) < len(runs):
+        told += f" (mean over {min(map(len, bad[first].values()))} seeds per point)"
     also = ", ".join(f"{name} ({counts[name]})" for name in others[:_MOST_NAMED])
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     told += f"; also {also}{more}" if also else ""
@@ -263,8 +259,21 @@ def drifting(
     if runs[0].meta.engine.is_of_a_file:
         return f"{told}; measure longer"
     known = [each.warmup_s for of in bad.values() for at in of.values() for each in at if each.warmup_s]
+    of = runs[0].scenario
     warmup = f'set warmup = "{_rounded(max(known)):g} s" or more' if known else "set a longer warmup"
-    return f"{told}; {warmup}, and a longer duration"
+    return f"{told}; {warmup}, and a duration longer than {of.duration_s:g} s"
+
+
+def _count(
+    bad: Mapping[int, Sequence[Course]], found: Mapping[int, Sequence[Course]], runs: Sequence[Run]
+) -> str:
+    """Return the number of points at which a mean has not settled; for a single point, the number of runs."""
+    if len(runs) == 1:
+        return "in the run"
+    if len(found) > 1:
+        return f"at {len(bad)} of {len(found)} points"
+    (courses,) = bad.values()
+    return f"in {sum(each.is_open for each in courses)} of {len(courses)} runs"
 
 
 def _spread(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[int]:
