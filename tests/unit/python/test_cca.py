@@ -456,7 +456,7 @@ class TestKit:
         assert not any("{" in line or "Some(" in line for line in found)
 
     def test_what_is_no_algorithm_and_an_unknown_parameter_are_refused(self) -> None:
-        with pytest.raises(TypeError, match=r"no subclass of fullpipe\.algorithms\.Controller"):
+        with pytest.raises(TypeError, match=r"not a subclass of fullpipe\.algorithms\.Controller"):
             algorithms.judge(int)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match='unknown parameter "betta" of Reno; did you mean "beta"'):
             algorithms.judge(Reno, betta=0.5)

@@ -20,6 +20,12 @@ QUEUE = "topology.bottleneck.queue"
 CASES = [
     ("flows.0.cca", "cubik", 'flows[0].cca: unknown algorithm "cubik"; did you mean "cubic"?'),
     ("flows.0.cca", 3, 'flows[0].cca: expected a name such as "cubic" or { kind = "cubic", ... }, got 3'),
+    (
+        "flows.0.cca",
+        ["cubic", "reno"],
+        'flows[0].cca: expected a name such as "cubic" or { kind = "cubic", ... }, '
+        "got ['cubic', 'reno']; to run each value, write \"flows.0.cca\" = [...] under [sweep]",
+    ),
     ("flows.0.cca.bta", 1, 'flows[0].cca: unknown parameter "bta" of cubic; did you mean "beta"?'),
     ("flows.0.cca.beta", 7, "flows[0].cca.beta: 7 is out of range; from 0.1 to 0.95"),
     ("flows.0.count", 0, "flows[0].count: must be at least 1, got 0"),

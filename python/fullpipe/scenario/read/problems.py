@@ -78,7 +78,16 @@ def _lines(details: ErrorDetails, model: type[BaseModel]) -> Iterator[str]:
             f"{place.path}.{key}".rstrip(".") + f": {text}" for key, text in context["error"].problems
         )
         return
-    yield f"{place.path}: {_message(details, context, place)}"
+    message = _message(details, context, place)
+    yield f"{place.path}: {message}{_sweep_hint(details['input'], message, place)}"
+
+
+def _sweep_hint(value: object, message: str, place: _Place) -> str:
+    """Return how to sweep a key that has a list of values in place of one value; empty for other mistakes."""
+    if not isinstance(value, list) or not message.startswith("expected") or place.path.startswith("sweep"):
+        return ""
+    key = place.path.replace("[", ".").replace("]", "")
+    return f'; to run each value, write "{key}" = [...] under [sweep]'
 
 
 def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -> str:
