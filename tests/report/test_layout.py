@@ -277,7 +277,7 @@ def test_a_phone_shows_each_row_of_a_table_with_verdicts_as_a_block(
     assert table.evaluate("(one) => one.scrollWidth <= one.clientWidth")
     cells = table.locator("tbody tr").first.locator("th, td")
     heads = cells.evaluate_all("(all) => all.map((one) => one.dataset.head)")
-    assert {"metric", "difference [95 %]", "margin", "verdict"} <= set(heads)
+    assert {"metric", "difference [95 %]", "verdict"} <= set(heads)
     shown = cells.evaluate_all("(all) => all.map((one) => getComputedStyle(one, '::before').content)")
     assert shown == [f'"{head} "' for head in heads]
     boxes = [cell.bounding_box() for cell in table.locator("tbody").locator("th, td").all()]
@@ -349,9 +349,13 @@ def test_print_has_open_details_only_and_says_where_the_data_are(show: Show, stu
     assert line.is_hidden()
     tab.emulate_media(media="print")
     assert tab.locator("details:visible").count() == 0
-    assert tab.locator(".file:visible").all_inner_texts() == ["Download values.csv", "Download study.toml"]
+    assert tab.locator(".file:visible").all_inner_texts() == [
+        f"Download {name}" for name in ("values.csv", "study.toml", "scenarios.json")
+    ]
     assert line.inner_text().startswith("Only open details are printed, of ")
-    assert line.inner_text().endswith("Data are in the HTML file of this report: values.csv and study.toml.")
+    assert line.inner_text().endswith(
+        "Data are in the HTML file of this report: values.csv, study.toml and scenarios.json."
+    )
     tab.locator("details:has(table)").first.evaluate("(one) => { one.open = true; }")
     assert tab.locator("details:visible table").first.bounding_box()["height"] > 0
 

@@ -37,7 +37,7 @@ from fullpipe.report.packs.again import Again, difference, is_equal
 from fullpipe.report.packs.archive import RUNS, Pack, PackError, opened, sha256_of
 from fullpipe.report.packs.study import Study, read_me
 from fullpipe.report.rows import Budget
-from fullpipe.report.runs.page import DIGITS, page_of
+from fullpipe.report.runs.page import page_of
 from fullpipe.report.text import counted
 from fullpipe.runs import Run, Store, version
 from fullpipe.runs.meta import READERS
@@ -177,7 +177,7 @@ def _of_file(
         page = page_of_file(
             found, question=question, budget=budget, runs=runs, command=command, metrics=metrics, of=of
         )
-        fact = (path.name, f"SHA-256 {sha256_of(path)[:DIGITS]}...")
+        fact = (path.name, f"SHA-256 {sha256_of(path)}")
         return replace(page, provenance=[*page.provenance, fact])
     except NoRunError as error:
         raise NoRunError(f"{path}: {error}") from None

@@ -232,6 +232,7 @@ def _part(
         data=[
             *_data(found, budget, points, [file for _, file in files]),
             *(repeat.files(of_runs) if of_runs else []),
+            *page.digests_file(runs),
         ],
         heading=text_of(found.get("title") or kind),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +13,18 @@ from fullpipe.analysis.points import Subject, check_groups, of_parts, shape_of
 from fullpipe.analysis.shown import axis_shown, difference_shown, margin_shown, number_shown
 from fullpipe.errors import ScenarioError
 from fullpipe.report.basis import basis_of
-from fullpipe.report.content import Boxes, Column, Document, Figure, Items, Part, Section, Table, Text
+from fullpipe.report.content import (
+    Boxes,
+    Column,
+    Document,
+    Download,
+    Figure,
+    Items,
+    Part,
+    Section,
+    Table,
+    Text,
+)
 from fullpipe.report.findings import first_table, forest_of, point_of
 from fullpipe.report.path import path_of_runs, sources_of
 from fullpipe.report.rows import Budget
@@ -91,8 +103,8 @@ def _rows(found: EngineComparison, names: Names, metrics: Sequence[str]) -> Iter
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
 """Most scenarios in a title, and number of command lines from which a conclusion has no commands."""
 _MOST_DIGESTS = 4
-DIGITS = 16
-"""Digits of a SHA-256 that are shown."""
+_SCENARIOS = "scenarios.json"
+"""Name of the file with all digests of scenarios."""
 
 
 def page_of(
@@ -241,7 +253,7 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
         details=list(filter(_has_content, sections)),
         recipe=repeat.recipe(found, command),
         repetition=repeat.blocks(found),
-        data=[tables.values_file(found, budget), *repeat.files(found)],
+        data=[tables.values_file(found, budget), *repeat.files(found), *digests_file(found.runs)],
         heading=name,
     )
 
@@ -308,19 +320,35 @@ def _notes(found: Points) -> list[str]:
 
 
 def _files(runs: Sequence[Run]) -> dict[str, str]:
-    """Return the files that the runs read, each with the first digits of its digests."""
+    """Return the files that the runs read, each with its digests."""
     found: dict[str, dict[str, None]] = {}
     for run in runs:
         for name, digest in run.meta.files.items():
-            found.setdefault(file_shown(name), {})[digest[:DIGITS]] = None
+            found.setdefault(file_shown(name), {})[digest] = None
     return {name: ", ".join(digests) for name, digests in found.items()}
 
 
 def _digests(runs: Sequence[Run]) -> str:
-    """Return the number of scenarios and the first digits of their digests, which name stored folders."""
-    found = sorted({run.meta.digest[:DIGITS] for run in runs})
-    more = f" and {len(found) - _MOST_DIGESTS:,} more" if len(found) > _MOST_DIGESTS else ""
+    """Return the number of scenarios and their first digests, which name stored folders."""
+    found = sorted({run.meta.digest for run in runs})
+    more = (
+        f" and {len(found) - _MOST_DIGESTS:,} more, all in {_SCENARIOS}" if len(found) > _MOST_DIGESTS else ""
+    )
     return f"{len(found):,} by content: {', '.join(found[:_MOST_DIGESTS])}{more}"
+
+
+def digests_file(runs: Sequence[Run]) -> list[Download]:
+    """Return the file with the digest and the point of every scenario; empty if the provenance has all
+    digests."""
+    distinct = {run.meta.digest: run for run in runs}
+    if len(distinct) <= _MOST_DIGESTS:
+        return []
+    rows = [
+        {"digest": digest, "scenario": run.name, "point": dict(run.meta.point)}
+        for digest, run in sorted(distinct.items())
+    ]
+    told = "Digest and point of every scenario; the digest names the folder of its runs."
+    return [Download(_SCENARIOS, "application/json", json.dumps(rows, indent=1), told)]
 
 
 def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
@@ -343,5 +371,5 @@ def facts(runs: Sequence[Run]) -> list[tuple[str, str]]:
         ("Run on", when),
         ("Intervals of means", "Student's t, 95 %, over seeds; the run is the unit"),
         ("Scenarios", _digests(runs)),
-        *((name, f"SHA-256 {digests}...") for name, digests in _files(runs).items()),
+        *((name, f"SHA-256 {digests}") for name, digests in _files(runs).items()),
     ]
