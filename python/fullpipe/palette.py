@@ -46,6 +46,28 @@ they can be distinguished in grey. All algorithms have different markers."""
 
 _SHADES = (0.0, 0.45, -0.4, 0.65)
 """Shades of an algorithm's labels, used in turn. Positive: mixed with white; negative: mixed with black."""
+_DARK_SHADES = (0.0, 0.4, 0.75, 0.6)
+"""Parts of white in the shades of an algorithm's labels on a dark page."""
+SHADES = len(_SHADES)
+"""Number of shades of a colour."""
+
+
+def shaded(colours: Sequence[str]) -> list[str]:
+    """Return the colours in all shades: `colours` as they are, then in the second shade, and so on."""
+    return [_shaded(colour, shade) for shade in _SHADES for colour in colours]
+
+
+def shaded_on_dark(colours: Sequence[str]) -> list[str]:
+    """Return the colours in all shades for a dark page, where no shade is darker than its colour.
+
+    The last colour, which is nearly white there, has darker shades instead.
+    """
+    *others, last = colours
+    return [
+        _shaded(colour, sign * abs(shade))
+        for shade in _DARK_SHADES
+        for colour, sign in (*((each, 1) for each in others), (last, -1))
+    ]
 
 
 class Look(NamedTuple):

@@ -44,9 +44,10 @@ def test_presets_and_sources_of_algorithms_are_named() -> None:
         name="duel",
         duration="1 s",
         topology={"kind": "dumbbell", "bottleneck": {"rate": "5 Mbit/s", "delay": "5 ms"}},
-        flows=[{"cca": {"kind": "bbr3", "preset": "draft"}}, {"cca": "bbr3"}],
+        flows=[{"cca": {"kind": "bbr3", "preset": "draft"}}, {"cca": "bbr3"}, {"cca": "cubic"}],
     )
-    (fact,) = sources_of([ran])
+    fact, rule = sources_of([ran])
+    assert rule == ("Algorithm cubic", "CUBIC, hystart linux; source: RFC 9438; Linux net/ipv4/tcp_cubic.c")
     assert fact == (
         "Algorithm bbr3",
         "BBR version 3, preset draft or google;"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fullpipe import Scenario
+from fullpipe.palette import COLOURS
 from fullpipe.report.content import Path
 from fullpipe.report.path import path_of, setup_of
 from fullpipe.report.svg.marks import look
@@ -41,7 +42,7 @@ def test_swept_values_are_ranges() -> None:
     line, _ = drawn(*sizes, scenario(**{f"{LINK}.rate": "40 Mbit/s"}), sizes[0]).numbers
     assert line.startswith("1  bottleneck: 10 to 40 Mbit/s, 10 ms delay, queue drop_tail ")
     alone, _ = drawn(*sizes).numbers
-    assert f"drop_tail {min(packets)} to {max(packets)} packets (0.48 to 8 BDP)" in alone
+    assert f"drop_tail {min(packets)} to {max(packets)} packets (0.5 to 8 BDP)" in alone
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,11 @@ def test_groups_have_their_algorithms_and_counts_and_cross_the_same_link() -> No
     assert first[1:3] == second[1:3] == list(found.hops[0].ends or ())
 
 
+def test_the_sender_of_several_flows_has_their_number() -> None:
+    path = drawn(scenario(**{"flows.0.name": "mine", "flows.1.name": "old", "flows.1.count": 2}))
+    assert [node.name for node in path.nodes if node.is_host and node.column == 0] == ["mine", "2 x old"]
+
+
 def test_a_sweep_of_many_algorithms_says_how_many_are_not_named() -> None:
     swept = [
         scenario(**{"flows.0.cca": cca}) for cca in ("cubic", "reno", "vegas", "bbr1", "bbr3", "htcp", "bic")
@@ -87,7 +93,8 @@ def test_a_sweep_of_many_algorithms_says_how_many_are_not_named() -> None:
 def test_groups_of_one_algorithm_have_its_colour() -> None:
     named = {"flows.0.name": "mine", "flows.1.cca": "cubic", "flows.1.count": 2}
     first, second = (route.look for route in drawn(scenario(**named)).routes)
-    assert first.colour == second.colour == look("cubic", 5).colour
+    assert first.colour == look("cubic", 5).colour
+    assert second.colour == first.colour + len(COLOURS), "the second shade of the same colour"
     assert first.dash != second.dash
 
 

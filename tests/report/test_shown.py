@@ -4,6 +4,7 @@ import pytest
 
 from fullpipe.analysis.shown import difference_shown
 from fullpipe.analysis.statistics.intervals import Interval
+from fullpipe.palette import COLOURS, shaded, shaded_on_dark
 from fullpipe.report.svg.marks import of_flows
 
 
@@ -33,3 +34,11 @@ def test_calls_look_alike_whatever_flows_are_beside_them() -> None:
     beside = [of_flows([cca, None])[1] for cca in ("cubic", "bbr1", "bbr3", "reno")]
     assert beside == [beside[0]] * 4
     assert len(set(map(str, of_flows(["cubic", None, None])))) == 3
+
+
+def test_flows_of_one_algorithm_differ_in_shade_and_dashes() -> None:
+    looks = of_flows(["cubic"] * 3)
+    assert len({look.colour for look in looks}) == len({look.dash for look in looks}) == 3
+    for shades in (shaded(COLOURS), shaded_on_dark(COLOURS)):
+        assert len(set(shades)) == len(shades) - shades.count(COLOURS[-1]) + 1
+        assert shades[: len(COLOURS)] == list(COLOURS)

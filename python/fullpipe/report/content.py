@@ -22,7 +22,7 @@ class Look:
     """Colour and dashes of a line or a box."""
 
     colour: int
-    """Index in `fullpipe.palette.COLOURS`."""
+    """Index in `fullpipe.palette.shaded(COLOURS)`: the colours, then their other shades."""
     dash: int = 0
     """Index in `fullpipe.palette.DASHES`."""
 

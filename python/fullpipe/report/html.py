@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -11,7 +12,7 @@ from importlib.resources import files
 from typing import assert_never
 from urllib.parse import quote
 
-from fullpipe.palette import COLOURS, STROKES
+from fullpipe.palette import COLOURS, STROKES, shaded, shaded_on_dark
 from fullpipe.report.basis import html_of
 from fullpipe.report.content import (
     Block,
@@ -304,15 +305,25 @@ def _asset(name: str, folder: str = _ASSETS) -> str:
     return files("fullpipe.report").joinpath(folder, name).read_text(encoding="utf-8").strip()
 
 
+_COLOUR = re.compile(r"--c(\d):(#\w{6})")
+"""A colour of an algorithm in the style sheet of the dark theme."""
+
+
+def _variables(colours: Sequence[str]) -> str:
+    return "".join(f"--c{n}:{colour};" for n, colour in enumerate(colours))
+
+
 @cache
 def _style() -> str:
     """Return the style sheet: colours of algorithms, colours of the light, dark and print themes, then all
     other rules."""
-    colours = "".join(f"--c{n}:{colour};" for n, colour in enumerate(COLOURS))
-    looks = "".join(f".c{n}{{--k:var(--c{n})}}" for n in range(len(COLOURS)))
+    light, dark = _asset("light.css"), _asset("dark.css")
+    own = dict(_COLOUR.findall(dark))
+    on_dark = shaded_on_dark([own.get(str(n), colour) for n, colour in enumerate(COLOURS)])
+    colours, dark = _variables(shaded(COLOURS)), dark + _variables(on_dark)
+    looks = "".join(f".c{n}{{--k:var(--c{n})}}" for n in range(len(on_dark)))
     dashes = [(n, " ".join(map(str, stroke))) for n, stroke in enumerate(STROKES) if stroke]
     looks += "".join(f".d{n}.line{{stroke-dasharray:{dash}}}" for n, dash in dashes)
-    light, dark = _asset("light.css"), _asset("dark.css")
     themes = (
         f":root{{{colours}{light}}}:root[data-theme=dark]{{{dark}}}"
         f"@media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"

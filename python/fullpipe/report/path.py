@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from fullpipe.analysis.layout import Layout, air, begin, layout
 from fullpipe.analysis.metrics.paths import rate_varies
@@ -56,11 +57,12 @@ def path_of(scenarios: Sequence[Scenario]) -> Figure | None:
     except (FullpipeError, OSError):
         return None
     hops = _numbered(first)
-    alike = [network for network in networks if _names(network) == _names(first)]
+    pairs = zip(distinct, networks, strict=True)
+    alike = [(one, network) for one, network in pairs if _names(network) == _names(first)]
     labels = _labels(distinct)
     drawn = _drawn(distinct, first, hops[:_MOST_HOPS], labels)
     lines = [f"{n}  {_hop(alike, hop)}" for n, hop in enumerate(hops[:_MOST_HOPS], 1)]
-    lines += [_round_trip(alike)]
+    lines += [_round_trip([network for _, network in alike])]
     left = [counted(len(hops) - _MOST_HOPS, "more hop")] if len(hops) > _MOST_HOPS else []
     left += [f"{counted(len(networks) - len(alike), 'scenario')} with another topology"] * (
         len(alike) < len(networks)
@@ -134,15 +136,14 @@ def sources_of(scenarios: Iterable[Scenario]) -> list[tuple[str, str]]:
 
     Sources are declared for the native engine. Algorithms of users have no entry.
     """
-    presets: dict[str, dict[str, None]] = {}
+    used: dict[str, list[Mapping[str, Any]]] = {}
     for flow in (flow for one in scenarios for flow in one.flows if flow.cca):
         assert flow.cca is not None
-        preset = flow.cca.params.get("preset", "")
-        presets.setdefault(flow.cca.kind, {})[str(preset)] = None
+        used.setdefault(flow.cca.kind, []).append(flow.cca.params)
     known = catalogue.controllers()
     return [
-        (f"Algorithm {kind}", f"{_with_preset(known[kind], named)}; source: {known[kind].source}")
-        for kind, named in presets.items()
+        (f"Algorithm {kind}", f"{_with_choices(known[kind], params)}; source: {known[kind].source}")
+        for kind, params in used.items()
         if kind in known
     ]
 
@@ -203,11 +204,19 @@ def _made(name: str, version: str, model_version: str) -> str:
     return f"{how}, {known}" if known else how
 
 
-def _with_preset(entry: catalogue.Entry, named: Iterable[str]) -> str:
-    """The title of an algorithm with its presets, if it has any."""
-    declared = entry.params.get("preset")
-    used = _either(name or str(declared.default) for name in named) if declared else ""
-    return f"{entry.title}, preset {used}" if used else entry.title
+def _with_choices(entry: catalogue.Entry, used: Sequence[Mapping[str, Any]]) -> str:
+    """The title of an algorithm, and its preset or, without presets, the words in use of its parameters.
+
+    The title then has no list of these words, such as "(with HyStart or HyStart++)".
+    """
+    words = [name for name, declared in entry.params.items() if isinstance(declared.default, str)]
+    words = ["preset"] if "preset" in words else words
+    told = [
+        f"{name} {_either(str(params.get(name, entry.params[name].default)) for params in used)}"
+        for name in words
+    ]
+    title = entry.title.partition(" (with ")[0] if words else entry.title
+    return ", ".join([title, *told])
 
 
 def _drawn(
@@ -223,14 +232,21 @@ def _drawn(
     cells = {_edge(*edge) for medium in network.media for edge in air(network, medium.ports)}
     ends, given = _ends(network), _given(scenarios)
     looks = of_flows(_algorithms(scenarios))
+    several, called = _several(scenarios), dict[str, str]()
     routes: dict[int, PathRoute] = {}
     for routed, route in zip(network.flows, laid.routes, strict=True):
         entry = next((n for n, flow in enumerate(scenario.flows) if flow is routed.flow), None)
         if entry is not None and entry not in routes:
             routes[entry] = PathRoute(labels[entry], looks[entry], [number[name] for name in route])
+            called |= {route[0]: several[entry]} if entry in several else {}
     return content.Path(
         [
-            PathNode(given.group(_shown(name)), is_host[name], laid.columns[name] - shift, laid.places[name])
+            PathNode(
+                called.get(name) or given.group(_shown(name)),
+                is_host[name],
+                laid.columns[name] - shift,
+                laid.places[name],
+            )
             for name in names
         ],
         [
@@ -242,6 +258,16 @@ def _drawn(
         list(routes.values())[:_MOST_ROUTES],
         [],
     )
+
+
+def _several(scenarios: Sequence[Scenario]) -> dict[int, str]:
+    """The number of flows and the name of every named entry of `flows` with several flows, by entry."""
+    found, given = dict[int, str](), _given(scenarios)
+    for entry, flow in enumerate(scenarios[0].flows):
+        counts = [one.flows[entry].count for one in scenarios if len(one.flows) > entry]
+        if flow.name and max(counts) > 1:
+            found[entry] = f"{_range(counts, str)} x {given.group(flow.name)}"
+    return found
 
 
 def _edge(a: str, b: str) -> tuple[str, ...]:
@@ -275,9 +301,9 @@ def _shown(name: str) -> str:
     return name.removesuffix("-sender")
 
 
-def _hop(networks: Sequence[Network], hop: int) -> str:
+def _hop(resolved: Sequence[tuple[Scenario, Network]], hop: int) -> str:
     """Return rate, delay, queue and loss of a hop over all scenarios, in words."""
-    same = [network.hops[hop] for network in networks]
+    same = [network.hops[hop] for _, network in resolved]
     first = same[0]
     rates = [one.limit_bps for one in same]
     parts = [
@@ -285,7 +311,7 @@ def _hop(networks: Sequence[Network], hop: int) -> str:
     ]
     if any(one.delay_s for one in same):
         parts.append(f"{_numbers([one.delay_s for one in same], _TIMES)} delay")
-    parts.append(_queue(networks, hop, same))
+    parts.append(_queue(resolved, hop, same))
     parts.append(_loss([one.loss if isinstance(one, Link) else None for one in same]))
     return f"{first.name}: {', '.join(filter(None, parts))}"
 
@@ -299,7 +325,7 @@ def _holds(hop: Hop) -> str:
     return " at first" if rate_varies(hop) else ""
 
 
-def _queue(networks: Sequence[Network], hop: int, same: Sequence[Hop]) -> str:
+def _queue(resolved: Sequence[tuple[Scenario, Network]], hop: int, same: Sequence[Hop]) -> str:
     """Return the sizes of queues in words, in packets or bytes and as multiples of the bandwidth-delay
     product."""
     queues = [one.queue for one in same]
@@ -315,14 +341,25 @@ def _queue(networks: Sequence[Network], hop: int, same: Sequence[Hop]) -> str:
         text = f"{_range([count or 0 for count in packets], lambda count: f'{count:,.0f}')} packets"
     else:
         text = _numbers([size or 0 for size in sizes], _SIZES)
-    bdps = [_bdp(network, hop) for network in networks]
+    bdps = [_bdp(network, hop) for _, network in resolved]
     if not all(bdps):
         return f"queue {named} {text}"
+    sizes_bdp = [_declared_bdp(scenario, same[0].name) for scenario, _ in resolved]
     held = [
-        (size if count is None else count * _FULL_BYTES) / (bdp or 1.0)
-        for count, size, bdp in zip(packets, sizes, bdps, strict=True)
+        declared or (size if count is None else count * _FULL_BYTES) / (bdp or 1.0)
+        for count, size, bdp, declared in zip(packets, sizes, bdps, sizes_bdp, strict=True)
     ]
     return f"queue {named} {text} ({_range(held, lambda share: f'{share:.2g}')} BDP)"
+
+
+def _declared_bdp(scenario: Scenario, name: str) -> float | None:
+    """The size in the scenario of the queue of a link, in bandwidth-delay products; None without such a
+    size."""
+    topology = scenario.topology
+    links = {link.name: link for link in getattr(topology, "links", ())}
+    link = links.get(name) or (getattr(topology, "bottleneck", None) if name == "bottleneck" else None)
+    size: float | None = getattr(getattr(link, "queue", None), "size_bdp", None)
+    return size
 
 
 def _limit(queue: DropTail | Discipline | None) -> tuple[float | None, float] | None:

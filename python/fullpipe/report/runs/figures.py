@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import bounds_of, neutral_of
 from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.metrics.groups import algorithms_of
@@ -315,10 +316,12 @@ _DRAWN = ("goodput", "rtt", "cwnd", "queue")
 
 
 def over_time(found: Points, budget: Budget) -> Section:
-    """Return the samples of the first seed of every point; if there are many points, of points at equal
-    distances."""
+    """Return the samples of the first seed of every point.
+
+    If there are many points, points with a warning come first, then points at equal distances.
+    """
     sections, more = list[Section](), list[Block]()
-    for place in _evenly(_firsts(found), budget.runs_over_time):
+    for place in _chosen(found, budget.runs_over_time):
         run = found.runs[place]
         figures = list(_over_time_figures(run, budget))
         if figures:
@@ -334,6 +337,18 @@ def over_time(found: Points, budget: Budget) -> Section:
     return Section("Over time", more, sections)
 
 
+def _chosen(found: Points, most: int) -> list[int]:
+    """Indices of the first runs of at most this many points, with the points that have a warning."""
+    firsts = _firsts(found)
+    if len(firsts) <= most:
+        return firsts
+    of_point = _by_point(found)
+    warned = [place for place, runs in zip(firsts, of_point, strict=True) if warnings_of(runs)]
+    others = [place for place in firsts if place not in warned]
+    kept = _evenly(warned, most)
+    return sorted([*kept, *_evenly(others, most - len(kept))])
+
+
 def _evenly(places: Sequence[int], most: int) -> list[int]:
     """Choose at most this many places at equal distances, with the first and the last.
 
@@ -346,10 +361,20 @@ def _evenly(places: Sequence[int], most: int) -> list[int]:
 
 def _firsts(found: Points) -> list[int]:
     """Indices of the first run of every point."""
-    first: dict[str, int] = {}
+    return [places[0] for places in _places(found)]
+
+
+def _by_point(found: Points) -> list[list[Run]]:
+    """The runs of every point and engine."""
+    return [[found.runs[place] for place in places] for places in _places(found)]
+
+
+def _places(found: Points) -> list[list[int]]:
+    """Indices of the runs of every point and engine."""
+    by_point: dict[str, list[int]] = {}
     for place, (point, run) in enumerate(zip(found.points, found.runs, strict=True)):
-        first.setdefault(f"{point} {run.meta.engine.name}", place)
-    return list(first.values())
+        by_point.setdefault(f"{point} {run.meta.engine.name}", []).append(place)
+    return list(by_point.values())
 
 
 def _over_time_figures(run: Run, budget: Budget) -> Iterator[Figure]:

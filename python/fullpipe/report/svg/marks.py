@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from fullpipe.palette import COLOURS, DASHES, look_of
+from fullpipe.palette import COLOURS, DASHES, SHADES, look_of
 from fullpipe.report.content import Look
 from fullpipe.report.text import lines_visible
 
@@ -273,11 +273,17 @@ def of_flows(algorithms: Sequence[str | None]) -> list[Look]:
 
 
 def distinct(labels: list[str], numbers: Sequence[int] | None = None) -> list[Look]:
-    """A look for every label; further flows of the same algorithm have different looks."""
+    """A look for every label; further flows of the same algorithm differ in shade and dashes."""
     found: list[Look] = []
     for number, label in zip(numbers or range(len(labels)), labels, strict=True):
         wanted = look(label, number)
-        places = [(wanted.colour, (wanted.dash + turn) % len(DASHES)) for turn in range(len(DASHES))]
+        places = [
+            (
+                wanted.colour + len(COLOURS) * (turn % SHADES),
+                (wanted.dash + turn + turn // SHADES) % len(DASHES),
+            )
+            for turn in range(SHADES * len(DASHES))
+        ]
         places += [(colour, dash) for dash in range(len(DASHES)) for colour in range(len(COLOURS))]
         free = next((place for place in places if Look(*place) not in found), places[0])
         found.append(Look(*free))
