@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -18,6 +19,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import begun, metric_shown
 from fullpipe.cli.compare_variants import write
 from fullpipe.errors import UnknownNameError
+from fullpipe.palette import COLOURS
 from fullpipe.report.content import (
     Boxes,
     Code,
@@ -102,7 +104,9 @@ def test_boxes_and_lines_have_the_colours_of_algorithms() -> None:
     for name in ("reno", "vegas"):
         own = {box.look.colour for box in boxes if name in box.label and "bbr3" not in box.label}
         assert own == {look(name, 0).colour}
-    assert {box.look.colour for box in boxes if "bbr3" in box.label} <= {look("bbr3", 0).colour}
+    assert {box.look.colour % len(COLOURS) for box in boxes if "bbr3" in box.label} <= {
+        look("bbr3", 0).colour
+    }
 
 
 def test_boxes_of_few_runs_are_points() -> None:
@@ -341,6 +345,41 @@ def house() -> list[Run]:
     made = scenario("house", duration="5 s").model_copy(update={"sweep": {}})
     varied = Scenario(**{**made.to_dict(), "flows": flows, "sweep": sweep})
     return sweeps.run(sweeps.jobs(varied, [1, 2, 3]))
+
+
+def test_all_digests_of_many_scenarios_are_in_the_data() -> None:
+    runs = runs_of([f"{rate} Mbit/s" for rate in range(5, 10)], seeds=1)
+    page = page_of(runs)
+    assert dict(page.provenance)["Scenarios"].endswith(" and 1 more, all in scenarios.json")
+    (file,) = [file for file in page.data if file.name == "scenarios.json"]
+    assert {row["digest"] for row in json.loads(file.content)} == {one.meta.digest for one in runs}
+    assert "scenarios.json" not in [file.name for file in page_of(runs[:4]).data]
+
+
+def test_all_metrics_with_verdicts_are_explained_and_unfolded_once(house: list[Run]) -> None:
+    page = page_of(house)
+    heading = "What the metrics mean"
+    (verdicts,), (meanings,) = tables(section(page, "All verdicts")), tables(section(page, heading))
+    column = [each.name for each in verdicts.columns].index("metric")
+    known = {row[0].partition(" (")[0] for row in meanings.rows}
+    assert {row[column].partition(" (")[0] for row in verdicts.rows} <= known
+    assert {"packets retransmitted", "mean smoothed RTT", "p95 smoothed RTT"} <= known
+    assert [row[0] for row in meanings.rows if row[4].startswith(row[0])] == []
+    assert not any(
+        table.is_folded for name in (heading, "Every run") for table in tables(section(page, name))
+    )
+
+
+def test_runs_over_time_include_the_points_with_warnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = runs_of([f"{rate} Mbit/s" for rate in range(5, 15)], seeds=1)
+    warned = {one.meta.digest for one in runs[3:6]}
+    monkeypatch.setattr(
+        "fullpipe.report.runs.figures.warnings_of",
+        lambda of: ["short"] if {one.meta.digest for one in of} <= warned else [],
+    )
+    page = page_of(runs, budget=Budget(runs_over_time=5))
+    named = [each.heading.partition(",")[0] for each in section(page, "Over time").sections]
+    assert named == ["rate 5 Mbit/s", *(f"rate {rate} Mbit/s" for rate in (8, 9, 10)), "rate 14 Mbit/s"]
 
 
 def test_totals_of_connections_or_datagrams_alone_say_so(house: list[Run], tmp_path: Path) -> None:

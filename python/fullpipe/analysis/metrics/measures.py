@@ -271,7 +271,7 @@ MEASURES = (
         "1",
         "higher",
         SHARE,
-        f"Jain's index of its bulk flows, {_ALL_ACTIVE}, or for fewer than two",
+        f"(sum of x)² / (n sum of x²), x: goodputs of its n bulk flows, {_ALL_ACTIVE}, or for n < 2",
         _of_bulk_group(_jain),
         "flows.goodput_bps",
         is_of_one_way=True,
@@ -422,7 +422,7 @@ MEASURES = (
         "packets",
         "lower",
         PACKETS,
-        "data packets retransmitted",
+        "retransmissions of data packets, for any reason, summed over its flows",
         "retransmitted_packets",
         "packets retransmitted",
     ).leads(View.COMPARISON),
@@ -487,8 +487,8 @@ MEASURES = (
         "s",
         "lower",
         Margin(0.20, 1.0),
-        "convergence time of the slowest of its bulk flows, from its start, also if that is within the"
-        " warm-up; none if one never converges",
+        "time from the start of its slowest bulk flow, also within the warm-up, until the goodput of that"
+        " flow stays within 25 % of its fair share for 5 s; none if a bulk flow never converges",
         _convergence,
         "series.goodput_bps",
         event="all its bulk flows converge",

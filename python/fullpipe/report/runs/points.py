@@ -103,7 +103,7 @@ _SHOWN = names_in(View.REPORT)
 """Metrics of flows and links in a report, if runs have them."""
 _LED = names_in(View.TABLE)
 """Metrics that may lead a conclusion."""
-_COMPARED = names_in(View.COMPARISON)
+COMPARED = names_in(View.COMPARISON)
 """Metrics that `fullpipe compare` judges."""
 BULK, SHARE, EQUAL_SHARE, SHARE_RATIO = "bulk", "share", "equal_share", "share_ratio"
 """Metrics of how groups share a path. The group of all flows has no such metrics."""
@@ -173,7 +173,7 @@ class Points:
     def every_value(self) -> pl.DataFrame:
         """Values of the shown metrics and of all metrics that `fullpipe compare` judges."""
         links = dict.fromkeys(link for run in self.runs for link in busy_links(run))
-        wanted = self._wanted((*_SHOWN, *_COMPARED))
+        wanted = self._wanted((*_SHOWN, *COMPARED))
         return labelled(values_of(zip(self.points, self.runs, strict=True), wanted, links), self.labels)
 
     def _wanted(self, names: Sequence[str]) -> list[str]:

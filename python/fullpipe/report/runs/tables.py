@@ -17,7 +17,7 @@ from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Download, Items, Section, Table, Text
 from fullpipe.report.findings import VERDICTS, whole_table
 from fullpipe.report.rows import HOW_COMPARED, HOW_SHARED, Budget, summary
-from fullpipe.report.runs.points import Points, ordered
+from fullpipe.report.runs.points import COMPARED, Points, ordered
 from fullpipe.report.text import left_out
 from fullpipe.runs import Run
 from fullpipe.scenario.quantities import as_numbers
@@ -95,7 +95,6 @@ def every_run(found: Points, budget: Budget) -> Table:
         [*columns, *(_of_flows(found, each) for each in known)],
         told[: budget.rows],
         left_out(budget.rows, len(told), "runs", "here"),
-        is_folded=True,
     )
 
 
@@ -106,8 +105,10 @@ def _of_flows(found: Points, metric: str) -> Column:
 
 
 def meanings(found: Points) -> Table:
-    """Table of metrics with name, unit, better direction and meaning."""
-    names = [*found.measured("flows"), *found.measured("link")]
+    """Table of the metrics of means and verdicts with name, unit, better direction and meaning."""
+    judged = found.every_value.filter(pl.col("metric").is_in(COMPARED)).drop_nulls("value")["metric"]
+    shown = [*found.measured("flows"), *found.measured("link"), *judged.unique(maintain_order=True)]
+    names = list(dict.fromkeys(shown))
     rows = [
         [
             BY_NAME[name].label or name,
@@ -119,7 +120,7 @@ def meanings(found: Points) -> Table:
         for name in names
     ]
     columns = [Column("metric"), Column("name"), Column("unit"), Column("better"), Column("meaning")]
-    return Table("What the metrics mean", columns, rows, is_folded=True)
+    return Table("What the metrics mean", columns, rows)
 
 
 def _better(name: str) -> str:
