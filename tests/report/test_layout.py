@@ -348,7 +348,7 @@ def test_print_has_open_details_only_and_says_where_the_data_are(show: Show, stu
     line = tab.locator(".printed")
     assert line.is_hidden()
     tab.emulate_media(media="print")
-    assert tab.locator("details:visible").count() == 0
+    assert tab.locator(".details details:visible").count() == 0
     assert tab.locator(".file:visible").all_inner_texts() == [
         f"Download {name}" for name in ("values.csv", "study.toml", "scenarios.json")
     ]
@@ -358,6 +358,36 @@ def test_print_has_open_details_only_and_says_where_the_data_are(show: Show, stu
     )
     tab.locator("details:has(table)").first.evaluate("(one) => { one.open = true; }")
     assert tab.locator("details:visible table").first.bounding_box()["height"] > 0
+
+
+def test_print_has_the_folded_scenario(show: Show, study: list[Run]) -> None:
+    tab = show(page_of(study), viewport={"width": A4, "height": 1_000})
+    folded = tab.locator("#provenance details pre")
+    assert folded.is_hidden()
+    tab.emulate_media(media="print")
+    assert folded.bounding_box()["height"] > 200
+    assert 'duration = "16 s"' in folded.inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_headings_of_long_tables_stay_in_view(show: Show, scheme: str) -> None:
+    columns = [
+        Column("queue"),
+        Column("goodput (Mbit/s)", is_number=True),
+        Column("verdict", is_verdict=True),
+    ]
+    table = Table("All findings", columns, [[f"queue {n}", f"{n}.25", "worse"] for n in range(60)])
+    page = page_with(Section("Tables", [table]))
+    tab = unfold(show(page, color_scheme=scheme, viewport={"width": 1280, "height": 800}))
+    head, region = tab.locator("thead th").first, tab.locator(".scroll")
+    region.evaluate("(one) => { one.scrollTop = 700; }")
+    region.scroll_into_view_if_needed()
+    assert head.bounding_box()["y"] == pytest.approx(region.bounding_box()["y"], abs=2)
+    hit = """(one) => { const box = one.getBoundingClientRect();
+        return one.contains(document.elementFromPoint(box.left + 5, box.top + box.height / 2)); }"""
+    assert head.evaluate(hit), "no row covers the heading"
+    tab.emulate_media(media="print")
+    assert region.evaluate("(one) => one.scrollHeight <= one.clientHeight + 1")
 
 
 def test_a_printed_report_is_four_pages_at_most(show: Show, study: list[Run]) -> None:

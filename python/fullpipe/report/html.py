@@ -50,6 +50,8 @@ _MARKS = 24_000
 """Most columns of time series in the static drawings for readers without scripts: per figure, and of all
 lines together."""
 _FEWEST = 60
+_BRIEF = 120
+"""Lines of folded text, such as a scenario, from which a printed page leaves the text out."""
 
 
 class Writer:
@@ -170,7 +172,8 @@ class Writer:
             case Code():
                 # A scrolling region must be reachable by keyboard.
                 code = f'<pre tabindex="0"><code>{shown(block.text)}</code></pre>'
-                yield from _folded(block.caption, block.is_folded, [code])
+                is_brief = block.text.count("\n") < _BRIEF
+                yield from _folded(block.caption, block.is_folded, [code], is_printed=is_brief)
             case Download():
                 yield _download(block)
             case Figure():
@@ -228,9 +231,13 @@ def _legend(figure: Figure) -> Iterator[str]:
         yield "</ul>"
 
 
-def _folded(caption: str, is_folded: bool, inner: Sequence[str]) -> Iterator[str]:
+def _folded(
+    caption: str, is_folded: bool, inner: Sequence[str], *, is_printed: bool = False
+) -> Iterator[str]:
+    """A block below its caption. The style sheet prints folded blocks if `is_printed`."""
     if is_folded:
-        yield f"<details><summary>{shown(caption)}</summary>"
+        kind = " class=always" if is_printed else ""
+        yield f"<details{kind}><summary>{shown(caption)}</summary>"
     elif caption and not inner[0].startswith("<div"):
         yield f'<p class="caption">{shown(caption)}</p>'
     yield from inner

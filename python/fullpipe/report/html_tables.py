@@ -105,6 +105,8 @@ def json_of(value: Any) -> str:
 # Tables as HTML.
 
 
+_LONG = 20
+"""Rows up to which a table has no scroll bar of its own. Longer tables scroll below their headings."""
 _PROSE = 40
 """Cells with more characters than this are prose."""
 _LETTER, _BETWEEN, _PAGE = 7.6, 11.2, 1232
@@ -133,9 +135,9 @@ def table_of(table: Table) -> list[str]:
     head = "".join(
         f'<th scope="col"{_class(column)}>{_breakable(shown(column.name))}' for column in table.columns
     )
-    name = shown(table.caption)
+    name, long = shown(table.caption), " long" if len(table.rows) > _LONG else ""
     parts = [
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">',
+        f'<div class="scroll{long}" tabindex="0" role="region" aria-label="{name}">',
         f'<table class="{kinds}">' if kinds else "<table>",
         f"<caption>{name}</caption><thead><tr>{head}</thead><tbody>",
     ]
