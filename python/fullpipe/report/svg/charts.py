@@ -41,7 +41,7 @@ _HEIGHT = 280.0
 _END = _HEIGHT - BOTTOM
 _LONGER = 1.5
 """Shortest gap in a line, in multiples of the usual interval between samples."""
-_FINER = 2
+_FINER = 3
 """Columns of a wide drawing of time series per column of the narrow drawing."""
 _CAP = 3
 """Half the length of the cap of an error bar, in pixels."""
