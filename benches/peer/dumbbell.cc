@@ -1,4 +1,4 @@
-// The first study's dumbbell on ns-3, for measuring how much work ns-3 does per packet.
+// The dumbbell of the first study (kato2025) on ns-3, to measure CPU time and events of ns-3 per data packet.
 //
 // All senders are behind one router and all receivers behind another. The link between the routers is the bottleneck,
 // with a drop-tail queue. The program prints one JSON object: data packets, CPU time, peak memory, events and goodput.

@@ -48,9 +48,9 @@ def test_a_power_is_between_0_and_1(power: float) -> None:
 
 
 def test_differences_that_do_not_vary_are_refused() -> None:
-    with pytest.raises(ValueError, match="all are the same"):
+    with pytest.raises(ValueError, match="all are equal"):
         statistics.pairs_by_simulation([1.0, 1.0], 1)
-    with pytest.raises(ValueError, match="positive deviation"):
+    with pytest.raises(ValueError, match="deviation above 0"):
         statistics.power_of_pairs(10, 1, 0)
 
 

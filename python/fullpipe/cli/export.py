@@ -166,7 +166,7 @@ def convert(
         typer.Argument(metavar="TO", help="File to write: rates if its name ends in .csv, else a trace."),
     ],
     interval: Annotated[
-        str, typer.Option(metavar="TIME", help="Averaging time of the rates of a CSV.")
+        str, typer.Option(metavar="TIME", help="Time over which each rate in the CSV is averaged.")
     ] = "100 ms",
 ) -> None:
     """Convert a packet-delivery trace into rates, or rates into a trace.

@@ -39,7 +39,7 @@ def error_told(data: Any) -> FullpipeError:
 
 
 # Sizes of chunks. Chunks are large enough that claims cost little, and small enough that all workers finish
-# together.
+# at about the same time.
 
 
 SHORTEST_S = 1.0
@@ -335,7 +335,7 @@ class Chunks:
             self.add(rest)
             kept = Claim(Range(claim.range.start, stop), self.owner)
             if not self._move(claim, f"claimed/{kept.name}"):
-                # another process took over the chunk, with the jobs to release
+                # another process took over the claim, which still includes the jobs of `rest`
                 (self.folder / "open" / str(rest)).unlink(missing_ok=True)
                 return claim
             self._held.add(kept)

@@ -231,7 +231,7 @@ def _make(path: Path, plan: Plan, missing: Sequence[int]) -> None:
         (path / "chunks" / "open" / str(chunk)).touch()
 
 
-# Search for runs in the store, before a sweep begins, and after another process has made them.
+# Search for stored runs: before a sweep begins, and when another process has finished a job.
 
 
 _PAUSES_S = (0.0, 0.5, 1.0, 2.0)

@@ -57,7 +57,8 @@ def patched(tree: Any, changed: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-# The plan: the scenario of the first point, and for every point its differences, digest, engine and seeds.
+# The plan: the scenario of the first point; and for every point, its differences from the first point, its
+# digest, engine and seeds.
 
 
 _DIGITS = 16

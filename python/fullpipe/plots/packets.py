@@ -110,7 +110,7 @@ def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     found = deliveries(delays(tables["packets"]))
     waits = found["pause_ms"].drop_nulls().to_numpy()
     if len(waits) < 2:
-        raise ValueError("no flow has three deliveries")
+        raise ValueError("no flow has three deliveries or more, which are needed for two pauses")
     figure, (often, around) = new_figure(1, 2, row_height=2.4)
     edge = max(float(np.quantile(waits, SHOWN)), float(np.median(waits)))
     often.hist(waits[waits <= edge], bins=BINS, color=COLOURS[0], log=True)

@@ -17,7 +17,7 @@ from fullpipe.report.content import Column, Table
 from fullpipe.report.text import left_out, listed
 from fullpipe.scenario.labels import Labels
 
-# Rows of files with any keys, as a table.
+# Tables from the rows of result files, whatever keys the rows have.
 
 
 _IN_UNITS = (

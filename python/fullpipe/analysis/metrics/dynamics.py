@@ -207,7 +207,7 @@ def recovery_time_s(
     )
 
 
-# Variables of algorithms: numbers over time, and the spans of each state.
+# Internal variables of algorithms: numbers over time, and the time spans of each state.
 
 
 def states(variables: pl.DataFrame, flow: str, name: str = "state") -> pl.DataFrame:

@@ -14,7 +14,8 @@ from fullpipe.scenario.model.flows import Flow, flow_names
 from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.remembered import Remembered
 
-# Groups of flows: a group is the flows of one entry of a scenario. Values and comparisons are per group.
+# Groups of flows: the flows of one entry of `flows` in a scenario are a group. Metrics are computed and
+# compared per group.
 
 
 ALL, DOWNLOADS, UPLOADS = "all flows", "all downloads", "all uploads"
@@ -80,7 +81,8 @@ def _directions(scenario: Scenario) -> dict[str, list[str]]:
     return found if all(found.values()) else {}
 
 
-# Kinds of flows: with congestion control, without it, and bulk flows, which compete for throughput.
+# Kinds of flows: flows with congestion control, flows of datagrams, and bulk flows, which compete for
+# throughput.
 
 
 _DATAGRAMS = ["udp", "icmp"]

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.runs import Run
 
-# Margins: the largest differences that do not matter.
+# Margins: the largest differences that still count as equivalent.
 
 
 @dataclass(frozen=True, slots=True)

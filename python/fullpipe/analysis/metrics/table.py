@@ -14,7 +14,7 @@ from fullpipe.lazy import pl
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 
-# Measured values of a run per group of flows and per link, the same for every engine.
+# Measured values of a run per group of flows and per link. All engines have the same metrics.
 
 
 COLUMNS = ("kind", "of", "metric", "value", "unit")
@@ -111,7 +111,7 @@ def _parts(whole: Whole) -> dict[str, pl.DataFrame]:
     return {name: flows.rows_of(names) for name, names in (groups | several).items()}
 
 
-# Metrics that are shown by default, according to their declarations.
+# Metrics that are shown by default: the declaration of each metric says when.
 
 
 _ALL: tuple[Measure | LinkMeasure, ...] = (*MEASURES, *LINK_MEASURES)

@@ -8,7 +8,7 @@ from fullpipe.analysis.metrics.samples import between, means_over, real, spacing
 from fullpipe.lazy import pl
 from fullpipe.runs.spans import rows_together_bps
 
-# Fairness: evenness of shares, and the harm that one flow does to another.
+# Fairness: how evenly flows share the goodput (Jain's index), and the harm that one flow does to another.
 
 
 def jain(rates: Iterable[float | None]) -> float | None:

@@ -12,7 +12,7 @@ from scipy.special import stdtr, stdtrit
 
 from fullpipe.analysis.statistics.intervals import Interval, check_level, t_interval, vector
 
-# Paired differences: two settings that ran with the same seeds.
+# Paired differences between two settings that ran with the same seeds.
 
 
 MOST_SEEDS = 1_000_000

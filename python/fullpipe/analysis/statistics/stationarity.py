@@ -151,7 +151,7 @@ def mser5(values: Iterable[float]) -> int:
     """
     x = vector(values, at_least=_BATCH)
     z = x[: x.size // _BATCH * _BATCH].reshape(-1, _BATCH).mean(axis=1)
-    # Sums over the groups that remain if the first d groups are left out.
+    # Sums over the means z_j that remain if the first d means are left out, for every d.
     left = np.arange(z.size, 0, -1)
     centred = z - z.mean()
     total = np.cumsum(centred[::-1])[::-1]

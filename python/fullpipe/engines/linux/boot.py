@@ -60,8 +60,8 @@ def _queue_bytes(link: Link, frame: int) -> float:
     return 1_000 * frame if link.queue else 0.0
 
 
-# Boots the guest, reports its progress in virtual time, and waits for its end. No process and no file of the
-# guest remains, even after an error.
+# Boots the guest, reports its progress in virtual time, and waits until the guest exits. All processes and
+# files of the guest are removed, even after an error.
 
 
 _HERE = Path(__file__).parent

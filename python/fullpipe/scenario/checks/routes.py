@@ -59,7 +59,8 @@ def place_problems(vias: Iterable[tuple[str, Sequence[str]]], places: Collection
                 yield f"{key}: unknown node or link {shown(place)}{suggestion(place, islice(places, 20))}"
 
 
-# Checks of routes: a round trip takes time, no route crosses a link twice, and every flow has a limit.
+# Checks of routes: the base RTT is above 0, no route crosses a link twice, and a link, window or size limits
+# every flow.
 
 
 def route_problems(network: Network) -> Iterator[str]:

@@ -41,7 +41,7 @@ def entries(scenario: ScenarioModel, each: int | None) -> Iterator[Entry]:
         yield Entry(place, flow, list(map(Single, names[:each], streams[:each])))
 
 
-# Conversion of one link of a scenario.
+# Conversion of one entry of `links` to a link of the network, with its changes over time.
 
 
 def link_of(described: LinkModel, name: str, ends: tuple[str, str], where: str, duration_s: float) -> Link:

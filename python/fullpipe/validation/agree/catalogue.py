@@ -137,7 +137,7 @@ def _applications() -> Iterator[Case]:
 
 def _queues() -> Iterator[Case]:
     """Fair queues with many flows, CAKE on slow links, policers and token buckets."""
-    # CAKE on links where a packet takes long, and fair queues with many flows.
+    # CAKE on slow links, where the transmission of a packet takes long; and fair queues with many flows.
     family = "fair queues"
     for cca, rate_mbps in (("cubic", 2), ("cubic", 5), ("reno", 10), ("bbr1", 5)):
         yield of.managed(family, "cake", {cca: 1}, rate_mbps, 40)
@@ -150,7 +150,7 @@ def _queues() -> Iterator[Case]:
     # Policers drop packets above their rate, and have no queue.
     for cca, burst_kb in (("cubic", 60), ("reno", 25), ("bbr1", 60)):
         yield of.shaped("policers", cca, "police", 20, burst_kb, 40)
-    # Token buckets send saved tokens in one burst.
+    # After idle time, token buckets send a burst of up to `burst_kb`.
     for cca, burst_kb in (("cubic", 16), ("cubic", 128), ("bbr1", 128)):
         yield of.shaped("token buckets", cca, "tbf", 20, burst_kb, 40, packets=66)
 

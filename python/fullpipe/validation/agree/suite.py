@@ -188,7 +188,7 @@ def _prague() -> Iterator[Case]:
         yield of.managed("beside CUBIC", "dualpi2", several, rate_mbps, rtt_ms, ecn=True)
     without: list[dict[str, Any]] = [{"cca": cca}, {"cca": "cubic", "tcp": {"ecn": False}}]
     yield _marked(f"1x{cca}+1xcubic-no-ecn", "dualpi2", without, 50, 10, family="beside CUBIC")
-    # Paths that change at 12 s, and a queue that never marks.
+    # Paths whose rate or delay changes at 12 s, and a drop-tail queue, which never marks.
     for word, change in (("rate-down", {"rate": "10 Mbit/s"}), ("delay-up", {"delay": "20 ms"})):
         changes = [{"at": "12 s", **change}]
         yield _marked(word, "dualpi2", [{"cca": cca}], 40, 20, family="other paths", changes=changes)

@@ -102,7 +102,7 @@ def aggregation(lab: Lab) -> Iterator[Step]:
     yield Step("cwnd is above twice the BDP", f"{window:.0f} of {2 * bdp:.0f} packets", window > 2 * bdp)
 
 
-# DRAIN: how it empties the queue that STARTUP built, and when it ends without success.
+# DRAIN: how it empties the queue that STARTUP built, and when it ends although the queue is not empty.
 
 
 _QUANTISATION = 8

@@ -125,7 +125,8 @@ TcpTxBuffer::NextSeg(SequenceNumber32* seq, SequenceNumber32* seqHigh, bool isRe
     return true;
 }
 
-// Mark the segments that the SACK blocks of an acknowledgement cover, and the segments that are lost as a result.
+// Process the SACK blocks of an acknowledgement: mark the segments in the blocks as selectively acknowledged, and
+// segments below them as lost.
 uint32_t
 TcpTxBuffer::Update(const TcpOptionSack::SackList& list, const Callback<void, TcpTxItem*>& sackedCb)
 {

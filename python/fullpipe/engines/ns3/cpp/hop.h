@@ -41,7 +41,7 @@ class Hop
     virtual uint32_t BacklogPackets() const = 0;
     virtual uint32_t BacklogBytes() const = 0;
 
-    // Counters up to now. The part of a transmission in progress up to now counts as busy time.
+    // Counters up to now. The elapsed part of a transmission in progress counts as busy time.
     virtual HopCounters Counters() const
     {
         return m_counters;

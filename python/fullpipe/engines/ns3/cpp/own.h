@@ -40,8 +40,7 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     // Start the algorithm when the handshake is complete.
     void Established(uint32_t initialWindow, int64_t rtt);
 
-    // Process a segment that leaves. Returns whether the delivery-rate sample of the segment is hidden from the
-    // algorithm.
+    // Process a segment that leaves. Returns whether the segment's delivery-rate sample counts as application-limited.
     bool Sending();
 
     // Process an acknowledgement that the scoreboard has processed, before ns-3 processes it.
@@ -106,7 +105,7 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     uint64_t m_marked = 0;
     int64_t m_minRtt = -1;
     int64_t m_srtt = -1;
-    uint64_t m_hiddenUntil = 0; // count of delivered packets at which hiding ends; 0: no samples are hidden
+    uint64_t m_hiddenUntil = 0; // samples count as application-limited up to this count of delivered packets
     // Proportional rate reduction.
     uint32_t m_priorCwnd = 0;
     uint64_t m_reducedDelivered = 0;

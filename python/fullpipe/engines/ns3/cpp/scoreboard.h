@@ -25,7 +25,7 @@ struct Segment
     bool again = false;
     bool sacked = false;
     bool lost = false;
-    bool hidden = false;      // whether the delivery-rate sample of the segment is hidden from the algorithm
+    bool hidden = false;      // whether the segment's delivery-rate sample counts as application-limited
     uint32_t inFlight = 0;    // packets, including this segment
     uint64_t lostBefore = 0;  // packets marked lost when the segment left
     uint64_t delivered = 0;   // packets delivered when the segment left

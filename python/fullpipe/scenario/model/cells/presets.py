@@ -91,9 +91,10 @@ class Nr(Cellular):
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {
         # Mid-band (n41, n78) as deployed by operators.
         "nr-100mhz": {"width": "100 MHz", "spacing": "30 kHz", "pattern": "DDDSU", "layers": 4},
-        # A part of the bands above 24 GHz.
+        # A carrier in the bands above 24 GHz.
         "nr-mmwave": {"width": "400 MHz", "spacing": "120 kHz", "pattern": "DDDSU", "layers": 2},
-        # Satellites in low orbit; the satellite changes every 15 s. The carrier is an assumption.
+        # Satellites in low orbit; the satellite changes every 15 s. Width, spacing and duplexing of the
+        # carrier are assumptions.
         "starlink-like": {
             "width": "50 MHz",
             "spacing": "15 kHz",
