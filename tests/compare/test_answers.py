@@ -19,6 +19,7 @@ from fullpipe.validation.compare import EngineComparison, Subject, VariantCompar
 from fullpipe.validation.compare.comparison import Entries
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import LeftOut, Note
+from fullpipe.validation.compare.reading import notes_in_words
 from fullpipe.validation.compare.rules import independent, one_sided, paired
 from fullpipe.validation.compare.sentence import Names, merged, warnings
 
@@ -167,6 +168,31 @@ def test_notes_on_one_metric_are_one_line() -> None:
     told = "convergence is left out where only 0 of 10 runs of vegas, 6 of cubic and 2 to 9 of bbr3 have it"
     assert merged(notes, Names()) == [told, "alone", "stands alone"]
     assert merged(notes, Names(), whole=True) == ["one", "two", "three", "alone", "stands alone"]
+
+
+def test_notes_in_words_have_labels_of_metrics() -> None:
+    text = "convergence of mine is left out, as only 6 of 8 runs of bbr3 have it"
+    (line,) = merged([Note(text, "convergence", {"bbr3": (6, 8)})], Names(), in_words=True)
+    assert line == "convergence time of mine is left out, as only 6 of 8 runs of bbr3 have it"
+
+
+def test_notes_of_a_file_are_one_line_per_metric_with_its_label() -> None:
+    notes = [
+        "convergence of new is left out, as only 6 of 8 runs of bbr3 have it",
+        "bulk: convergence of old is left out, as only 5 of 8 runs of a and b (1 of 100 unfinished)"
+        " and 7 of 8 runs of bbr3 have it",
+        "goodput of new is left out: 3 of 9 runs have no value",
+        "goodput of old is left out: 1 of 9 runs have no value",
+        "of connections alone, without datagrams such as pings and calls: rtt_mean, loss_rate of all flows",
+        "share of the rest",
+    ]
+    assert notes_in_words({}, notes) == [
+        "convergence time is left out where only 6 to 7 of 8 runs of bbr3 and 5 of a and b have it",
+        "goodput is left out where only 6 to 8 of 9 runs have it",
+        "of connections alone, without datagrams such as pings and calls:"
+        " mean RTT, marked lost packet share of all flows",
+        "share of the rest",
+    ]
 
 
 def test_a_note_without_sides_has_the_numbers_of_runs() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fullpipe import Scenario
+from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.shown import p_shown
 from fullpipe.report.content import Lines
-from fullpipe.report.findings import FindingPoints, first_table, point_of, whole_table
+from fullpipe.report.findings import FindingPoints, first_table, point_of, whole_table, widths
 from fullpipe.report.path import sources_of
 from fullpipe.report.rows import HOW, Budget
 from fullpipe.report.runs.figures import over_points
@@ -74,6 +77,30 @@ def test_all_verdicts_have_both_p_values_and_say_that_intervals_are_uncorrected(
     assert shown == [(p_shown(each.p_raw), p_shown(each.p_corrected)) for each in found]
     assert found[0].p_corrected == pytest.approx(2 * (found[0].p_raw or 0.0))
     assert all("Intervals are uncorrected" in how for how in HOW.values())
+    assert widths(found) == (
+        "With 3 seeds, a 90 % interval has 0.68 times the width of the 95 % interval around the same"
+        " difference, before truncation."
+    )
+    assert widths([*found, replace(found[0], values=([1.0], [2.0]))]) == ""
+
+
+def test_the_first_table_says_that_intervals_are_truncated_and_margins_are_the_larger_part() -> None:
+    subject = Subject("flows", 0, "mine", "loss_rate", "1", {})
+    made = Contrast(
+        [0.001, 0.004, 0.002],
+        [0.003, 0.001, 0.001],
+        0.001,
+        "lower",
+        subject=subject,
+        stated=Margin(0.4, 0.001),
+    )
+    found = paired([made])
+    table = first_table(found, found)
+    cells = dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
+    assert cells["margin (the larger of two)"] == "40 % or 0.10 pp"
+    assert table.note == "Intervals are truncated at the metric's bounds."
+    wide = paired([replace(made, subject=replace(subject, metric="power", unit="1"), stated=Margin(0.4))])
+    assert "margin" in {column.name for column in first_table(wide, wide).columns}
 
 
 def test_the_variant_has_a_column_although_the_first_rows_are_all_of_one() -> None:

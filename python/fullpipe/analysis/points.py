@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, pstdev
@@ -219,6 +220,20 @@ def of_parts(
         return []
     totals = [*dict.fromkeys((of, metric) for metric, of in shown if of in TOTALS)]
     return [f"{said}: {told}" for said, names in _PARTS.values() if (told := _told(totals, names, in_words))]
+
+
+def parts_in_words(note: str) -> str:
+    """Return a note of `of_parts` with the labels of metrics; any other note is unchanged.
+
+    >>> parts_in_words("of datagrams alone, without connections: owd_mean of all flows")
+    'of datagrams alone, without connections: mean one-way delay of all flows'
+    """
+    said, colon, told = note.partition(": ")
+    metrics = dict(_PARTS.values()).get(said)
+    if not metrics:
+        return note
+    labels = {name: BY_NAME[name].label or name for name in metrics}
+    return said + colon + re.sub(r"\w+", lambda word: labels.get(word[0], word[0]), told)
 
 
 def _told(totals: Iterable[tuple[str, str]], names: Collection[str], in_words: bool) -> str:

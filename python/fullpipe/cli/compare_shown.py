@@ -29,11 +29,13 @@ from fullpipe.validation.compare import Comparison, EngineComparison, Finding, V
 from fullpipe.validation.compare.conclusion import conclusion, weight
 from fullpipe.validation.compare.finding import known
 from fullpipe.validation.compare.sentence import (
+    TRUNCATED,
     Names,
     difference_of,
     family_size,
     has_two_parts,
     is_open_by_correction,
+    is_truncated,
     merged,
     names_of,
     verdict_of,
@@ -249,7 +251,8 @@ def _corrected(findings: Sequence[Finding]) -> list[str]:
     tests = family_size(findings)
     if tests < 2:
         return []
-    told = f"intervals are of single tests; verdicts are after Holm's correction for {tests:,} tests"
+    cut = f", {TRUNCATED}" if any(map(is_truncated, findings)) else ""
+    told = f"intervals are of single tests{cut}; verdicts are after Holm's correction for {tests:,} tests"
     left = [each for each in findings if is_open_by_correction(each)]
     if left:
         metric = min(left, key=weight).metric

@@ -20,13 +20,21 @@ from fullpipe.analysis.shown import (
     number_shown,
     p_shown,
 )
+from fullpipe.analysis.statistics import t_interval
 from fullpipe.analysis.values import MEASURED, column
 from fullpipe.report.content import Column, Difference, Figure, Forest, Table, rows_of
 from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.finding import Finding, known
-from fullpipe.validation.compare.sentence import difference_of, has_two_parts, verdict_of
+from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, LEVEL
+from fullpipe.validation.compare.sentence import (
+    TRUNCATED,
+    difference_of,
+    has_two_parts,
+    is_truncated,
+    verdict_of,
+)
 
 # Findings in reports: tables, and the figure of the first differences in the ranking.
 
@@ -95,8 +103,9 @@ def first_table(
     `has_both` says, here and below, whether the scenarios have both connections and datagrams.
     """
     most, total = rows_of(len(findings)), len(findings)
-    note = folded(most, total, "findings", VERDICTS)
     shown = _first(findings, ranked, most)
+    cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
+    note = " ".join(filter(None, [cut, folded(most, total, "findings", VERDICTS)]))
     made = _table(shown, findings, "Differences and verdicts", note, labels, has_both=has_both)
     return replace(made, is_tight=True)
 
@@ -107,6 +116,21 @@ def whole_table(
     """All findings with the raw and the corrected p value, up to `most` rows."""
     note = left_out(most, len(findings), "rows")
     return _table(findings[:most], findings, "All findings", note, labels, has_p=True, has_both=has_both)
+
+
+def widths(findings: Sequence[Finding]) -> str:
+    """A sentence on the width of 90 % intervals, from which readers can check verdicts of equivalence.
+
+    The sentence is empty if the findings are of unequal numbers of seeds.
+    """
+    if len({each.runs for each in findings}) != 1 or findings[0].runs < 2:
+        return ""
+    narrow, wide = (t_interval(range(findings[0].runs), level) for level in (EQUIVALENCE_LEVEL, LEVEL))
+    share = (narrow.high - narrow.low) / (wide.high - wide.low)
+    return (
+        f"With {findings[0].runs:,} seeds, a 90 % interval has {share:.2f} times the width of the 95 % "
+        "interval around the same difference, before truncation."
+    )
 
 
 def _table(

@@ -31,7 +31,15 @@ from fullpipe.report.content import (
 )
 from fullpipe.report.factors import factors_in, forest_of_effects
 from fullpipe.report.files import FileScenario, by_case, by_side, files_of, notes_of, recipe_of, scenarios_in
-from fullpipe.report.findings import VERDICTS, FindingPoints, first_table, forest_of, point_of, whole_table
+from fullpipe.report.findings import (
+    VERDICTS,
+    FindingPoints,
+    first_table,
+    forest_of,
+    point_of,
+    whole_table,
+    widths,
+)
 from fullpipe.report.path import made_by, path_of, path_of_runs, setup_of, sources_of
 from fullpipe.report.rows import HOW, Budget, summary, table_of, tally, text_of
 from fullpipe.report.runs import figures, page, repeat, tables
@@ -43,7 +51,7 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.validation.check.forms import level_in_words
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
 from fullpipe.validation.compare.finding import Finding
-from fullpipe.validation.compare.reading import comparisons_in, findings_in, with_names
+from fullpipe.validation.compare.reading import comparisons_in, findings_in, notes_in_words, with_names
 from fullpipe.validation.compare.sentence import placed
 
 _TOP = (
@@ -193,7 +201,7 @@ def _part(
     )
     is_drawn = bool(drawn) and (not isinstance(drawn[0].chart, Boxes) if of_runs else is_swept)
     first = drawn[0] if is_drawn else forest
-    notes = [text_of(note) for note in notes_of(found) if note]
+    notes = notes_in_words(found, [text_of(note) for note in notes_of(found) if note])
     whole = path_of([each for of_side in scenarios.values() for each in of_side]) or path_of_runs(runs)
     paths = _paths(ran, (each.case for each in findings)) if has_cases else list(filter(None, [whole]))
     where = "All tests" if tested else "Rows"
@@ -371,7 +379,8 @@ def _verdicts(
     has_both: bool,
 ) -> Iterator[Block]:
     if kind in HOW and findings:
-        yield Text(" ".join(filter(None, [HOW[kind], f"{begun(level)}." if level else ""])))
+        told = [HOW[kind], widths(findings) if kind == "compare" else "", f"{begun(level)}." if level else ""]
+        yield Text(" ".join(filter(None, told)))
     if findings:
         yield whole_table(findings, budget.rows, labels, has_both=has_both)
 

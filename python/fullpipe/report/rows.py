@@ -214,15 +214,21 @@ _FIRST = (
 _COUNTED = ("undecided", "not worse", "equivalent")
 """Verdicts for which a summary states only the number of rows."""
 
-_UNCORRECTED = "Intervals are uncorrected: each is of a single test. Verdicts use p (Holm), corrected over "
+_UNCORRECTED = (
+    "Intervals are uncorrected: each is of a single test. Intervals are truncated at the metric's bounds. "
+    'Of a margin such as "15 % or 1.00 ms", the larger part applies. Verdicts use p (Holm), corrected over '
+)
 HOW_CHECKED = (
     "Not worse: the one-sided interval of the difference, at the level of the tests, ends within the margin. "
-    "Regressed: it does not, and the paired t-test finds a difference for the worse. Undecided: neither. "
+    "Regressed: this interval ends beyond the margin, and the paired t-test finds a difference for the "
+    "worse. Undecided: neither; the number of seeds is the total that would decide. "
     f"{_UNCORRECTED}all tests of the check."
 )
 HOW_COMPARED = (
     "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
-    "margin. Better or worse: it does not, and p (Holm) is below 0.05. Undecided: neither. "
+    "margin, which is the same as two one-sided tests at 5 %. Better or worse: this interval does not lie "
+    "within the margin, and p (Holm) is below 0.05. Undecided: neither; the number of seeds is the total "
+    "that would decide. "
     f"{_UNCORRECTED}all tests of one command. A row is of a metric, of a group of flows or a link, and of a "
     "point."
 )

@@ -35,7 +35,7 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
 from fullpipe.validation.compare.conclusion import ranked
-from fullpipe.validation.compare.sentence import Names, names_of
+from fullpipe.validation.compare.sentence import Names, merged, names_of
 from fullpipe.validation.over import HEADLINES
 
 # Runs of several engines side by side, such as imported measurements and simulated runs.
@@ -44,6 +44,7 @@ from fullpipe.validation.over import HEADLINES
 _HOW = (
     "Means over seeds of several engines for the same flows, with the difference and its 90 %"
     " interval (Welch), and whether the engines are equivalent within the margin."
+    ' Of a margin such as "15 % or 1.00 ms", the larger part applies.'
 )
 
 
@@ -69,7 +70,7 @@ def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Sect
     columns = [Column(name, name in numbers, name == "verdict") for name in names]
     shown = rows[: budget.rows]
     table = Table("Differences", columns, shown, left_out(len(shown), len(rows), "rows"))
-    notes = [*found.undecided, *map(words.note, (*found.remarks, *found.notes))]
+    notes = [*found.undecided, *map(words.note, found.remarks), *merged(found.notes, words, in_words=True)]
     return Section("Engines side by side", [Text(_HOW), table, *([Items(notes)] if notes else [])])
 
 

@@ -12,10 +12,11 @@ import polars as pl
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.table import headlines
+from fullpipe.analysis.points import parts_in_words
 from fullpipe.analysis.shown import axis_shown, decimals_of, mean_shown, number_shown, unit_shown
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Download, Items, Section, Table, Text
-from fullpipe.report.findings import VERDICTS, whole_table
+from fullpipe.report.findings import VERDICTS, whole_table, widths
 from fullpipe.report.rows import HOW_COMPARED, HOW_SHARED, Budget, summary
 from fullpipe.report.runs.points import COMPARED, Points, ordered
 from fullpipe.report.text import left_out
@@ -25,6 +26,7 @@ from fullpipe.validation.compare import VariantComparison
 from fullpipe.validation.compare.comparison import compare_all
 from fullpipe.validation.compare.contrast import fair_shares
 from fullpipe.validation.compare.rules import paired
+from fullpipe.validation.compare.sentence import merged, names_of
 from fullpipe.validation.compare.side import Side
 from fullpipe.validation.over import HEADLINES
 
@@ -277,10 +279,12 @@ def section(made: Comparisons, rows: int, *, has_both: bool = False) -> Section:
 
     `has_both` says whether the scenarios have both connections and datagrams.
     """
-    notes = list(dict.fromkeys(note for one in made for note in one.notes))
+    told = merged((note for one in made for note in one.notes), names_of(made), in_words=True)
+    notes = list(dict.fromkeys(map(parts_in_words, told)))
     more = [Items(notes)] if notes else []
     findings = [finding for one in made for finding in one.findings]
-    return Section(VERDICTS, [Text(HOW_COMPARED), whole_table(findings, rows, has_both=has_both), *more])
+    how = Text(f"{HOW_COMPARED} {widths(findings)}".rstrip())
+    return Section(VERDICTS, [how, whole_table(findings, rows, has_both=has_both), *more])
 
 
 def of_shares(found: Points, rows: int) -> Iterator[Section]:

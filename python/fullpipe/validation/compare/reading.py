@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.points import parts_in_words
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import Comparison, Entries, Ran
-from fullpipe.validation.compare.finding import Finding, Verdict
-from fullpipe.validation.compare.sentence import Names
+from fullpipe.validation.compare.finding import Finding, Note, Verdict
+from fullpipe.validation.compare.sentence import Names, merged
 
 _OF_ROWS = (
     *("verdict", "case", "point", "kind", "of", "entry", "metric", "unit", "reference", "variant", "base"),
@@ -111,10 +114,15 @@ def _tables(found: Any) -> dict[str, Mapping[str, Any]]:
     return {str(key): value for key, value in tables.items() if isinstance(value, Mapping)}
 
 
+def _names(found: Mapping[str, Any]) -> Names:
+    """The displayed names of the sides of a file."""
+    words = Labels(scenarios=[one.to_dict()["scenario"] for one in _ran(found.get("scenarios"))])
+    return Names(words, _tables(found.get("settings")))
+
+
 def with_names(found: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[dict[str, Any], list[Finding]]:
     """The file and its findings with the displayed names of sides: see `Names.side`."""
-    words = Labels(scenarios=[one.to_dict()["scenario"] for one in _ran(found.get("scenarios"))])
-    names, sides = Names(words, _tables(found.get("settings"))), found.get("sides")
+    names, sides = _names(found), found.get("sides")
     seeds = {names.side(str(side)): of for side, of in sides.items()} if isinstance(sides, Mapping) else {}
     shown = {side: names.side(side) for side in dict.fromkeys(s for each in findings for s in each.sides)}
     named = [
@@ -124,6 +132,33 @@ def with_names(found: Mapping[str, Any], findings: Sequence[Finding]) -> tuple[d
         {**each, "side": shown.get(str(each.get("side", "")), "")} for each in _mappings(found.get("entries"))
     ]
     return {**found, "sides": seeds, "entries": entries}, named
+
+
+_LACKING = re.compile(r"(?:.+: )?(\w+) of .+ is left out(?:, as only (.+) have it|: (\d+) of (\d+) runs.+)")
+"""A note on a metric that some runs lack: see `contrast.matched` and `test.design`."""
+_RUNS = re.compile(r"(\d+) of (\d+) runs of (.+?)(?: \([^()]*\))?(?= and \d+ of \d+ runs of |$)")
+
+
+def notes_in_words(found: Mapping[str, Any], notes: Iterable[str]) -> list[str]:
+    """The notes of a file in words: one line per metric that some runs lack, with labels of metrics."""
+    names = _names(found)
+    return [parts_in_words(line) for line in merged(map(note_in, notes), names, in_words=True)]
+
+
+def note_in(text: str) -> Note:
+    """A note with its metric and its numbers of runs, from the text in a file.
+
+    >>> note_in("jain of a is left out, as only 2 of 8 runs of cubic and 3 of 8 runs of bbr3 have it").lacking
+    {'cubic': (2, 8), 'bbr3': (3, 8)}
+    """
+    told = _LACKING.fullmatch(text)
+    if not told or told[1] not in BY_NAME:
+        return Note(text)
+    if told[2] is None:
+        lacking, runs = int(told[3]), int(told[4])
+        return Note(text, told[1], {"": (runs - lacking, runs)})
+    counts = {side: (int(having), int(runs)) for having, runs, side in _RUNS.findall(told[2])}
+    return Note(text, told[1], counts)
 
 
 def _places(found: Any) -> frozenset[int] | None:

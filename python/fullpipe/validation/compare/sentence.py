@@ -9,7 +9,6 @@ from math import isnan
 from typing import Any, NamedTuple, TypeVar
 
 from fullpipe.analysis.limits import bounds_of_difference
-from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.shown import (
     LARGER_PART,
@@ -20,6 +19,7 @@ from fullpipe.analysis.shown import (
     is_relative,
     listed,
     margin_shown,
+    metric_shown,
     number_shown,
     p_in_words,
     p_shown,
@@ -158,23 +158,29 @@ _MOST_SIDES = 4
 """Most sides that a line names."""
 
 
-def merged(notes: Iterable[str], names: Names, *, whole: bool = False) -> list[str]:
+def merged(notes: Iterable[str], names: Names, *, whole: bool = False, in_words: bool = False) -> list[str]:
     """Return notes as lines: one line per metric that some runs lack, and a line for every other note,
     without repetitions.
 
-    With `whole`, notes on one metric are not merged.
+    With `whole`, notes on one metric are not merged. With `in_words`, lines have labels of metrics.
     """
     lines: dict[str, list[Note]] = {}
     for each in dict.fromkeys(notes):
         note = names.note(each)
         lines.setdefault(note.metric if note.lacking and not whole else f"note {note}", []).append(note)
-    return [
-        _left_out(metric, of_metric, names) if len(of_metric) > 1 else str(of_metric[0])
-        for metric, of_metric in lines.items()
-    ]
+    return [_line(of_metric, names, in_words=in_words) for of_metric in lines.values()]
 
 
-def _left_out(metric: str, notes: Sequence[Note], names: Names) -> str:
+def _line(notes: Sequence[Note], names: Names, *, in_words: bool) -> str:
+    """Return several notes on one metric as one line, or the text of a single note."""
+    metric = notes[0].metric
+    label = metric_shown(metric) if in_words and metric else metric
+    if len(notes) > 1:
+        return _left_out(label, notes, names)
+    return str(notes[0]).replace(f"{metric} of ", f"{label} of ", 1) if metric else str(notes[0])
+
+
+def _left_out(label: str, notes: Sequence[Note], names: Names) -> str:
     """Return a line with the number of runs that have a metric, for each side where some runs lack the
     metric."""
     found: dict[str, set[int]] = {}
@@ -188,7 +194,7 @@ def _left_out(metric: str, notes: Sequence[Note], names: Names) -> str:
         counts.append(f"{_range(of_side)}{all_runs}{f' of {names.side(side)}' if side else ''}")
     left = len(found) - _MOST_SIDES
     more = [f"{left} more side{'s' if left > 1 else ''}"] if left > 0 else []
-    return f"{metric} is left out where only {listed([*counts, *more])} have it"
+    return f"{label} is left out where only {listed([*counts, *more])} have it"
 
 
 def _range(counts: Iterable[int]) -> str:
@@ -352,8 +358,7 @@ def family_size(family: Iterable[Finding], metric: str = "") -> int:
 
 def name_of(found: Finding) -> str:
     """Metric and group in words."""
-    label = BY_NAME[found.metric].label or found.metric
-    return f"{label} {'at' if found.kind == 'link' else 'of'} {found.of}"
+    return f"{metric_shown(found.metric)} {'at' if found.kind == 'link' else 'of'} {found.of}"
 
 
 def moves(found: Finding) -> str:
@@ -376,6 +381,15 @@ def ends(found: Finding) -> tuple[float, float] | None:
         return None
     within = found.interval.clipped(*bounds_of_difference(found.metric, found.reference))
     return within.low, within.high
+
+
+TRUNCATED = "truncated at the metric's bounds"
+"""Words on intervals of `is_truncated`."""
+
+
+def is_truncated(found: Finding) -> bool:
+    """Whether the interval is shown with an end at a bound of the metric, such as 0."""
+    return found.interval is not None and ends(found) != (found.interval.low, found.interval.high)
 
 
 def _size(found: Finding) -> str:
