@@ -13,7 +13,7 @@ from fullpipe.analysis.limits import Counts
 from fullpipe.cli import compare_shown
 from fullpipe.cli.answer import MOST_LINES, Answer, Row
 from fullpipe.cli.check import show
-from fullpipe.cli.compare_shown import tell_engines, tell_variants
+from fullpipe.cli.compare_shown import tell_engines, tell_variants, warnings
 from fullpipe.validation.check import Checked
 from fullpipe.validation.compare import EngineComparison, Subject, VariantComparison
 from fullpipe.validation.compare.comparison import Entries
@@ -21,7 +21,7 @@ from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import LeftOut, Note
 from fullpipe.validation.compare.reading import notes_in_words
 from fullpipe.validation.compare.rules import independent, one_sided, paired
-from fullpipe.validation.compare.sentence import Names, merged, warnings
+from fullpipe.validation.compare.sentence import Names, merged
 
 SIZE, DELAY = "topology.bottleneck.queue.size", "topology.bottleneck.delay"
 POINTS = [{SIZE: f"{n} bdp", DELAY: f"{10 * n} ms"} for n in range(1, 10)]

@@ -17,9 +17,9 @@ from fullpipe.report.content import Forest
 from fullpipe.report.findings import first_table, forest_of
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.comparison import Entries
-from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
+from fullpipe.validation.compare.conclusion import MOST, conclusion, leads, ranked
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.finding import check_groups
+from fullpipe.validation.compare.finding import check_groups, weight
 from fullpipe.validation.compare.rules import one_sided, paired
 from fullpipe.validation.compare.sentence import Part, fitted, one, verdict_of
 
@@ -89,9 +89,26 @@ def test_the_order_of_findings_is_that_of_the_sentences_decided_or_not() -> None
     made = compared([*ALL, contrast("goodput", "mine", 0, 0.001, "4 bdp")])
     found = [(each.metric, each.of) for each in ranked([made])]
     assert found == [
-        *[("goodput", "mine"), ("goodput", "beside"), ("jain", "all flows"), ("sojourn_mean", "bottleneck")],
-        *[("rtt_mean", "mine"), ("goodput", "mine"), ("goodput", "all flows")],
+        *[("goodput", "mine"), ("goodput", "mine"), ("goodput", "beside"), ("jain", "all flows")],
+        *[("sojourn_mean", "bottleneck"), ("rtt_mean", "mine"), ("goodput", "all flows")],
     ]
+
+
+def test_the_leading_metric_is_in_the_first_table_at_all_points_decided_or_not() -> None:
+    points = [f"{size} bdp" for size in (1, 2, 4, 8, 16)]
+    wide = np.linspace(-4.0, 4.0, 12) * 5e6
+    lead = [contrast("goodput", "mine", 0, -0.6 if n == 1 else 0.1, point) for n, point in enumerate(points)]
+    lead = [lead[0], lead[1], *(replace(each, other=list(each.other + wide)) for each in lead[2:])]
+    others = [contrast("rtt_mean", of, n, 0.5, point) for n, of in enumerate("ab", 1) for point in points]
+    made = compared([*others, *lead])
+    order = ranked([made])
+    assert [each.verdict for each in leads(order)] == ["worse", "better", *["undecided"] * 3]
+    names = [column.name for column in first_table(made.findings, order).columns]
+    rows = [dict(zip(names, row, strict=True)) for row in first_table(made.findings, order).rows]
+    assert [row["buffer"] for row in rows if row["flows or link"] == "mine"] == [
+        f"{size} BDP" for size in (1, 2, 4, 8, 16)
+    ]
+    assert leads([replace(each, sides=("cubic", f"{n}")) for n in range(3) for each in order]) == []
 
 
 def test_sides_take_turns_and_what_is_regressed_is_never_displaced() -> None:

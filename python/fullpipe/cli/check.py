@@ -31,7 +31,7 @@ from fullpipe.validation.check import suite as suites
 from fullpipe.validation.check.forms import conclusion, how, summary
 from fullpipe.validation.check.measured import Elsewhere, Here, Runner, Source, measure, stored
 from fullpipe.validation.check.suite import Suite
-from fullpipe.validation.compare.conclusion import weight
+from fullpipe.validation.compare.finding import weight
 from fullpipe.validation.compare.rules import ALIKE
 from fullpipe.validation.compare.sentence import Names, merged, names_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +26,19 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.validation.compare import Comparison, EngineComparison, Finding, VariantComparison
-from fullpipe.validation.compare.conclusion import conclusion, weight
-from fullpipe.validation.compare.finding import known
+from fullpipe.validation.compare.conclusion import conclusion, leads, ranked
+from fullpipe.validation.compare.finding import known, weight
+from fullpipe.validation.compare.rules import ALIKE, unlike
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,
     Names,
     difference_of,
     family_size,
-    has_two_parts,
     is_open_by_correction,
     is_truncated,
     merged,
     names_of,
     verdict_of,
-    warnings,
 )
 
 # The findings of comparisons on a terminal: one table.
@@ -84,10 +83,10 @@ def show_findings(
     def row(found: Finding) -> Row:
         return _row(found, names.place(found, with_side=several))
 
-    ranked = answer.first_of(sorted(findings, key=first) if first else findings)
-    margin = "margin (larger)" if any(map(has_two_parts, ranked)) else "margin"
+    top = answer.first_of(sorted(findings, key=first) if first else findings)
+    margin = "margin (larger)" if any(each.margin.has_two_parts for each in top) else "margin"
     headings = ["", *_headings(findings, names), f"difference [{level}]", margin, "verdict"]
-    if fits(headings, [row(each) for each in ranked], answer.width):
+    if fits(headings, [row(each) for each in top], answer.width):
         answer.table(headings, findings, row, first)
         return
     del headings[_MARGIN]
@@ -95,7 +94,7 @@ def show_findings(
     margins = {
         each.metric: margin_shown(each.margin, each.unit, each.metric, has_unit=True) for each in shown
     }
-    larger = f" ({LARGER_PART})" if any(map(has_two_parts, shown)) else ""
+    larger = f" ({LARGER_PART})" if any(each.margin.has_two_parts for each in shown) else ""
     answer.say(f"margins{larger}: {'; '.join(f'{metric} {margin}' for metric, margin in margins.items())}")
 
 
@@ -169,8 +168,10 @@ def tell_variants(
         answer = Answer(all_rows=all_rows)
         answer.conclude(conclusion(made, asked, names=names))
         _title(answer, made, names)
-        shown = [finding for one in names.shown(made) for finding in one.findings]
-        show_findings(answer, shown, names, first=weight)
+        shown = names.shown(made)
+        rows = [finding for one in shown for finding in one.findings]
+        first = {id(each) for each in leads(ranked(shown, asked))}
+        show_findings(answer, rows, names, first=lambda each: (id(each) not in first, weight(each)))
         left_out = merged((note for one in made for note in one.notes), names, whole=all_rows)
         answer.notes(
             [*_corrected(findings), *left_out], [*map(as_line, doubts), *missing, *warnings(made, names)]
@@ -259,6 +260,33 @@ def _corrected(findings: Sequence[Finding]) -> list[str]:
         own = family_size(findings, metric)
         told += f"; `--metric {metric}` tests {own:,}" if own < tests else ""
     return [told]
+
+
+def warnings(made: Sequence[Comparison], names: Names) -> Iterator[str]:
+    """Reasons to distrust a verdict, or a missing verdict: one line of each kind for each metric."""
+    findings = [finding for one in names.shown(made) for finding in one.findings]
+    if any(finding.reason == ALIKE for finding in findings):
+        yield 'note: all seeds gave the same run; give flows a start_jitter, such as "100 ms"'
+    unlikes: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        if finding.left_out and finding.left_out.more:
+            unlikes.setdefault((finding.metric, finding.of), []).append(finding)
+    for (metric, of), found in unlikes.items():
+        yield f"note: {metric} of {of}: {_unlike(found, names)}"
+
+
+def _unlike(found: Sequence[Finding], names: Names) -> str:
+    """The unfinished shares of both sides, from the finding where they differ most."""
+    most = max(found, key=lambda each: abs(each.left_out.more) if each.left_out else 0.0)
+    assert most.left_out is not None
+    reference, other = map(names.side, most.sides)
+    open_ = sum(each.reason == unlike(each.left_out) for each in found if each.left_out)
+    verdict = "no verdict" if len(found) == 1 else f"no verdict in {open_} of {len(found)} comparisons"
+    first = "" if len(found) == 1 else "up to "
+    return (
+        f"{first}{most.left_out.reference} of {reference}, {most.left_out.other} of {other}; those that"
+        f" finished are the faster ones{f': {verdict}; make runs longer' if open_ else ''}"
+    )
 
 
 def _title(answer: Answer, made: Sequence[VariantComparison], names: Names) -> None:

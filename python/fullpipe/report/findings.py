@@ -26,12 +26,12 @@ from fullpipe.report.content import Column, Difference, Figure, Forest, Table, r
 from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
+from fullpipe.validation.compare.conclusion import leads
 from fullpipe.validation.compare.finding import Finding, known
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, LEVEL
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,
     difference_of,
-    has_two_parts,
     is_truncated,
     verdict_of,
 )
@@ -54,10 +54,11 @@ def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) ->
     """Return the first findings of a ranking, sorted by sides and by subject, with points in their original
     order.
 
-    Later decided findings replace the last undecided findings, in up to a third of the rows.
+    Later decided findings replace the last undecided findings, in up to a third of the rows, but not `leads`.
     """
     first = list(ranked[:most])
-    undecided = [place for place, each in enumerate(first) if not _is_decided(each)]
+    lead = {id(each) for each in leads(ranked)}
+    undecided = [n for n, each in enumerate(first) if not _is_decided(each) and id(each) not in lead]
     later = [each for each in ranked[most:] if _is_decided(each)]
     taken = min(len(undecided), len(later), most // 3)
     left = set(undecided[len(undecided) - taken :])
@@ -151,6 +152,7 @@ def _table(
     first = findings[0].sides
     reference, other = first if is_one else (first[0] if has_one_reference else "reference", "variant mean")
     has_cases, has_unfinished = any(each.case for each in every), any(each.left_out for each in findings)
+    has_two_parts = any(each.margin.has_two_parts for each in findings)
     has_p = has_p and any(each.p_raw is not None or each.p_corrected is not None for each in every)
     columns = [
         *([Column("case")] if has_cases else []),
@@ -161,7 +163,7 @@ def _table(
         Column(reference, is_number=True),
         Column(other, is_number=True),
         Column(f"difference [{level_of(findings)} %]", is_number=True),
-        Column(LARGER_MARGIN if any(map(has_two_parts, findings)) else "margin", is_number=True),
+        Column(LARGER_MARGIN if has_two_parts else "margin", is_number=True),
         *([Column("p (raw)", is_number=True), Column("p (Holm)", is_number=True)] if has_p else []),
         Column("verdict", is_verdict=True),
         *([Column("unfinished")] if has_unfinished else []),

@@ -49,8 +49,8 @@ from fullpipe.report.text import counted, folded, listed
 from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.check.forms import level_in_words
-from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked, weight
-from fullpipe.validation.compare.finding import Finding
+from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
+from fullpipe.validation.compare.finding import Finding, weight
 from fullpipe.validation.compare.reading import comparisons_in, findings_in, notes_in_words, with_names
 from fullpipe.validation.compare.sentence import placed
 

@@ -24,6 +24,11 @@ class Margin:
         """Return the allowed difference from a reference value, in the unit of that value."""
         return max(self.relative * abs(reference), self.absolute)
 
+    @property
+    def has_two_parts(self) -> bool:
+        """Whether the margin is the larger of a share and an amount."""
+        return bool(self.relative and self.absolute)
+
     def __str__(self) -> str:
         parts = [f"{100 * self.relative:g} %"] if self.relative else []
         return " or ".join([*parts, f"{self.absolute:g}"] if self.absolute else parts) or "0"

@@ -27,8 +27,8 @@ from fullpipe.scenario import Scenario
 from fullpipe.scenario.quantities import natural
 from fullpipe.sweeps import jobs
 from fullpipe.validation.compare import Finding, VariantComparison
-from fullpipe.validation.compare.conclusion import conclusion, weight
-from fullpipe.validation.compare.finding import known
+from fullpipe.validation.compare.conclusion import conclusion
+from fullpipe.validation.compare.finding import known, weight
 from fullpipe.validation.over import Jobs, compared
 
 # Names of two scenarios in a comparison: the values in which the scenarios differ.

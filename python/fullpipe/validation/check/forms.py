@@ -10,8 +10,8 @@ from xml.etree import ElementTree as Xml
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.markdown import escaped, table
 from fullpipe.validation.check import DECISIONS, Checked
-from fullpipe.validation.compare.conclusion import MOST, weight
-from fullpipe.validation.compare.finding import Finding, known
+from fullpipe.validation.compare.conclusion import MOST
+from fullpipe.validation.compare.finding import Finding, known, weight
 from fullpipe.validation.compare.sentence import Names, merged, names_of, placed, seeds_in_words
 
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -9,11 +9,11 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.metrics.table import RANKED, leading
+from fullpipe.analysis.metrics.table import leading
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import LONGEST, begun, listed, words_in
 from fullpipe.validation.compare.comparison import Comparison, Entries
-from fullpipe.validation.compare.finding import Finding
+from fullpipe.validation.compare.finding import Finding, weight
 from fullpipe.validation.compare.sentence import (
     Names,
     Part,
@@ -43,6 +43,8 @@ _ALIKE = ("equivalent", "not worse")
 _LONGEST_REGION = 70
 """Most characters of the words for a part of a sweep; a longer text is only in the table."""
 _FAIRNESS = "jain"
+_MOST_LEADS = 10
+"""Most findings on leading subjects that a short table shows before all others."""
 _MOST_NAMED = 4
 """Most subjects that a sentence names for each verdict."""
 
@@ -362,11 +364,6 @@ def _sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[
     yield Part(f": it {moves(most)}")
 
 
-def _change(found: Finding) -> float:
-    """Return the size of a difference, as a share of the reference unless the reference is 0."""
-    return abs(found.difference / found.reference) if found.reference else abs(found.difference)
-
-
 def _besides(rest: Sequence[Sequence[Finding]], room: int, names: Names) -> list[str]:
     """Return sentences on the other subjects: the names of subjects that differ, and the number of the
     remaining subjects. There is a single sentence if `room` is 1.
@@ -448,8 +445,8 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
     """Findings in the order of the conclusion, for figures and tables that show the first of them.
 
     Findings with the decision "regressed" come first. For each side, the subjects of its sentences follow,
-    decided or not, and then all other subjects by `weight`. Sides alternate, and so do subjects with several
-    points.
+    decided or not, and then all other subjects by `weight`. The first subject comes at all its points before
+    the others, if a short table has room. Sides alternate, and so do the other subjects.
 
     Args:
         made: See `conclusion`.
@@ -465,29 +462,24 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
 
 
 def _ordered(by_subject: Mapping[Subject, Sequence[Finding]], chosen: Sequence[Subject]) -> list[Finding]:
-    """The findings of a side: first the chosen subjects in turn, each by `weight`, then all others."""
-    turns = zip_longest(*(sorted(by_subject[subject], key=weight) for subject in chosen))
-    first = [each for turn in turns for each in turn if each is not None]
+    """The findings of a side: the first of the chosen subjects, then the chosen subjects in turn, each by
+    `weight`, and then all others."""
+    of_chosen = [sorted(by_subject[subject], key=weight) for subject in chosen]
+    lead = of_chosen.pop(0) if of_chosen and len(of_chosen[0]) <= _MOST_LEADS else []
+    first = [*lead, *(each for turn in zip_longest(*of_chosen) for each in turn if each is not None)]
     rest = [each for subject, of in by_subject.items() if subject not in chosen for each in of]
     return sorted([*first, *sorted(rest, key=weight)], key=lambda each: each.decision != "regressed")
 
 
-def weight(found: Finding) -> tuple[int, int, float]:
-    """Sorting key of findings in a short table: by verdict, then by the rank of their metric, then by size.
+def leads(order: Sequence[Finding]) -> list[Finding]:
+    """Findings on the leading subject of each side, at all points, which a short table shows whatever their
+    verdicts; an empty list if there are too many.
 
-    Findings with the decision "regressed" come first, then differences, then undecided findings.
+    Args:
+        order: See `ranked`.
     """
-    standing = next(
-        place
-        for place, holds in enumerate(
-            (
-                found.decision == "regressed",
-                found.verdict not in ("equivalent", "undecided"),
-                found.outcome == "undecided",
-                True,
-            )
-        )
-        if holds
-    )
-    rank = RANKED.index(found.metric) if found.metric in RANKED else len(RANKED)
-    return standing, rank, -_change(found)
+    firsts: dict[tuple[str, str], Subject] = {}
+    for each in order:
+        firsts.setdefault(each.sides, _subject(each))
+    found = [each for each in order if firsts[each.sides] == _subject(each)]
+    return found if len(found) <= _MOST_LEADS else []

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 from fullpipe.analysis.limits import Counts
 from fullpipe.analysis.metrics.measure import Better, Margin
+from fullpipe.analysis.metrics.table import RANKED
 from fullpipe.analysis.statistics import Interval
 from fullpipe.errors import UnknownNameError
 
@@ -313,3 +314,29 @@ def interval_dict(found: Interval | None) -> dict[str, Any] | None:
     if found is None or not (math.isfinite(found.low) and math.isfinite(found.high)):
         return None
     return {"low": found.low, "high": found.high, "level": found.level}
+
+
+def weight(found: Finding) -> tuple[int, int, float]:
+    """Sorting key of findings in a short table: by verdict, then by the rank of their metric, then by size.
+
+    Findings with the decision "regressed" come first, then differences, then undecided findings.
+    """
+    standing = next(
+        place
+        for place, holds in enumerate(
+            (
+                found.decision == "regressed",
+                found.verdict not in ("equivalent", "undecided"),
+                found.outcome == "undecided",
+                True,
+            )
+        )
+        if holds
+    )
+    rank = RANKED.index(found.metric) if found.metric in RANKED else len(RANKED)
+    return standing, rank, -_change(found)
+
+
+def _change(found: Finding) -> float:
+    """Return the size of a difference, as a share of the reference unless the reference is 0."""
+    return abs(found.difference / found.reference) if found.reference else abs(found.difference)

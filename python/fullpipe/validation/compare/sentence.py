@@ -30,7 +30,6 @@ from fullpipe.analysis.shown import (
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.comparison import Comparison
 from fullpipe.validation.compare.finding import Finding, Note
-from fullpipe.validation.compare.rules import ALIKE, unlike
 from fullpipe.validation.compare.side import BETWEEN, joint
 
 # Names of sides, points and values in sentences and tables: the users' labels, or names from the scenario.
@@ -151,7 +150,7 @@ def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None)
     return Names(Labels(given, trees), settings)
 
 
-# Notes of many comparisons, merged into one line for each metric and one line for each warning.
+# Notes of many comparisons, merged into one line for each metric.
 
 
 _MOST_SIDES = 4
@@ -200,33 +199,6 @@ def _left_out(label: str, notes: Sequence[Note], names: Names) -> str:
 def _range(counts: Iterable[int]) -> str:
     least, most = min(counts), max(counts)
     return f"{least}" if least == most else f"{least} to {most}"
-
-
-def warnings(made: Sequence[Comparison], names: Names) -> Iterator[str]:
-    """Reasons to distrust a verdict, or a missing verdict: one line of each kind for each metric."""
-    findings = [finding for one in names.shown(made) for finding in one.findings]
-    if any(finding.reason == ALIKE for finding in findings):
-        yield 'note: all seeds gave the same run; give flows a start_jitter, such as "100 ms"'
-    unlikes: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
-        if finding.left_out and finding.left_out.more:
-            unlikes.setdefault((finding.metric, finding.of), []).append(finding)
-    for (metric, of), found in unlikes.items():
-        yield f"note: {metric} of {of}: {_unlike(found, names)}"
-
-
-def _unlike(found: Sequence[Finding], names: Names) -> str:
-    """The unfinished shares of both sides, from the finding where they differ most."""
-    most = max(found, key=lambda each: abs(each.left_out.more) if each.left_out else 0.0)
-    assert most.left_out is not None
-    reference, other = map(names.side, most.sides)
-    open_ = sum(each.reason == unlike(each.left_out) for each in found if each.left_out)
-    verdict = "no verdict" if len(found) == 1 else f"no verdict in {open_} of {len(found)} comparisons"
-    first = "" if len(found) == 1 else "up to "
-    return (
-        f"{first}{most.left_out.reference} of {reference}, {most.left_out.other} of {other}; those that"
-        f" finished are the faster ones{f': {verdict}; make runs longer' if open_ else ''}"
-    )
 
 
 # Sentences on one finding: metric and group, direction, size, interval, unit, margin and reason.
@@ -289,25 +261,17 @@ def margin_in_words(found: Finding) -> str:
 def _margin(found: Finding) -> str:
     """The margin with its unit, and the rule for a margin of two parts."""
     told = margin_shown(found.margin, found.unit, found.metric, has_unit=True)
-    return f"{told}, {LARGER_PART}" if has_two_parts(found) else told
-
-
-def has_two_parts(found: Finding) -> bool:
-    """Whether the margin is the larger of a share of the reference and an amount."""
-    return bool(found.margin.relative and found.margin.absolute)
+    return f"{told}, {LARGER_PART}" if found.margin.has_two_parts else told
 
 
 def range_in_words(found: Sequence[Finding]) -> str:
     """The range of differences at several points, and the margin."""
     amounts, is_share = _amounts(found), all(map(_is_relative, found))
-    ends = [_percent(end, "+") if is_share else _amount(end, found[0], "+") for end in _ends_of(amounts)]
+    least, most = min(amounts), max(amounts)
+    ends = [_percent(end, "+") if is_share else _amount(end, found[0], "+") for end in (least, most)]
     unit = "%" if is_share else difference_unit_shown(found[0].unit, found[0].metric)
     told = f"all differences {ends[0]}" if ends[0] == ends[1] else f"differences {' to '.join(ends)}"
     return f"{told} {unit}".rstrip() + f", margin {_margin(found[0])}"
-
-
-def _ends_of(values: Sequence[float]) -> tuple[float, float]:
-    return min(values), max(values)
 
 
 def largest(found: Sequence[Finding]) -> Finding:
