@@ -251,7 +251,7 @@ def test_files_of_flent_say_what_the_testbed_was(tmp_path: Path) -> None:
         ["TCP_Upload-802.11n", "tcp_1up", "1", "1 fq", "0 of 1", "cubic"],
         ["Wired-eth-100Mbps", "tcp_12up", "2", "2 fq", "2 of 2", "cubic, dctcp-reno"],
     ]
-    assert "A proxy or NAT ends TCP" in str(head)
+    assert "A proxy or NAT terminates TCP" in str(head)
     assert exports.text([]) == []
 
 

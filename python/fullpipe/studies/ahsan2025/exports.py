@@ -155,7 +155,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 HEAD = (
-    "The testbed, from Flent's files. A proxy or NAT ends TCP on the way if the RTT of uploads is less than "
+    "The testbed, from Flent's files. A proxy or NAT terminates TCP if the RTT of uploads is less than "
     "half of the ping's: such tests do not measure the algorithm on that path. Uploads have the algorithm of "
     "the test host, downloads that of the server:"
 )

@@ -29,16 +29,16 @@ _REAL = pl.when(pl.col("real").count() > 0).then(pl.col("real").sum())
 """Expression for the number of errors that exceed chance; null if all errors are of a single run."""
 _INTRODUCTION = (
     "`{command}` generates this page. The error of an engine is (value - {reference}) / {reference}, "
-    "computed from means over runs, for every group of flows. For retransmissions, the error is "
-    "divided by at least {floor:.0f} packets. The mean RTT is the mean over time of the smoothed RTT. "
+    "computed from means over runs, for every group of flows. For retransmissions, the divisor is at "
+    "least {floor:.0f} packets. The mean RTT is the mean over time of the smoothed RTT. "
     "Results depend on the phase of the kernel's clock tick, and on BBR's phase, at which a flow "
     "starts. So the runs of a case have several start times within {jitter}, which are the same in "
     "every engine. **{again}** is the error of {reference} against itself with other start times, from "
     "a bootstrap of its runs: it shows the effect of chance. In the tables of cases, an error in "
     "**bold** is more than chance: the {level:.0f} % interval of the mean difference between runs with "
     "the same start time excludes 0. A case lasts {duration} s, and the first {warmup} s are not "
-    "measured. Transfers and start-up are measured from the start; the names of other exceptions say "
-    "so."
+    "measured. Cases of transfers and start-up are measured from the start. Any other exception is part "
+    "of the case's name."
 )
 _HELD_OUT = (
     "No parameter of the model was fitted to the held-out cases. The model has changed since most "
@@ -74,8 +74,8 @@ def page(found: Found, figure: str | None = None) -> str:
             parts += [f"## {title}", _overall(some, reference, suite)]
     if figure:
         caption = (
-            "The share of errors up to the value on the x axis; crosses are the targets for median and 95th "
-            "percentile."
+            "The figure shows the share of errors that are at most the value on the x axis; crosses are the "
+            "targets for median and 95th percentile."
         )
         parts += [f"![{caption}]({figure})", caption]
     of_first = errors.filter(engine=found.engines[1])

@@ -37,9 +37,9 @@ The reference is Linux 7.2 with BBRv3 as Google has published it, beside BBRv1. 
 the source of Debian's kernel (`linux-source-7.2`), and add the changes of the branch `v3` of the
 repository google/bbr over the kernel on which the branch is based. Some distributions carry the same
 changes for newer kernels. The changes are `tcp_bbr.c` and additions to TCP's core: rate samples with the
-packets that were in flight and lost when a packet was sent, a call for every loss, bursts that the
-algorithm chooses, and a flag of routes for low-latency marks. Linux 7.2 needs two adaptations. First, the
-event of a transmission after an idle time is now a separate function (`cwnd_event_tx_start`). Second, the
+packets that were in flight and lost when a packet was sent, a call for every loss, burst sizes chosen by
+the algorithm, and a route flag for low-latency marks. Linux 7.2 needs two adaptations. First, the event
+of a transmission after an idle time is now a separate function (`cwnd_event_tx_start`). Second, the
 branch's `tso_segs` replaces `min_tso_segs`, also in BBRv1. Name the new file `tcp_bbr3.c` and the
 algorithm `bbr3`, with a `config TCP_CONG_BBR3`. Then install the kernel in a separate cache:
 
@@ -70,8 +70,7 @@ Mbit/s, it changes nothing.
 the page has about two hundred values. After Holm's correction over all values, two of the listed errors
 remain significant: the retransmissions with 100 Mbit/s and 5 ms, and the mean RTT with 500 Mbit/s and 10
 ms. The cause of the second error is unknown. The kernel draws the same random numbers in every run, so
-its waits between probes are the same with every start time. Therefore the intervals are rather too narrow
-than too wide."""
+its waits between probes are the same with every start time. So the intervals may be too narrow."""
 PRAGUE_QUANTITIES = (
     ErrorTarget("goodput", "goodput", 0.0, 0.01, 0.03),
     ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.02, 0.05),
@@ -80,12 +79,12 @@ PRAGUE_QUANTITIES = (
 PRAGUE_KERNEL = """\
 The reference is Linux 7.2 with version 0.6 of L4STeam's TCP Prague, on which the native algorithm is
 modelled. To build this kernel, take the source of Debian's kernel (`linux-source-7.2`), and add
-`tcp_prague.c` of the repository L4STeam/linux (version 0.6: commit 02573a215581; version 0.7 is the newest
-in that repository). Linux 7.2 has AccECN and DualPI2. Add three missing parts to TCP's core: a flag with
-which an algorithm sends ECT(1) from its initialisation on, the number of marks of an ACK in its rate
-sample (`ece_delta`), and the hook `tso_segs` beside `min_tso_segs`. Version 0.7 also needs to choose the
-MSS. Leave out `get_info`, and from 0.6 the detection of queues with classic ECN, which is off by default.
-Then install the kernel in a separate cache:
+`tcp_prague.c` of the repository L4STeam/linux (version 0.6: commit 02573a215581; version 0.7 is the
+newest in that repository). Linux 7.2 has AccECN and DualPI2. Add three missing parts to TCP's core: a
+flag with which an algorithm sends ECT(1) from its initialisation on, the number of marks of an ACK in its
+rate sample (`ece_delta`), and the hook `tso_segs` beside `min_tso_segs`. Version 0.7 also needs to choose
+the MSS. Leave out `get_info`, and in version 0.6 also the detection of classic ECN queues, which is off
+by default. Then install the kernel in a separate cache:
 
 ```text
 XDG_CACHE_HOME=DIR fullpipe engines install linux --source TREE
@@ -99,12 +98,13 @@ determines its pacing rate, keeps the initial value. The native algorithm does t
 tenths of a second, a single native flow sends the same packets as the kernel. Behind CoDel at 50 Mbit/s
 with 40 ms, a run of the native engine and a run of the kernel have 791 marks each.
 
-With two packets per burst, the queue of a single flow is about four packets, near the step of 1 ms. So the
-order in which packets wait for the next ACK decides for many round trips whether packets are marked.
-Therefore a native flow has the same marks as the kernel only while all its packets are the same. The
-longest observed time is 6 s, at 10 Mbit/s with 20 ms. Such equality needs three rules, which hold for
-every algorithm. The receive window opens by segments without the AccECN option. The send buffer holds two
-windows unless an algorithm requests three. A timer runs before a packet that arrives at the same time."""
+With two packets per burst, the queue of a single flow is about four packets, near the step of 1 ms. So
+marks depend for many round trips on which packets wait for the next ACK. Therefore a native flow has the
+same marks as the kernel's flow only while the two flows send exactly the same packets. The longest
+observed time is 6 s, at 10 Mbit/s with 20 ms. Sending the same packets needs three rules, which hold for
+every algorithm. The receive window grows by segments whose size is counted without the AccECN option. The
+send buffer holds two congestion windows unless an algorithm requests three. A timer runs before a packet
+that arrives at the same time."""
 _QUEUES: Mapping[str, Mapping[str, Any]] = {
     "dualpi2": {"kind": "dualpi2"},
     "step": {"kind": "step", "mark_ms": 1},
