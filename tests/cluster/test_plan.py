@@ -66,7 +66,7 @@ def test_equal_commands_have_the_same_sweep_whatever_time_calls_may_take(small: 
 def test_another_version_of_fullpipe_is_refused(small: Scenario) -> None:
     plan = Plan.for_jobs(jobs(small)).model_copy(update={"fullpipe": "0.0.1"})
     with pytest.raises(
-        VersionError, match=r"planned by fullpipe 0\.0\.1, but this machine has .*; use the same version"
+        VersionError, match=r"planned by fullpipe 0\.0\.1, but this machine has .*; install the version"
     ):
         plan.check()
 

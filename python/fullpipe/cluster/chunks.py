@@ -197,7 +197,8 @@ def _changed_s(path: Path) -> float:
 
 # Chunks of a sweep that processes claim from a shared folder by atomic renames.
 #
-# A chunk is a range of jobs. It is an empty file named after the range, in the folder of its state:
+# A chunk is a range of jobs. A chunk is stored as an empty file, named after the range, in the folder of the
+# chunk's state:
 #
 #     open/0000100-0000200                         can be claimed
 #     claimed/0000100-0000150@node7-1a2b3c4d-812   held by a process until the lease runs out

@@ -51,10 +51,10 @@ def _read(plan: bytes, allow_python: bool) -> Plan:
     return read
 
 
-# Execution of a sweep on a Dask cluster, which is local, already running, or started as SLURM jobs.
-# Workers receive the plan once, and then ranges of jobs. They return the errors of failed jobs. Workers write
-# the runs to the store, a folder with the same path on all machines. If a worker dies, another worker gets
-# its chunk, and finds the runs that are already stored.
+# Execution of a sweep on a Dask cluster, which is local, already running, or started as SLURM jobs. Workers
+# receive the plan once, and then ranges of jobs. Workers return the errors of failed jobs. Workers write the
+# runs to the store, a folder with the same path on all machines. If a worker dies, another worker gets its
+# chunk, and finds the runs that are already stored.
 
 
 Connect = Callable[[], AbstractContextManager[Any]]

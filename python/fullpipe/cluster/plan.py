@@ -191,7 +191,7 @@ class Plan(_Frozen):
         here = version("fullpipe")
         if self.fullpipe != here:
             told = f"planned by fullpipe {self.fullpipe}, but this machine has {here}"
-            raise VersionError(f"sweep {self.id}: {told}; use the same version")
+            raise VersionError(f"sweep {self.id}: {told}; install the version that planned the sweep")
         firsts = {point.engine: place for place, point in reversed(list(enumerate(self.points)))}
         for number, place in firsts.items():
             self._scenario(place, self.engines[number].name, allow_python)

@@ -274,8 +274,8 @@ def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:
     return [(word, given.count(word)) for word in order]
 
 
-# Limits of a page, so that the page can be sent and opened anywhere. The page states the number of items left
-# out.
+# Limits on the size of a page, so that the page can be sent and opened anywhere. The page states the number
+# of items left out.
 
 
 @dataclass(frozen=True)

@@ -349,9 +349,9 @@ def _value(example: object) -> object:
 
 # The JSON Schema of scenario files (draft 7), for editors. Each key has a type, range, default and meaning.
 #
-# `Scenario` also checks rules that a schema cannot express, such as that the end node of a link exists. It
-# may therefore refuse files that the schema accepts. It accepts no file that the schema refuses, with one
-# exception: the schema is case-sensitive in names of algorithms.
+# `Scenario` also checks rules that a schema cannot express, such as that the end node of a link exists.
+# `Scenario` may therefore refuse files that the schema accepts. It accepts no file that the schema refuses,
+# with one exception: the schema is case-sensitive in names of algorithms.
 
 
 TITLE = "Scenario file of fullpipe"

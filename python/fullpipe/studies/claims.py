@@ -79,7 +79,7 @@ def _table(row: Mapping[str, str | int]) -> str:
 # - `rising` or `falling = "condition"`: the quantity rises or falls from each value of a condition to the
 #   next value.
 # - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all compared algorithms.
-# - `equals`: the printed digits of published data, by quantity.
+# - `equals`: the printed digits, by quantity. Values computed from the published data must have these digits.
 # - `contradicted` or `untestable`: the reason why nothing is measured for the claim.
 # `where` has the conditions and the algorithm of the claim. `each` lists conditions with values. The claim
 # must hold under each of these values. `at_each` names conditions. The claim must hold under each measured

@@ -99,7 +99,9 @@ def factorial_mixed_model(blocks: Mapping[tuple[int, ...], float]) -> Mapping[Fa
     values = np.array(list(blocks.values()))
     *levels, seeds = (int(places.max()) + 1 for places in keys.T)
     if min(levels) < 2 or seeds < 2 or np.ptp(values) == 0:
-        raise ValueError("blocks: two levels of every factor, two seeds, and values that vary are needed")
+        raise ValueError(
+            "blocks: give two or more levels per factor, two or more seeds, and values that vary"
+        )
     columns = [_deviations(k)[keys[:, place]] for place, k in enumerate(levels)]
     effects = effects_of(len(levels))
     parts = [_products([columns[place] for place in effect]) for effect in effects]

@@ -49,7 +49,7 @@ def packed(columns: Mapping[str, pl.Series]) -> bytes:
     return b"".join([len(header).to_bytes(4, "little"), header, *parts])
 
 
-# Captured packets as columns. The page draws them in one lane per capture point.
+# Captured packets as columns. The page draws the packets in one lane per capture point.
 MOST_PACKETS = 400_000
 """Maximum number of captured packets in a response."""
 _KINDS = {"data": 0, "datagram": 0, "reply": 0, "ack": 1}

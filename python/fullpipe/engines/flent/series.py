@@ -14,7 +14,7 @@ from fullpipe.engines.flent.document import Document, Point, number, text
 from fullpipe.errors import InputFileError, brief
 from fullpipe.scenario.flent.families import COMPUTED, flow_of, mark_of
 
-# Series of a file by kind: streams, pings, probes, fetches, calls, and statistics of a qdisc.
+# Series of a Flent file, by kind: streams, pings, probes, fetches, calls, and statistics of a qdisc.
 
 
 Floats = npt.NDArray[np.float64]

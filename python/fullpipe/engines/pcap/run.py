@@ -30,7 +30,7 @@ from fullpipe.errors import InputFileError, UnknownNameError
 from fullpipe.runs import SCHEMA_VERSION, TABLES, EngineId, Meta, Run
 from fullpipe.runs.meta import READERS
 
-# Tables of a run from the flows of a capture. Values that the capture does not contain are null.
+# Tables of a run, made from the flows of a capture. Values that the capture does not contain are null.
 
 
 _SMOOTHING = 1 / 8

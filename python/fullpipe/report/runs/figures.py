@@ -308,7 +308,7 @@ def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
     return as_numbers(list(dict.fromkeys(values)))
 
 
-# Time series of some runs.
+# Time series of the first seed of each sweep point; of many points, a subset is drawn.
 
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})

@@ -266,7 +266,7 @@ def _with_queue(hosts: Any, name: str, queue: Mapping[str, Any]) -> list[dict[st
     return list(known.values())
 
 
-# Conversion of a Flent test on a path to a scenario.
+# Conversion of a Flent test and a path to one scenario.
 
 
 _SERVER = "server"

@@ -22,8 +22,8 @@ from fullpipe.scenario.quantities import (
     to_nanoseconds,
 )
 
-# Fields of models that are made from parameters of the registry, which the simulator declares. Each parameter
-# has a type, unit, range, default and documentation.
+# Model fields that are made from parameters of the registry. The simulator declares these parameters. Each
+# parameter has a type, unit, range, default and documentation.
 #
 # In a file, a parameter with a unit is text ("200 ms"). In a model, it is a number in base units, in a field
 # whose last word is the unit (`min_rto_s`).

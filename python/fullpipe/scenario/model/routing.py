@@ -8,7 +8,7 @@ from pydantic import Field
 from fullpipe.scenario.model.base import Model, Name
 from fullpipe.scenario.quantities import Seconds
 
-# Changes of routes during a run: of the route of a flow, or of the path of all packets that cross a link.
+# Changes of routes during a run: a new route for a flow, or a new path for all packets that cross a link.
 
 
 Ways = Literal["both", "data", "acks"]

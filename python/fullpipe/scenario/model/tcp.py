@@ -25,7 +25,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "send_memory_most": "4 MiB",
     },
     # ns-3 (TcpSocketBase, TcpPrrRecovery): loss detection by duplicate ACKs, RTO of at least 1 s, its own
-    # PRR, no undo, no offloads. A sender whose application writes whole segments is never
+    # PRR, no undo, no offloads. In ns-3, a sender whose application writes whole segments is never
     # application-limited.
     "ns3-like": {
         "loss_detection": "dupack",

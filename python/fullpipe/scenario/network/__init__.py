@@ -78,7 +78,7 @@ class _Layout:
         """Yield every flow of an entry, and add its hosts and access links."""
         flow, tcp = entry.flow, self._scenario.tcp_of(entry.flow)
         leaving = self._topology.access.overridden_by(flow.access)
-        # The queue on the router's side has no limit.
+        # The access link from the router to the host has no queue limit.
         arriving = leaving.model_copy(update={"queue": None})
         own = flow.access is not None and "queue" in flow.access.model_fields_set
         where = f"flows[{entry.place}].access" if own else "topology.access"

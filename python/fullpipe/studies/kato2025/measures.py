@@ -23,9 +23,10 @@ LATE_S = 10.0
 
 MBPS = 1e-6
 
-# BBRv1 cycles through eight phases. It paces at 1.25 times its bandwidth estimate in one phase, at 0.75 times
-# the estimate in one phase, and at the estimate in six phases. So the quantiles 1/16 and 15/16 of all
-# samples, in the middle of the lowest and the highest eighth, are the lower and the upper level.
+# BBRv1 cycles through eight phases. BBRv1 paces at 1.25 times its bandwidth estimate in one phase, at 0.75
+# times the estimate in one phase, and at the estimate in six phases. The lowest eighth of all samples is
+# therefore the lower level, and the highest eighth the upper level. The quantiles 1/16 and 15/16 are in the
+# middle of these eighths.
 LEVELS = {"pacing_low": 1 / 16, "pacing_cruise": 0.5, "pacing_high": 15 / 16}
 
 

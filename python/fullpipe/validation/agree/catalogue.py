@@ -76,7 +76,7 @@ def _paths() -> Iterator[Case]:
     yield of.starting(family, "cubic", 1, 1000, 120, {"kind": "drop_tail", "packets": 100})
     yield of.starting(family, "cubic", 8, 400, 60, of.drop_tail(0.05))
     yield of.starting(family, "reno", 8, 400, 60, of.drop_tail(0.05))
-    # A packet, or a tick of the kernel's clock, takes a large part of the RTT.
+    # The transmission of a packet, or a tick of the kernel's clock, takes a large part of the RTT.
     family = "short RTTs"
     for cca in ("cubic", "bbr1", "reno"):
         yield of.lasting(family, cca, 100, 1, of.drop_tail(2), 12)
@@ -170,7 +170,7 @@ def _disturbances() -> Iterator[Case]:
 
 def _hosts() -> Iterator[Case]:
     """Hosts with non-default settings: segments, bursts, pacing, windows."""
-    # Segments that are smaller and larger than full Ethernet packets.
+    # Segments smaller than full Ethernet packets, and segments larger than full Ethernet packets.
     for cca, mss_bytes in (("cubic", 536), ("reno", 256), ("bbr1", 536), ("cubic", 8948)):
         yield of.host("segments", f"mss-{mss_bytes}", cca, 30, 40, mss=f"{mss_bytes} B")
     # Single packets, larger bursts, pacing by the host's queue, an ACK for every packet.
@@ -181,7 +181,7 @@ def _hosts() -> Iterator[Case]:
     yield of.host(family, "bursts-of-8", "cubic", 30, 40, min_burst=8)
     yield of.host(family, "no-sack-compression", "cubic", 30, 40, sack_compression=False)
     yield of.host(family, "ack-every-packet", "bbr1", 30, 40, ack_every=1)
-    # Windows that the receiver limits, or that begin with one packet.
+    # Congestion windows above the receive window, and initial windows of one packet.
     family = "windows"
     for cca in ("cubic", "bbr1"):
         yield of.host(family, "window-64KiB", cca, 30, 40, receive_buffer="64 KiB")

@@ -21,7 +21,8 @@ from fullpipe.validation.compare.finding import Finding, Note, Subject
 from fullpipe.validation.compare.rules import ALIKE, ERROR, demanded, lacking, one_sided
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries
 
-# The check of a change against its base: one suite, the same seeds, and more seeds while undecided.
+# The check of a code change against its base: both run the same suite with the same seeds, and more seeds
+# while findings are undecided.
 
 
 _ALWAYS_FREE = ("flows.*.cca", "flows.*.name", "name", "sweep", "labels", "record")

@@ -40,7 +40,8 @@ def of_flent(path: Path) -> Measured:
     measured = Measured(pings, rates, one_clock=True)
     if not measured.both_at_once:
         return measured
-    # The directions are fitted together, as ACKs of each direction wait in the queue of the other direction.
+    # The directions are fitted together, as ACKs of the data in one direction wait in the queue of the other
+    # direction.
     ways, guessed, unknown = directions_of(test)
     values = {way: (of.rate_bps, of.queue_s, of.stands_for) for way, of in ways.items()}
     return replace(measured, known=Known(values, guessed, unknown))

@@ -26,7 +26,7 @@ from fullpipe.validation.test.design import Design, designs, factor_called
 from fullpipe.validation.test.factor import Factor, Row, Status, factors_of
 from fullpipe.validation.test.tests import follow_ups, several_metrics, tests_of
 
-# Families of tests, and their answer: tests, corrected within families, with verdicts.
+# Families of tests: p values are corrected within each family, and each test has a verdict.
 
 
 MOST_FACTORS = 3

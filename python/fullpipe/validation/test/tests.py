@@ -134,7 +134,7 @@ def several_metrics(designs: Sequence[Design]) -> Row:
     for cell, of_cell in designs[0].cells.items():
         seeds = sorted(of_cell)
         if any(sorted(design.cells.get(cell, {})) != seeds for design in designs):
-            raise ValueError("the metrics must be of the same runs")
+            raise ValueError("the metrics have values of different runs; give values of the same runs")
         groups.append(np.array([[design.cells[cell][seed] for design in designs] for seed in seeds]))
     found = statistics.manova(groups)
     first = designs[0].subject

@@ -114,7 +114,7 @@ Flow::MakeSender(const fullpipe_congestion_api* api, uint64_t seed)
     m_socket->SetSendCallback(Callback<void, Ptr<Socket>, uint32_t>([this](Ptr<Socket>, uint32_t) { Fill(); }));
 }
 
-// DCTCP's receiver echoes every mark. No other algorithm affects the receiver.
+// DCTCP's receiver echoes every CE mark. No other algorithm affects the receiver.
 void
 Flow::Listen()
 {

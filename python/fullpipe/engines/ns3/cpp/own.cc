@@ -179,7 +179,7 @@ OwnAlgorithm::GetName() const
     return m_name;
 }
 
-// ns-3 calls this function once per episode: on entering recovery, on an echoed mark, and at a timeout.
+// ns-3 calls this function once per congestion episode: on entering recovery, on an echoed CE mark, or at a timeout.
 uint32_t
 OwnAlgorithm::GetSsThresh(Ptr<const TcpSocketState>, uint32_t)
 {
@@ -316,7 +316,7 @@ OwnAlgorithm::LeaveEpisode()
     Refresh();
 }
 
-// Proportional rate reduction (RFC 9937): the number of packets that may be sent follows the number delivered.
+// Proportional rate reduction (RFC 9937): during recovery, packets are sent in proportion to delivered packets.
 void
 OwnAlgorithm::Reduce()
 {

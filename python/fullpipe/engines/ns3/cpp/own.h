@@ -1,4 +1,5 @@
-// An algorithm of fullpipe on ns-3's stack. All of fullpipe's algorithms use this class, which is a TcpCongestionOps.
+// An algorithm of fullpipe on ns-3's stack. All of fullpipe's algorithms use this class, a subclass of ns-3's
+// TcpCongestionOps.
 //
 // ns-3 detects losses, retransmits, and runs the timers. ns-3 does not tell an algorithm how much was in flight when a
 // packet left, which packets were lost, or RTTs finer than a millisecond. The data that ns-3 does not report come from
@@ -29,7 +30,7 @@ class OwnAlgorithm : public ns3::TcpCongestionOps
     static ns3::TypeId GetTypeId();
     ~OwnAlgorithm() override;
 
-    // Throws std::runtime_error if there is no such algorithm, or it requires something that ns-3 lacks.
+    // Throws std::runtime_error if there is no such algorithm, or the algorithm requires something that ns-3 lacks.
     void Make(const fullpipe_congestion_api* api,
               const std::string& name,
               const std::string& parameters,

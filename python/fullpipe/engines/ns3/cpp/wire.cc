@@ -20,7 +20,7 @@ LossModel::Strikes()
         m_seen = (m_seen + 1) % m_input.every;
         return m_seen == 0;
     case LossInput::GILBERT_ELLIOTT:
-        // The state may change before the packet. The new state determines the loss probability of this packet.
+        // Before each packet, the state can change. The new state determines the loss probability of the packet.
         m_bad = m_bad ? !m_dice.Chance(m_input.improves) : m_dice.Chance(m_input.worsens);
         return m_dice.Chance(m_bad ? m_input.bad : m_input.good);
     default:
@@ -90,8 +90,8 @@ Wire::Begin()
     Continue();
 }
 
-// Send the rest of the packet at the current rate. The time by which the clock rounds up is carried over to the next
-// packet.
+// Send the rest of the packet at the current rate. Transmission times are rounded up to nanoseconds. The rounding error
+// is subtracted from the next transmission time.
 void
 Wire::Continue()
 {

@@ -18,7 +18,7 @@
 namespace fullpipe
 {
 
-// Loss without congestion, with the same streams and the same draws as in the native engine.
+// Loss without congestion. Random loss has the same random number streams and draws as in the native engine.
 class LossModel
 {
   public:

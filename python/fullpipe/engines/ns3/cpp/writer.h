@@ -24,7 +24,7 @@ class Writer
     void Start();
     void Stop();
 
-    // Called when the socket has room. Write the data that waited, and continue to write at the rate from now on.
+    // Called when the socket has room. Write the waiting data, and continue to write at the constant rate.
     void Wake();
 
     uint64_t Refused() const

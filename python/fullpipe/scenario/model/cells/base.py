@@ -180,7 +180,8 @@ class CellModel(Model, ABC):
         return self
 
 
-# A shared channel with turns, as upstream in cable, fibre and satellite networks.
+# A shared channel on which stations send in turn, as in the upstream direction of cable, fibre and satellite
+# networks.
 
 
 SHARED = catalogue.family("media")["shared"]

@@ -87,8 +87,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "guard_interval": "800 ns",
         "queue": "mac80211",
     },
-    # 144.4 Mbit/s with a drop-tail queue of 1,000 packets in front, as in firmware of ath10k before its
-    # queues were limited (1,056 to 1,424 descriptors, drivers/net/wireless/ath/ath10k/hw.h).
+    # 144.4 Mbit/s with a drop-tail queue of 1,000 packets before the radio, as in firmware of ath10k before
+    # its queues were limited (1,056 to 1,424 descriptors, drivers/net/wireless/ath/ath10k/hw.h).
     "old-11n": {
         "standard": "802.11n",
         "band": "2.4 GHz",

@@ -193,7 +193,7 @@ Air::FixRates()
     }
 }
 
-// Install errors at every receiver. Frames that a receiver detects but that are not addressed to it have no errors.
+// Install the model of frame errors at every receiver. Only frames that are addressed to the receiver can have errors.
 void
 Air::SetErrors(uint64_t seed)
 {
