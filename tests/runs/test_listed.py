@@ -234,7 +234,7 @@ def test_a_run_with_other_columns_is_made_again(
 def test_a_run_that_is_gone_by_the_time_it_is_read_is_one_clean_error(root: Path, scenario: Scenario) -> None:
     run = again(scenario, root)[4]
     shutil.rmtree(folder_of(root, scenario))
-    with pytest.raises(ResultError, match=r"native-5: deleted .* run it again"):
+    with pytest.raises(ResultError, match=r"native-5: was deleted .* run the command again"):
         run.summary()
 
 

@@ -186,7 +186,7 @@ def test_hotelling_is_the_t_test_of_one_metric() -> None:
     ours = hotelling(values[:, None])
     assert ours.f == pytest.approx(theirs.statistic**2)
     assert ours.p == pytest.approx(theirs.pvalue)
-    with pytest.raises(ValueError, match="a metric is a sum"):
+    with pytest.raises(ValueError, match="a metric is a linear combination"):
         hotelling(np.column_stack([values, 2 * values]))
     with pytest.raises(ValueError, match="more rows"):
         hotelling(np.eye(3))

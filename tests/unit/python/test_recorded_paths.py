@@ -192,7 +192,7 @@ def test_a_bad_recording_ends_a_command_with_one_line(
 def test_deliveries_become_opportunities_when_their_bytes_have_come() -> None:
     trace = from_deliveries([0.0004, 0.001, 0.0021, 0.0021], [1504, 800, 1504, 1504])
     assert trace.times_ms.tolist() == [1, 3, 3]
-    with pytest.raises(TraceError, match="fill 0 opportunities"):
+    with pytest.raises(TraceError, match="fill 0 delivery opportunities"):
         from_deliveries([1.0], [100])
 
 
@@ -290,7 +290,7 @@ def test_a_public_recording_is_fetched_with_its_licence_and_checked(published: P
     ("name", "content", "message"),
     [
         ("made/two.up", None, "check the network, and repeat the command"),
-        ("made/two.up", b"1\n3\n", "is not the file with the id"),
+        ("made/two.up", b"1\n3\n", "is not the file with the Git blob ID"),
         ("made/one.up", b"1\n2", "got 3 bytes instead of the listed 4 bytes"),
         ("made/one.up", b"1\n2\n3\n", "longer than 4 bytes"),
         ("made", None, "made: has 2 files; name a file, such as made/one.up"),
