@@ -57,9 +57,9 @@ ENGINES: Mapping[str, Callable[[], Engine]] = {
     "ns3-3.42": _lazily("ns3", "Ns3Engine342"),
     "ns3-3.39": _lazily("ns3", "Ns3Engine339"),
 }
-"""Built-in engines by name, each a callable without arguments. Built-in engines are not entry points, because
-a source tree that is not installed, or was installed before an engine was added, has no metadata of their
-entry points."""
+"""Built-in engines by name, each a callable without arguments. Built-in engines are not entry points: a
+source tree that is not installed has no metadata of entry points, and an installed one has no metadata of
+engines added later."""
 
 GROUP = "fullpipe.engines"
 """Group of entry points by which other packages provide engines."""
@@ -67,7 +67,8 @@ GROUP = "fullpipe.engines"
 
 @functools.cache
 def _entry_points() -> dict[str, metadata.EntryPoint]:
-    """Return the engines of other packages in the order of their names. Built-in names take precedence."""
+    """Return the entry points of other packages' engines, sorted by name. An entry point with the name of a
+    built-in engine is ignored."""
     from importlib import metadata  # imported here, because built-in engines need no metadata
 
     found = sorted(metadata.entry_points(group=GROUP), key=lambda entry: entry.name)
@@ -85,7 +86,8 @@ def _made(entry: metadata.EntryPoint) -> Engine:
 
 
 def names() -> list[str]:
-    """Return the names of engines: of built-in engines in the order of `ENGINES`, then of other packages."""
+    """Return the names of the built-in engines in the order of `ENGINES`, then those of other packages'
+    engines."""
     return [*ENGINES, *_entry_points()]
 
 

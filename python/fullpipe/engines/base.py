@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from fullpipe.runs import Run
 
 Progress = Callable[[float], None]
-"""Function that is called with the simulated time reached, in seconds. If it raises, the run stops."""
+"""Function that is called with the simulated time reached, in seconds. An exception raised by the function
+stops the run."""
 
 _digests = Remembered[dict[frozenset[str], str]](lambda _: {})
-"""Digests of a scenario, by the engine options (`own_options`) that the digest includes."""
+"""Digests of a scenario, by the set of engine options (`own_options`) that each digest includes."""
 _named = Remembered(Scenario.to_dict)
 _metas = Remembered[dict[tuple[EngineId, frozenset[str]], Meta]](lambda _: {})
 """Shared metadata of runs, by engine and the columns that the engine does not measure."""
@@ -146,7 +147,8 @@ class InstallOptions:
 
 
 class Engine(Protocol):
-    """An engine that runs scenarios. It refuses features that it cannot model and never approximates any."""
+    """An engine that runs scenarios. It refuses a scenario with a feature that it cannot model, and never
+    approximates a feature."""
 
     name: ClassVar[str]
 
@@ -187,7 +189,7 @@ class Installable(Protocol):
         """Install the engine, or resume an interrupted installation.
 
         Returns:
-            The installed engine if the requested version has an engine of another name, else None.
+            The installed engine if the requested version is an engine of another name, else None.
 
         Raises:
             InstallOptionError: If a requested option does not exist or does not apply.
@@ -222,7 +224,7 @@ def _files(scenario: Scenario) -> dict[str, str]:
 
 
 def _names_a_file(tree: object) -> bool:
-    """Whether a table has the key `file` at any depth. Most scenarios name no file."""
+    """Whether a table has the key `file` at any depth."""
     if isinstance(tree, dict):
         return "file" in tree or any(map(_names_a_file, tree.values()))
     return isinstance(tree, list) and any(map(_names_a_file, tree))
@@ -240,7 +242,7 @@ def digest_of(engine: Engine, scenario: Scenario) -> str:
     """Return the digest of a scenario without the options of other engines.
 
     An engine reads the keys of `ENGINE_OPTIONS` that are in its attribute `own_options`; without this
-    attribute, it reads no key of `ENGINE_OPTIONS`. Runs are stored in the folder `place_of`.
+    attribute, it reads no key of `ENGINE_OPTIONS`. Runs are stored in the folder that `place_of` returns.
     """
     own: frozenset[str] = getattr(engine, "own_options", frozenset())
     digests = _digests(scenario)

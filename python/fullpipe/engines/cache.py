@@ -1,6 +1,6 @@
 """The folder for downloads and builds of engines, with a check that other users cannot write to it.
 
-FULLPIPE_CACHE names the folder. Its default is `fullpipe` in the user's cache folder.
+FULLPIPE_CACHE names the folder. The default is `fullpipe` in the user's cache folder.
 """
 
 import os

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NATIVE = "use --engine native"
 KINDS = {"media": "cells of kind {}", "route_policies": "{} controller of routes"}
-"""Description of an entry in messages, for families whose names alone are unclear."""
+"""Words for an entry in messages, by family, for families whose entries' names alone are unclear."""
 Remedy = Callable[[str, str], str]
 """Function that returns the remedy for a missing entry, given its family and its name."""
 
@@ -99,7 +99,8 @@ def _named(scenario: Scenario, network: Network) -> Iterator[tuple[str, str, str
 
 
 DROP_TAIL = frozenset({"kind", "packets", "limit_bytes", "size_bdp", "size_s"})
-"""Fields of `DropTail` that every engine uses; the sizes have become limits when an engine gets the queue."""
+"""Fields of `DropTail` that every engine uses. Relative sizes are converted to limits before an engine gets
+the queue."""
 Made = TypeVar("Made")
 """An engine's queue."""
 
@@ -184,7 +185,7 @@ _NAMES = fields_by_key(Tcp)
 
 
 def as_written(problem: Problem, scenario: Scenario) -> Problem:
-    """Return a problem with the path that the user wrote in the scenario, such as the path of a host
+    """Return a problem with the key path that the user wrote in the scenario, such as the path of a host
     profile."""
     path = problem.path.replace(".cca.params", ".cca")
     found = _OF_TCP.fullmatch(path)
@@ -198,7 +199,8 @@ def as_written(problem: Problem, scenario: Scenario) -> Problem:
 
 
 def _holder(flow: str | None, name: str, scenario: Scenario) -> tuple[str, Tcp]:
-    """Return the path and the transport that set a value of a flow: the flow's `tcp`, or the common `tcp`."""
+    """Return the key path and the table that set a transport option of a flow: the flow's `tcp`, or the
+    common `tcp`."""
     own = scenario.flows[int(flow)].tcp if flow else None
     if own is not None and name in own.said:
         return f"flows[{flow}].tcp", own

@@ -22,7 +22,7 @@ _threads: ContextVar[int] = ContextVar("threads", default=1)
 
 @contextmanager
 def on_threads(count: int) -> Iterator[None]:
-    """Within this context, runs started by this thread can use `count` threads. Results do not change.
+    """Context in which runs started by this thread can use `count` threads. Results do not change.
 
     Raises:
         ValueError: If `count` is not from 1 to 64.
@@ -46,7 +46,7 @@ def threads() -> int:
 
 @contextmanager
 def limited(limit_s: float | None) -> Iterator[None]:
-    """Within this context, limit the real time of each call of this thread into an algorithm; None: no limit.
+    """Context that limits the real time of each call of this thread into an algorithm; None: no limit.
 
     A longer call is ended by an exception, which becomes a `ControllerError` like any other exception. If the
     algorithm catches the exception, it is raised again. A call of C code ends only after the C code has
@@ -103,7 +103,7 @@ class Watch(threading.Thread):
     def end(self) -> None:
         """Stop watching; called by the watched thread. A pending exception is raised and caught here.
 
-        A null exception could clear the pending exception instead. But Python 3.11 would then check for
+        Setting a null exception would also clear the pending exception, but Python 3.11 would then check for
         exceptions at every step for ever, and hang if the thread is traced.
         """
         while True:

@@ -105,8 +105,8 @@ def _lost(one: Series) -> int | None:
 
 
 _FELL_BACK = {"dctcp-reno": "reno"}
-"""The algorithm that runs instead of one that needs ECN if ECN was not negotiated (Linux
-net/ipv4/tcp_dctcp.c)."""
+"""The algorithm that Linux runs instead of DCTCP if ECN was not negotiated, by the kernel's name for that
+case (net/ipv4/tcp_dctcp.c)."""
 
 
 @dataclass(frozen=True)

@@ -24,11 +24,11 @@ _CHUNK = 1 << 20
 _GZIP = b"\x1f\x8b"
 _HEAD_BYTES = 4_096
 _KEYS = (b'"metadata"', b'"raw_values"', b'"x_values"')
-"""Keys of which the first bytes of an uncompressed file have one."""
+"""Keys of a Flent file; the first bytes of an uncompressed file contain at least one of them."""
 _LARGEST = 1e15
 """Upper bound of the absolute value of all numbers of a test. Times since 1970 are below 1e11 s."""
 _NEEDED = ("t", "val", "dur")
-"""Keys of a point that must be numbers if present."""
+"""Keys of a data point whose values must be numbers if present."""
 
 Point = Mapping[str, Any]
 
@@ -91,7 +91,8 @@ def read(path: Path) -> Document:
     """Read a file, compressed or not.
 
     Raises:
-        InputFileError: If the file cannot be read, is too large, or is not a Flent file, in one line.
+        InputFileError: If the file cannot be read, is too large, or is not a Flent file; the message has one
+            line.
     """
     try:
         return _checked(_parsed(_unpacked(path)))
@@ -112,7 +113,7 @@ def is_file(path: Path) -> bool:
 
 
 class _WrongError(Exception):
-    """A fault of a file; the text of the exception describes it."""
+    """Error about a faulty file; its text describes the fault."""
 
 
 def _unpacked(path: Path) -> bytes | bytearray:
@@ -212,9 +213,10 @@ def _points(name: str, points: Any) -> list[dict[str, Any]]:
 
 
 def _point(where: str, point: Any) -> dict[str, Any]:
-    """Return the numbers of a point (None for a missing number), and whether its packet was lost.
+    """Return the numbers of a data point (None for a missing number), and whether the point's packet was
+    lost.
 
-    Text and tables that runners of Flent add are omitted.
+    Text and tables that Flent's runners add to points are omitted.
     """
     if not isinstance(point, dict):
         raise _WrongError(f"{where}: {shown(point)} should be a table")

@@ -24,16 +24,17 @@ _KEPT = 0.7
 def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, float]) -> float:
     """Return the delay of the smallest full drop-tail queue with which CUBIC streams saturate a link.
 
-    Formula: r is the mean RTT of all bytes without a queue, and q is the delay of a full queue. A window that
-    falls to the share b of r + q and then rises linearly leaves the share
-    (r - b (r + q))^2 / (2 (1 - b) (r + q) r) of the link unused. The result is the q with 5 % unused, divided
-    by sqrt(n) for n streams.
-    Source: Appenzeller, Keslassy and McKeown 2004, "Sizing router buffers", for sqrt(n).
+    Formula: r is the base RTT (without queueing), averaged over all bytes, and q is the delay of a full
+    queue. If the window falls to b times its maximum, which is (r + q) times the rate, and then rises
+    linearly, it leaves the share (r - b (r + q))^2 / (2 (1 - b) (r + q) r) of the link unused. The result is
+    the q that leaves 5 % of the link unused, divided by sqrt(n) for n streams. Source: Appenzeller, Keslassy
+    and McKeown 2004, "Sizing router buffers", for sqrt(n).
 
     Args:
         test: The test.
         streams: The streams of one direction, at least one.
-        rtts_s: RTT without a queue to every host. A stream to a host without an entry gets the smallest RTT.
+        rtts_s: Base RTT to every host, without queueing. A stream to a host without an entry gets the
+            smallest RTT.
     """
     nearest_s = min(rtts_s.values())
     weights = np.array([totals_of(one, test.timing).goodput_bps or 0.0 for one in streams])
@@ -48,8 +49,8 @@ def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, flo
 
 
 _FLAT_SHARE = 0.5
-"""A window counts as flat if at least this share of its samples have its maximum. Linux does not increase a
-window that is not used up (tcp_is_cwnd_limited)."""
+"""A congestion window counts as flat if at least this share of its samples equal its maximum. Linux increases
+the congestion window only while the flow uses it fully (tcp_is_cwnd_limited)."""
 _LARGEST_MSS = 9_000
 _LEAST_PAYLOAD = 0.5
 """Smallest share of payload in the memory of a full send buffer. The overhead of a full segment takes less
@@ -109,23 +110,25 @@ def is_held_back(test: Test, one: Series, memory: SendMemory) -> bool:
 
 
 _FALLEN = 0.9
-"""Ratio of successive windows below which a loss has occurred. Loss-based algorithms keep 0.5 to 0.875."""
+"""Ratio of successive samples of the congestion window below which a loss is assumed. After a loss,
+loss-based algorithms keep 0.5 to 0.875 of the window."""
 
 _RARE, _AT_LOSS = 95, 75
 """Percentiles of queueing delays: of all pings after slow start, and of pings sent at the time of a loss."""
 
 
 def full_wait_s(test: Test) -> float | None:
-    """Return the queueing delay of a full buffer, from pings through both queues; None without pings.
+    """Return the queueing delay of a full buffer, computed from pings; None without pings.
 
     With at most two loss-based streams, or without uploads, the result is the p95 of the queueing delays of
-    pings after the first loss. The two queues are then hardly ever full at once, except in slow start, when
-    ACKs are not compressed yet.
+    pings after the first loss. A ping passes the queues of both directions, which are then rarely full at
+    once after slow start, when ACKs are compressed.
 
-    With more streams, both queues are full at times. A drop of an upload's window reveals a loss, and the
-    ping sent nearest to each loss gives a queueing delay. The result is the p75 of these delays, because a
-    window that is sampled late selects a ping after the queue has drained. With fewer than 10 losses, the
-    result is the median queueing delay of all pings while streams run.
+    With more streams, the queues of both directions are full at the same time now and then. A drop of an
+    upload's window reveals a loss, and the ping sent nearest to each loss gives a queueing delay. The result
+    is the p75 of these delays, because a late sample of the window can select a ping that was sent after the
+    queue had drained. With fewer than 10 losses, the result is the median queueing delay of all pings while
+    streams run.
     """
     sent_s, rises_s, rtts_s = _pings(test)
     begin_s, end_s = test.timing.delay_s, test.timing.delay_s + test.timing.length_s

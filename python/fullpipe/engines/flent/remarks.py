@@ -22,9 +22,10 @@ from fullpipe.errors import brief
 from fullpipe.runs.spans import together_bps
 
 _NAMED = 4
-"""Largest number of flows that a remark names; of further flows, it gives only the number."""
+"""Largest number of flows that a remark names; the remark only counts further flows."""
 _APART = 0.01
-"""Relative difference between the mean of a sum and the goodput above which there is a remark."""
+"""Relative difference between the mean of Flent's sum of streams and their total goodput above which a remark
+is made."""
 _FAR_BELOW = 0.5
 """Ratio of TCP's RTT to the RTT of pings below which a proxy or NAT is assumed to terminate the connection.
 Without a proxy or NAT, TCP passes the same queues as a ping, so the ratio cannot be this small."""
@@ -57,7 +58,8 @@ def remarks_of(test: Test) -> tuple[str, ...]:
 
 
 def _sums(test: Test) -> Iterator[str]:
-    """Remark on Flent's sums. A sum skips streams without a value, so its mean is not the goodput."""
+    """Remark on Flent's sums of streams. At a time at which a stream has no value, Flent's sum omits the
+    stream, so the mean of the sum can differ from the total goodput."""
     for word, is_upload in (("upload", True), ("download", False)):
         name = f"TCP {word} sum"
         sums = [value for value in test.document.results.get(name, ()) if value is not None]
@@ -80,7 +82,8 @@ def _fell_back(test: Test) -> Iterator[str]:
 
 
 def _servers_algorithm(test: Test) -> Iterator[str]:
-    """Remark on downloads that use another algorithm than uploads, because the server sends them."""
+    """Remark on downloads whose algorithm, which is that of the server, differs from the algorithm of
+    uploads."""
     downloads = [one for one in test.streams if not one.is_upload]
     uploads = {one.algorithm for one in test.streams if one.is_upload and one.algorithm}
     own = uploads or {test.names.default}

@@ -30,7 +30,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         algorithms: Fullpipe's algorithms by their names in the file, such as bbr: bbr3.
 
     Raises:
-        InputFileError: If the file is not a Flent file, in one line.
+        InputFileError: If the file is not a Flent file; the message has one line.
     """
     test = read_test(path, algorithms)
     with of_file(path, "test"):

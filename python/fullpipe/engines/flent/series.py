@@ -85,7 +85,7 @@ class Series:
 
     @property
     def first_s(self) -> float:
-        """Start of the first value's interval, in seconds since 1970."""
+        """Start of the time that the first value covers, in seconds since 1970."""
         if not self.values:
             return float(self.points[0]["t"])
         point = self.values[0]
@@ -290,7 +290,7 @@ def timing_of(document: Document, series: Sequence[Series], where: object) -> Ti
     """Return the times of a test.
 
     Raises:
-        InputFileError: If its samples span more than a day, or there are too many of them.
+        InputFileError: If the samples of the test span more than a day, or are too many.
     """
     origin_s = min(one.first_s for one in series)
     last_s = max(float(one.points[-1]["t"]) for one in series)

@@ -29,18 +29,20 @@ _ECHO_BYTES = 98
 """Size of a ping or a probe with all headers."""
 _DEFAULT_MSS = 1448
 _WINDOW_S = 10.0
-"""Length of windows. Data received out of order are delivered all at once when the hole is filled. A shorter
-window would mistake this burst for a faster link."""
+"""Length of the time windows over which rates are averaged. Data received out of order are delivered in one
+burst when the hole is filled. With a shorter window, the estimated rate of the link would be that of the
+burst."""
 _WINDOW_RTTS = 4
-"""Length of windows with streams in both directions, in units of the longest ping. Queued ACKs leave links
-idle at times, so windows are only long enough to repair a loss and deliver the data after the hole."""
+"""Length of the time windows in tests with streams in both directions, in units of the longest ping. Queued
+ACKs leave links idle at times, which longer windows would include. Within this length, a loss is repaired and
+the data after the hole are delivered."""
 _FINE_SHARE = 0.005
-"""A ceiling is not used if it is below the p90 of windows by more than this share of the p90. The share is
-about one packet of a window."""
+"""A ceiling of the rates is not used if it is below the p90 of the windows' rates by more than this share of
+the p90. The share corresponds to about one packet per window."""
 _FULL_SHARE = 0.05
 """Smallest queueing delay, as a share of the RTT, from which a queue counts as filled."""
 _PER_FLOW = "fq_codel"
-"""Placeholder for any queue in which pings do not wait for streams."""
+"""Placeholder for any queue in which pings do not wait behind packets of streams."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Direction:
 
     rate_bps: float
     window_s: float | None
-    """Length of the windows whose p90 is used as the rate; None if the rate is the ceiling of a busy link."""
+    """Length of the time windows, the p90 of whose rates is `rate_bps`; None if `rate_bps` is the ceiling of
+    a busy link."""
     mean_bps: float
     """Mean rate while any stream ran, headers and the ACKs of the other direction included."""
     queue_s: float | None
@@ -172,7 +175,8 @@ def _without_queue(way: Way, of: Direction, unknown: list[str]) -> Direction:
 
 
 def _with_queue(test: Test, way: Way, of: Direction, guessed: list[str], unknown: list[str]) -> Direction:
-    """Return a direction with the queue in which pings waited for its streams, or with a placeholder."""
+    """Return a direction with the queue in which pings waited behind packets of its streams, or with a
+    placeholder."""
     streams = [one for one in test.streams if one.is_upload == (way == "up")]
     others = [one for one in test.streams if one not in streams]
     if not any(may_fill(test, one) for one in streams):
@@ -231,9 +235,9 @@ def _running_bps(test: Test, streams: Sequence[Series]) -> Floats:
 
 
 def _rate_bps(test: Test, rates_bps: Floats) -> tuple[float, float | None]:
-    """Return the rate of a direction, and the length of the windows whose p90 is used as the rate.
+    """Return the rate of a direction: the p90 of the rates in time windows, with the length of the windows.
 
-    With streams in both directions, the result is the ceiling of the rates of windows if there is one; the
+    With streams in both directions, the rate is the ceiling of the rates in windows if a ceiling exists; the
     length is then None.
     """
     if not _is_both_ways(test):

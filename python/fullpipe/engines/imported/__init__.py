@@ -25,7 +25,7 @@ class Reader(Protocol):
     """A reader of one format of measurement files."""
 
     ENGINE: str
-    """Name of the engine of its runs."""
+    """Name of the engine of the runs that the reader returns."""
 
     def is_file(self, path: Path) -> bool:
         """Whether a file begins like a file of this format; False if the file cannot be read."""
@@ -38,14 +38,15 @@ class Reader(Protocol):
             algorithms: Fullpipe's algorithms by their names in the file, or by the names of flows.
 
         Raises:
-            InputFileError: If the file has another format or no flow, in one line.
+            InputFileError: If the file has another format or no flow; the message has one line.
         """
 
     def read_twin(self, path: Path, algorithms: Mapping[str, str] | None = None) -> Twin:
         """Return the scenario that would reproduce a file.
 
         Raises:
-            InputFileError: If the file has another format, or does not show the path, in one line.
+            InputFileError: If the file has another format, or lacks the data from which a path is estimated;
+                the message has one line.
         """
 
 
@@ -55,10 +56,11 @@ def reader_of(path: Path) -> Reader | None:
 
 
 def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
-    """Return a file of any format as a run with seed 1. The last reader refuses a file of no known format.
+    """Return a file of any format as a run with seed 1. For a file of unknown format, the last reader raises
+    the error.
 
     Raises:
-        InputFileError: If the file cannot be read as a run, in one line.
+        InputFileError: If the file cannot be read as a run; the message has one line.
     """
     return (reader_of(path) or _last()).read_run(path, algorithms)
 
@@ -67,7 +69,8 @@ def read_twin(path: Path, algorithms: Mapping[str, str] | None = None) -> Twin:
     """Return the scenario that would reproduce a file of any format.
 
     Raises:
-        InputFileError: If the file cannot be read, or does not show the path, in one line.
+        InputFileError: If the file cannot be read, or lacks the data from which a path is estimated; the
+            message has one line.
     """
     return (reader_of(path) or _last()).read_twin(path, algorithms)
 

@@ -117,11 +117,11 @@ class Twin:
 
 @contextmanager
 def of_file(path: object, what: str) -> Iterator[None]:
-    """Within this context, name the file in errors of a scenario that was derived from the file.
+    """Context in which an error of the scenario derived from a file names this file.
 
     Args:
         path: Path of the file.
-        what: Content of the file in errors, such as "capture".
+        what: Word for the file in errors, such as "capture".
 
     Raises:
         InputFileError: Instead of a ScenarioError.
@@ -156,19 +156,21 @@ of 1 / sqrt(n): 32 % for 10 losses."""
 
 _PACKET_BITS = 1514 * 8
 _BUSY = 90
-"""Percentile of the rates in windows. On a path of constant rate, most windows have the rate of a full link,
-and hardly any window exceeds that rate. On a path of changing rate, p90 is near the highest rates."""
+"""Percentile of the rates in time windows that is used as the rate of the link. On a path of constant rate,
+most windows have the rate of a full link, and hardly any window exceeds that rate. On a path of changing
+rate, p90 is near the highest rates."""
 _FINE_PACKETS = 200
-"""Smallest number of packets in a window, so that one packet changes its rate by half a percent."""
+"""Smallest number of packets in a time window, so that one packet more or less changes the window's rate by
+at most 0.5 %."""
 _LEAST_SHARE = 0.0025
-"""Smallest relative width of a ceiling. The rates of a busy link's windows differ by this much even with many
-packets, as the rate of the other direction's ACKs is estimated."""
+"""Smallest relative width of a ceiling. The rates in a busy link's windows differ by this much even with many
+packets, because the rate of the ACKs among these packets is only an estimate."""
 _FEWEST = 20
-"""Smallest number of disjoint windows at a ceiling."""
+"""Smallest number of disjoint windows whose rates must be at a ceiling."""
 _MOST_ABOVE = 1 / 3
 """Largest ratio of windows just above a ceiling to windows at the ceiling. Evenly distributed rates have a
 ratio of 3/2: with 20 windows at a rate, 30 windows just above it are expected. The probability of 6 or fewer
-is then below one in a million (Poisson)."""
+windows just above the rate is then below one in a million (Poisson)."""
 
 _LEAST_OF_NEAR = 1 / 2
 """Smallest share of windows at a ceiling among the windows within four times the ceiling's width. Evenly

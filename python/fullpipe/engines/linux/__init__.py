@@ -1,4 +1,4 @@
-"""The Linux engine: from a scenario to a real kernel that runs as one process, and to tables.
+"""The Linux engine: it runs a scenario in a real kernel, which is one process, and returns tables.
 
 A run uses these modules in order. `check` refuses scenarios that cannot be run exactly. `layout` turns the
 scenario into namespaces, devices, qdiscs (`tc`) and routes. `script` writes the layout as a script for the

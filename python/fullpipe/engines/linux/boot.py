@@ -24,8 +24,8 @@ from fullpipe.scenario.quantities import BITS, NANOSECONDS
 _KERNEL_MB, _LEAST_MB, _MOST_MB = 128, 256, 16_000
 _PER_NAMESPACE_MB = 0.6
 _COPIES = 24
-"""Ratio of the guest's memory to the payload in flight and in queues. Senders store several windows, and the
-headers and rounding of packet buffers take as much memory again."""
+"""Ratio of the guest's memory to the payload in flight and in queues. Senders store several windows of data,
+and the headers and rounding of packet buffers double the memory of the payload."""
 _UNKNOWN_BPS = 10_000_000_000
 _MB = 1e6
 

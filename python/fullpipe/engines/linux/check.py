@@ -35,7 +35,8 @@ def unknown(model: Model, known: Collection[str], path: str) -> Iterator[Problem
 LOSSES = frozenset({"bernoulli", "gilbert_elliott"})
 """Losses that netem supports."""
 _NEWER = frozenset({*qdisc.MAKERS, PERIODIC})
-"""Features that older kernels lack. Installations of older versions of Fullpipe do not list periodic loss."""
+"""Features that older kernels lack. A kernel that an older version of Fullpipe installed does not list
+periodic loss."""
 
 
 def capabilities(installed: Installed) -> Capabilities:
@@ -197,7 +198,8 @@ NOT_OF_QDISC: Mapping[str, frozenset[str]] = {
     "red": frozenset({"bandwidth_mbps"}),  # for idle times, which RED never detects (`qdisc.red`)
     "step": frozenset({"mark_packets"}),  # refused by `_of_parameters`
 }
-"""Parameters that are not options of the queue's qdisc, and that are used, have no effect or are refused."""
+"""Parameters, by kind of queue, that are not options of the queue's qdisc: another object uses the parameter,
+the parameter has no effect, or the engine refuses it."""
 
 
 def _of_ignored(path: str, kind: str, params: qdisc.Params) -> Iterator[Problem]:

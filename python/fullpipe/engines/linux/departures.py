@@ -52,7 +52,8 @@ def bits(seed: int, name: str) -> int:
 
 
 def start_ns(start_ns: int, jitter_ns: int, seed: int, stream: str) -> int:
-    """Return the start of a flow with random jitter. All engines use the same random stream and start."""
+    """Return the start of a flow with random jitter. All engines draw the same start from the same random
+    number stream."""
     return start_ns + int(Stream(seed, f"start/{stream}").unit() * jitter_ns)
 
 
@@ -153,8 +154,8 @@ def paces(flow: Flow, tcp: Tcp, start_ns: int, end_ns: int) -> tuple[Pace, ...]:
 
 
 def _begun(wanted: Iterator[Pace], start_ns: int) -> Iterator[Pace]:
-    """Yield the paces that apply at or after the start of the flow. The last pace before the start begins at
-    the start."""
+    """Yield the paces that apply at or after the start of the flow. The pace in force at the start of the
+    flow begins at that start."""
     known = list(wanted)
     for pace, following in pairwise([*known, None]):
         if pace and (following is None or following.at_ns > start_ns):

@@ -217,8 +217,8 @@ def changed(network: NetworkLayout) -> Iterator[str]:
 
 
 def watched(network: NetworkLayout) -> Iterator[str]:
-    """Yield a line for every device whose counters the guest records. The guest names a device by its index
-    here."""
+    """Yield a line for every device whose counters the guest records. The guest refers to a device by the
+    index of its line."""
     for number, seen in enumerate(network.watched):
         yield f"watch {number} {' '.join(seen.device)}"
 

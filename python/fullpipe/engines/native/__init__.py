@@ -66,7 +66,7 @@ class NativeEngine:
         return _capabilities()
 
     def doctor(self) -> list[Requirement]:
-        """Return the compiled simulator as a requirement, and a note if the simulator was not built in
+        """Return the compiled simulator as a requirement, with a note if it was not built with the profile
         `release`."""
         simulator = Requirement("simulator", present=True, detail=f"model {MODEL_VERSION}, sources {SOURCES}")
         return [simulator] if PROFILE == "release" else [simulator, _SLOWER]
@@ -123,7 +123,7 @@ def _capabilities() -> Capabilities:
 
 
 def _as_described(path: str, scenario: Scenario) -> str:
-    """Convert a path in the plan to a path in the scenario."""
+    """Convert a key path in the plan to the key path in the scenario."""
     found = re.match(r"(links|media|flows)\[(\d+)\](\.(forward|reverse|reroutes)\b.*)?", path)
     if not found:
         return path

@@ -58,7 +58,7 @@ class Finished:
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """Create a temporary folder for one run, after folders that killed processes left have been removed."""
+    """Remove folders that killed processes left, and create a temporary folder for one run."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         owner = left.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdigit() and not Path(f"/proc/{owner}").exists():

@@ -120,7 +120,8 @@ def _flow(routed: RoutedFlow, options: Ns3) -> Iterator[str]:
 
 
 def _writes(cbr: Cbr, tcp: Tcp) -> str:
-    """Return the time between writes in ns, the bytes of a write, and whether refused writes are dropped."""
+    """Return the time between writes in ns, the bytes of a write, and whether writes that the socket refuses
+    are dropped."""
     size = cbr.write_bytes or tcp.mss_bytes
     return f"{max(1, size * 8 * 10**9 // cbr.rate_bps)} {size} {int(cbr.when_full == 'drop')}"
 
@@ -137,7 +138,7 @@ def _algorithm(cca: Cca, options: Ns3) -> Iterator[str]:
 
 
 def _socket(tcp: Tcp, options: Ns3) -> dict[str, str]:
-    """Return the attributes of both sockets.
+    """Return the attributes of the sending and the receiving socket.
 
     The send buffer is at most as large as the receive buffer. A larger send buffer has no effect, and ns-3
     3.40 aborts on it.
@@ -221,7 +222,7 @@ def _links(network: Network) -> Iterator[Problem]:
 
 
 def _changes(link: Link) -> Iterator[Problem]:
-    """Yield unsupported changes of a link. Shapes and rate traces have been converted to steps before."""
+    """Yield unsupported changes of a link. Shapes and rate traces are already converted to steps."""
     steps = [values for _, values in link.steps]
     if any("limit" in values for values in steps):
         yield Problem(link.where, "the ns3 engine cannot change the limit of a queue; leave out the change")

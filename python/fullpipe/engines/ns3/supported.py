@@ -286,6 +286,6 @@ MAKERS: Mapping[str, Callable[[Params], Ns3Queue]] = {
     "pie": _pie,
     "fq_pie": _fq_pie,
 }
-"""Functions that make ns-3's queues, by Fullpipe's names. `ns3_queue` makes drop_tail itself. ns-3 has no
-parameter that its function does not read, so `ns3_queue` refuses this parameter."""
+"""Functions that make ns-3's queues, by Fullpipe's names. `ns3_queue` makes drop_tail itself. `ns3_queue`
+refuses a parameter that the queue's function does not read, because ns-3 lacks it."""
 QUEUES = frozenset({"drop_tail", *MAKERS})

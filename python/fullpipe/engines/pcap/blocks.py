@@ -64,7 +64,7 @@ class Batch:
     at: Ints
     """Index of the first captured byte of each packet in the piece."""
     captured: Ints
-    """Captured bytes of each packet, as far as they are decoded."""
+    """Number of captured bytes of each packet that are decoded, at most `MOST_HEADERS_BYTES`."""
     wire_bytes: Ints
     time_ns: Ints
     """Time since 1970; -1 if the record has no valid time."""

@@ -15,9 +15,10 @@ MOST_SEGMENTS = 1_100_000
 """Largest number of segments that are read from a file. Together with the limit in `window`, it limits memory
 to 700 MB."""
 LONGEST_S = 86_400.0
-"""Longest total time in which any connection of a capture is open."""
+"""Longest total time during which at least one connection of a capture is open."""
 _BETWEEN_NS = 1_000_000_000
-"""Longest time without an open connection in captures of more than a day; longer times are shortened."""
+"""Longest pause (time without an open connection) in captures of more than a day; longer pauses are
+shortened."""
 _SET_BACK_NS = 1_000_000_000
 """A larger decrease of time means that the clock was set back. A smaller decrease means that records are out
 of order."""
@@ -63,7 +64,7 @@ def read(path: Path) -> Capture:
             lengths can be as small as the headers, as payload is never read.
 
     Raises:
-        InputFileError: If the file cannot be read, is not a capture, or has no TCP, in one line.
+        InputFileError: If the file cannot be read, is not a capture, or has no TCP; the message has one line.
     """
     segments, records, left = segments_of(path)
     if segments is None:
@@ -95,7 +96,7 @@ def segments_of(path: Path, most: int = MOST_SEGMENTS) -> tuple[Segments | None,
     """Return the TCP segments in the order of the file (or None), the records, and the unused packets.
 
     Raises:
-        InputFileError: If the file cannot be read or is not a capture, in one line.
+        InputFileError: If the file cannot be read or is not a capture; the message has one line.
     """
     records, left = Records(path), Left()
     parts: list[Segments] = []

@@ -22,7 +22,8 @@ _End = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.uint
 """Upper and lower half of the address, and the port, of each segment."""
 _TWICE_NS = 1_000_000
 _NEAR = 4
-"""A copy is captured less than 1 ms and at most this number of packets of its direction after the first."""
+"""The copy of a packet is captured less than 1 ms after the packet, and at most this number of packets of the
+same direction later."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +92,8 @@ class Connection:
     """Position of this connection among all connections between the same two ends, in the order of time, from
     1."""
     far: "Connection | None" = None
-    """The connection on the other interface that captured the data last; None if no other interface captured
-    both directions."""
+    """The same connection as captured by the interface that captured the data last; None if no other
+    interface captured both directions."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
 
 
 _MOST_ANEW = 16
-"""Largest number of connections of a pair of ends that are read: those with the most payload."""
+"""Largest number of connections read per pair of ends: those with the most payload."""
 
 
 def _best_view(segments: Segments, rows: Ints, sack_begins: Ints) -> Connection:

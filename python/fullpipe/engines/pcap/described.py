@@ -118,12 +118,12 @@ def one_way_of(flow: Flow) -> OneWay | None:
 
 
 def _data(flow: Flow) -> pl.DataFrame:
-    """Return the segments with payload, identified by their first bytes."""
+    """Return the segments with payload, identified by the sequence number of their first byte."""
     return _packets(flow.data, flow.rows, flow.data.seq[flow.rows] + flow.data.zero)
 
 
 def _acks(flow: Flow) -> pl.DataFrame:
-    """Return the segments of the receiver, identified by their acknowledgements."""
+    """Return the segments of the receiver, identified by their acknowledgement number."""
     rows = np.flatnonzero(flow.acks.ack != NO_ACK)
     return _packets(flow.acks, rows, flow.acks.ack[rows] + flow.data.zero)
 
@@ -323,8 +323,8 @@ def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator
 def is_running(arrived: Floats, step_s: float, longest_rtt_s: float) -> npt.NDArray[np.bool_]:
     """Whether flows were running in each of consecutive steps, shape (n,).
 
-    A sender with data in flight gets an ACK within an RTT, and the data that this ACK releases arrive within
-    another RTT. So only the first RTT of a time without arrivals counts as running.
+    An arrival triggers an ACK, and the data that this ACK releases arrive at most one RTT after the first
+    arrival. So in a time without arrivals, only the first RTT counts as running.
 
     Args:
         arrived: Amount that arrived in each step, shape (n,).

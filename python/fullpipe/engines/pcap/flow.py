@@ -120,7 +120,8 @@ class Flow:
 
     @cached_property
     def cells(self) -> Cells | None:
-        """Cells of the payload; None if no data were captured, or the segments are too fragmented."""
+        """Cells (byte ranges that no segment or ACK splits) of the payload; None if no data were captured, or
+        the segments are too fragmented."""
         if not self.rows.size:
             return None
         data = self.data
@@ -276,8 +277,8 @@ class Flow:
 
     @cached_property
     def overtaking(self) -> Ints:
-        """First captured segment that ends above the end of each segment, shape (n,): an earlier segment if
-        the segment was overtaken, otherwise a later segment."""
+        """For each segment, the first captured segment that ends at a higher byte, shape (n,). For a segment
+        that was overtaken, it is an earlier segment; otherwise it is a later one."""
         ends = self.data.seq[self.rows] + self.data.payload[self.rows]
         beyond = np.searchsorted(np.maximum.accumulate(ends), ends, side="right")
         return np.minimum(beyond, self.rows.size - 1)

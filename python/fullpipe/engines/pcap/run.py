@@ -78,8 +78,8 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
 def _timeouts(flow: Flow) -> int | None:
     """Return the number of timeouts.
 
-    The result is None if the capture was not taken at the sender, because such a capture lacks packets that
-    were lost before the capture point.
+    The result is None unless the capture was taken at the sender: other captures lack the packets lost before
+    the capture point.
     """
     is_far = flow.side.name in ("middle", "receiver")
     return None if flow.window is None or is_far else int(flow.window.timeouts.size)
@@ -229,7 +229,7 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
         algorithms: Algorithms by the names of flows; `all` applies to flows that are not named.
 
     Raises:
-        InputFileError: If the file is not a capture, or has no flow, in one line.
+        InputFileError: If the file is not a capture, or has no flow; the message has one line.
         UnknownNameError: If an algorithm is given for a flow that does not exist.
     """
     captured = read_flows(path, algorithms)
@@ -259,7 +259,8 @@ def read_run(path: Path, algorithms: Mapping[str, str] | None = None) -> Run:
 
 
 def _otherwise(tables: Mapping[str, pl.DataFrame]) -> dict[str, str]:
-    """Return the columns whose meaning in imported captures differs from the schema, with this meaning."""
+    """Return the columns whose meaning in imported captures differs from the schema, with their meaning
+    there."""
     names = [f"owd_{which}_s" for which in ("min", "mean", "p50", "p95", "p99")]
     return {f"flows.{name}": _BY_TWO_CLOCKS for name in names if tables["flows"][name].count()}
 

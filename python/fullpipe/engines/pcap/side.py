@@ -59,7 +59,7 @@ class Arrivals:
     packets: Ints
     """Number of full-sized packets in each segment, shape (n,)."""
     overtaking: Ints
-    """First captured segment that ends above the end of each segment, shape (n,)."""
+    """For each segment, the first captured segment that ends at a higher byte, shape (n,)."""
     first: Ints
     """First captured segment with any of a segment's bytes, shape (n,); -1 if the bytes were not captured
     before."""
@@ -206,10 +206,9 @@ def _guessed(sizes: Ints, headers_bytes: int) -> int:
     """Guess the MSS from the sizes that carry most of the payload.
 
     A packet that fits into an Ethernet frame is one segment. A larger packet is a jumbo frame, or a
-    super-packet of whole segments. If larger packets carry most of the payload, the MSS is the size that
-    divides the sizes of most of the payload. Usual sizes are tried first and are preferred in ties. If no
-    size divides the sizes of most of the payload, as on loopback, the MSS is the size that carries the most
-    payload.
+    super-packet of whole segments. If larger packets carry most of the payload, the MSS is the size of which
+    the packets with most of the payload are multiples. Usual sizes are tried first and are preferred in ties.
+    If there is no such size, as on loopback, the MSS is the size that carries the most payload.
     """
     values, counts = np.unique(sizes, return_counts=True)
     bytes_ = values * counts

@@ -70,8 +70,8 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
         algorithms: Algorithms by the names of flows; `all` applies to flows that are not named.
 
     Raises:
-        InputFileError: If no flow has both data and ACKs, from which queueing delays follow, or the result is
-            not a valid scenario.
+        InputFileError: If no flow has both data and ACKs, which queueing delays are computed from, or the
+            result is not a valid scenario.
     """
     flows = [flow for flow in captured.flows if flow.newest_rtts_s[1].size]
     if not flows:

@@ -275,8 +275,8 @@ def _sacked_bytes(cells: Cells, acks: int) -> Ints:
 
 
 def _delivering(cells: Cells, history: _History) -> tuple[Ints, Ints, Ints]:
-    """Return the cells that an ACK reported after they were sent, the last transmission before each report,
-    and the reporting ACKs."""
+    """Return the cells whose first reporting ACK arrived after a transmission, the last transmission before
+    that ACK, and the ACK."""
     reported = cells.reported
     known = history.acks_before[cells.segment] <= reported[cells.cell]
     counts = np.bincount(cells.cell[known], minlength=reported.size)

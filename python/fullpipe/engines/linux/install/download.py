@@ -100,7 +100,8 @@ def _opened(url: str, start: int = 0) -> Any:
 
 
 def _chunks(answer: Any, url: str, limit: int) -> Iterator[bytes]:
-    """Yield chunks of the answer. The last chunk is the one with which the total exceeds the limit."""
+    """Yield chunks of the server's response, up to and including the chunk with which the total exceeds the
+    limit."""
     come = 0
     while come <= limit:
         try:

@@ -113,7 +113,7 @@ def check() -> None:
 
 
 def _borrow(mirror: debian.Mirror, folder: Path, say: Say) -> None:
-    """Unpack flex, bison and m4 into a temporary folder, then rename it to `folder`, which is never
+    """Unpack flex, bison and m4 into a temporary folder, then rename it, so that `folder` is never
     incomplete."""
     found = {p.name: p for p in mirror.packages(SUITE, "amd64", "|".join(BORROWED))}
     lacking = [name for name in BORROWED if name not in found]

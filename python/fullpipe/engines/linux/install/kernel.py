@@ -26,8 +26,8 @@ _LIBC = ctypes.CDLL(None)
 
 
 def _end_with(parent: int) -> None:
-    """Let the kernel end this process when fullpipe ends. The process becomes make, which would otherwise
-    continue and damage the tree during the next build."""
+    """Have the host's kernel end this process when fullpipe ends. This process executes make, which would
+    otherwise survive fullpipe and change the source tree during the next build."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -71,7 +71,7 @@ def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Sa
 
 
 SUITES = ("sid", "trixie-backports", "trixie", "bookworm-backports", "bookworm")
-"""Suites of Debian. Suites with newer kernels come first."""
+"""Suites of Debian. Debian suites, those with newer kernels first."""
 SOURCE = re.compile(r"linux-source-([0-9]+)\.([0-9]+)")
 _HISTORY = ".git"
 

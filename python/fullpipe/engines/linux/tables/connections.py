@@ -26,7 +26,8 @@ _REST = ("busy", "rwnd_limited", "sndbuf_limited", "received", "finished")
 _COLUMNS = (*_STATE, *_RATES, *_COUNTS, *_REST)
 _MARKS = ("number", "time", "marked")
 LATE_NS = 200_000
-"""Maximum delay of a sample after its nominal time in ns. Reading the guest's clock takes virtual time."""
+"""Maximum delay of a sample after its nominal time in ns. A sample is late because reading the guest's clock
+takes virtual time."""
 
 
 def read_samples(path: Path, scenario: Scenario) -> pl.DataFrame:
@@ -209,8 +210,8 @@ _KIND = 0x3FFF
 
 
 def marked(kind: str, own: str) -> int:
-    """Return the number of packets that a qdisc has marked. `own` is the structure of the qdisc's kind in
-    hexadecimal."""
+    """Return the number of packets that a qdisc has marked. `own` is the statistics structure of the qdisc's
+    kind, in hexadecimal."""
     data = bytes.fromhex(own)
     if kind == "cake":
         return _of_cake(data)

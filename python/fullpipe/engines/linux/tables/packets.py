@@ -313,7 +313,8 @@ def _flags(sent: Sent, *, is_accurate: bool) -> list[str]:
 
 
 def _marks_counted(sent: Sent) -> Ints:
-    """Return the number of CE-marked packets that the receiver had counted at each packet that it sent.
+    """Return, for each packet that the receiver sent, the number of CE-marked packets that it had counted
+    until then.
 
     The 3-bit counter ACE wraps, so the number is the sum of its increases modulo 8. A receiver sends an ACK
     after a few marks at most (RFC 9768, section 3.2.2.5.1). So ACE increases by less than 8 from one ACK to
@@ -325,8 +326,8 @@ def _marks_counted(sent: Sent) -> Ints:
 
 
 def _datagrams(records: ProbeRecords, point: str) -> Iterator[pl.DataFrame]:
-    """Yield the rows of a flow's datagrams and replies at a capture point, with the times of its
-    application."""
+    """Yield the rows of a flow's datagrams and replies at a capture point, with the times recorded by the
+    flow's application."""
     routed, workload = records.routed, records.workload
     rows = records.rows.with_columns(seq=pl.int_range(pl.len()))
     times = ("sent", "returned") if point == "sender" else ("arrived", "arrived")

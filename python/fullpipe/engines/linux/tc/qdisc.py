@@ -265,7 +265,7 @@ _NEVER_US = 1_000_000_000
 
 
 def qdisc_for(queue: DropTail | Discipline) -> Qdisc:
-    """Return the qdisc for a queue of a scenario. The rate of the link is not part of it."""
+    """Return the qdisc for a queue of a scenario. The qdisc does not include the link rate."""
     if isinstance(queue, DropTail):
         return fifo(queue.packets, queue.limit_bytes)
     return MAKERS[queue.kind](all_params(queue.kind, queue.params))
@@ -396,4 +396,4 @@ MAKERS: Mapping[str, Callable[[Params], Qdisc]] = {
     "cake": _cake,
 }
 """Functions that make a qdisc from the parameters of a queue, by the kind of queue. Drop-tail is not
-included. The engine refuses parameters that its function does not read (`check.py`)."""
+included. The engine refuses a parameter that the queue's function does not read (`check.py`)."""
