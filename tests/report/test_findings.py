@@ -54,7 +54,7 @@ def test_presets_and_sources_of_algorithms_are_named() -> None:
     assert fact == (
         "Algorithm bbr3",
         "BBR version 3, preset draft or google;"
-        " source: google/bbr v3 net/ipv4/tcp_bbr.c; draft-ietf-ccwg-bbr",
+        " source: google/bbr, branch v3, net/ipv4/tcp_bbr.c; draft-ietf-ccwg-bbr of August 2026",
     )
 
 

@@ -206,7 +206,8 @@ pub(crate) enum Bbr3 {}
 impl Algorithm for Bbr3 {
     type Params = Bbr3Params;
     const TITLE: &'static str = "BBR version 3";
-    const SOURCE: &'static str = "google/bbr v3 net/ipv4/tcp_bbr.c; draft-ietf-ccwg-bbr";
+    const SOURCE: &'static str =
+        "google/bbr, branch v3, net/ipv4/tcp_bbr.c; draft-ietf-ccwg-bbr of August 2026";
 
     fn new(params: Bbr3Params, seed: u64) -> V3 {
         V3::new(Rules::from(&params), seed)
