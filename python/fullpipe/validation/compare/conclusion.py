@@ -315,6 +315,8 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
         if verdict in _ALIKE and not any(each.is_by_runs for each in of_verdict):
             told = range_in_words(of_verdict)
             yield Part(f" ({told})" if is_all else f", {told}", 8 if is_rest else 5)
+        elif verdict == "undecided" and not is_claimed and not any(each.is_by_runs for each in of_verdict):
+            yield Part(f" ({range_in_words(of_verdict, has_margin=False)})", 2)
     if "undecided" in verdicts and not _claims(found):
         yield from _nearest([found[place] for place in verdicts["undecided"]], sides)
 

@@ -264,14 +264,14 @@ def _margin(found: Finding) -> str:
     return f"{told}, {LARGER_PART}" if found.margin.has_two_parts else told
 
 
-def range_in_words(found: Sequence[Finding]) -> str:
+def range_in_words(found: Sequence[Finding], *, has_margin: bool = True) -> str:
     """The range of differences at several points, and the margin."""
     amounts, is_share = _amounts(found), all(map(_is_relative, found))
     least, most = min(amounts), max(amounts)
     ends = [_percent(end, "+") if is_share else _amount(end, found[0], "+") for end in (least, most)]
     unit = "%" if is_share else difference_unit_shown(found[0].unit, found[0].metric)
     told = f"all differences {ends[0]}" if ends[0] == ends[1] else f"differences {' to '.join(ends)}"
-    return f"{told} {unit}".rstrip() + f", margin {_margin(found[0])}"
+    return f"{told} {unit}".rstrip() + (f", margin {_margin(found[0])}" if has_margin else "")
 
 
 def largest(found: Sequence[Finding]) -> Finding:
