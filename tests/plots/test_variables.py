@@ -85,3 +85,33 @@ def test_the_ending_names_the_format(traced: Run, tmp_path: Path, ending: str) -
 def test_an_unknown_variable_is_refused_with_those_that_there_are(traced: Run) -> None:
     with pytest.raises(ValueError, match=r"unknown variable 'w_max'; recorded are bw, cwnd"):
         plots.variables({"": traced.tables}, ["w_max"])
+
+
+def test_a_figure_without_variables_has_the_time_of_the_whole_run(traced: Run) -> None:
+    two = {name: run(recorded(flows=[{"cca": name, "name": "new"}], record={})) for name in ("cubic", "reno")}
+    figure, data = plots.variables(
+        {name: plots.presented(each) for name, each in two.items()}, ["cwnd", "goodput"]
+    )
+    assert [place.get_xlim() for place in figure.axes] == [(0, pytest.approx(3.0))] * 2
+    assert dict(data.select("panel", "unit").unique().iter_rows()) == {"cwnd": "packets", "goodput": "Mbit/s"}
+    assert data.select("run", "actor").unique(maintain_order=True).rows() == [
+        ("cubic", "cubic: new"), ("reno", "reno: new"),
+    ]  # fmt: skip
+    assert set(data["panel"]) == {"cwnd", "goodput"}
+
+
+def test_no_run_without_variables_is_dropped_from_a_figure_of_variables(traced: Run) -> None:
+    runs = {"with": plots.presented(traced), "without": plots.presented(run(recorded(record={})))}
+    _, data = plots.variables(runs, ["cwnd"])
+    assert set(data["run"]) == {"with", "without"}
+    with pytest.raises(ValueError, match=r"without: no variables were recorded"):
+        plots.variables(runs, ["state"])
+
+
+def test_a_run_that_is_not_in_a_panel_is_named(tmp_path: Path) -> None:
+    scenarios = [recorded(flows=[{"cca": name, "name": "new"}]) for name in ("cubic", "bbr1")]
+    folders = [str(run(each, out=tmp_path / "runs").folder) for each in scenarios]
+    words = ["plot", *folders, "--var", "w_max,cwnd", "--out", str(tmp_path / "it.svg")]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert "note: w_max was not recorded in bbr1; left out of this panel" in done.output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -10,6 +10,7 @@ import typer
 
 from fullpipe import plots
 from fullpipe.analysis.points import CONTENT, points_of, shape_of
+from fullpipe.cli.output import complain
 from fullpipe.cli.plot_points import check_labels
 from fullpipe.cli.selection import labels_of
 from fullpipe.errors import UnknownNameError
@@ -39,11 +40,23 @@ def over_time(
     try:
         if variables is not None:
             names = [part.strip() for part in variables.split(",") if part.strip()]
-            return plots.variables(labelled, names, only=only)
+            figure, data = plots.variables(labelled, names, only=only)
+            _note_missing(data, "panel", labelled)
+            return figure, data
         warmup_s = max(run.scenario.warmup_s for run in runs)
-        return plots.overview(labelled, quantities, only=only, warmup_s=warmup_s)
+        figure, data = plots.overview(labelled, quantities, only=only, warmup_s=warmup_s)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    _note_missing(data, "quantity", labelled)
+    return figure, data
+
+
+def _note_missing(data: pl.DataFrame, panel: str, runs: Iterable[str]) -> None:
+    """Print a note for each panel without samples of some runs, as those runs are left out of the panel."""
+    for (name,), rows in data.group_by([panel], maintain_order=True):
+        known = set(rows["run"])
+        if missing := [run for run in runs if run not in known]:
+            complain(f"note: {name} was not recorded in {', '.join(missing)}; left out of this panel")
 
 
 def in_order(runs: Sequence[Run]) -> list[Run]:

@@ -115,8 +115,9 @@ _LETTER = 0.06
 """Width of a letter in inches."""
 _OF_AXES = 0.8
 """Share of the width of a figure that its axes have."""
-Actors = Mapping[str, tuple[pl.DataFrame, str]]
-"""Variables of a flow or link and its name in the run, by the label of the flow or link in the figure."""
+Actors = Mapping[str, tuple[str, pl.DataFrame, str]]
+"""For each flow or link, by its label in the figure: the label of its run, its variables, and its name in the
+run."""
 
 
 @in_house_style
@@ -126,34 +127,41 @@ def variables(
     """Draw a panel per variable, with every flow or link of any run that has the variable. A state is drawn
     as a band per flow.
 
-    With a single flow, its first state variable among `names` also shades the other panels. A name without a
-    recorded variable may be a quantity, such as "goodput". `only` keeps flows and links of these names.
+    With a single flow, its first state variable among `names` also shades the other panels. A name may be a
+    quantity, such as "goodput". A quantity of this name is drawn instead of a variable if a run has no
+    recorded variables. `only` keeps flows and links of these names.
 
     Returns:
-        The figure, and its table: panel, actor, time_s, value, unit, state.
+        The figure, and its table: panel, actor (the label of the line), time_s, value, unit, state, run.
 
     Raises:
-        ValueError: If no variable was recorded under a name.
+        ValueError: If no variable was recorded under a name, or a run has no recorded variables.
     """
     actors = _actors(runs, only)
-    known = dict.fromkeys(name for frame, _ in actors.values() for name in frame["name"].unique())
+    known = dict.fromkeys(name for _, frame, _ in actors.values() for name in frame["name"].unique())
+    without = [run for run, tables in runs.items() if tables["variables"].is_empty()]
     for name in names:
-        if name not in known and name not in QUANTITIES:
+        if name in QUANTITIES:
+            if without:
+                known.pop(name, None)
+        elif name not in known:
             have = ", ".join(sorted(known)) or "none; set record.variables = true"
             raise ValueError(f"unknown variable {name!r}; recorded are {have}")
+        elif without:
+            raise ValueError(f"{without[0]}: no variables were recorded; set record.variables = true")
     figure, axes = new_figure(len(names), row_height=1.3)
     colours: dict[str, str] = {}
     frames = []
     for place, name in zip(axes, names, strict=True):
         if name not in known:
-            drawn = time_series(place, runs, name, only=only, legend_up_to=0)
-            frames.append(_rows(name, drawn["actor"], drawn["time_s"], drawn["value"]))
+            frames.append(_samples(place, runs, name, only))
         elif _is_state(actors, name):
             frames.extend(_bands(place, _flows(actors), name, colours))
         else:
             frames.extend(_lines(place, actors, name))
-    _finish(figure, axes, names, runs, actors, colours)
-    return figure, pl.concat(frames)
+    data = pl.concat(frames)
+    _finish(figure, axes, names, runs, actors, colours, data["time_s"].to_numpy().max(initial=0.0))
+    return figure, data
 
 
 def label_of(name: str, unit: str = "") -> str:
@@ -166,7 +174,9 @@ def label_of(name: str, unit: str = "") -> str:
     return "\n".join([fill(words, _LINE), *([f"({unit})"] if unit else [])])
 
 
-def _actors(runs: Mapping[str, Tables], only: Sequence[str] | None) -> dict[str, tuple[pl.DataFrame, str]]:
+def _actors(
+    runs: Mapping[str, Tables], only: Sequence[str] | None
+) -> dict[str, tuple[str, pl.DataFrame, str]]:
     found = {
         (label, str(name)): rows
         for label, tables in runs.items()
@@ -175,24 +185,37 @@ def _actors(runs: Mapping[str, Tables], only: Sequence[str] | None) -> dict[str,
         if only is None or name in only
     }
     names = line_names(found)
-    return {names[actor]: (rows, actor[1]) for actor, rows in found.items()}
+    return {names[actor]: (actor[0], rows, actor[1]) for actor, rows in found.items()}
 
 
 def _flows(actors: Actors) -> Actors:
     """The actors that are flows; queues of links have no states."""
-    return {label: actor for label, actor in actors.items() if actor[0]["flow"][0] is not None}
+    return {label: actor for label, actor in actors.items() if actor[1]["flow"][0] is not None}
 
 
 def _is_state(actors: Actors, name: str) -> bool:
     return any(
         not f.filter((pl.col("name") == name) & (pl.col("state") != "")).is_empty()
-        for f, _ in actors.values()
+        for _, f, _ in actors.values()
+    )
+
+
+def _samples(place: Axes, runs: Mapping[str, Tables], name: str, only: Sequence[str] | None) -> pl.DataFrame:
+    """Draw a quantity of all runs, and return its rows. The unit is in the brackets of the axis label."""
+    drawn = time_series(place, runs, name, only=only, legend_up_to=0)
+    unit = place.get_ylabel().partition("(")[2].partition(")")[0]
+    parts = drawn.partition_by("run", "actor", maintain_order=True)
+    pairs = [(str(part["run"][0]), str(part["actor"][0])) for part in parts]
+    names = line_names(pairs)
+    return pl.concat(
+        _rows(name, pair[0], names[pair], part["time_s"], part["value"], unit)
+        for pair, part in zip(pairs, parts, strict=True)
     )
 
 
 def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
     frames = []
-    for actor, (frame, _) in actors.items():
+    for actor, (run, frame, _) in actors.items():
         rows = frame.filter(pl.col("name") == name)
         if rows.is_empty():
             continue
@@ -200,7 +223,7 @@ def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
         values = rows["value"].fill_null(float("nan")) * scale
         place.plot(rows["time_s"].to_numpy(), values.to_numpy(), label=actor, drawstyle="steps-post")
         place.set_ylabel(label_of(name, unit))
-        frames.append(_rows(name, pl.Series([actor] * rows.height), rows["time_s"], values, unit))
+        frames.append(_rows(name, run, actor, rows["time_s"], values, unit))
     if place.get_ylim()[0] > 0:
         place.set_ylim(bottom=0)
     return frames
@@ -210,7 +233,7 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
     """Draw a row of coloured spans per flow, with the name of the state if there is room."""
     frames = []
     inches = _OF_AXES * figure_of(place).get_figwidth()
-    for height, (actor, (frame, flow)) in enumerate(actors.items()):
+    for height, (actor, (run, frame, flow)) in enumerate(actors.items()):
         if frame.filter(pl.col("name") == name).is_empty():
             continue
         spans = states(frame, flow, name)
@@ -221,9 +244,7 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
                 middle = (start_s + end_s) / 2, height
                 said = place.annotate(state, middle, ha="center", va="center", fontsize=SMALL)
                 said.set(annotation_clip=True, path_effects=_HALO)
-        frames.append(
-            _rows(name, pl.Series([actor] * spans.height), spans["start_s"], None, "", spans["state"])
-        )
+        frames.append(_rows(name, run, actor, spans["start_s"], None, "", spans["state"]))
     place.set_yticks(range(len(actors)), list(actors)) if len(actors) > 1 else place.set_yticks([])
     place.set_ylim(len(actors) - 0.5, -0.5)
     place.set_ylabel(label_of(name))
@@ -238,8 +259,8 @@ def _finish(
     runs: Mapping[str, Tables],
     actors: Actors,
     colours: dict[str, str],
+    end_s: float,
 ) -> None:
-    end_s = max((float(frame["time_s"].max() or 0) for frame, _ in actors.values()), default=1.0)  # type: ignore[arg-type]
     shading = [name for name in names if _is_state(actors, name)]
     flows = list(_flows(actors).values())
     for place, name in zip(axes, names, strict=True):
@@ -247,7 +268,7 @@ def _finish(
         place.set_xlabel("")
         place.label_outer()
         if len(flows) == 1 and shading and name not in shading:
-            _shade(place, *flows[0], shading[0], colours)
+            _shade(place, *flows[0][1:], shading[0], colours)
     axes[-1].set_xlabel("time (s)")
     lines = restyle(axes, algorithms(runs))
     mark_events(axes, runs)
@@ -266,7 +287,8 @@ def _shade(place: Axes, frame: pl.DataFrame, flow: str, name: str, colours: dict
 
 def _rows(
     panel: str,
-    actor: pl.Series,
+    run: str,
+    actor: str,
     time_s: pl.Series,
     value: pl.Series | None,
     unit: str = "",
@@ -276,10 +298,11 @@ def _rows(
     return pl.DataFrame(
         {
             "panel": [panel] * size,
-            "actor": actor.to_list(),
+            "actor": [actor] * size,
             "time_s": time_s,
             "value": pl.Series([None] * size, dtype=pl.Float64) if value is None else value.cast(pl.Float64),
             "unit": [unit] * size,
             "state": [""] * size if state is None else state.to_list(),
+            "run": [run] * size,
         }
     )
