@@ -79,7 +79,7 @@ def test_rows_are_all_that_differs_and_is_not_along_the_columns(runs: list[Run])
     assert pivot_of(runs, GOODPUT, columns=["probability"]).rows == ["CUBIC flows"]
     long = pivot_of(runs, GOODPUT)
     assert sorted(long.rows) == ["CUBIC flows", "loss"]
-    assert [column.metric for column in long.numbers] == ["goodput (Mbit/s)"]
+    assert [column.metric for column in long.numbers] == ["goodput of all flows (Mbit/s)"]
     assert len(long.heads) == 6
 
 
@@ -110,13 +110,12 @@ def test_a_value_of_where_may_be_written_as_in_the_scenario(store: Path) -> None
 def test_text_and_markdown_have_words_and_intervals(store: Path) -> None:
     text = table(store, "--rows", "count", "--columns", "probability", "--label", "probability.0=no loss")
     first, heads, *_ = text.stdout.splitlines()
-    assert first == "goodput (Mbit/s)"
+    assert first == "goodput of all flows (Mbit/s)"
     assert re.fullmatch(r"CUBIC flows +no loss +loss 0.1 %", heads.strip())
     words = ("--rows", "count", "--columns", "probability", "--metric", "goodput", "--metric", "jain")
     markdown = table(store, *words, "--format", "markdown").stdout.splitlines()
-    assert markdown[0].startswith(
-        "| CUBIC flows | goodput (Mbit/s) loss 0 % | goodput (Mbit/s) loss 0.1 % | Jain's"
-    )
+    goodput = "goodput of all flows (Mbit/s)"
+    assert markdown[0].startswith(f"| CUBIC flows | {goodput} loss 0 % | {goodput} loss 0.1 % | Jain's")
     assert markdown[1] == "| --- | --: | --: | --: | --: |"
 
 
@@ -208,7 +207,8 @@ def test_latex_is_a_table_of_booktabs_with_escaped_words(store: Path) -> None:
     )
     lines = table(store, *words, "--label", "count=N & #").stdout.splitlines()
     assert lines[0].startswith(r"% \usepackage{booktabs, siunitx}; means of 2 runs")
-    assert r" & \multicolumn{2}{c}{goodput (Mbit/s)} & \multicolumn{2}{c}{Jain's index} \\" in lines
+    goodput, jain = "goodput of all flows (Mbit/s)", "Jain's index of all flows"
+    assert rf" & \multicolumn{{2}}{{c}}{{{goodput}}} & \multicolumn{{2}}{{c}}{{{jain}}} \\" in lines
     assert r"\cmidrule(lr){2-3} \cmidrule(lr){4-5}" in lines
     assert r" & \multicolumn{4}{c}{loss} \\" in lines
     assert any(line.startswith(r"N \& \# & \multicolumn{1}{c}{0 \%} &") for line in lines)
@@ -240,3 +240,16 @@ def test_tables_as_values_are_rows_in_words() -> None:
     made = scenario(sweep={"topology.bottleneck.queue": queues})
     found = pivot_of(sweeps.run(sweeps.jobs(made)), GOODPUT)
     assert [list(head) for head in found.heads] == [["drop_tail 9 packets"], ["fq_codel"]]
+
+
+def test_a_table_of_all_flows_says_how_to_print_the_changed_group(tmp_path: Path) -> None:
+    """The numbers stay those of all flows, as scripts read them."""
+    flows = [{"cca": "cubic", "name": "mine"}, {"cca": "cubic", "name": "other"}]
+    swept = {"flows.0.cca": ("cubic", "reno")}
+    link = {"rate": "5 Mbit/s", "delay": "5 ms"}
+    topology = {"kind": "dumbbell", "bottleneck": link}
+    sweep(Scenario(name="a", duration="1 s", topology=topology, flows=flows, sweep=swept), (1,), out=tmp_path)
+    done = table(tmp_path, "--metric", "goodput", "--metric", "utilisation", "--format", "csv")
+    assert done.stdout.startswith("algorithm,goodput (bit/s) mean")
+    assert "note: goodput of all flows; --of mine prints the group that the sweep changes" in done.stderr
+    assert "note: goodput" not in table(tmp_path, "--of", "mine").stderr

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import typer
 from typer.testing import CliRunner, Result
 
 from fullpipe import Run, Scenario, plots, sweeps
@@ -130,7 +131,7 @@ def test_several_metrics_and_values_are_a_grid(store: Path) -> None:
     places = [place.get_subplotspec() for place in figure.axes]
     assert (places[0].get_gridspec().nrows, places[0].get_gridspec().ncols) == (3, 2)
     assert [place.get_ylabel() for place in figure.axes[:4]] == [
-        *("goodput of all flows\n(Mbit/s)", ""),
+        *("goodput of mine (Mbit/s)", ""),
         *("Jain's index of all flows", ""),
     ]
 
@@ -320,10 +321,33 @@ def test_a_box_plot_has_the_same_bytes_every_time(store: Path, tmp_path: Path) -
     assert first == second
 
 
-def test_the_share_of_all_flows_is_refused(store: Path, tmp_path: Path) -> None:
-    result = plot(store, tmp_path, "--kind", "heatmap", "--metric", "share", "--x", "rate", "--y", "cca")
-    assert result.exit_code == 2
-    assert "choose a group with --of, one of mine, other" in result.stderr
+@pytest.mark.parametrize("kind", ["lines", "box", "violin", "heatmap", "ecdf", "cdf", "means"])
+def test_figures_are_of_the_changed_flow_unless_another_group_is_named(store: Path, kind: str) -> None:
+    """The goodput of all flows is the capacity, whatever the algorithm."""
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    paths = (
+        {"panel": "rate"}
+        if kind in ("ecdf", "cdf")
+        else {"x": "rate", "y": "cca"}
+        if kind == "heatmap"
+        else {}
+    )
+    mine, total, named = (
+        figure_of(runs, Chosen(Kind(kind), [metric], of=of, **paths))[1]
+        for metric, of in [("goodput", None), ("goodput", ALL), (f"goodput of {ALL}", None)]
+    )
+    assert mine["metric"].unique().to_list() == ["goodput of mine"]
+    assert total["metric"].unique().to_list() == named["metric"].unique().to_list() == [f"goodput of {ALL}"]
+    assert not mine.drop("metric").equals(total.drop("metric"))
+    assert total.equals(named)
+
+
+def test_the_share_of_all_flows_is_refused() -> None:
+    link = "topology.bottleneck"
+    sweep = {f"{link}.rate": ["5 Mbit/s", "20 Mbit/s"], f"{link}.delay": ["5 ms", "9 ms"]}
+    runs = sweeps.run(sweeps.jobs(Scenario(**{**BASE, "sweep": sweep}), [1]))
+    with pytest.raises(typer.BadParameter, match="choose a group with --of, one of mine, other"):
+        figure_of(runs, Chosen(Kind.HEATMAP, ["share"]))
 
 
 def test_a_heat_map_shows_the_mean_of_a_cell() -> None:

@@ -171,7 +171,8 @@ def plot(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Draw only this flow group or link (default of --kind delay: the group that is swept).",
+            help="Draw only this flow group or link (default: the only group that is swept, or"
+            ' all flows). "all flows" draws all groups together.',
         ),
     ] = None,
     x_of: Annotated[

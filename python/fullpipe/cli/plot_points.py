@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,6 +24,8 @@ from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
 from fullpipe.cli.selection import (
     FLOWS,
+    changed_entries,
+    changed_entry,
     factor_called,
     filtered,
     group_called,
@@ -46,8 +47,6 @@ _OF_X, _CAPACITY = "value of x", "capacity of the path"
 _DELIVERED = "flows.goodput_bps"
 """Column of the metrics that cannot exceed the capacity of the path."""
 _RUN = "number of run"
-_OF_ENTRY = re.compile(r"flows\.(\d+)\.")
-"""Beginning of the paths of an entry of `flows`."""
 _network = Remembered(resolve)
 
 
@@ -93,9 +92,8 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     values = counted(filtered(every, chosen.where))
     labels = labels_of(runs, chosen.labels, [point for point, _ in pointed])
     check_labels(labels)
-    axes = _Axes(
-        values, chosen, subjects, labels, default_entry(values, runs) if delay and not chosen.of else None
-    )
+    entry = None if chosen.of else default_entry(values, runs) if delay else changed_entry(values, runs)
+    axes = _Axes(values, chosen, subjects, labels, entry)
     factors = axes.factors([point for point, _ in pointed])
     if delay:
         factors = factors._replace(x=Factor(labelled(delay, labels, in_percent=False)))
@@ -141,11 +139,11 @@ def default_entry(values: pl.DataFrame, runs: Sequence[Run]) -> int | None:
     """The entry of `flows` that `--kind delay` draws unless a group is named: the only one that a sweep
     changes, or the only one with bulk flows. None stands for all flows together.
     """
+    if changed_entries(values):
+        return changed_entry(values, runs)
     flows = runs[0].scenario.flows
-    changed = {int(found[1]) for path in paths_of(values) if (found := _OF_ENTRY.match(path))}
-    bulk = {n for n, flow in enumerate(flows) if is_bulk(flow)}
-    entries = changed or bulk
-    return entries.pop() if len(flows) > len(entries) == 1 else None
+    bulk = [n for n, flow in enumerate(flows) if is_bulk(flow)]
+    return bulk[0] if len(flows) > len(bulk) == 1 else None
 
 
 def check_labels(labels: Labels) -> None:
@@ -297,9 +295,10 @@ class _Axes:
 
     def _of_entry(self, subject: Subject) -> pl.DataFrame:
         """The values of the default entry; empty if a group is named or drawn, or the entry has no values."""
-        if self.entry is None or subject.of or FLOWS in (self.colour, self.panel):
+        if self.entry is None or subject.of or FLOWS in (self.x, self.y, self.colour, self.panel):
             return self.values.clear()
-        return self.values.filter(metric=subject.metric, entry=self.entry)
+        own = self.values.filter(metric=subject.metric, entry=self.entry)
+        return own.clear() if own["value"].is_null().all() else own
 
     def _column(self, name: str | None, *, as_names: bool = False) -> pl.Expr:
         """The values on an axis."""

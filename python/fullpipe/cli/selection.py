@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,8 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
 
 FLOWS = "flows"
 """Name of the factor whose values are the groups of flows."""
+_OF_ENTRY = re.compile(r"flows\.(\d+)\.")
+"""Beginning of the paths of an entry of `flows`."""
 
 
 def of_one_scenario(runs: Sequence[Run], where: Sequence[str]) -> tuple[list[Run], list[str]]:
@@ -137,6 +140,18 @@ def _spelt(value: str, known: pl.Series) -> list[str]:
 def varied(values: pl.DataFrame) -> list[str]:
     """The paths that differ between runs."""
     return [path for path in paths_of(values) if values[path].n_unique() > 1]
+
+
+def changed_entries(values: pl.DataFrame) -> set[int]:
+    """The entries of `flows` that the sweep changes, even if `--where` leaves one of their values."""
+    return {int(found[1]) for path in paths_of(values) if (found := _OF_ENTRY.match(path))}
+
+
+def changed_entry(values: pl.DataFrame, runs: Sequence[Run]) -> int | None:
+    """The only entry of `flows` that the sweep changes, which figures draw unless a group is named. None if
+    there is no such entry, or the scenario has a single entry."""
+    entries = changed_entries(values)
+    return entries.pop() if len(runs[0].scenario.flows) > len(entries) == 1 else None
 
 
 def factor_called(word: str, values: pl.DataFrame) -> str:

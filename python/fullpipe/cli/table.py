@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
@@ -13,6 +14,7 @@ import polars as pl
 import typer
 
 from fullpipe.analysis.limits import with_counts
+from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import over_seeds
 from fullpipe.analysis.points import Subject, points_of
 from fullpipe.analysis.shown import decimals_of, mean_shown, scale_and_digits
@@ -20,6 +22,7 @@ from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import NOTHING, Form, Grid, in_latex
 from fullpipe.cli.selection import (
     FLOWS,
+    changed_entry,
     factor_called,
     filtered,
     labelled,
@@ -68,6 +71,8 @@ class Pivot:
     """Cells by row and column; None if there is no value."""
     runs: tuple[int, int]
     """The smallest and the largest number of runs per cell."""
+    instead: str = ""
+    """Note with the option for the group that the sweep changes, if metrics are of all flows; or empty."""
 
     @property
     def is_of_one_metric(self) -> bool:
@@ -149,8 +154,15 @@ def pivot_of(
     _check(down, across, free)
     by_group = FLOWS in (*down, *across)
     raw = {path: _raw(points, values, path) for path in (*down, *across)}
-    tables = [(labelled(each, labels), _means(values, each, by_group=by_group)) for each in subjects]
-    in_base_unit = {labelled(each, labels): labelled(each, labels, in_base_unit=True) for each in subjects}
+    named = [_named(each, values, by_group=by_group) for each in subjects]
+    tables = [
+        (labelled(name, labels), _means(values, each, by_group=by_group))
+        for name, each in zip(named, subjects, strict=True)
+    ]
+    in_base_unit = {
+        labelled(name, labels): labelled(each, labels, in_base_unit=True)
+        for name, each in zip(named, subjects, strict=True)
+    }
     order = {
         path: _ordered([row[_column(path)] for _, found in tables for row in found], raw[path])
         for path in raw
@@ -185,7 +197,32 @@ def pivot_of(
         ],
         [[cells.get((label, *head, *top)) for label, top in wanted] for head in heads],
         (min(counts), max(counts)),
+        _instead(values, named, runs),
     )
+
+
+def _named(subject: Subject, values: pl.DataFrame, *, by_group: bool) -> Subject:
+    """The subject with the name of the group of all flows, if its means are of all flows."""
+    groups = values.filter(metric=subject.metric)["of"].unique()
+    are_of_all = subject.of is None and not by_group and len(groups) > 1 and ALL in groups
+    return subject._replace(of=ALL) if are_of_all else subject
+
+
+def _instead(values: pl.DataFrame, subjects: Sequence[Subject], runs: Sequence[Run]) -> str:
+    """A note on metrics of all flows that the only changed group has, too; or empty.
+
+    The default of figures is the changed group. Tables keep all flows, as scripts read their numbers.
+    """
+    entry = changed_entry(values, runs)
+    if entry is None:
+        return ""
+    totals = [each.metric for each in subjects if each.of == ALL]
+    own = values.filter(pl.col("metric").is_in(totals), entry=entry).drop_nulls("value")
+    names = own["of"].unique(maintain_order=True).to_list()
+    if len(names) != 1:
+        return ""
+    told = ", ".join(own["metric"].unique(maintain_order=True))
+    return f"note: {told} of all flows; --of {shlex.quote(names[0])} prints the group that the sweep changes"
 
 
 def _check(down: Sequence[str], across: Sequence[str], free: Sequence[str]) -> None:
@@ -389,7 +426,7 @@ def table(
     # Imported here, as the help of the command needs none of these modules.
     from fullpipe.cli import forms
     from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
-    from fullpipe.cli.output import echo, plain
+    from fullpipe.cli.output import complain, echo, plain
     from fullpipe.cli.selection import of_one_scenario, read_labels
 
     subjects = [Subject.read(text, of) for text in dict.fromkeys(metric or ["goodput"])]
@@ -403,4 +440,6 @@ def table(
         if form == Form.TABLE and found.is_of_one_metric and found.columns:
             echo(found.numbers[0].metric)
         forms.show(found.grid(), form)
+    if found.instead:
+        complain(found.instead)
     warn_of_short(points_of(runs), runs)
