@@ -112,6 +112,11 @@ def look_of(label: str, number: int) -> Look:
     return _look(number if known is None else known)
 
 
+def is_algorithm(label: str) -> bool:
+    """Whether a label begins with the name of an algorithm."""
+    return _place_of(label) is not None
+
+
 def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) -> dict[str, Look]:
     """The look of every label of a figure. All looks differ unless there are more labels than looks.
 

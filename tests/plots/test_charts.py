@@ -260,6 +260,26 @@ def test_flow_groups_have_the_colours_of_the_algorithms_that_are_drawn(store: Pa
     assert lines["mine"].get_color() == look_of(cca, 0).color
 
 
+@pytest.mark.parametrize("kind", ["lines", "ecdf", "cdf"])
+def test_a_figure_of_one_algorithm_has_its_look_and_its_name(store: Path, kind: str) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    where = ["cca=bbr3", *([] if kind == "lines" else ["rate=5 Mbit/s"])]
+    figure, _ = figure_of(runs, Chosen(Kind(kind), ["goodput"], where=where))
+    assert figure.axes[0].lines[0].get_color() == look_of("bbr3", 0).color
+    assert "algorithm of mine bbr3" in figure.get_supxlabel()
+
+
+def test_panels_and_names_of_algorithms_have_their_looks(store: Path) -> None:
+    runs = [Run.load(folder.parent) for folder in sorted(store.glob("*/*/meta.json"))]
+    wanted = [look_of(name, 0).color for name in ("bbr3", "cubic")]
+    panels, _ = figure_of(runs, Chosen(Kind.LINES, ["goodput"], x="rate", panel="cca"))
+    assert sorted(place.lines[0].get_color() for place in panels.axes) == sorted(wanted)
+    names, _ = figure_of(runs, Chosen(Kind.LINES, ["goodput"], x="cca", where=["rate=5 Mbit/s"]))
+    assert sorted({line.get_color() for line in names.axes[0].lines if line.get_marker() in "o^"}) == sorted(
+        wanted
+    )
+
+
 def test_delays_are_of_the_only_bulk_group_if_no_flow_changes() -> None:
     ping = {"kind": "ping", "interval": "100 ms"}
     flows = [{"name": "ping", "workload": ping}, {"name": "bulk", "cca": "cubic", "start_jitter": "1 s"}]

@@ -252,7 +252,7 @@ def test_reference_lines_and_ends_of_rates_are_in_a_legend(algorithms: list[Run]
 
 def test_the_ring_of_a_phase_is_in_a_legend(algorithms: list[Run]) -> None:
     figure, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[0]))
-    assert list(legend_of(figure)) == ["mine", "other", "first sample"]
+    assert list(legend_of(figure)) == ["mine (cubic)", "other (cubic)", "first sample"]
 
 
 def test_retransmissions_are_marks_above_all_else() -> None:
@@ -269,3 +269,20 @@ def test_retransmissions_are_marks_above_all_else() -> None:
     assert len(again.get_xdata()) == data.filter(what="sent again").height > 0
     others = [*figure.axes[0].collections, *(line for line in figure.axes[0].lines if line is not again)]
     assert again.get_zorder() > max(artist.get_zorder() for artist in others)
+
+
+def test_a_flow_has_the_look_that_it_has_beside_the_other_flows(algorithms: list[Run]) -> None:
+    tables = plots.presented(algorithms[0])
+    both, _ = plots.SAMPLE_FIGURES["phase"](tables)
+    alone, _ = plots.SAMPLE_FIGURES["phase"](tables, only=["other"])
+    assert legend_of(alone)["other (cubic)"].get_color() == legend_of(both)["other (cubic)"].get_color()
+
+
+def test_rates_have_the_colour_of_their_only_algorithm_and_name_algorithms(algorithms: list[Run]) -> None:
+    alike, _ = plots.SAMPLE_FIGURES["rates"](plots.presented(algorithms[0]))
+    mixed, _ = plots.SAMPLE_FIGURES["rates"](plots.presented(algorithms[2]))
+    assert alike.axes[0].lines[0].get_color() == look_of("cubic", 0).color
+    assert mixed.axes[0].lines[0].get_color() not in {look_of(name, 0).color for name in ("cubic", "bbr3")}
+    assert mixed.axes[0].get_xlabel() == "goodput of mine (bbr3)\n(Mbit/s)"
+    equal, together = mixed.axes[0].lines[-2:]
+    assert equal.get_linestyle() != together.get_linestyle()

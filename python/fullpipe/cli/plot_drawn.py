@@ -28,7 +28,7 @@ from fullpipe.cli.plot_axes import (
     rank,
     tick_at_values,
 )
-from fullpipe.palette import Look
+from fullpipe.palette import Look, is_algorithm, look_of
 from fullpipe.plots import charts, spread
 from fullpipe.plots.charts import Marks
 from fullpipe.plots.style import SMALL, is_narrow, legend_entries
@@ -153,7 +153,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     marks = Marks(chart.looks, factors.colour.words, factors.x.words, factors.y.words)
     tables, images = [], dict[str, tuple[Any, Part, list[Any]]]()
     for place, panel in zip(used, panels, strict=True):
-        data, image = _draw(place, panel, chart, marks)
+        data, image = _draw(place, panel, chart, _of_panel(marks, panel))
         told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
         tables.append(data.with_columns(**told))
         place.set_title(panel.title)
@@ -248,6 +248,13 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
     }
     draws = draw.get(kind, partial(spread.distributions, violins=kind == Kind.VIOLIN))
     return draws(place, panel.rows, marks=marks), None
+
+
+def _of_panel(marks: Marks, panel: _Panel) -> Marks:
+    """The marks of a panel. If a panel has one algorithm, which is its title, all marks have its look."""
+    value = str(panel.rows["panel"][0])
+    are_plain = not marks.looks and is_algorithm(value)
+    return marks._replace(looks={"": look_of(value, 0)}) if are_plain else marks
 
 
 def _told(data: pl.DataFrame, kind: Kind) -> str:

@@ -13,7 +13,7 @@ import typer
 from fullpipe.analysis.expected import capacity_bps
 from fullpipe.analysis.limits import Counts, counted, counts_of, neutral_of, with_counts, with_neutral
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import ALL, algorithms_of, flow_directions, flow_groups, is_bulk
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_directions, flow_groups, is_bulk
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
@@ -35,7 +35,7 @@ from fullpipe.cli.selection import (
     of_groups,
     varied,
 )
-from fullpipe.palette import Look, looks
+from fullpipe.palette import Look, is_algorithm, looks
 from fullpipe.plots.style import check_formulas
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
@@ -113,8 +113,10 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         for each in subjects
     ]
     shown = ((each.metric, of) for each in both for of in axes.groups_of(each))
-    notes = of_parts((run.scenario for run in runs), shown, in_words=True)
-    looks = axes.looks(_filtered_runs(pointed, chosen.where), [part.rows for part in parts])
+    notes = [*of_parts((run.scenario for run in runs), shown, in_words=True)]
+    there = _filtered_runs(pointed, chosen.where)
+    looks = axes.looks(there, [part.rows for part in parts], subjects)
+    notes += _choices(every, values, labels, axes.algorithm(there, subjects))
     given = (chosen.x_label, chosen.y_label)
     return drawn(parts, Chart(chosen.kind, chosen.width, factors, looks, *given, chosen.log, notes))
 
@@ -126,6 +128,16 @@ def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
     if chosen.metrics:
         raise typer.BadParameter("--kind delay takes either --metric or --y; leave one out", param_hint="--y")
     return [chosen.y], replace(chosen, y=None)
+
+
+def _choices(every: pl.DataFrame, values: pl.DataFrame, labels: Labels, algorithm: str | None) -> list[str]:
+    """A line with the values that `--where` chooses, and with the only algorithm unless it is one of them."""
+    chosen = {path: values[path][0] for path in varied(every) if values[path].n_unique() == 1}
+    names = labels.owned_names([*chosen])
+    told = [labels.at(path, value, names[path]) for path, value in chosen.items()]
+    if algorithm and algorithm not in map(str, chosen.values()):
+        told.append(f"algorithm {algorithm}")
+    return [", ".join(told)] if told else []
 
 
 def _filtered_runs(pointed: Sequence[tuple[Mapping[str, Any], Run]], where: Sequence[str]) -> list[Run]:
@@ -226,10 +238,27 @@ class _Axes:
         given = {str(text): said for text, value in raw.items() if (said := self.labels.given(path, value))}
         return Factor(name, words, given, unit_of(path))
 
-    def looks(self, runs: Sequence[Run], parts: Sequence[pl.DataFrame]) -> dict[str, Look]:
-        """The look of every value of the colour factor. A flow group has the look of its algorithm."""
+    def looks(
+        self, runs: Sequence[Run], parts: Sequence[pl.DataFrame], subjects: Sequence[Subject]
+    ) -> dict[str, Look]:
+        """The look of every value of the colour factor. A flow group has the look of its algorithm. Without a
+        colour factor, all marks have the look of the only drawn algorithm; empty if there are several.
+        """
+        if self.colour is None:
+            only = self.algorithm(runs, subjects)
+            return looks([""], {"": only}) if only else {}
         known = dict.fromkeys(str(value) for rows in parts for value in rows["colour"].unique().sort())
         return looks(list(known), algorithms_of(runs) if self.colour == FLOWS else {})
+
+    def algorithm(self, runs: Sequence[Run], subjects: Sequence[Subject]) -> str | None:
+        """The only algorithm of all groups whose metrics are drawn; None if there are several or none."""
+        known = algorithms_of(runs)
+        groups = {of for each in subjects for of in self.groups_of(each)}
+        kinds = {known.get(of) for of in groups - {*TOTALS}} | (
+            {known.get(of) for run in runs for of in flow_groups(run)} if groups & {*TOTALS} else set()
+        )
+        only = kinds.pop() if len(kinds) == 1 else None
+        return only if only and is_algorithm(only) else None
 
     def rows(self, subject: Subject, delay: Subject | None) -> pl.DataFrame:
         """A row per run and group: `x`, `y`, `colour`, `panel` and `value`, in the units of the figure.

@@ -15,7 +15,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import means
-from fullpipe.palette import Look, look_of
+from fullpipe.palette import Look, look_of, looks
 from fullpipe.plots.style import SMALL, figure_of, in_house_style, inches_across
 
 # Looks (colour, line style, marker) and labels of values in figures over many runs. A value has the same look
@@ -109,11 +109,14 @@ def lines_with_bands(
     """
     data = summarised(rows, ["colour", "x"], bounds)
     places, is_number = places_along(axes, data["x"], marks.x), data["x"].dtype.is_numeric()
-    parts = list(marks.parts(data))
+    parts, own = list(marks.parts(data)), looks_of_names(data, marks)
     has_bars = bars or not is_number or _suit_bars(axes, len(places), len(parts))
     for number, (part, _, words, look) in enumerate(parts):
         shift = 0 if is_number else apart(number, len(parts))
         x = [places[value] + shift for value in part["x"]]
+        if own:
+            _points_of_names(axes, x, part, own)
+            continue
         style = look.point | (look.line if is_number else {"linestyle": "none"})
         line = axes.plot(x, part["mean"], label=words, markersize=4, **style)
         if not has_bars:
@@ -125,6 +128,22 @@ def lines_with_bands(
     if not is_number:
         axes.set_xlim(-0.5, len(places) - 0.5)
     return data
+
+
+def looks_of_names(rows: pl.DataFrame, marks: Marks) -> dict[str, Look]:
+    """Return the look of every name along x, such as an algorithm; empty if colours have another meaning, or
+    all rows have the look of one algorithm."""
+    if rows["x"].dtype.is_numeric() or rows["colour"].unique().to_list() != [""] or "" in marks.looks:
+        return {}
+    return looks([str(name) for name in rows["x"].unique(maintain_order=True)])
+
+
+def _points_of_names(axes: Axes, at: Sequence[float], data: pl.DataFrame, own: Mapping[str, Look]) -> None:
+    """Draw the mean and the interval of every name in the look of the name."""
+    for n, place in enumerate(at):
+        look = own[str(data["x"][n])]
+        axes.plot(place, data["mean"][n], markersize=4, linestyle="none", **look.point)
+        interval_bars(axes, [place], data[n : n + 1], look.color)
 
 
 def interval_bars(axes: Axes, at: Sequence[float], data: pl.DataFrame, colour: str) -> Sequence[Artist]:

@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 from fullpipe.analysis.metrics.samples import spacing_s
 from fullpipe.analysis.over_time import Tables, samples
 from fullpipe.analysis.statistics import Summary, summarise
-from fullpipe.palette import COLOURS, looks
-from fullpipe.plots.series import algorithms, flow_looks
+from fullpipe.palette import COLOURS, look_of, looks
+from fullpipe.plots.series import algorithms, flow_looks, with_algorithm
 from fullpipe.plots.style import (
     MANY_POINTS,
     SMALL,
@@ -55,7 +55,10 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     figure, axes = new_figure(1, len(OVER), row_height=2.6)
     in_flight, below = samples({"": tables}, "inflight", only)
     frames: list[pl.DataFrame] = []
-    styles = flow_looks(tables, in_flight["actor"].unique(maintain_order=True).to_list())
+    of, styles = (
+        algorithms({"": tables}),
+        flow_looks(tables, in_flight["actor"].unique(maintain_order=True).to_list()),
+    )
     for place, quantity in zip(axes, OVER, strict=True):
         values, beside = samples({"": tables}, quantity, only)
         both = in_flight.rename({"value": "in_flight"}).join(values, on=_ENTRY, maintain_order="left")
@@ -64,7 +67,9 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
             x, y = rows["in_flight"].to_numpy(), rows["value"].to_numpy()
             dense = rows.height > MANY_POINTS
             look = styles[str(flow)]
-            place.plot(x, y, linewidth=0.6, label=str(flow), rasterized=dense, **look.line)
+            place.plot(
+                x, y, linewidth=0.6, label=with_algorithm(str(flow), of), rasterized=dense, **look.line
+            )
             place.plot(x[:1], y[:1], "o", fillstyle="none", markersize=4, color=look.color)
         place.set(xlabel=below, ylabel=beside, xlim=(0, None), ylim=(0, None))
         drawn = both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), *_COLUMNS)
@@ -82,12 +87,15 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
 
 
 GREY = "#777777"
+_OF_TWO = "#333333"
+"""Colour of the trajectory of two algorithms, which is the colour of no algorithm."""
 
 
 @in_house_style
 def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl.DataFrame]:
     """The trajectory of the goodputs of two flows, from a ring to a dot. On the solid grey line both goodputs
-    are equal. On the dashed grey line their sum equals its mean over the second half of the run.
+    are equal. On the dotted grey line their sum equals its mean over the second half of the run. The
+    trajectory has the colour of the algorithm of both flows, or is dark grey if their algorithms differ.
 
     Args:
         tables: Tables of a run with samples over time.
@@ -107,19 +115,23 @@ def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     data = found.pivot("actor", index="time_s", values="value").drop_nulls()
     x, y = (data[flow].to_numpy() for flow in flows)
     figure, (place,) = new_figure(width="column", row_height=3.3)
-    place.plot(x, y, linewidth=0.8, color=COLOURS[0], rasterized=data.height > MANY_POINTS)
+    of = algorithms({"": tables})
+    kinds = {of.get(flow, "") for flow in flows}
+    colour = look_of(kinds.pop(), 0).color if len(kinds) == 1 else _OF_TWO
+    place.plot(x, y, linewidth=0.8, color=colour, rasterized=data.height > MANY_POINTS)
     entries: dict[str, object] = {}
     for name, at, mark in (("start", 0, "none"), ("end", -1, "full")):
         (entries[name],) = place.plot(
-            x[at], y[at], "o", fillstyle=mark, markersize=5, color=COLOURS[0], clip_on=False
+            x[at], y[at], "o", fillstyle=mark, markersize=5, color=colour, clip_on=False
         )
     together = float(np.mean((x + y)[data.height // 2 :]))
     most = 1.05 * max(together, float(x.max()), float(y.max()))
-    (entries["equal goodput"],) = place.plot([0, most], [0, most], color=GREY, linewidth=0.6)
+    (entries["equal goodput"],) = place.plot([0, most], [0, most], color=GREY, linestyle="-", linewidth=0.6)
     (entries[f"{together:.3g} Mbit/s together"],) = place.plot(
-        [0, together], [together, 0], color=GREY, linestyle="--", linewidth=0.6
+        [0, together], [together, 0], color=GREY, linestyle=":", linewidth=1.0
     )
-    place.set(xlabel=f"goodput of {flows[0]} (Mbit/s)", ylabel=f"goodput of {flows[1]} (Mbit/s)")
+    across, up = (f"goodput of {with_algorithm(flow, of)}\n(Mbit/s)" for flow in flows)
+    place.set(xlabel=across, ylabel=up)
     place.set(xlim=(0, most), ylim=(0, most), aspect="equal")
     shared_legend(figure, entries)
     return figure, data

@@ -56,8 +56,20 @@ def algorithms(runs: Mapping[str, Tables]) -> dict[str, str]:
 
 
 def flow_looks(tables: Tables, flows: Sequence[str]) -> dict[str, Look]:
-    """The look of flows of one run."""
-    return looks(flows, algorithms({"": tables}))
+    """The look of flows of one run, which does not depend on the flows that a figure draws."""
+    of = algorithms({"": tables})
+    every = [name for name in of if not name.startswith(": ")]
+    return looks(list(dict.fromkeys([*every, *flows])), of)
+
+
+def with_algorithm(name: str, of: Mapping[str, str]) -> str:
+    """Return the name of a flow or line, followed by its algorithm unless the name contains it.
+
+    >>> with_algorithm("mine", {"mine": "bbr3"}), with_algorithm("bbr3-1", {"bbr3-1": "bbr3"})
+    ('mine (bbr3)', 'bbr3-1')
+    """
+    kind = of.get(name, "")
+    return name if kind.lower() in name.lower() else f"{name} ({kind})"
 
 
 def restyle(
@@ -239,7 +251,7 @@ def overview(
     if len(entries) > LEGEND_UP_TO and len(runs) > 1:
         entries = restyle(axes, group=lambda label: label.rpartition(": ")[0])
     if any(len(place.lines) > 1 for place in axes):
-        shared_legend(figure, entries)
+        shared_legend(figure, {with_algorithm(name, of): line for name, line in entries.items()})
     for place, quantity in zip(axes, quantities, strict=True):
         if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
             _draw_capacity(place, runs)

@@ -17,8 +17,7 @@ from matplotlib.transforms import Bbox
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_howell
-from fullpipe.palette import Look, looks
-from fullpipe.plots.charts import PLAIN, Marks, apart, interval_bars, summarised, text
+from fullpipe.plots.charts import PLAIN, Marks, apart, interval_bars, looks_of_names, summarised, text
 from fullpipe.plots.style import REFERENCE, SMALL, in_house_style
 
 # Throughput over delay: a mark per algorithm at the mean of runs, with an ellipse of their spread.
@@ -204,7 +203,7 @@ def means_with_letters(
     groups = [part["value"].to_list() for part in rows.partition_by(keys, maintain_order=True)]
     data = data.with_columns(letters=pl.Series(_letters(groups), dtype=pl.String))
     places = rows["x"].unique(maintain_order=True).to_list()
-    parts, own = list(marks.parts(data)), _looks_of_names(rows)
+    parts, own = list(marks.parts(data)), looks_of_names(rows, marks)
     for number, (part, _, words, look) in enumerate(parts):
         at = [places.index(x) + apart(number, len(parts)) for x in part["x"]]
         axes.plot([], [], label=words, **_MARK, **look.point)
@@ -220,13 +219,6 @@ def means_with_letters(
     axes.set_xlim(-0.5, len(places) - 0.5)
     axes.margins(y=0.12)
     return data
-
-
-def _looks_of_names(rows: pl.DataFrame) -> dict[str, Look]:
-    """Return the look of every name along x, such as an algorithm; empty if colours have another meaning."""
-    if rows["x"].dtype.is_numeric() or rows["colour"].unique().to_list() != [""]:
-        return {}
-    return looks([str(name) for name in rows["x"].unique(maintain_order=True)])
 
 
 def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
@@ -254,7 +246,7 @@ def distributions(
     places = rows["x"].unique(maintain_order=True).to_list()
     parts = list(marks.parts(rows))
     width = 0.8 / len(parts)
-    own = _looks_of_names(rows)
+    own = looks_of_names(rows, marks)
     draw = _violins if violins else _boxes
     for number, (part, _, words, look) in enumerate(parts):
         for (x,), group in part.group_by(["x"], maintain_order=True):

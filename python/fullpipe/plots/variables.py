@@ -17,7 +17,7 @@ from matplotlib.patheffects import withStroke
 
 from fullpipe.analysis.metrics import states
 from fullpipe.analysis.over_time import QUANTITIES, Tables
-from fullpipe.plots.series import algorithms, line_names, mark_events, restyle, time_series
+from fullpipe.plots.series import algorithms, line_names, mark_events, restyle, time_series, with_algorithm
 from fullpipe.plots.style import SMALL, figure_of, in_house_style, new_figure, shared_legend
 
 # Colours and hatches of states: light, so that lines stay readable on them, and the same in every figure.
@@ -270,7 +270,8 @@ def _finish(
         if len(flows) == 1 and shading and name not in shading:
             _shade(place, *flows[0][1:], shading[0], colours)
     axes[-1].set_xlabel("time (s)")
-    lines = restyle(axes, algorithms(runs))
+    of = algorithms(runs)
+    lines = {with_algorithm(name, of): line for name, line in restyle(axes, of).items()}
     mark_events(axes, runs)
     patches = {state: Patch(**state_patch(state, dict(colours))) for state in colours}
     shared_legend(figure, ({} if len(lines) < 2 else lines) | patches)
