@@ -286,3 +286,19 @@ def test_rates_have_the_colour_of_their_only_algorithm_and_name_algorithms(algor
     assert mixed.axes[0].get_xlabel() == "goodput of mine (bbr3)\n(Mbit/s)"
     equal, together = mixed.axes[0].lines[-2:]
     assert equal.get_linestyle() != together.get_linestyle()
+
+
+def test_several_runs_have_only_the_flows_in_which_they_differ(capsys: pytest.CaptureFixture[str]) -> None:
+    ping = {"name": "ping", "workload": {"kind": "ping", "interval": "100 ms"}}
+    swept = runs_of(flows=[*FLOWS, ping], sweep={CCA: ["cubic", "bbr3"]})
+    figure, _ = over_time(swept, ["goodput"], None, [], {})
+    assert list(legend_of(figure)) == ["cubic: mine", "bbr3: mine"]
+    assert (
+        "draws mine: the flows that the runs differ in; --flow draws other flows" in capsys.readouterr().err
+    )
+    _, named = over_time(swept, ["goodput"], None, ["ping"], {})
+    assert set(named["actor"]) == {"ping"}
+    _, seeds = over_time(runs_of((1, 2), flows=[*FLOWS, ping]), ["goodput"], None, [], {})
+    assert set(seeds["actor"]) == {"mine", "other"}
+    _, alone = over_time(swept[:1], ["goodput"], None, [], {})
+    assert set(alone["actor"]) == {"mine", "other", "ping"}

@@ -92,7 +92,9 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     values = counted(filtered(every, chosen.where))
     labels = labels_of(runs, chosen.labels, [point for point, _ in pointed])
     check_labels(labels)
-    entry = None if chosen.of else default_entry(values, runs) if delay else changed_entry(values, runs)
+    entry = (
+        None if chosen.of else default_entry(values, runs) if delay else changed_entry(paths_of(values), runs)
+    )
     axes = _Axes(values, chosen, subjects, labels, entry)
     factors = axes.factors([point for point, _ in pointed])
     if delay:
@@ -151,8 +153,8 @@ def default_entry(values: pl.DataFrame, runs: Sequence[Run]) -> int | None:
     """The entry of `flows` that `--kind delay` draws unless a group is named: the only one that a sweep
     changes, or the only one with bulk flows. None stands for all flows together.
     """
-    if changed_entries(values):
-        return changed_entry(values, runs)
+    if changed_entries(paths_of(values)):
+        return changed_entry(paths_of(values), runs)
     flows = runs[0].scenario.flows
     bulk = [n for n, flow in enumerate(flows) if is_bulk(flow)]
     return bulk[0] if len(flows) > len(bulk) == 1 else None

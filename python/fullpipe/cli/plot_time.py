@@ -9,17 +9,23 @@ import polars as pl
 import typer
 
 from fullpipe import plots
+from fullpipe.analysis.metrics.groups import bulk_names
 from fullpipe.analysis.points import CONTENT, points_of, shape_of
 from fullpipe.cli.output import complain
 from fullpipe.cli.plot_points import check_labels
-from fullpipe.cli.selection import labels_of
+from fullpipe.cli.selection import changed_entry, labels_of
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run, segments
 from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.quantities import as_numbers
 
 MOST_RUNS = 60
 """Maximum number of runs over time. Readers could not distinguish more lines."""
+
+
+_MOST_NAMES = 4
+"""Most flows that a note names."""
 
 
 def over_time(
@@ -29,13 +35,14 @@ def over_time(
     flows: Sequence[str],
     given: Mapping[str, str],
 ) -> tuple[Any, pl.DataFrame]:
-    """The figure of quantities, or of internal variables, and the table of its values.
+    """The figure of quantities, or of internal variables, and the table of its values. If no flow is named,
+    several runs have the flows of `default_flows`.
 
     Raises:
         BadParameter: If a quantity or variable does not exist, or a label has no path or value.
         UnknownNameError: If no run has a named flow.
     """
-    only = labelled_flows(runs, flows)
+    only = labelled_flows(runs, flows or default_flows(runs))
     labelled = dict(zip(run_labels(runs, given), map(plots.presented, runs), strict=True))
     try:
         if variables is not None:
@@ -49,6 +56,24 @@ def over_time(
         raise typer.BadParameter(str(error)) from None
     _note_missing(data, "quantity", labelled)
     return figure, data
+
+
+def default_flows(runs: Sequence[Run]) -> list[str]:
+    """The flows of several runs to draw over time unless flows are named: the only changed entry of `flows`,
+    or else bulk flows. Empty if all flows are drawn. A note names the option for other flows.
+    """
+    if len(runs) == 1 or len({shape_of(run) for run in runs}) > 1:
+        return []
+    entry = changed_entry({path: None for point in points_of(runs) for path in point}, runs)
+    groups = [bulk_names(run) if entry is None else flow_names(run.scenario.flows)[entry] for run in runs]
+    chosen = list(dict.fromkeys(name for group in groups for name in group))
+    every = {name for run in runs for name in run.flows["flow"].to_list()}
+    if not chosen or every <= {*chosen}:
+        return []
+    which = "bulk flows" if entry is None else "the flows that the runs differ in"
+    more = f" and {len(chosen) - _MOST_NAMES} more" if len(chosen) > _MOST_NAMES else ""
+    complain(f"note: draws {', '.join(chosen[:_MOST_NAMES])}{more}: {which}; --flow draws other flows")
+    return [name for name in chosen if name in every]
 
 
 def _note_missing(data: pl.DataFrame, panel: str, runs: Iterable[str]) -> None:

@@ -142,15 +142,15 @@ def varied(values: pl.DataFrame) -> list[str]:
     return [path for path in paths_of(values) if values[path].n_unique() > 1]
 
 
-def changed_entries(values: pl.DataFrame) -> set[int]:
+def changed_entries(paths: Iterable[str]) -> set[int]:
     """The entries of `flows` that the sweep changes, even if `--where` leaves one of their values."""
-    return {int(found[1]) for path in paths_of(values) if (found := _OF_ENTRY.match(path))}
+    return {int(found[1]) for path in paths if (found := _OF_ENTRY.match(path))}
 
 
-def changed_entry(values: pl.DataFrame, runs: Sequence[Run]) -> int | None:
+def changed_entry(paths: Iterable[str], runs: Sequence[Run]) -> int | None:
     """The only entry of `flows` that the sweep changes, which figures draw unless a group is named. None if
     there is no such entry, or the scenario has a single entry."""
-    entries = changed_entries(values)
+    entries = changed_entries(paths)
     return entries.pop() if len(runs[0].scenario.flows) > len(entries) == 1 else None
 
 

@@ -15,7 +15,7 @@ import typer
 
 from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics.groups import ALL
-from fullpipe.analysis.over_seeds import over_seeds
+from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import Subject, points_of
 from fullpipe.analysis.shown import decimals_of, mean_shown, scale_and_digits
 from fullpipe.analysis.values import value_text, values_of
@@ -213,7 +213,7 @@ def _instead(values: pl.DataFrame, subjects: Sequence[Subject], runs: Sequence[R
 
     The default of figures is the changed group. Tables keep all flows, as scripts read their numbers.
     """
-    entry = changed_entry(values, runs)
+    entry = changed_entry(paths_of(values), runs)
     if entry is None:
         return ""
     totals = [each.metric for each in subjects if each.of == ALL]
