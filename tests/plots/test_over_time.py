@@ -296,6 +296,8 @@ def test_several_runs_have_only_the_flows_in_which_they_differ(capsys: pytest.Ca
     assert (
         "draws mine: the flows that the runs differ in; --flow draws other flows" in capsys.readouterr().err
     )
+    linked = [swept[0], *runs_of(flows=[{**FLOWS[0], "cca": "bbr3"}, FLOWS[1], ping], duration="1 s")]
+    assert set(over_time(linked, ["goodput"], None, [], {})[1]["actor"]) == {"mine"}
     _, named = over_time(swept, ["goodput"], None, ["ping"], {})
     assert set(named["actor"]) == {"ping"}
     _, seeds = over_time(runs_of((1, 2), flows=[*FLOWS, ping]), ["goodput"], None, [], {})

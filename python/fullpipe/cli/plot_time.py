@@ -13,7 +13,7 @@ from fullpipe.analysis.metrics.groups import bulk_names
 from fullpipe.analysis.points import CONTENT, points_of, shape_of
 from fullpipe.cli.output import complain
 from fullpipe.cli.plot_points import check_labels
-from fullpipe.cli.selection import changed_entry, labels_of
+from fullpipe.cli.selection import labels_of
 from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run, segments
 from fullpipe.scenario.labels import Labels
@@ -64,7 +64,9 @@ def default_flows(runs: Sequence[Run]) -> list[str]:
     """
     if len(runs) == 1 or len({shape_of(run) for run in runs}) > 1:
         return []
-    entry = changed_entry({path: None for point in points_of(runs) for path in point}, runs)
+    entries = zip(*(run.scenario.flows for run in runs), strict=True)
+    changed = [n for n, entry in enumerate(entries) if len(set(map(repr, entry))) > 1]
+    entry = changed[0] if len(changed) == 1 < len(runs[0].scenario.flows) else None
     groups = [bulk_names(run) if entry is None else flow_names(run.scenario.flows)[entry] for run in runs]
     chosen = list(dict.fromkeys(name for group in groups for name in group))
     every = {name for run in runs for name in run.flows["flow"].to_list()}
