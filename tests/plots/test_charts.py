@@ -409,3 +409,48 @@ def test_names_stand_in_the_order_of_the_file(store: Path, tmp_path: Path) -> No
         ]
     panels = numbers_of(store, tmp_path, "--metric", "goodput", "--x", "rate", "--panel", "cca")["panel"]
     assert panels.unique(maintain_order=True).to_list() == ["cubic", "bbr3"]
+
+
+def panels_of(count: int, kind: Kind, width: str) -> Any:
+    rows = [(f"panel {n}", name, x, x) for n in range(count) for name in ("a", "b") for x in (1.0, 2.0, 4.0)]
+    table = pl.DataFrame(rows, schema=["panel", "colour", "x", "value"], orient="row")
+    return drawn_of(
+        [Part("goodput (Mbit/s)", "goodput", table.with_columns(y=pl.lit("")))], Chart(kind, width)
+    )[0]
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+def test_panels_fit_a_page_and_have_their_labels_once(width: str) -> None:
+    figure = panels_of(6, Kind.LINES, width)
+    assert 72 * figure.get_figheight() <= 660
+    if width == "column":
+        assert [place.get_ylabel() for place in figure.axes].count("goodput (Mbit/s)") == 1
+    with pytest.raises(typer.BadParameter, match="do not fit a page at this width; use --width page"):
+        panels_of(9, Kind.LINES, "column")
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (Kind.BOX, "3 runs each; points: runs; line: median"),
+        (
+            Kind.VIOLIN,
+            "dots: runs; black bars and markers: medians; lines: minimum to maximum; width: density",
+        ),
+        (Kind.CDF, "3 runs each; share of runs with at most the value"),
+        (Kind.MEANS, "95 % confidence intervals"),
+    ],
+)
+def test_the_line_below_a_figure_says_what_marks_are(kind: Kind, told: str) -> None:
+    rows = [(name, value) for name in ("a", "b") for value in (1.0, 2.0, 4.0)]
+    table = pl.DataFrame(rows, schema=["colour", "value"], orient="row")
+    table = table.with_columns(x=pl.lit("one"), y=pl.lit(""), panel=pl.lit(""))
+    figure, _ = drawn_of([Part("goodput", "goodput", table)], Chart(kind, "page"))
+    assert told in figure.get_supxlabel().replace("\n", " ")
+
+
+def test_an_axis_is_linear_if_an_interval_reaches_0() -> None:
+    table = pl.DataFrame({"x": [1.0, 1.0, 2.0, 2.0], "value": [1.0, 900.0, 2.0, 3.0]})
+    table = table.with_columns(y=pl.lit(""), panel=pl.lit(""), colour=pl.lit(""))
+    figure, _ = drawn_of([Part("time", "time", table)], Chart(Kind.LINES, "page"))
+    assert figure.axes[0].get_yscale() == "linear"

@@ -17,8 +17,9 @@ from fullpipe.scenario.quantities import as_numbers
 _NOTHING: Mapping[str, str] = {}
 _FEW = 3
 """Minimum number of ticks on a logarithmic axis. If decades give fewer, ticks within decades are added."""
-_STEPS: tuple[tuple[int, ...], ...] = ((1,), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9))
-_MOST_TICKS = 9
+_STEPS: tuple[tuple[int, ...], ...] = ((1,), (1, 2, 5), (1, 3), (1, 2, 3, 4, 5, 6, 7, 8, 9))
+_MOST_TICKS, _MOST_LOG_TICKS = 9, 6
+"""Most ticks at swept values, and most ticks at computed values of a logarithmic axis."""
 _EVEN = 1.1
 """Maximum ratio of the widest to the narrowest step at which values count as evenly spaced."""
 Axis = Literal["x", "y"]
@@ -112,7 +113,7 @@ def make_log(place: Any, axis: Axis, values: pl.Series) -> None:
     low, high = sorted(getattr(place, f"get_{axis}lim")())
     along = getattr(place, f"{axis}axis")
     locators = (LogLocator(subs=steps) for steps in _STEPS)
-    enough = (locator for locator in locators if _count(locator, low, high) >= _FEW)
+    enough = (locator for locator in locators if _FEW <= _count(locator, low, high) <= _MOST_LOG_TICKS)
     along.set_major_locator(next(enough, MaxNLocator(5)))
     along.set_minor_locator(NullLocator())
     along.set_major_formatter("{x:g}")

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
+import typer
 from matplotlib.colors import LogNorm
 
 from fullpipe import plots
@@ -35,11 +36,15 @@ from fullpipe.plots.style import SMALL, is_narrow, legend_entries
 
 _MOST_ACROSS = 3
 """Maximum number of panels side by side. A figure of column width has one panel per row."""
+_HEIGHT, _LEAST_HEIGHT = 2.2, 1.1
+"""Usual and least height of a row of panels, in inches. Rows are lower if a page has no room for them."""
+_PAGE, _AROUND = 660 / 72, 1.1
+"""Height of the text on a page, and of the legend and the lines below the panels, in inches."""
 _LETTERS = 17.5
 """Characters per inch of figure width in the lines below the figure."""
 _LABEL = 28
 """Maximum length of a line of an axis label, in characters."""
-_ABOUT_LETTERS = "; means that share a letter do not differ (Games-Howell, 5 %)"
+_ABOUT_LETTERS = "; means that share a letter are not shown to differ (Games-Howell, 5 %)"
 _ROOM = 0.04
 """Room for marks at the end of an axis, as a share of its length."""
 _MUCH = 3.0
@@ -164,7 +169,9 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         figure.colorbar(image, ax=places_of, label=fill(_told_of(image, part), _LABEL))
     for place, panel in zip(used, panels, strict=True):  # after all panels are drawn, as panels share axes
         _label(place, chart, panel.part, factors, is_shared=len(panels) > len(parts))
-    _scale(used, panels, chart, factors.x)
+    _scale(used, panels, chart, factors.x, tables)
+    if len(panels) > len(parts) == 1:
+        _label_once(used)
     if chart.kind == Kind.DELAY:
         _share_delays(used, less_is_right=parts[0].x_better != "higher")
         for place, panel in zip(used, panels, strict=True):
@@ -172,7 +179,12 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     for place in places[len(panels) :]:
         place.set_axis_off()
     table = pl.concat(tables, how="vertical_relaxed")  # a column may be null in one panel
-    below = [_told(table, chart.kind), *dict.fromkeys(part.left_out for part in parts), *chart.notes]
+    below = [
+        _told(table, chart.kind),
+        _told_of_scales(used, chart.kind),
+        *dict.fromkeys(part.left_out for part in parts),
+        *chart.notes,
+    ]
     letters = int(_LETTERS * figure.get_figwidth())
     figure.supxlabel("\n".join(fill(line, letters) for line in below if line), fontsize=SMALL, color="0.4")
     plots.shared_legend(figure, entries, factors.colour.name)
@@ -222,7 +234,12 @@ def _figure(metrics: int, drawn: Sequence[_Panel], chart: Chart) -> tuple[Any, l
         shared = False
     if is_narrow(width):
         across = 1
-    return plots.new_figure(-(-panels // across), across, width=width, share_y=shared)
+    rows = -(-panels // across)
+    height = min(_HEIGHT, (_PAGE - _AROUND) / rows)
+    if height < _LEAST_HEIGHT:
+        wider = "choose fewer values with --where" if across > 1 else "use --width page, or --where"
+        raise typer.BadParameter(f"{panels} panels do not fit a page at this width; {wider}")
+    return plots.new_figure(rows, across, width=width, row_height=height, share_y=shared)
 
 
 def _have_room(panels: Sequence[_Panel]) -> bool:
@@ -259,6 +276,8 @@ def _of_panel(marks: Marks, panel: _Panel) -> Marks:
 
 def _told(data: pl.DataFrame, kind: Kind) -> str:
     """The line below the figure: the runs per mark, and the meaning of intervals, boxes or ellipses."""
+    if kind == Kind.CDF:
+        data = data.group_by("panel", "metric", "colour").agg(runs=pl.len())
     if "runs" not in data.columns:
         return ""
     counts = [int(count) for count in data["runs"]]
@@ -269,9 +288,17 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
         points = "points: runs; line: median"
         boxes = "boxes of quartiles and median, whiskers to minimum and maximum"
         few = f"; up to {FEW} runs are points with their median" if least <= FEW else ""
-        return f"{runs} each; {points if most <= FEW else boxes + few}"
+        marks = "; markers at medians" if most > FEW and data["colour"].n_unique() > 1 else ""
+        return f"{runs} each; {points if most <= FEW else boxes + few}{marks}"
     if kind == Kind.VIOLIN:
-        return f"{runs} each"
+        dots = "dots: runs; " if least <= spread.POINTS_UP_TO else ""
+        marks = " and markers" if data["colour"].n_unique() > 1 else ""
+        return (
+            f"{runs} each; {dots}black bars{marks}: medians; lines: minimum to"
+            " maximum; width: density of runs"
+        )
+    if kind == Kind.CDF:
+        return f"{runs} each; share of runs with at most the value"
     if kind == Kind.ECDF:
         return f"{runs} each; 95 % bands for the whole function (Dvoretzky, Kiefer and Wolfowitz)"
     around = {
@@ -306,6 +333,26 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
         place.set_ylim(0, high + _ROOM * high)
 
 
+def _told_of_scales(places: Sequence[Any], kind: Kind) -> str:
+    """A line if panels of throughput over delay have different axes; or empty."""
+    ends = {(*place.get_xlim(), *place.get_ylim()) for place in places}
+    return "scales of panels differ" if kind == Kind.DELAY and len(ends) > 1 else ""
+
+
+def _label_once(places: Sequence[Any]) -> None:
+    """In a single column of panels, keep the label below the last panel and beside the middle panel.
+
+    Labels are kept where panels have different labels, such as those of a logarithmic and of a linear axis.
+    """
+    if len(places) < 3 or places[0].get_subplotspec().get_gridspec().ncols > 1:
+        return
+    for axis, at in (("x", len(places) - 1), ("y", len(places) // 2)):
+        if len({getattr(place, f"get_{axis}label")() for place in places}) == 1:
+            for number, place in enumerate(places):
+                if number != at:
+                    getattr(place, f"set_{axis}label")("")
+
+
 def _told_of(image: Any, part: Part) -> str:
     """The label of a colour bar, with the value at its middle, or "log scale"."""
     if isinstance(image.norm, LogNorm):
@@ -313,16 +360,24 @@ def _told_of(image: Any, part: Part) -> str:
     return part.label if part.neutral is None else f"{part.label} (centred at {part.neutral:.3g})"
 
 
-def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor: Factor) -> None:
+def _scale(
+    places: Sequence[Any],
+    panels: Sequence[_Panel],
+    chart: Chart,
+    factor: Factor,
+    tables: Sequence[pl.DataFrame],
+) -> None:
     """Make axes logarithmic, add "(log scale)" to their labels, and set ticks at swept values.
 
-    By default, axes of geometric sweeps and axes whose values span a wide range are logarithmic.
+    By default, axes of geometric sweeps and axes whose values span a wide range are logarithmic, unless an
+    interval of `tables`, the drawn values, reaches 0.
     """
     if chart.kind == Kind.HEATMAP:
         return
-    for place, panel in zip(places, panels, strict=True):
+    for place, panel, data in zip(places, panels, tables, strict=True):
         values: Axis = "x" if chart.kind in OF_SHARES else "y"
-        if is_log(values, panel.rows["value"], chart.log):
+        is_it = is_log(values, panel.rows["value"], chart.log)
+        if is_it and not (chart.log is None and _reaches_0(data, chart)):
             make_log(place, values, panel.rows["value"])
         if chart.kind == Kind.DELAY and is_log("x", panel.rows["x"], chart.log):
             make_log(place, "x", panel.rows["x"])
@@ -333,7 +388,13 @@ def _scale(places: Sequence[Any], panels: Sequence[_Panel], chart: Chart, factor
         for axis in "xy":
             label = getattr(place, f"get_{axis}label")()
             if label and given[axis] is None and getattr(place, f"get_{axis}scale")() == "log":
-                getattr(place, f"set_{axis}label")(f"{label}, log scale")
+                between = "\n" if axis == "x" and len(label) > _LABEL and len(places) > 1 else " "
+                getattr(place, f"set_{axis}label")(f"{label},{between}log scale")
+
+
+def _reaches_0(data: pl.DataFrame, chart: Chart) -> bool:
+    """Whether an interval around a mean reaches 0, which a logarithmic axis does not have."""
+    return chart.kind in (Kind.LINES, Kind.MEANS) and bool((data["low"] <= 0).any())
 
 
 def _scale_sweep(place: Any, values: pl.Series, chart: Chart, factor: Factor) -> None:

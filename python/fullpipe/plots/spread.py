@@ -128,8 +128,10 @@ def _closed(corners: Any) -> Path:
 
 
 _LEVEL_OF_LETTERS = 0.05
-_POINTS_UP_TO = 50
+POINTS_UP_TO = 50
 """Most runs of a violin that are drawn as dots."""
+_RAISED = 8
+"""Points by which the letters of every second of several colours are raised."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}
 _DENSE, _OF_ALL = 0.15, 0.4
 """Greatest opacity of a band, and of all bands of a panel together."""
@@ -191,7 +193,7 @@ def means_with_letters(
     axes: Axes, rows: pl.DataFrame, bounds: Bounds = NO_LESS_THAN_0, marks: Marks = PLAIN
 ) -> pl.DataFrame:
     """Draw means with their 95 % intervals at every `x`, side by side by `colour`, with letters above them.
-    Means that share a letter do not differ by the Games-Howell test of all pairs at 5 %.
+    The Games-Howell test of all pairs at 5 % shows no difference of means that share a letter.
 
     If there is one `colour` and `x` are names, each name has its own colour.
 
@@ -213,12 +215,20 @@ def means_with_letters(
             interval_bars(axes, [place], part[n : n + 1], look.color)
         for place, high, letters in zip(at, part["high"], part["letters"], strict=True):
             axes.annotate(
-                letters or "", (place, high), (0, 4), textcoords="offset points", ha="center", fontsize=SMALL
-            )
+                letters or "", (place, high), (0, 4 + _RAISED * (number % 2) * (len(parts) > 2)),
+                textcoords="offset points", ha=_beside_mark(number, len(parts)), fontsize=SMALL,
+            )  # fmt: skip
     axes.set_xticks(range(len(places)), [text(value, marks.x) for value in places])
     axes.set_xlim(-0.5, len(places) - 0.5)
     axes.margins(y=0.12)
     return data
+
+
+def _beside_mark(number: int, count: int) -> str:
+    """The alignment of the letters of one of `count` colours: the letters of neighbours grow apart."""
+    if count == 1 or 0 < number < count - 1:
+        return "center"
+    return "right" if number == 0 else "left"
 
 
 def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
@@ -290,7 +300,7 @@ def _violins(axes: Axes, values: Sequence[float], at: float, width: float, colou
             each.set_color(colour)
             each.set_linewidth(0.8)
         middle.set_color("black")
-    if len(values) <= _POINTS_UP_TO:
+    if len(values) <= POINTS_UP_TO:
         axes.plot(_beside(at, width, len(values)), values, ".", color=colour, markersize=2.5, zorder=3)
 
 
