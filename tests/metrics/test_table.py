@@ -253,3 +253,25 @@ def test_a_table_of_all_flows_says_how_to_print_the_changed_group(tmp_path: Path
     assert done.stdout.startswith("algorithm,goodput (bit/s) mean")
     assert "note: goodput of all flows; --of mine prints the group that the sweep changes" in done.stderr
     assert "note: goodput" not in table(tmp_path, "--of", "mine").stderr
+
+
+def test_a_latex_table_prints_its_metric_its_runs_and_the_meaning_of_parentheses(store: Path) -> None:
+    words = ("--columns", "probability", "--rows", "count", "--of", "mine", "--format", "latex")
+    lines = [line for line in table(store, *words).stdout.splitlines() if not line.startswith("%")]
+    head = "\n".join(lines)
+    assert r"\multicolumn{2}{c}{goodput of mine (Mbit/s)}" in head
+    assert r"\footnotesize Means of 2 runs" in head
+    long = [*lines, *one_column(cell(1e6, 3e6, low=0.0), cell(19e6, 0.1e6))]
+    assert any("half widths of 95 " in line for line in long)
+
+
+def test_latex_numbers_have_no_commas_between_thousands() -> None:
+    assert one_column(cell(9e9, 10e9, low=0.0))[1] == r"0 & {9000 [0, 19000]} \\"
+
+
+def test_a_group_of_several_flows_is_a_sum(tmp_path: Path) -> None:
+    flows = [{"cca": "cubic", "name": "old", "count": 2}, {"cca": "reno", "name": "new"}]
+    sweep(scenario(flows=flows, sweep={"flows.1.cca": ["reno", "bbr3"]}), (1,), out=tmp_path)
+    assert "goodput of old (2 flows, sum) (Mbit/s)" in table(tmp_path, "--of", "old").stdout
+    assert "flows, sum" not in table(tmp_path, "--of", "new").stdout
+    assert "flows, sum" not in table(tmp_path, "--metric", "rtt_mean", "--of", "old").stdout

@@ -101,7 +101,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         factors = factors._replace(x=Factor(labelled(delay, labels, in_percent=False)))
     parts = [
         Part(
-            labelled(axes.named(each), labels, in_percent=False),
+            labelled(axes.named(each), labels, runs, in_percent=False),
             axes.of_default(each).called,
             axes.rows(each, delay),
             axes.left_out(each, delay),

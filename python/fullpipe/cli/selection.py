@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import typer
 
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups, groups_in
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.points import Subject, path_called, shape_of
@@ -232,13 +233,25 @@ def check_labels_of_jobs(
     check_labels(given, [*points, *(job.point for job in scenarios)], groups)
 
 
-def labelled(subject: Subject, labels: Labels, *, in_base_unit: bool = False, in_percent: bool = True) -> str:
-    """The label of the axis of a metric, with its group of flows.
+def labelled(
+    subject: Subject,
+    labels: Labels,
+    runs: Sequence[Run] = (),
+    *,
+    in_base_unit: bool = False,
+    in_percent: bool = True,
+) -> str:
+    """The label of the axis of a metric, with its group of flows. A rate is the sum over the flows of a
+    group; the label has their number if it is the same in all `runs`.
 
     The unit is that of printed tables or, with `in_base_unit`, that of stored values. Shares are in per cent,
     or from 0 to 1 if `in_percent` is false.
     """
     of = labels.value(FLOWS, subject.of) if subject.of else ""
+    if subject.of and BY_NAME[subject.metric].unit == "bit/s":
+        counts = {len(flow_groups(run).get(subject.of, ())) for run in runs}
+        if len(counts) == 1 and (count := counts.pop()) > 1:
+            of = f"{of} ({count} flows, sum)"
     if in_base_unit:
         return base_axis_shown(subject.metric, of)
     return axis_shown(subject.metric, of, in_percent=in_percent)[1]

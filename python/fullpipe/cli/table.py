@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, product
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -17,7 +18,7 @@ from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics.groups import ALL
 from fullpipe.analysis.over_seeds import over_seeds, paths_of
 from fullpipe.analysis.points import Subject, points_of
-from fullpipe.analysis.shown import decimals_of, mean_shown, scale_and_digits
+from fullpipe.analysis.shown import begun, decimals_of, mean_shown, scale_and_digits
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.forms import NOTHING, Form, Grid, in_latex
 from fullpipe.cli.selection import (
@@ -73,6 +74,8 @@ class Pivot:
     """The smallest and the largest number of runs per cell."""
     instead: str = ""
     """Note with the option for the group that the sweep changes, if metrics are of all flows; or empty."""
+    owned: Mapping[str, str] = field(default_factory=dict)
+    """Names of factors with their owner, such as "algorithm of new", by the names of the factors."""
 
     @property
     def is_of_one_metric(self) -> bool:
@@ -156,11 +159,11 @@ def pivot_of(
     raw = {path: _raw(points, values, path) for path in (*down, *across)}
     named = [_named(each, values, by_group=by_group) for each in subjects]
     tables = [
-        (labelled(name, labels), _means(values, each, by_group=by_group))
+        (labelled(name, labels, runs), _means(values, each, by_group=by_group))
         for name, each in zip(named, subjects, strict=True)
     ]
     in_base_unit = {
-        labelled(name, labels): labelled(each, labels, in_base_unit=True)
+        labelled(name, labels, runs): labelled(each, labels, in_base_unit=True)
         for name, each in zip(named, subjects, strict=True)
     }
     order = {
@@ -176,7 +179,9 @@ def pivot_of(
     tops = [(label, top) for label, _ in tables for top in product(*(order[path] for path in across))]
     wanted = [(label, top) for label, top in tops if any((label, *head, *top) in cells for head in every)]
     heads = [head for head in every if any((label, *head, *top) in cells for label, top in wanted)]
-    names = {**labels.names([path for path in raw if path != FLOWS]), FLOWS: FLOWS}
+    swept = [path for path in raw if path != FLOWS]
+    names = {**labels.names(swept), FLOWS: FLOWS}
+    owned = labels.owned_names(swept)
 
     def said(paths: Sequence[str], values: Sequence[Any], *, named: bool) -> list[str]:
         return [
@@ -198,6 +203,7 @@ def pivot_of(
         [[cells.get((label, *head, *top)) for label, top in wanted] for head in heads],
         (min(counts), max(counts)),
         _instead(values, named, runs),
+        {names[path]: name for path, name in owned.items()},
     )
 
 
@@ -267,6 +273,8 @@ def _ordered(there: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
 
 _SYMMETRIC = 0.01
 """Maximum relative difference between the halves of an interval that counts as symmetric."""
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
+"""Commas between thousands, which siunitx does not print in the other cells of a column."""
 _MOST_UNCERTAIN = 100
 """Uncertainties are below this number of units of the last decimal, so that they have two digits."""
 
@@ -295,33 +303,51 @@ def latex_of(pivot: Pivot) -> str:
         r"\midrule",
         *(rf"{' & '.join(row)} \\" for row in rows),
         r"\bottomrule",
+        *_notes(pivot, written),
         r"\end{tabular}",
     ]
     return "\n".join([*lines, ""])
 
 
-def _about(pivot: Pivot) -> str:
+def _notes(pivot: Pivot, columns: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lines below the table: the number of runs, and the meaning of the numbers in brackets."""
+    told = [_runs_told(pivot)]
+    cells = [cell for column in columns for cell in column]
+    if any(cell.endswith(")") and not cell.startswith("{") for cell in cells):
+        told.append("in parentheses: half widths of 95 % confidence intervals in units of the last digit")
+    if any(cell.startswith("{") and "[" in cell for cell in cells):
+        told.append("in brackets: both ends of 95 % confidence intervals")
+    count = len(pivot.rows) + len(pivot.numbers)
+    for line in told:
+        words = rf"\makebox[0pt][l]{{\footnotesize {in_latex(begun(line))}}}"
+        yield rf"\multicolumn{{{count}}}{{@{{}}l}}{{{words}}} \\"
+
+
+def _runs_told(pivot: Pivot) -> str:
     least, most = pivot.runs
     count = f"{most}" if least == most else f"{least} to {most}"
+    return f"means of {count} runs" if most > 1 else "one run each"
+
+
+def _about(pivot: Pivot) -> str:
     metric = f"{pivot.numbers[0].metric}, " if pivot.is_of_one_metric else ""
-    of = f"means of {count} runs, 95 % confidence intervals" if most > 1 else "one run each"
-    return f"{metric}{of}"
+    intervals = ", 95 % confidence intervals" if pivot.runs[1] > 1 else ""
+    return f"{metric}{_runs_told(pivot)}{intervals}"
 
 
 def _head(pivot: Pivot) -> Iterator[str]:
     """The heading lines: one for the metrics if there are several, and one per factor on the columns."""
-    left = [""] * len(pivot.rows)
-    if not (pivot.is_of_one_metric and pivot.columns):
-        tops = [column.metric for column in pivot.numbers]
-        yield from _spans(left if pivot.columns else pivot.rows, tops)
+    left, rows = [""] * len(pivot.rows), [pivot.owned.get(name, name) for name in pivot.rows]
+    tops = [column.metric for column in pivot.numbers]
+    yield from _spans(left if pivot.columns else rows, tops)
     for n, name in enumerate(pivot.columns):
         values = [column.values[n] for column in pivot.numbers]
         is_last = n == len(pivot.columns) - 1
         if is_last:
-            count, at = len(values), len(left) + 1
-            yield rf"{' & '.join(left)} & \multicolumn{{{count}}}{{c}}{{{in_latex(name)}}} \\"
+            count, at, named = len(values), len(left) + 1, pivot.owned.get(name, name)
+            yield rf"{' & '.join(left)} & \multicolumn{{{count}}}{{c}}{{{in_latex(named)}}} \\"
             yield rf"\cmidrule(lr){{{at}-{at + count - 1}}}"
-            yield from _spans(pivot.rows, values)
+            yield from _spans(rows, values)
         else:
             yield from _spans(left, [column.titles[n] for column in pivot.numbers])
 
@@ -360,7 +386,7 @@ def _number(cell: Mean | None, scale: float, decimals: int) -> str:
         return "{--}"
     mean, width = f"{cell['mean'] * scale:.{decimals}f}", _half_width(cell)
     if width is None:
-        return f"{{{in_latex(mean_shown(cell, digits=decimals))}}}"
+        return f"{{{in_latex(_THOUSANDS.sub('', mean_shown(cell, digits=decimals)))}}}"
     return mean if width == 0 else f"{mean}({math.ceil(width * scale * 10**decimals - 1e-9)})"
 
 
