@@ -266,7 +266,7 @@ def test_a_latex_table_prints_its_metric_its_runs_and_the_meaning_of_parentheses
 
 
 def test_latex_numbers_have_no_commas_between_thousands() -> None:
-    assert one_column(cell(9e9, 10e9, low=0.0))[1] == r"0 & {9000 [0, 19000]} \\"
+    assert one_column(cell(9e9, 10e9, low=0.0))[1] == r"0 & {9000.00 [0.00, 19000.00]} \\"
 
 
 def test_a_group_of_several_flows_is_a_sum(tmp_path: Path) -> None:

@@ -454,3 +454,34 @@ def test_an_axis_is_linear_if_an_interval_reaches_0() -> None:
     table = table.with_columns(y=pl.lit(""), panel=pl.lit(""), colour=pl.lit(""))
     figure, _ = drawn_of([Part("time", "time", table)], Chart(Kind.LINES, "page"))
     assert figure.axes[0].get_yscale() == "linear"
+
+
+def test_what_an_option_says_is_never_ignored(store: Path, tmp_path: Path) -> None:
+    image = CliRunner().invoke(
+        app, ["plot", str(store), "--metric", "jain", "--out", str(tmp_path / "a.jpg")]
+    )
+    assert image.exit_code == 2
+    assert "a figure ends in .png, .svg, .pdf" in image.stderr
+    assert not (tmp_path / "a.jpg").exists()
+    both = plot(store, tmp_path, "--metric", "rtt_mean of mine", "--of", "other")
+    assert both.exit_code == 2
+    assert "every --metric has a group of its own; leave out --of other" in " ".join(both.stderr.split())
+
+
+def test_an_unknown_kind_is_an_error_in_plain_words(store: Path) -> None:
+    result = CliRunner().invoke(app, ["plot", str(store), "--kind", "foo"])
+    assert result.exit_code == 2
+    assert "'foo' is not one of 'lines'" in " ".join(result.stderr.split())
+    assert "Value error" not in result.stderr
+
+
+def test_figures_of_several_metrics_have_files_of_their_own(store: Path, tmp_path: Path) -> None:
+    for metric in ("jain", "goodput of mine"):
+        numbers_of(store, tmp_path, "--metric", metric, "--where", "rate=5 mbit/s")
+    names = sorted(file.stem for file in tmp_path.glob("*.csv"))
+    assert names == ["charts-lines-goodput-of-mine", "charts-lines-jain"]
+
+
+def test_the_folder_of_one_scenario_of_a_store_has_runs(store: Path, tmp_path: Path) -> None:
+    point = next(store.glob("*/*/meta.json")).parent.parent
+    assert numbers_of(point, tmp_path, "--kind", "box", "--metric", "goodput")["runs"].to_list() == [2]

@@ -158,7 +158,9 @@ def _readable() -> Iterator[None]:
         if type(error).__name__ == "NoArgsIsHelpError":  # the message of this exception is the help text
             print(error.format_message())
             sys.exit(2)
-        said = brief(" ".join(error.format_message().split()), _LONGEST).removesuffix(".")
+        said = brief(
+            " ".join(error.format_message().replace("Value error, ", "").split()), _LONGEST
+        ).removesuffix(".")
         where = f"; see `{error.ctx.command_path} --help`" if error.ctx else ""
         complain(f"{said[:1].lower()}{said[1:]}{where}")
         sys.exit(2)

@@ -244,12 +244,19 @@ def runs_in(
             )
         is_run = (folder / "meta.json").exists()
         own = [folder] if is_run else [run.folder for run in stored_runs(folder, content, tell)]
+        own = own or [*_runs_of_point(folder)]
         if not own:
             raise NoRunError(
                 f"{folder}: has no finished run; name the folder of a run, or the --out folder of `run`"
             )
         found += [each for each in own if each]
     return found
+
+
+def _runs_of_point(folder: Path) -> list[Path]:
+    """The folders of the runs of one scenario of a store, such as runs/HASH, in the order of their names."""
+    found = [meta.parent for meta in folder.glob("*/meta.json")]
+    return sorted(found, key=lambda run: (len(run.name), run.name))
 
 
 def stored_runs(

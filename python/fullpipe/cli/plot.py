@@ -95,6 +95,8 @@ def _told(option: str, kind: Kind | None) -> str:
     return f"{told}, not with --kind {kind}{f'; {instead}' if instead else ''}"
 
 
+_OTHER_FORMATS = (".jpg", ".jpeg", ".eps", ".ps", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".pgf")
+"""Endings of images that figures are not written as. Any other ending may be in the name of a folder."""
 ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     **plots.CELL_FIGURES,
     **plots.PACKET_FIGURES,
@@ -231,6 +233,10 @@ def plot(
     one-way, clumps, pauses and handover need packets captured at both ends, and sequence at the sender.
     phase and rates need samples. all_scaled is the plot of this name in Flent.
     """
+    if out.suffix.lower() in _OTHER_FORMATS:
+        raise refused(
+            f"--out {out}: a figure ends in .{', .'.join(plots.FORMATS)}; choose one of these endings"
+        )
     kind = kind or (Kind.LINES if metric or x else None)
     check_options(context, kind)
     if quantity and var is not None:
@@ -255,7 +261,8 @@ def plot(
             asked = Chosen(kind, metric or (), *axes, width or "page", x_of, x_label, y_label, axis, given)
             figure, data = figure_of(runs, asked)
             warn_of_short(points_of(runs), runs)
-            title = f"{runs[0].name}-{kind}"
+            words = "-".join(metric or ()).replace(" of ", "-of-").replace("/", "-")
+            title = "-".join(filter(None, [runs[0].name, kind, words]))
         else:
             runs = in_order(read_runs(runs_in(folders, content)))
             figure, data = over_time(runs, quantity or (), var, flow or (), given)

@@ -33,6 +33,7 @@ from fullpipe.cli.selection import (
     labels_of,
     no_value,
     of_groups,
+    read_subjects,
     varied,
 )
 from fullpipe.palette import Look, is_algorithm, looks
@@ -81,7 +82,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         UnknownNameError: If a metric, path or group does not exist.
     """
     metrics, chosen = _with_y(chosen)
-    subjects = [Subject.read(text, chosen.of) for text in dict.fromkeys(metrics or ["goodput"])]
+    subjects = read_subjects(metrics or ["goodput"], chosen.of)
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
     both = [*subjects, *([delay] if delay else [])]
     wanted = with_counts(with_neutral([each.metric for each in both]))

@@ -130,12 +130,28 @@ def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
 
 
 def _spelt(value: str, known: pl.Series) -> list[str]:
-    """Spellings under which a value may be in a column. The user may write 0 for the number 0.0."""
+    """Spellings under which a value may be in a column. The user may write 0 for the number 0.0, and a value
+    in the letters of figures, such as 2 BDP for 2 bdp."""
     try:
         same = [str(each) for each in known.unique() if known.dtype.is_numeric() and each == float(value)]
     except ValueError:
         same = []
-    return [natural(value), *same]
+    texts = known.cast(pl.String).drop_nulls().unique().to_list()
+    alike = [text for text in texts if text.lower() == natural(value).lower()]
+    return [natural(value), *same, *([] if natural(value) in texts else alike)]
+
+
+def read_subjects(metrics: Iterable[str], of: str | None) -> list[Subject]:
+    """The metrics of a figure or table, each once.
+
+    Raises:
+        BadParameter: If a group is given with `of`, but every metric has a group of its own.
+        UnknownNameError: If there is no such metric.
+    """
+    texts = list(dict.fromkeys(metrics))
+    if of is not None and all(" of " in text for text in texts):
+        raise typer.BadParameter(f"every --metric has a group of its own; leave out --of {of}")
+    return [Subject.read(text, of) for text in texts]
 
 
 def varied(values: pl.DataFrame) -> list[str]:

@@ -30,6 +30,7 @@ from fullpipe.cli.selection import (
     labels_of,
     no_value,
     of_groups,
+    read_subjects,
     varied,
 )
 from fullpipe.cli.shared import Content, ContentOption, FormOption, LabelOption
@@ -455,7 +456,7 @@ def table(
     from fullpipe.cli.output import complain, echo, plain
     from fullpipe.cli.selection import of_one_scenario, read_labels
 
-    subjects = [Subject.read(text, of) for text in dict.fromkeys(metric or ["goodput"])]
+    subjects = read_subjects(metric or ["goodput"], of)
     runs, left = of_one_scenario(each_once(read_runs(runs_in(folders, content))), where or ())
     found = pivot_of(runs, subjects, rows or (), columns or (), left, read_labels(label or ()))
     if form == Form.LATEX:
