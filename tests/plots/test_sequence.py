@@ -124,3 +124,13 @@ def test_a_long_connection_is_no_long_file(lossy: Run, tmp_path: Path) -> None:
     packets = len((tmp_path / "s.csv").read_text(encoding="utf-8").splitlines())
     assert packets > 10_000
     assert (tmp_path / "s.svg").stat().st_size < 20 * packets
+
+
+def test_a_sequence_names_its_flow_and_is_in_megabytes_if_long() -> None:
+    short, _ = sequence({"packets": table(*LOST)})
+    assert short.axes[0].get_title() == "f"
+    assert short.axes[0].get_ylabel() == "sequence number (kB)"
+    far = (row(20, SENDER, 4_000_000), row(45, RECEIVER, 0, 4_001_000))
+    long, _ = sequence({"packets": table(*LOST, *far)})
+    assert long.axes[0].get_ylabel() == "sequence number (MB)"
+    assert long.axes[0].get_ylim()[1] < 10

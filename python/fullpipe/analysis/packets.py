@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -97,16 +98,28 @@ def segments(packets: pl.DataFrame, flow: str | None = None) -> pl.DataFrame:
     here = packets.filter(pl.col("point") == "sender", pl.col("connection").is_not_null())
     if flow is not None:
         here = here.filter(pl.col("flow") == flow)
-    data = here.filter(pl.col("source") == "sender", pl.col("len") > 0)
-    if data.is_empty():
-        whose = f" of {flow}" if flow else ""
-        raise ValueError(f'no data{whose} were captured at a sender; write record.packets = ["sender"]')
-    sizes = data.group_by("flow", "connection", maintain_order=True).agg(pl.col("len").sum())
-    most = sizes.sort("len", descending=True, maintain_order=True).row(0, named=True)
+    data, most = here.filter(pl.col("source") == "sender", pl.col("len") > 0), _busiest(packets, flow)
     chosen = (pl.col("flow") == most["flow"]) & (pl.col("connection") == most["connection"])
     acks = here.filter(chosen, pl.col("source") == "receiver", pl.col("kind").is_in(["ack", "data"]))
     parts = (_sent_segments(data.filter(chosen)), _acks(acks), _sacks(acks))
     return pl.concat(part.select(_COLUMNS) for part in parts).sort("time_s", maintain_order=True)
+
+
+def flow_of_segments(packets: pl.DataFrame, flow: str | None = None) -> str:
+    """Return the flow whose connection `segments` returns for the same arguments."""
+    return str(_busiest(packets, flow)["flow"])
+
+
+def _busiest(packets: pl.DataFrame, flow: str | None) -> dict[str, Any]:
+    """Return the flow and the connection that sent most data, of a named flow if `flow` is given."""
+    data = packets.filter(
+        pl.col("point") == "sender", pl.col("connection").is_not_null(), source="sender"
+    ).filter(pl.col("len") > 0, pl.lit(True) if flow is None else pl.col("flow") == flow)
+    if data.is_empty():
+        whose = f" of {flow}" if flow else ""
+        raise ValueError(f'no data{whose} were captured at a sender; write record.packets = ["sender"]')
+    sizes = data.group_by("flow", "connection", maintain_order=True).agg(pl.col("len").sum())
+    return sizes.sort("len", descending=True, maintain_order=True).row(0, named=True)
 
 
 def round_trip_s(found: pl.DataFrame) -> float:

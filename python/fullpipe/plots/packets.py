@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import Tables
-from fullpipe.analysis.packets import acks, delays, round_trip_s, segments
+from fullpipe.analysis.packets import acks, delays, flow_of_segments, round_trip_s, segments
 from fullpipe.palette import COLOURS
-from fullpipe.plots.series import flow_looks
+from fullpipe.plots.series import algorithms, flow_looks, with_algorithm
 from fullpipe.plots.style import (
     MANY_MARKS,
     in_house_style,
@@ -296,41 +296,44 @@ def sequence(
     if near.filter(pl.col("what").is_in(["data", "sent again"])).is_empty():
         raise ValueError(f"no data were sent around {around_s:g} s; choose another time")
     figure, (whole, part) = new_figure(1, 2, row_height=3.0)
-    entries = _draw(whole, found) | _draw(part, near)
+    is_long = float(found["to_byte"].to_numpy().max()) >= _MEGABYTE
+    scale, unit = (1e-6, "MB") if is_long else (1e-3, "kB")
+    entries = _draw(whole, found, scale) | _draw(part, near, scale)
     entries[_ENLARGED] = whole.axvspan(begin_s, end_s, color="0.5", alpha=0.2, linewidth=0)
     part.set_xlim(begin_s, end_s)
-    whole.set(ylabel="sequence number (kB)", xlabel="time (s)")
+    named = with_algorithm(flow_of_segments(tables["packets"], flow), algorithms({"": tables}))
+    whole.set(ylabel=f"sequence number ({unit})", xlabel="time (s)", title=named)
     part.set(ylabel=whole.get_ylabel() if is_narrow() else "", xlabel="time (s)")
     shown = [what for what in (*LOOKS, _ENLARGED) if what in entries]
     shared_legend(figure, {WORDS.get(what, what): entries[what] for what in shown})
     return figure, found
 
 
-def _draw(axes: Axes, found: pl.DataFrame) -> dict[str, object]:
-    """Draw rows of `segments`, and return the legend entry of each kind."""
+_MEGABYTE = 1_000_000
+"""Bytes from which the axis of sequence numbers is in MB."""
+
+
+def _draw(axes: Axes, found: pl.DataFrame, scale: float) -> dict[str, object]:
+    """Draw rows of `segments`, and return the legend entry of each kind. `scale` is the unit per byte."""
     entries: dict[str, object] = {}
     for what, colour in LOOKS.items():
         rows = found.filter(pl.col("what") == what)
         if rows.is_empty():
             continue
-        times_s, to_kb = rows["time_s"].to_numpy(), rows["to_byte"].to_numpy() / 1e3
+        times_s, ends = rows["time_s"].to_numpy(), rows["to_byte"].to_numpy() * scale
         dense = rows.height > MANY_MARKS
         if what == "ACK":
             (entries[what],) = axes.plot(
-                times_s, to_kb, drawstyle="steps-post", color=colour, linewidth=0.6, rasterized=dense
+                times_s, ends, drawstyle="steps-post", color=colour, linewidth=0.6, rasterized=dense
             )
         elif what == "sent again":
-            (entries[what],) = axes.plot(
-                times_s, to_kb, _MARK, ms=3, color=colour, zorder=3, rasterized=dense
-            )
+            (entries[what],) = axes.plot(times_s, ends, _MARK, ms=3, color=colour, zorder=3, rasterized=dense)
         else:
-            from_kb = rows["from_byte"].to_numpy() / 1e3
-            lines = axes.vlines(
-                times_s[:1], from_kb[:1], to_kb[:1], color=colour, label=what, rasterized=dense
-            )
+            begins = rows["from_byte"].to_numpy() * scale
+            lines = axes.vlines(times_s[:1], begins[:1], ends[:1], color=colour, label=what, rasterized=dense)
             # The same segments as vlines makes, but without a masked array for each, which would be slow.
-            lines.set_segments(list(np.stack([times_s, from_kb, times_s, to_kb], axis=1).reshape(-1, 2, 2)))
-            axes.update_datalim([(times_s.min(), from_kb.min()), (times_s.max(), to_kb.max())])
+            lines.set_segments(list(np.stack([times_s, begins, times_s, ends], axis=1).reshape(-1, 2, 2)))
+            axes.update_datalim([(times_s.min(), begins.min()), (times_s.max(), ends.max())])
             entries[what] = lines
     return entries
 
