@@ -19,7 +19,7 @@ from fullpipe.parser import PARSER
 
 
 def documented(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Return the fields of a model, each with the text below it as its description."""
+    """Return the fields of a model; the description of each field is the docstring below it."""
     texts: dict[str, str] = {}
     for cls in reversed(model.__mro__):
         if issubclass(cls, BaseModel) and cls is not BaseModel:
@@ -34,7 +34,7 @@ def meaning(model: type[BaseModel]) -> str:
 
 
 def default_of(field: FieldInfo) -> Any:
-    """Return the default of a field as spelt in a file, with its unit."""
+    """Return the default of a field with its unit, as a scenario file writes it."""
     annotated: Any = field.annotation
     for note in field.metadata:
         annotated = Annotated[annotated, note]
@@ -61,7 +61,7 @@ def _texts(cls: type) -> dict[str, str]:
 
 
 def texts_below(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Yield names that are assigned or annotated, each with the text below it."""
+    """Yield the assigned or annotated names, each with the docstring below it."""
     for statement, below in zip(body, [*body[1:], None], strict=True):
         target: ast.expr | None = None
         if isinstance(statement, ast.Assign):

@@ -57,8 +57,8 @@ class Labels:
         return list(self._given.values())
 
     def names(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the label of every path. To equal labels, the owners of the paths are added, such as a flow;
-        if labels are still equal, the full paths are used.
+        """Return the label of every path. If labels are equal, the owner of the path is added, such as a
+        flow; if labels are still equal, the full path is used.
 
         >>> Labels().names(["flows.0.cca", "flows.1.cca", "topology.bottleneck.delay"])["flows.0.cca"]
         'algorithm of flows.0'
@@ -88,8 +88,8 @@ class Labels:
         """Return the label of a path, without a unit. Several paths joined by commas have the label of the
         first path.
 
-        A number of flows has the name of their entry, which is the same in every part of a sweep. An entry
-        without a name has its algorithm.
+        The label of a flow count is the name of the entry of `flows`, which is the same in every part of a
+        sweep, or else the entry's algorithm.
 
         >>> Labels(scenarios=[{"flows": [{"cca": "cubic"}]}]).name("flows.0.count")
         'CUBIC flows'
@@ -124,7 +124,7 @@ class Labels:
         return f"{number} {_UNITS[unit]}" if unit in _UNITS else own.title(str(value))
 
     def level(self, path: str, level: str) -> str:
-        """Return the label of a level of a factor: a value that is given as text.
+        """Return the label of a factor's level, a value given as text.
 
         >>> Labels().level("topology.bottleneck.loss.probability", "0.001")
         '0.1 %'
@@ -256,8 +256,8 @@ def problem_of(key: str, axes: Collection[str] = (), flows: Collection[str] = ()
         key: A path, or a path and a value.
         axes: The keys of the sweep, including the names of axes with variants. If empty, as for a single
             point, any first word can be the name of an axis with variants.
-        flows: Names of flows. Groups of flows have other names at other points of a sweep, so every name
-            that does not resemble a key of `flows` can match.
+        flows: Names of flows. A group of flows can have other names at other points of a sweep, so every name
+            counts as a possible match unless it resembles a key of `flows`.
     """
     words = key.split(".")
     if words[0] in axes or (not axes and not any(_called(ScenarioModel, words[0]))):
@@ -283,7 +283,8 @@ def problem_of(key: str, axes: Collection[str] = (), flows: Collection[str] = ()
 
 
 def _fields(path: str) -> tuple[list[FieldInfo], bool]:
-    """Return the fields of models at a path, and whether the path continues below the last known field."""
+    """Return the fields of models at a key path, and whether the path has more parts after the last known
+    field."""
     found: list[type[BaseModel]] = [ScenarioModel]
     fields: list[FieldInfo] = []
     for word in _first(path).split("."):
@@ -322,9 +323,9 @@ def _notes(field: FieldInfo) -> Iterator[Unit]:
 
 
 def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
-    """Yield the keys of labels for a path, or for its values with these texts.
+    """Yield the keys of `[labels]` that match a path, or values of the path with these texts.
 
-    The keys of the whole path are first, followed by those of its ends, such as "count" for "flows.0.count".
+    The whole path comes first, followed by its last parts, such as "count" for "flows.0.count".
     """
     words = _first(path).split(".")
     any_place = ["*" if word.isdecimal() else word for word in words]

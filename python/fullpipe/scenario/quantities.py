@@ -1,4 +1,4 @@
-"""Quantities. In files and messages, they are text with a unit; in the code, numbers in base units.
+"""Quantities: text with a unit in files and messages, numbers in base units in the code.
 
 >>> RATE.parse("100 Mbit/s")
 100000000
@@ -33,8 +33,8 @@ class Dimension(NamedTuple):
     noun: str
     example: str
     units: Mapping[str, int]
-    """Units and their sizes in base units, largest first. A value is printed in the first unit of which it is
-    a multiple."""
+    """Units and their sizes in base units, largest first. A value is printed in the first of these units that
+    divides the value."""
     limit: int
     """Largest accepted value, in base units."""
     zero: str
@@ -181,8 +181,8 @@ def text_of(unit: str, number: float) -> str:
 
 
 def as_numbers(values: Sequence[object]) -> tuple[list[float], str] | None:
-    """Return values as numbers, and their unit. Quantities are converted to the unit of the first value.
-    None if a value is neither a number nor a quantity, or if units do not match.
+    """Return values as numbers, and their unit. Quantities are converted to the unit of the first value. The
+    result is None if a value is neither a number nor a quantity, or the dimensions of units differ.
 
     >>> as_numbers(["10 Mbit/s", "1 Gbit/s"])
     ([10.0, 1000.0], 'Mbit/s')
@@ -353,7 +353,8 @@ DrainSeconds = Annotated[
     _text(_seconds_text),
     _written(DURATION, _seconds_text),
 ]
-"""A size as the time in which the queue drains, such as "50 ms", held in seconds; None for any other size."""
+"""A size of a queue, given as the time in which the full queue drains, such as "50 ms", held in seconds; None
+for any other size."""
 
 
 # The range of seeds.

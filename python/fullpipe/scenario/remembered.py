@@ -1,5 +1,5 @@
-"""A cache of values computed from scenarios. All seeds of a point share a scenario object, so the cache is
-often hit."""
+"""A cache of values computed from scenarios. The runs of a sweep point with different seeds share one
+scenario object, so the cache is often hit."""
 
 from collections import OrderedDict
 from collections.abc import Callable

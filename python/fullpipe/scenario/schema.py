@@ -177,7 +177,7 @@ _KINDS = {"whole": "integer", "number": "number", "switch": "boolean", "list": "
 
 
 class Definitions(Types):
-    """Definitions of the schema by name. A definition is made at its first reference.
+    """Definitions of the schema by name. A definition is made when it is first referenced.
 
     Args:
         whole: None if this object defines whole tables. Otherwise this object defines tables that override a
@@ -290,8 +290,8 @@ class Definitions(Types):
 
 
 def _common(schemas: Sequence[Schema]) -> Schema:
-    """Return the common schema of a key in several tables. If the schemas differ, return a schema with only
-    the description in the first table."""
+    """Return the schema of a key that several tables have. If the key's schemas differ, the result is only
+    the description from the first table."""
     if all(schema == schemas[0] for schema in schemas):
         return schemas[0]
     return {"description": schemas[0].get("description", "")}
@@ -387,7 +387,7 @@ def file_schema() -> dict[str, Any]:
 
 
 def _with_paths(made: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the definitions, with the key `set` added to that of a whole scenario."""
+    """Return the definitions, with the key `set` added to the definition of a whole scenario."""
     root = made[name]
     return {**made, name: {**root, "properties": {**root["properties"], SET: _BASE[SET]}}}
 

@@ -64,7 +64,8 @@ class ClaimResult:
 
     @property
     def numbers(self) -> list[Part]:
-        """Parts with numbers. Two inequalities about the same number give one part here."""
+        """The parts of the claim that have a number. Two inequalities about the same number count as one
+        part."""
         return list({str(part.where): part for part in self.parts if part.ours}.values())
 
     @property
@@ -307,7 +308,7 @@ def _result(claim: Claim, reading: str, parts: tuple[Part, ...]) -> ClaimResult:
 
 def with_closest(each: Sequence[ClaimResult]) -> list[ClaimResult]:
     """Mark the closest readings: the best verdict and, with this verdict, the smallest distance from the
-    print."""
+    printed value."""
     order = list(Verdict)
     ranks = [(order.index(j.verdict), round(j.distance, 9)) for j in each]
     return [replace(j, closest=rank == min(ranks)) for j, rank in zip(each, ranks, strict=True)]

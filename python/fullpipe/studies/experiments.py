@@ -54,8 +54,8 @@ class Experiment:
     """Indices of the flows that use the algorithm. None means all flows."""
 
     def has(self, point: Mapping[str, Value]) -> bool:
-        """Whether a job with this point belongs to the experiment. Experiments with equal names have
-        different values of their conditions."""
+        """Whether a job with this point belongs to the experiment. Several experiments can have one name, but
+        then differ in the values of their conditions."""
         return point["experiment"] == self.name and all(
             point.get(key) in values for key, values in self.variants.items()
         )
@@ -69,7 +69,8 @@ class Experiment:
         """Return the jobs for every combination of algorithm, conditions and seed whose point is needed.
 
         `is_needed` is first called with points that lack the swept conditions, so that no scenario is made in
-        vain. It must return True for such a point if it returns True for any point with the same values.
+        vain. For such a partial point, it must return True if it returns True for any complete point with the
+        same values.
         """
 
         def is_used(condition: Mapping[str, Value]) -> bool:

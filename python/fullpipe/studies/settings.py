@@ -31,7 +31,8 @@ class Setting:
     instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Replacements, by path, of every value that the study sweeps at the path."""
     times: Mapping[str, float] = field(default_factory=dict)
-    """Factors, by path, for the number at the path. They are for numbers that differ between conditions."""
+    """Factors, by path, for the number at the path. Factors are used where the number differs between
+    conditions."""
     algorithms: Mapping[str, Any] = field(default_factory=dict)
     engine: str = ""
 

@@ -110,7 +110,8 @@ def write(
 
 
 def keep(settings: Settings, results: Sequence[ClaimResult], seeds: int, setting: str = "") -> Path:
-    """Store results of another engine, which reports of the native engine then show beside their own results.
+    """Store results of another engine. Reports of the native engine then show these results beside the native
+    results.
 
     Args:
         settings: Folder and engine.
@@ -272,7 +273,7 @@ def setup_rows(setup: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]
 def tallies(checked: Sequence[ClaimResult]) -> str:
     """Return sentences with the numbers of verdicts and of causes. Every printed number counts once.
 
-    If claims depend on readings, further sentences have the numbers of verdicts under every other reading.
+    If claims depend on readings, further sentences give the numbers of verdicts under every other reading.
     """
     counted = [j for j in checked if j.counts]
     repeated = sum(bool(first.claim.uncounted) for first, _ in _claims(checked))

@@ -16,8 +16,8 @@ from fullpipe.studies.verdicts import Verdict
 
 
 ZERO = "0"
-"""A printed zero. It is not a rounded number, because the value underflowed on the computer that printed
-it."""
+"""A printed zero. It does not mean a number that rounds to zero: the value underflowed on the computer that
+printed it."""
 
 
 def as_printed(value: float, printed: str) -> str:
@@ -83,8 +83,8 @@ _BOUNDS: Mapping[str, Bounds] = {
     "cut": (-inf, 1.0),
     "change": _SIGNED,
 }
-"""Bounds by the name of the quantity without a number at its end. All other quantities have the lower bound
-0."""
+"""Bounds of quantities, by the name of the quantity without its trailing number. All other quantities have
+the lower bound 0."""
 
 
 def bounds_of(quantity: str) -> Bounds:

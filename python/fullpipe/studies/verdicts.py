@@ -44,9 +44,9 @@ class Cause(StrEnum):
 
 LEVEL = 0.95
 TOLERANCE = 0.05
-"""Largest difference, as a share of our mean, up to which a printed number is always reproduced."""
+"""Largest difference, as a share of our mean, up to which a printed number always counts as reproduced."""
 REACH = 0.25
-"""Difference, as a share of our mean, beyond which a printed number is never reproduced."""
+"""Difference, as a share of our mean, beyond which a printed number never counts as reproduced."""
 ENOUGH_RUNS = 5
 """Minimum number of runs for a prediction interval. With two runs, the half-width of the interval would be 16
 standard deviations."""
@@ -160,8 +160,8 @@ BY_DATA = {
     Verdict.NOT_REPRODUCED: Verdict.CONTRADICTED,
     Verdict.NOT_TESTABLE: Verdict.NOT_JUDGED,
 }
-"""Verdicts on claims that are judged by published data, by the verdicts that equal results of runs would
-get."""
+"""Verdicts on claims that are judged by published data, by the verdict that the same results would get if
+they came from runs."""
 
 
 def check_number(
@@ -190,9 +190,9 @@ def check_comparison(differences: Sequence[float], *, strict: bool = True) -> Pa
     """Return the verdict on one comparison of a claim in words: reproduced if the comparison holds.
 
     Args:
-        differences: One difference per run, positive if the claim holds. It is infinite if the event of one
-        compared quantity never happened.
-        strict: Whether the comparison does not hold at a difference of zero.
+        differences: One difference per run, positive if the claim holds. A difference is infinite if the
+        event of one compared quantity never happened.
+        strict: Whether a difference of zero counts as false.
     """
     if not _measured(differences):
         return NO_VALUE

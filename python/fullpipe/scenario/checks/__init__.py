@@ -131,7 +131,8 @@ def sweep_problems(sweep: Sweep, made: Callable[[Mapping[str, Any]], ScenarioMod
 
     Args:
         sweep: The axes of the sweep.
-        made: Function that returns the scenario with values at paths. Raises ScenarioError if it is invalid.
+        made: Function that returns the scenario with the given values at their key paths. Raises
+            ScenarioError if it is invalid.
     """
     points = prod(len(axis) for axis in sweep.values())
     if points > MAX_POINTS:

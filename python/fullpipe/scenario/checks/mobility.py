@@ -58,10 +58,11 @@ def idle_mobility_problems(scenario: ScenarioModel, network: Network) -> Iterato
 
 
 def idle_moves(scenario: ScenarioModel, network: Network) -> dict[int, Move]:
-    """Return the moves without effect, by their index in `mobility`: no flow changes its route at their time.
+    """Return the moves without effect, by their index in `mobility`: moves at whose time no flow changes its
+    route.
 
-    A move at time 0 sets the first medium of a node. Such a move has an effect if the node has another
-    medium.
+    A node's move at time 0 sets the medium with which the node starts. Such a move has an effect if the node
+    has another medium.
     """
     changed_s = {reroute.at_s for routed in network.flows for reroute in routed.reroutes}
     media = media_of_nodes(scenario)

@@ -1,4 +1,4 @@
-"""Checks of hosts and cells: their nodes, and the stations that flows name, exist."""
+"""Checks that the nodes of hosts and cells exist, and that the stations named by flows exist."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def host_problems(scenario: ScenarioModel) -> Iterator[str]:
 
 
 def _twice(where: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield every name that an earlier entry already has."""
+    """Yield every name that occurs again after its first entry."""
     seen: set[str] = set()
     for i, name in enumerate(names):
         if name in seen:

@@ -92,8 +92,8 @@ def _left_out(hop: Hop, queue: Discipline) -> Iterator[str]:
 
 
 def _hidden(link: Link) -> Iterator[str]:
-    """Yield notes on rate changes without effect: to more than the rate of the device below a shaper, or to
-    more than the rate of the shaper in front of a wire."""
+    """Yield notes on rate changes without effect: a shaper gets a higher rate than the device below it, or a
+    wire gets a higher rate than the shaper in front of it."""
     queue = link.queue
     if not isinstance(queue, Discipline):
         return

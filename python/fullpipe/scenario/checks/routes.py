@@ -13,7 +13,7 @@ from fullpipe.scenario.network.parts import Network, RoutedFlow
 
 
 def in_order(path: str, times_s: Sequence[float]) -> Iterator[str]:
-    """Yield every entry that is earlier than the previous one."""
+    """Yield every entry whose time is before that of the previous entry."""
     for n, (before_s, at_s) in enumerate(pairwise(times_s), start=1):
         if at_s < before_s:
             yield f"{path}[{n}].at: {at_s:g} s is before {before_s:g} s, the entry above it"
@@ -96,8 +96,8 @@ def _crosses_air(network: Network, routed: RoutedFlow) -> bool:
 def _is_boundless(network: Network, routed: RoutedFlow) -> bool:
     """Whether nothing limits the rate of a flow. The native engine checks plans by the same rule.
 
-    Loss does not count as a limit, as some algorithms ignore loss. A slow route of ACKs does not count,
-    either.
+    Loss does not count as a limit, because some algorithms ignore loss. A slow route of ACKs does not count
+    as a limit, either.
     """
     if routed.flow.datagrams or routed.flow.is_of_transfers:
         return False

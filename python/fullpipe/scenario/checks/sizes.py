@@ -75,7 +75,8 @@ def too_many_reroutes(scenario: ScenarioModel) -> Iterator[str]:
 
 
 def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:
-    """Yield mistakes if samples, variables or probes exceed `MAX_ROWS`. Changes of state do not count."""
+    """Yield mistakes if samples, variables or probes exceed `MAX_ROWS`. Rows for changes of an algorithm's
+    state do not count."""
     probes = sum(_probes(scenario, flow) for flow in scenario.flows)
     if probes > MAX_ROWS:
         yield f"flows: {probes:,.0f} probes are more than {MAX_ROWS:,}; lengthen their intervals"
@@ -125,8 +126,8 @@ def _described_hops(scenario: ScenarioModel) -> int:
 
 
 def _reroutes(scenario: ScenarioModel) -> int:
-    """Return the number of route changes: those of every flow, plus, for each flow, those of all links and
-    all moves of nodes."""
+    """Return the number of route changes: the reroutes of every flow, plus, for every flow, the reroutes of
+    all links and all moves of nodes."""
     graph = scenario.topology
     if not isinstance(graph, Graph):
         return 0

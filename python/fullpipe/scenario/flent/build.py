@@ -277,7 +277,8 @@ _APART = {
     "VoIP": "20 ms",
     "HTTP": f"{STEP_S * 1e3:g} ms",
 }
-"""Start jitter of the programs of a test, by the first word of the series. Flent starts them together."""
+"""Start jitter of the programs of a test, by the first word of the series. Flent starts the programs of a
+test together."""
 _LATENCY = {
     "Ping (ms) UDP": {"kind": "probe", "interval": "200 ms"},
     "Ping (ms)::UDP": {"kind": "probe", "interval": "200 ms"},
@@ -291,7 +292,8 @@ _FLOOD = {"kind": "udp", "rate": "100 Mbit/s", "size": "1470 B"}
 
 
 _PROGRAMS = {"torrent": "ledbat"}
-"""Algorithms of programs whose names are in names of series. BitTorrent uses LEDBAT (RFC 6817)."""
+"""Congestion control algorithms, by the name of the program in the name of a series. BitTorrent uses LEDBAT
+(RFC 6817)."""
 
 
 @dataclass(frozen=True)

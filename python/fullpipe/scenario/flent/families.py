@@ -16,8 +16,8 @@ COMPUTED = re.compile(r" (avg|sum|fairness)$|^TCP totals$|^VoIP::induced_delay$"
 _CLASS = re.compile(r"(BK)\d*|\(?(CS[1-7])(_BK)?\)?|(EF)|(PRIO)|(Torrent)(::\d+)?")
 """Words in names of series that denote a class other than best effort."""
 _MEANT: Mapping[str, int | str] = {"BK": "cs1", "Torrent": "cs1", "PRIO": 0x10 >> 2}
-"""Code points of the words that are not names of code points. BK means background. PRIO is the TOS octet 0x10
-(low delay, RFC 1349), whose upper 6 bits are the code point."""
+"""DSCP values of words in series' names that are not names of code points. BK means background. PRIO is the
+TOS octet 0x10 (low delay, RFC 1349), whose upper 6 bits are the code point."""
 
 
 def flow_of(series: str) -> str:
@@ -31,7 +31,7 @@ def flow_of(series: str) -> str:
 
 
 def mark_of(series: str) -> int | str | None:
-    """Return the code point in the name of a series, or None for best effort.
+    """Return the DSCP code point in the name of a series, or None for best effort.
 
     >>> mark_of("TCP upload BK"), mark_of("TCP upload::1")
     ('cs1', None)
@@ -69,7 +69,7 @@ class Span:
 
 
 _MIDDLE = Span(1)
-"""Span of streams in tests whose pings run before and after them."""
+"""Span of the streams in a test whose pings start before the streams and stop after them."""
 
 
 @dataclass(frozen=True)

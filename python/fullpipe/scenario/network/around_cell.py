@@ -72,7 +72,8 @@ class _Wired(NamedTuple):
 
 
 def from_cell(scenario: ScenarioModel, topology: Dumbbell, cell: Cell, each: int | None) -> Network:
-    """Return the hub and the stations of a cell, and for every flow a host on a wire to the hub."""
+    """Return the network of a dumbbell with a cell: the hub, the stations, and for every flow a host on a
+    wire to the hub."""
     layout = _Layout(scenario, topology, cell)
     wired = [layout.wired(entry, single) for entry in entries(scenario, each) for single in entry.singles]
     media = media_of([cell], layout.behind)

@@ -42,7 +42,7 @@ from fullpipe.scenario.quantities import to_nanoseconds
 
 MAX_CROSSED = 5_000_000
 """Maximum of the sum of hops over all routes of all flows of a graph. Every change of a route adds the hops
-of the route again."""
+of the new route."""
 
 
 def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Network:
@@ -223,7 +223,7 @@ def _origin(hop: Hop) -> str:
 
 @dataclass(frozen=True)
 class Attachment:
-    """The router that is valid from a time on, until the next move of a node."""
+    """The route finder for the media in use from a time on, until the next move of a node."""
 
     at_s: float
     router: Router
@@ -251,7 +251,7 @@ def left_by(scenario: ScenarioModel, number: int) -> str | None:
 
 
 def attachments(scenario: ScenarioModel, edges: Sequence[Edge]) -> list[Attachment]:
-    """Return the routers at time 0 and after every move of a node, in the order of time."""
+    """Return the route finders at time 0 and after every move of a node, in the order of time."""
     media = media_of_nodes(scenario)
     cells = {cell.name for cell in scenario.cells or ()}
     places = {edge.name: place for place, edge in enumerate(edges)}
@@ -317,8 +317,8 @@ GAPS = "user_gaps_ns"
 
 
 def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) -> Iterator[HandOver]:
-    """Yield two handovers per move with a gap: from each port of the user in the old cell to the port of the
-    same direction in the new cell.
+    """Yield two handovers per move with a gap, one per direction: from the user's port in the old cell to its
+    port in the new cell.
 
     Args:
         scenario: A scenario whose moves with a gap are between cells.
@@ -334,8 +334,7 @@ def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) 
 
 
 def with_gaps(scenario: ScenarioModel, media: Sequence[Medium]) -> Iterator[Medium]:
-    """Yield the media. Moves to a cell add their gaps to the interruptions of the moving users in this
-    cell."""
+    """Yield the media. A move to a cell adds its gap to the interruptions of the moving user in this cell."""
     for cell, medium in zip(scenario.cells or (), media, strict=True):
         coming = [move for move in scenario.mobility or () if move.gap_s is not None and move.to == cell.name]
         if not coming:

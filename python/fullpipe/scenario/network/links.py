@@ -144,7 +144,7 @@ class _Crossing(NamedTuple):
 
 
 def _circles(routed: RoutedFlow) -> Iterator[tuple[int, ...]]:
-    """Yield the hops of a flow's round trip, for every route that it takes or may take."""
+    """Yield the hops of a flow's round trip, for every route that the flow takes or may take."""
     forward, reverse = routed.forward, routed.reverse
     yield (*forward, *reverse)
     for reroute in routed.later:

@@ -79,7 +79,7 @@ class Link:
 
     @property
     def limit_bps(self) -> int | None:
-        """Lowest rate among the link, its frames, its trace and its shaper; None: unlimited."""
+        """The lowest of the rates of the link, its frames, its trace and its shaper; None: unlimited."""
         frames = None if self.frames is None else self.frames.mean_bps
         trace = None if self.trace is None else self.trace.mean_bps
         return _least(self.rate_bps, frames, trace, _shaped_bps(self.queue))
@@ -196,9 +196,9 @@ class RoutedFlow:
     flow: Flow
     tcp: Tcp
     source: str
-    """The node that sends data. If the first link of the route starts at another node, this node is at the
-    same place as the sender, without delay between them. The same is true for the end of a link and the start
-    of the next link."""
+    """The node that sends data. If the first link of the route starts at another node, no delay separates
+    that node from the sender. Likewise, no delay separates the end of a link from the start of the next
+    link."""
     target: str
     """The node that receives data."""
     forward: Route

@@ -138,7 +138,7 @@ def _is_before(one: _Step, other: _Step, steps: Mapping[str, _Step]) -> bool:
 
 @dataclass(frozen=True)
 class Replacement:
-    """A reroute of links: from a time on, packets that would cross a link cross other hops instead."""
+    """A reroute of a link: from a time on, packets that would cross the link cross other hops instead."""
 
     at_s: float
     ways: Ways

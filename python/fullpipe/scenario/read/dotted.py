@@ -20,7 +20,7 @@ MAX_PARTS = 50
 EVERY = "*"
 """Part of a path that matches every entry of a list."""
 _SHORT = {"cca": "kind", "queue": "kind", "workload": "kind", "trace": "file"}
-"""Keys whose table can be replaced by text, each with the key of the table that the text sets."""
+"""Keys whose value can be text instead of a table, each with the key of the table that the text sets."""
 _DIGITS = 9
 """Maximum number of digits of an index in a path."""
 
@@ -147,8 +147,7 @@ Sweep = Mapping[str, Axis]
 
 
 class Step(NamedTuple):
-    """One value or variant of an axis; or a point of the sweep, which has one value or variant of every
-    axis."""
+    """One value or variant of an axis, or one point of the sweep (a value or variant of every axis)."""
 
     named: Mapping[str, Any]
     """Names of the step: the path with its value, or the key of the axis with the name of the variant."""
@@ -214,7 +213,7 @@ def points(sweep: Sweep) -> Iterator[Step]:
 
 
 def paths(sweep: Sweep) -> list[str]:
-    """Return every swept path. A path on several axes is repeated."""
+    """Return every swept path. A path that is on several axes is returned several times."""
     return [path for key, axis in sweep.items() for path in _paths(key, axis)]
 
 

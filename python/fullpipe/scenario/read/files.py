@@ -78,7 +78,7 @@ def value_of(text: str) -> Any:
 
 
 def inline(value: Any) -> str:
-    """A value as TOML on one line.
+    """Return a value as TOML on one line.
 
     >>> inline([{"cca": "cubic", "count": 2}])
     '[{cca = "cubic", count = 2}]'
@@ -208,8 +208,7 @@ def _check_text(text: str, where: str) -> None:
 def located(tree: Any, folder: Path) -> Any:
     """Return scenario data in which relative file names begin with the scenario's folder.
 
-    If this folder has no file of a name without folders, the name can be that of a recording that ships with
-    fullpipe.
+    A bare file name that this folder lacks can be the name of a recording that ships with fullpipe.
     """
     if isinstance(tree, list):
         return [located(item, folder) for item in tree]

@@ -39,8 +39,8 @@ _BOUNDS = {
 
 @dataclass(frozen=True)
 class _Place:
-    """The place of a mistake: the path as the file writes it, its field if known, and the keys of its
-    table."""
+    """The place of a mistake: the key path as the file writes it, the field if known, and the keys of the
+    table with the mistake."""
 
     path: str
     field: FieldInfo | None
@@ -157,7 +157,8 @@ def _quoted(expected: str) -> list[str]:
 
 
 def _place(model: type[BaseModel], location: tuple[int | str, ...]) -> _Place:
-    """Return the place of a location that pydantic reports. Tags of unions are not part of the path."""
+    """Return the place in the scenario file that corresponds to a location reported by pydantic. Tags of
+    unions are not part of the path."""
     path, models = "", [model]
     field: FieldInfo | None = None
     siblings: tuple[str, ...] = ()

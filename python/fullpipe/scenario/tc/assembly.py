@@ -110,7 +110,8 @@ class Assembly:
         return router
 
     def _shape(self, router: Router) -> str:
-        """Set the shapers of the router. Return a note on assumed roles of devices."""
+        """Set the shapers of the router. Return a note on each device that is assumed to carry outgoing or
+        incoming packets."""
         there = [device for device in self._devices.values() if device.qdiscs]
         for device in self._devices.values():
             target = self._devices.get(device.redirects_to)

@@ -121,7 +121,8 @@ class Device:
         return line.kind in _SHAPERS or ("bandwidth" in line.options and "unlimited" not in line.options)
 
     def able_bps(self, at: Id) -> int | None:
-        """Return the rate of a class when it borrows up to its ceiling; None if the class has no line."""
+        """Return the rate of an HTB class that borrows up to its ceiling; None if no line configures the
+        class."""
         chain: list[Class] = []
         above: Id | None = at
         while above is not None and (one := self.classes.get(above)) is not None and one not in chain:
@@ -167,7 +168,7 @@ class _Tree:
 
     def shaper(self, number: int, line: Line, rate_bps: int | None = None) -> Shaper:
         """Return the shaper of a queue discipline and of the queue disciplines below it. `rate_bps` is the
-        rate of a shaper above."""
+        rate of a shaper above it in the tree."""
         with at_line(number):
             self._depth += 1
             if self._depth > _MOST_DEEP:

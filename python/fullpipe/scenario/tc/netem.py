@@ -208,8 +208,8 @@ class _Reader:
             self._correlation(option)
 
     def _time(self, option: str) -> int:
-        """Parse a time into ns. A number without a unit is in ns, and was in us before iproute2 6.9 (commit
-        9a6b231ea1b0)."""
+        """Parse a time into ns. A number without a unit is in ns since iproute2 6.9, and was in us before
+        (commit 9a6b231ea1b0)."""
         text = self._words[0] if self._words else ""
         if is_bare(text):
             self.netem.notes.append(

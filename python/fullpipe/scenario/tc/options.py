@@ -43,7 +43,8 @@ class Qdisc:
     options: Mapping[str, tuple[str, Callable[[str], Any]]] = field(default_factory=dict)
     """Words with a value: the parameter and the parser of the value."""
     flags: Mapping[str, Table] = field(default_factory=dict)
-    """Words without a value: the parameters that they set. Empty: the queue always behaves in this way."""
+    """Words without a value, each with the parameters that the word sets; no parameters if the queue always
+    behaves in this way."""
     not_modelled: Mapping[str, str] = field(default_factory=dict)
     """Words without a counterpart, each with advice on what to do instead."""
     usual: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

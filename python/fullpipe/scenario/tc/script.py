@@ -44,8 +44,8 @@ def read(lines: Iterable[str], assembly: Assembly) -> None:
 
 
 def _read(number: int, words: Sequence[str], name: str, assembly: Assembly) -> str:
-    """Add a line, and return the name of its device. If `tc` was called for a single device, lines do not
-    have the name; it is then `name`."""
+    """Add a line, and return the name of its device. If `tc` was called for a single device, lines lack the
+    name of the device, which is then `name`."""
     first, text = words[0] if words else "", " ".join(words)
     if qdiscs.is_printed(words):
         found = qdiscs.printed(words)

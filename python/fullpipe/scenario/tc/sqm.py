@@ -42,7 +42,7 @@ _NO_EFFECT = (
     *("debug_logging", "verbosity", "tcMTU", "tcTSIZE"),
     *("qdisc_advanced", "qdisc_really_really_advanced", "linklayer_advanced"),
 )
-"""Options without effect on queues: for logs, for the router's web page, and for dimensions of size
+"""Options without effect on queues: options of logs, of the router's web page, and of the dimensions of size
 tables."""
 _LEFT_OUT: Mapping[str, str] = {
     "use_mq": "the queues of one processor each",

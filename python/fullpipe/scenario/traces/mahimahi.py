@@ -112,8 +112,8 @@ def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mah
     """Return the packet-delivery trace of a rate that changes in steps.
 
     Each time the integral of the rate completes another 1504 bytes, an opportunity follows at the end of the
-    millisecond. At any time, the trace has delivered at most as much as the rate, and less than one
-    opportunity less, apart from this rounding.
+    millisecond. Apart from this rounding, the bytes of the trace up to any time lag behind the integral of
+    the rate by less than one opportunity.
 
     Args:
         time_s: Start times of the rates, in order; the first is 0.
@@ -153,10 +153,11 @@ def from_deliveries(time_s: ArrayLike, size_bytes: ArrayLike) -> Mahimahi:
 
     Args:
         time_s: Arrival times, in order, from the beginning of the trace.
-        size_bytes: Sizes as counted in the trace; in Mahimahi's traces, the IP packet plus 4 bytes.
+        size_bytes: Sizes of the packets as the trace counts them; Mahimahi counts the IP packet plus 4 bytes.
 
     Raises:
-        TraceError: If times and sizes do not match, make no opportunity or too many, or pause for an hour.
+        TraceError: If times and sizes differ in number, give no opportunity or too many, or contain a pause
+            of an hour.
     """
     times, carried = np.asarray(time_s, dtype=float), np.cumsum(np.asarray(size_bytes, dtype=np.int64))
     if times.ndim != 1 or times.shape != carried.shape or not np.isfinite(times).all():

@@ -97,8 +97,8 @@ def _shown(table: Sequence[Sequence[str]]) -> Aligned:
 
 
 def _heading(result: ClaimResult, part: Part) -> str:
-    """Return the head of a column: the quantity, the algorithm (for a change, the algorithm compared with),
-    and the RTT."""
+    """Return the head of a column: the quantity, the algorithm (for a relative change, the algorithm that it
+    refers to), and the RTT."""
     claim = result.claim
     against = claim.what["against"] if claim.kind == "change" else None
     name = against or part.where.get("algorithm") or claim.where.get("algorithm")
@@ -126,8 +126,8 @@ SUBJECT = "Ad-BBR"
 LONE = figures.LONE
 OTHERS = {"BBRv1": "bbr1", "BBRv3": "bbr3", "BBQ": "bbq", "CUBIC": "cubic", "Reno": "reno"}
 PRESETS = ("faithful", "literal", "sane", "dynamic", "si", "reduce", "reduce_dynamic")
-"""Presets of `ad_bbr`, each a reading of the pseudo-code. The last two presets were selected by the
-claims."""
+"""Presets of `ad_bbr`, each a reading of the pseudo-code. We chose the last two presets after comparing
+results with the paper's claims."""
 READINGS = {f"{SUBJECT} {preset}": {"kind": "ad_bbr", "preset": preset} for preset in PRESETS} | {
     f"{SUBJECT} sane counters": {"kind": "ad_bbr", "preset": "sane", "trigger": "counters"}
 }

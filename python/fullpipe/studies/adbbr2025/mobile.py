@@ -19,8 +19,8 @@ DOWNLOAD, FAIRNESS = "5g-download", "5g-fairness"
 LTE_DOWNLOAD, LTE_FAIRNESS = "lte-download", "lte-fairness"
 RTTS_MS = (10, 50)
 RECEIVERS: Variants = {"two": {"flows.1.station": "far"}, "one": {"flows.1.station": "near"}}
-"""Changes for the number of phones: each flow has its own phone and thus its own buffer, or both flows share
-one phone and its buffer."""
+"""Changes of the scenario by the number of phones. With two phones, each flow has its own phone and buffer;
+with one, both flows share the phone and its buffer."""
 
 LOSS_BASED = ("CUBIC", "Reno")
 

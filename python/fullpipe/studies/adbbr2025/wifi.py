@@ -26,7 +26,7 @@ QUICK_TIME = {"duration": "25 s"}
 
 
 class Point(Protocol):
-    """Interface of a cell in a grid."""
+    """Interface of a cell of a grid: its nominal rate, and its values in a scenario."""
 
     @property
     def nominal_mbps(self) -> float:

@@ -177,8 +177,8 @@ class File:
 
 
 def in_folder(folder: Path) -> list[File]:
-    """Read every file of Flent below a folder, and return the facts sorted. Raises InputFileError for a
-    damaged file."""
+    """Read every file of Flent below a folder, and return the files' facts about the testbed, sorted. Raises
+    InputFileError for a damaged file."""
     return sorted(map(_file, folder.rglob("*.flent.gz")))
 
 

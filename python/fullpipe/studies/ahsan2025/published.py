@@ -121,7 +121,7 @@ def _upload(path: Path) -> tuple[str, Upload]:
 
 @dataclass(frozen=True)
 class Published:
-    """The paper's published data, as far as they are given."""
+    """The part of the paper's published data that the user's folder contains."""
 
     exports: Mapping[str, Export]
     """Exports of Flent's plots by the name of the file."""
@@ -133,7 +133,8 @@ class Published:
     """Facts about the testbed in every file of Flent."""
 
     def measure(self) -> Measurements:
-        """Compute every number that the paper prints in tables, or about which it makes a statement."""
+        """Compute every number that the paper prints in a table, and every number about which the paper makes
+        a statement."""
         found = recompute.measure(printed.results(), self.groups)
         measure_hosts(found, self.exports)
         measure_uploads(found, self.uploads)

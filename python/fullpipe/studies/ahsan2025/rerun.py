@@ -41,16 +41,17 @@ ALGORITHMS: Mapping[str, Any] = {
 }
 KEY = "path"
 READINGS = (*map(str, PATHS), DIRECT + SERVERS_ALIKE, ENDED + SERVERS_ALIKE)
-"""Settings of the path under which claims are checked. The first setting is that of the paper, and counts. In
-other settings, a host terminates connections, as the published data show."""
+"""Settings of the path under which claims are checked. The first setting is that of the paper, and only
+verdicts under this setting are counted. In settings that begin with "ended", a host terminates connections,
+as the published data show."""
 FAIR, BEST_EFFORT, UPLOADS = "rtt_fair", "rrul_be", "uploads"
 CLASSES, PAIRS, MARKS = "rrul", "pairs", "marks"
 STREAMS = (1, 2, 4, 8, 12, 16)
 OF_BOTH_WAYS = tuple(path for path in PATHS if not str(path).endswith("1.2 s"))
 OF_UPLOADS = (DIRECT, "direct, 1.2 s", "direct, fq_codel", ENDED, "ended, 1.2 s")
 SHOWN = (1, 12, 16)
-"""Numbers of streams about which the paper makes statements. These are run under all settings in
-`OF_UPLOADS`. All other numbers are run only under the first setting."""
+"""Numbers of streams about which the paper makes statements. Experiments with these numbers of streams are
+run under all settings in `OF_UPLOADS`, experiments with other numbers only under the first setting."""
 OF_PAIRS = (DIRECT, "direct, 100 packets", "direct, 500 ms", "direct, fq_codel")
 BOTH = {"BBRv3/CUBIC": ("bbr3", "cubic"), "BBRv3/Reno": ("bbr3", "reno"), "CUBIC/Reno": ("cubic", "reno")}
 """Pairs of algorithms for which section 3 of the paper announces results."""
@@ -59,7 +60,7 @@ BOTTLENECKS: Mapping[Value, Mapping[str, Any]] = {
     "fq_codel": {"topology.links.1.queue": {"kind": "fq_codel"}},
     "CAKE, 95 Mbit/s": {"topology.links.1.queue": {"kind": "cake", "bandwidth_bps": 95_000_000}},
 }
-"""Queues at both directions of the uplink. Traffic classes can have an effect only at these queues."""
+"""Queues of the uplink, used in both directions. Traffic classes can have an effect only at these queues."""
 _DUALPI2 = {"topology.links.1.queue": {"kind": "dualpi2"}}
 FEEDBACK: Mapping[Value, Mapping[str, Any]] = {
     "FIFO": {},
@@ -160,7 +161,7 @@ PAIR = ("BBR-n+", "BBRv3")
 REFERENCE = "CUBIC"
 ENDED_BY_HOST = ("Table 2", "average")
 """Table and quantity whose printed values are reproduced in runs of 60 s if a host terminates connections. No
-other difference has a known cause."""
+other difference from a printed value has a known cause."""
 ABOVE_A_FIFO = ("BBRv3", "BBR-n+", "CUBIC", "NV")
 """Algorithms whose printed averages are reproduced only with fq_codel at the uplink of the terminating host.
 With a FIFO, the averages are 5 to 7 % lower."""
@@ -173,7 +174,8 @@ def claims(package: str) -> tuple[Claim, ...]:
 
 
 def _of_table(table: Table) -> Iterator[Claim]:
-    """Yield claims about the means and variances of a table. Its counts, sums and test follow from them."""
+    """Yield claims about the means and variances of a table. The table's counts, sums and test follow from
+    its means and variances."""
     for name in table.groups:
         yield from _of_row(table, name, name, exchanged=False)
     if table.id in SWAPPED:

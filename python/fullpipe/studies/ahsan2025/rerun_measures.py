@@ -127,9 +127,9 @@ def of_test(run: Run) -> dict[str, float]:
     in ms.
 
     Uploads and downloads are measured at the client, as by netperf. If a host terminates TCP, uploads and
-    downloads are measured on the connections between client and host. In a short run, the time in which the
-    buffers of this host fill is then left out. Pings count from the start to the end of the run, as in the
-    printed tables. `median` is the median ping during the time under load.
+    downloads are measured on the connections between client and host. In a short run with such a host, the
+    measurement excludes the time in which the host's buffers fill. Pings count from the start to the end of
+    the run, as in the printed tables. `median` is the median ping during the time under load.
     """
     return {**_sums(run), **_pings(run)}
 

@@ -68,21 +68,22 @@ OF_LINUX: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 TOGETHER = "both"
 TWO_FLOWS = "two flows"
 GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
-"""Name and end time of an experiment in which the two flows continue. The thesis says what it would expect
-then."""
+"""Name and end time of an experiment in which the two flows continue. The thesis states what it would expect
+of such a run."""
 STEPS = ("large step", "small step", TWO_FLOWS)
 """Scenarios that are run with delays of 50 and 100 ms."""
 
 LINKS = ("topology.bottleneck", "topology.reverse")
 LINKS_OF_GRAPH = ("topology.links.0", "topology.links.1")
-"""Paths in a scenario of the bottleneck's links: the direction of data, and the direction of ACKs."""
+"""Key paths, in a scenario, of the bottleneck's two links: the direction of data, and the direction of
+ACKs."""
 
 SETTING, CODED, LINUX = "setting", "as coded", "Linux's TCP"
 LARGE_SOCKETS, SMALL_BURST, HIGHEST = "large sockets", "small burst", "queue by highest rate"
 NO_DEVICE, WIFI = "no device", "Wi-Fi access"
 READINGS = (CODED, LINUX, LARGE_SOCKETS, SMALL_BURST, HIGHEST, NO_DEVICE, WIFI)
-"""Settings of the parameters that the thesis leaves open. The first setting counts: the parameters as
-coded."""
+"""Settings of the parameters that the thesis leaves open. Only verdicts under the first setting, the
+parameters as coded, are counted."""
 SMALL_BURST_BYTES = 1764
 """Size of three packets of 588 B."""
 WRITE_BITS = 8192
@@ -115,8 +116,8 @@ def plan(
 ) -> list[tuple[Experiment, Mapping[str, Any]]]:
     """Return the experiments: the six scenarios under every setting, with their algorithms.
 
-    The scenarios in `STEPS` are run with both delays. The scenarios are short, so the quick form only has
-    fewer seeds."""
+    The scenarios in `STEPS` are run with both delays. The scenarios are short, so the quick form differs only
+    in having fewer seeds."""
     del quick
     found = []
     named = {name: Scenario.named(f"gniaz2025-{number}") for number, name in enumerate(PHASES, start=1)}

@@ -100,7 +100,8 @@ def of_phases(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
 
 
 def _against_before(series: pl.DataFrame, phases: Phases) -> dict[str, float]:
-    """Return the fall of rate and window in every phase, as a share of their values in the previous phase."""
+    """Return the decrease of rate and window from the previous phase to every phase, as a share of their
+    values in the previous phase."""
     found: dict[str, float] = {}
     for (_, (before, _)), (n, ((start, end), _)) in pairwise(phases):
         then, now = between(series, *before), between(series, start, end)
@@ -159,8 +160,8 @@ def seconds_to_double(series: pl.DataFrame, start_s: float, end_s: float) -> flo
 def _seconds_until(
     series: pl.DataFrame, start_s: float, end_s: float, moved: Callable[[pl.Series, float], pl.Series]
 ) -> float:
-    """Return the time in s from the start of a phase until `moved` is true; NaN without a window before the
-    phase."""
+    """Return the time in s from the start of a phase until `moved` is true; NaN without a sample of the
+    window before the phase."""
     before = between(series, start_s - 1, start_s)["cwnd_bytes"].drop_nulls()
     if not len(before):
         return math.nan
@@ -170,7 +171,7 @@ def _seconds_until(
 
 
 def last_cut(now: pl.DataFrame) -> float:
-    """Time of the last cut of the window, s; infinite if it was never cut."""
+    """Return the time in s of the last cut of the window; infinite if the window was never cut."""
     window = now["cwnd_bytes"].cast(pl.Float64).fill_null(strategy="forward").to_numpy()
     back = max(1, round(CUTS_APART_S / (spacing_s(now) or 1.0)))
     (cuts,) = np.nonzero(window[back:] < CUT * window[:-back])
@@ -178,7 +179,7 @@ def last_cut(now: pl.DataFrame) -> float:
 
 
 def two_flows_on(run: Run) -> dict[str, float]:
-    """Rates of CUBIC and BBRv1 at the end of a run in which both connections continue."""
+    """Measure the rates of CUBIC and BBRv1 at the end of a run in which both connections continue."""
     end_s = run.scenario.duration_s
     late = between(run.series, end_s - ON_S, end_s)
     return {
@@ -222,8 +223,8 @@ Drawn = dict[tuple[str, str, str, Value | None], Run]
 """Runs by experiment, setting, algorithm and delay in ms."""
 
 SMOOTH_S = 0.5
-"""Time over which samples (every 100 ms) are averaged in figures of throughput. The mean since the start is
-not averaged."""
+"""Time over which samples (every 100 ms) are averaged in figures of throughput. The curve of the mean since
+the start is not averaged further."""
 CODED, LARGE = "as coded", "large sockets"
 THROUGHPUT = "throughput (Mbit/s)"
 FIGURES: Mapping[str, tuple[str, str]] = {

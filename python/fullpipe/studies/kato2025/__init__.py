@@ -202,9 +202,10 @@ SOCKETS: Mapping[Value, Mapping[str, Any]] = {
 READINGS = (BOTH, LARGE, RECEIVE, NS3_340)
 """Settings of the socket buffers, which the paper does not print.
 
-The first setting counts: send and receive buffers of 1 MiB, as in scripts for ns-3. The levels of Figs. 4 and
-6 follow from a window of 1 MiB. We chose this setting after we had run the first three settings. The last
-setting also has behaviours of the paper's simulator that the paper does not state."""
+Only verdicts under the first setting are counted: send and receive buffers of 1 MiB, as in scripts for ns-3.
+The levels of the pacing rate in Figs. 4 and 6 follow from a window of 1 MiB. We chose the setting that counts
+after we had run the first three settings. The last setting also has behaviours of the paper's simulator that
+the paper does not state."""
 IN_PORTED_FILES = "tcp.invalid_rate_samples"
 """The only behaviour in `SWITCHES` that is in the ported files: whether BBR uses invalid rate samples. The
 other three behaviours are in the transmit buffer and the rate sampler."""
@@ -245,7 +246,7 @@ def ported() -> Experiment:
 
 
 def plan(*, quick: bool) -> Plan:
-    """Return the plan of the two experiments. The quick form only has fewer seeds."""
+    """Return the plan of the two experiments. The quick form differs only in having fewer seeds."""
     del quick
     return [(experiment(), {ALGORITHM: None}), (ported(), {ALGORITHM: None})]
 

@@ -19,7 +19,7 @@ CAPACITY_MBPS = 1000.0
 SETTLED_S = 10.0
 """Time from which pacing rates are measured. The paper describes pacing rates after the first ten seconds."""
 LATE_S = 10.0
-"""Length of the end of a run, in which the quantity `pacing_slowest_late` is measured."""
+"""Length of the last part of a run, over which the quantity `pacing_slowest_late` is measured."""
 
 MBPS = 1e-6
 

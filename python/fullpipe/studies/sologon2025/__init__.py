@@ -100,8 +100,8 @@ SETTING, STATED = "setting", "as stated"
 ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL = "ACKs too", "every 10 s", "100 packets", "fq_codel"
 DUPLICATES = "fq_codel, duplicate ACKs"
 READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL, DUPLICATES)
-"""Settings of the parameters that the thesis leaves open. The first setting counts: the parameters as
-stated."""
+"""Settings of the parameters that the thesis leaves open. Only verdicts under the first setting, the
+parameters as stated, are counted."""
 SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
 BY_DUPLICATES = {"tcp.loss_detection": "dupack", "tcp.undo": False}

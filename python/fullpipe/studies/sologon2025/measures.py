@@ -192,7 +192,7 @@ def _seconds(spans: Iterable[tuple[float, float]]) -> float:
 
 
 def _unevenness(values: Sequence[float]) -> float:
-    """Return the largest distance of a value from the mean, as a share of the mean."""
+    """Return the largest absolute difference of a value from the mean, as a share of the mean."""
     mean = _mean(values)
     return max(abs(value - mean) for value in values) / mean if mean else math.nan
 
