@@ -169,7 +169,7 @@ class Engine(Protocol):
         ...
 
     def check(self, scenario: Scenario) -> list[Problem]:
-        """Return all reasons why the engine cannot run a scenario here; empty if it can."""
+        """Return all reasons why the engine cannot run a scenario on this machine; empty if it can."""
         ...
 
     def run(self, scenario: Scenario, *, seed: int, progress: Progress | None = None) -> Run:
@@ -199,7 +199,7 @@ class Installable(Protocol):
 
 
 def missing(engine: Engine) -> list[Problem]:
-    """Return the missing requirements of an engine, as reasons why it cannot run here."""
+    """Return the missing requirements of an engine, as reasons why the engine cannot run on this machine."""
     absent = [requirement for requirement in engine.doctor() if requirement.is_missing]
     return [Problem("", "; ".join(filter(None, (f"{f.what}: {f.detail}", f.remedy)))) for f in absent]
 

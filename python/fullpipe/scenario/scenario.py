@@ -65,7 +65,8 @@ class Scenario(ScenarioModel):
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """Read a scenario from a TOML file of at most 1 MB. Relative paths start at the folder of the file.
+        """Read a scenario from a TOML file of at most 1 MB. Relative paths in the file are resolved from the
+        folder of the file.
 
         Raises:
             ScenarioError: If the file cannot be read or does not hold a scenario.

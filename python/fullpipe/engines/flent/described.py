@@ -35,7 +35,7 @@ class Totals:
 
 
 def totals_of(one: Series, timing: Timing) -> Totals:
-    """Return the totals of a flow of any kind."""
+    """Return the totals of a flow: a stream, a ping or a call."""
     if one.kind in RATES:
         return _of_stream(one, timing)
     lost = _lost(one)
@@ -138,8 +138,8 @@ class Names:
 
 
 def names_of(document: Document, given: Mapping[str, str]) -> Names:
-    """Return the algorithms for the names in a file. "bbr" means BBRv3 if the kernel's release contains "v3",
-    as the releases of Google's kernels do."""
+    """Return Fullpipe's algorithms for the kernel names in a file. "bbr" means BBRv3 if the kernel's release
+    contains "v3", as the releases of Google's kernels do."""
     release = document.text("KERNEL_RELEASE")
     bbr = "bbr3" if "v3" in release.replace("-", "+").split("+") else "bbr1"
     return Names(bbr, given, text(document.table("SYSCTLS"), "net.ipv4.tcp_congestion_control"))

@@ -194,7 +194,7 @@ def routes_of(routed: RoutedFlow, *, to_receiver: bool) -> Iterator[tuple[int, .
 
 
 def crossing(network: Network) -> list[list[RoutedFlow]]:
-    """Return the flows that ever cross each link."""
+    """Return, for each link, the flows that cross the link at some time of the run."""
     found: list[list[RoutedFlow]] = [[] for _ in network.links]
     for routed in network.flows:
         both = (*routes_of(routed, to_receiver=True), *routes_of(routed, to_receiver=False))
@@ -205,8 +205,8 @@ def crossing(network: Network) -> list[list[RoutedFlow]]:
 
 
 def frame_bytes(crossed_by: Sequence[RoutedFlow]) -> int:
-    """Return the largest packet's size on a link in bytes with overhead, or 1,514 B if no flow crosses the
-    link."""
+    """Return the size in bytes, with overhead, of the largest packet on a link, or 1,514 B if no flow crosses
+    the link."""
     sizes = [mtu_bytes(routed) + routed.tcp.link_overhead_bytes for routed in crossed_by]
     return max(sizes, default=_LARGEST_FRAME_BYTES)
 

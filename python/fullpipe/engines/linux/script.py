@@ -82,7 +82,8 @@ _LEAST_BYTES = 4_096
 MOST_CAPTURED = 2_000_000
 """Maximum number of captured packets of all hosts together. With more packets, the run fails."""
 POINTS = ("sender", "receiver")
-"""Ends of a connection at which the guest can capture packets. Packets with equal times are in this order."""
+"""Ends of a connection at which the guest can capture packets. Packets captured at equal times are sorted in
+this order of points."""
 _MOST_BYTES = 134_217_728
 """Maximum socket memory in bytes if a scenario sets none: too large to limit a flow."""
 

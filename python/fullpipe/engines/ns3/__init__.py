@@ -276,7 +276,7 @@ class Ns3Engine342(Ns3Engine):
 
 
 class Ns3Engine339(Ns3Engine):
-    """ns-3 3.39, in which BBR flows starve as in 3.40."""
+    """The engine of ns-3 3.39, in which BBR flows starve as in ns-3 3.40."""
 
     name: ClassVar[str] = "ns3-3.39"
     ns3: ClassVar[str] = "3.39"

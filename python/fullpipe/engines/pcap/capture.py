@@ -117,7 +117,7 @@ def segments_of(path: Path, most: int = MOST_SEGMENTS) -> tuple[Segments | None,
 
 
 def _nothing(records: Records, left: Left) -> str:
-    """Return the reason why a file has no TCP segments."""
+    """Return the reason for which a file has no TCP segments."""
     if not records.count:
         return f"has no packet{f': {records.damage}' if records.damage else ''}"
     reasons = {

@@ -142,7 +142,8 @@ def keys_of(segments: Segments) -> Ints:
 
 
 def _is_less(one: _End, other: _End) -> npt.NDArray[np.bool_]:
-    """Whether each end of `one` comes before the end of `other`, in a total order."""
+    """Whether each end in `one` is less than the corresponding end in `other`, in a total order of addresses
+    and ports."""
     found = one[1] < other[1]
     for n in (0, 2):
         found = np.where(one[n] == other[n], found, one[n] < other[n])

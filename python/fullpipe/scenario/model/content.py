@@ -25,7 +25,8 @@ class Content(Generic[T]):
         """Return the SHA-256 of a file's content.
 
         Raises:
-            ValueError: If the file cannot be read or parsed. Pydantic reports it as a validation error.
+            ValueError: If the file cannot be read or parsed. Pydantic reports this exception as a validation
+                error.
         """
         if known := recorded_digest(file):
             return known
@@ -59,7 +60,7 @@ def written(tree: dict[str, Any], info: SerializationInfo, digest: str) -> dict[
     """Serialise a model that names a file. For TOML (mode "json"), the model has the name of the file. For
     digests of runs, it has the SHA-256 of the file.
 
-    In mode "json", the digest of the file is also added to a context that is a dictionary.
+    In mode "json", the digest of the file is also added to the serialisation context if that is a dictionary.
     """
     if not digest:
         return tree

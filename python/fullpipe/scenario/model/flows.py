@@ -28,7 +28,7 @@ NAMES = {
     "va": 44,
     "ef": 46,
 }
-"""LE: RFC 8622; CS: RFC 2474; AF: RFC 2597; VA: RFC 5865; EF: RFC 3246."""
+"""Code points by name. Sources: RFC 8622 (LE), 2474 (CS), 2597 (AF), 5865 (VA) and 3246 (EF)."""
 
 
 def _number(value: object) -> object:
@@ -139,9 +139,10 @@ class Flow(Model):
     """Name of the flow in tables and figures. Left out: the algorithm's name or, without an algorithm, the
     workload's. Several flows with one name are numbered: bbr1-1, bbr1-2, ..."""
     stream: Name | None = None
-    """Name of this entry's random number stream, for starts, arrivals, sizes, pauses and the algorithm. The
-    same name draws the same numbers at any place in `flows`. Left out: the entry's place in `flows`. The
-    flow's name and algorithm are not used, so that two algorithms meet the same traffic."""
+    """Name of this entry's random number stream, for starts, arrivals, sizes, pauses and the algorithm. An
+    entry with the same `stream` draws the same random numbers at any place in `flows`. Left out: the entry's
+    place in `flows`. This default does not depend on the flow's name or algorithm, so that two algorithms
+    meet the same traffic."""
     cca: Cca | None = Field(None, title="algorithm", examples=["cubic"])
     """The congestion control algorithm; required unless the flow sends datagrams only."""
     count: Annotated[int, Field(strict=True, ge=1, le=MAX_FLOWS)] = 1
@@ -182,8 +183,8 @@ class Flow(Model):
     target: Name | None = Field(None, alias="to")
     """The receiving node in a graph."""
     via: tuple[Name, ...] = ()
-    """Nodes and links of a graph that data passes in this order and ACKs in reverse order. Between them, the
-    route is the shortest path by delay. Empty: the shortest path from end to end."""
+    """Nodes and links of a graph that data passes in this order and ACKs in reverse order. Between these
+    nodes and links, the route is the shortest path by delay. Empty: the shortest path from end to end."""
     reroutes: tuple[RerouteModel, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
     """Changes of the route in a graph at given times, in the order of time."""
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], ["fast"]] }'])

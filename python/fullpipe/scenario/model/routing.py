@@ -85,9 +85,9 @@ class RouteController(Model):
     """Time between decisions; a multiple of `record.interval`, as counters are read with the samples."""
     policy: Policy
     """"periodic": every flow takes the next route in the list. "least_loaded": each flow in turn takes the
-    route whose busiest link transmitted least in the last period. Links common to all routes do not count. A
-    flow that changes its route takes an equal share of its busiest link's load with it. A flow keeps its
-    route if no other route is better."""
+    route whose busiest link transmitted least in the last period. Links common to all routes do not count.
+    The policy assumes that a flow that changes its route moves an equal share of its busiest link's load to
+    the new route. A flow keeps its route if no other route is better."""
     delay_s: Annotated[Seconds, Field(gt=0)] = Field(0.005, alias="delay", examples=["5 ms"])
     """Time from a decision to the update of the first router, and from each router to the next."""
     vias: Annotated[tuple[tuple[Name, ...], ...], Field(min_length=1)] = Field(
@@ -109,8 +109,8 @@ class Move(Model):
     The media of a moving node are the cells in which it is a station and the links that its moves name. The
     node uses one medium at a time. Before its first move, the node uses all of its media except the target of
     the move. Other links of the node are unaffected. To make the node leave a link, name that link in an
-    earlier move, for example one with at = "0 s". Packets already on the old medium arrive over it unless
-    `gap` is set.
+    earlier move, for example one with at = "0 s". Packets already on the old medium are delivered over the
+    old medium unless `gap` is set.
     """
 
     at_s: Seconds = Field(alias="at", examples=["20 s"])

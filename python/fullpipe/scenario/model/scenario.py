@@ -64,8 +64,8 @@ class Record(Model):
     variables: Switch = False
     """Also record the internal variables of the algorithms, at every sample and at every change of state."""
     packets: tuple[Name, ...] | None = Field(None, examples=['["sender"]'])
-    """Capture points of packet headers: "sender", "receiver", and names of links and ports, which capture
-    packets as they leave. Each packet takes about 150 B of memory per point. Left out: none."""
+    """Capture points of packet headers: "sender", "receiver", and names of links and ports. A link or port
+    captures packets that leave it. Each packet takes about 150 B of memory per point. Left out: none."""
     in_order: Switch = False
     """Also measure, for each TCP data packet, the time from its first transmission until its payload is
     delivered in order."""

@@ -43,7 +43,8 @@ class Host(Model):
         None, alias="proxy_buffer", examples=["256 KiB"]
     )
     """Buffer of a terminating host for each flow: payload received in order on the first connection and not
-    yet acknowledged on the second. The free part is the advertised window. Left out: 256 KiB."""
+    yet acknowledged on the second. The free part of this buffer is the receive window that the host
+    advertises to the sender. Left out: 256 KiB."""
     proxy_cca: Cca | None = Field(None, examples=["cubic"])
     """Congestion control of the connections that a terminating host opens. Left out: the flow's algorithm."""
 
@@ -80,7 +81,8 @@ class Dumbbell(Model):
 
     Data passes the sender's access link, the bottleneck and the receiver's access link. ACKs return over
     three links in the opposite direction. The base RTT is 2 x (access + bottleneck + access) delays. A flow
-    with `direction = "reverse"` sends the other way: its data shares `reverse` with the ACKs of other flows.
+    with `direction = "reverse"` sends in the opposite direction: its data shares `reverse` with the ACKs of
+    other flows.
 
     If a cell replaces the bottleneck, each flow runs between a station of the cell and a host on a wire
     behind the hub. `access` describes that wire.
@@ -92,13 +94,13 @@ class Dumbbell(Model):
     reverse: Bottleneck | None = None
     """The reverse direction: ACKs of downloads, data of uploads. Left out: rate, delay and queue of the
     bottleneck, without its loss, changes and impairments. If the bottleneck has a trace or frames instead of
-    a rate, only its delay is used."""
+    a rate, only the bottleneck's delay is used."""
     access: Access = Access.model_construct()
-    """Both access links of all flows. A flow can override this setting."""
+    """Both access links of every flow: the sender's and the receiver's. A flow can override this setting."""
 
     @property
     def backward(self) -> Bottleneck:
-        """The reverse direction. If the scenario does not give it, it is derived from the bottleneck."""
+        """The reverse direction, derived from the bottleneck unless the scenario has the key `reverse`."""
         there = self.bottleneck
         recorded = there.rate_bps is None and (there.trace is not None or there.frames is not None)
         kept = {"rate_bps", "delay_s"} if recorded else {"rate_bps", "delay_s", "queue"}

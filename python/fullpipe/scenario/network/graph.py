@@ -242,7 +242,8 @@ def media_of_nodes(scenario: ScenarioModel) -> dict[str, list[str]]:
 
 
 def left_by(scenario: ScenarioModel, number: int) -> str | None:
-    """Return the medium that a node leaves with an entry of `mobility`, or None if it is not unique."""
+    """Return the only medium that a node leaves at a move of `mobility`; None if the node leaves none or
+    several."""
     moves = scenario.mobility or ()
     move = moves[number]
     before = [earlier.to for earlier in moves[:number] if earlier.node == move.node]

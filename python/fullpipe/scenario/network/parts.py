@@ -162,7 +162,8 @@ class Reroute(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A pair of routes, of data and ACKs, that a controller can choose; `None`: unchanged."""
+    """A route of data and a route of ACKs that a controller can choose together; `None`: this route stays
+    unchanged."""
 
     forward: Route | None
     reverse: Route | None

@@ -72,7 +72,7 @@ class Router:
         return tuple(hops)
 
     def back(self, stops: Sequence[str]) -> tuple[int, ...]:
-        """Return the route of ACKs, from the last stop to the first, with opposite links.
+        """Return the route of ACKs, from the last stop to the first, over the opposite links.
 
         Raises:
             NoRouteError: If two stops are not connected in that direction, or a link has no opposite.

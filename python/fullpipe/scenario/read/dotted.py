@@ -31,7 +31,7 @@ def normal(path: str) -> str:
 
 
 def covers(path: str, other: str) -> bool:
-    """Whether `path` is `other` or contains it; `*` matches every entry of a list.
+    """Whether `path` equals `other` or contains `other`; `*` matches every entry of a list.
 
     >>> covers("flows.*.cca", "flows.0.cca.preset")
     True

@@ -199,7 +199,7 @@ class _Script:
         return value
 
     def _run(self, number: int, operator: str, words: Sequence[str], space: str = "") -> None:
-        """Process one command. `space` is the prefix of its network namespace."""
+        """Process one command. `space` is the prefix of the command's network namespace."""
         while words[0] == "sudo":
             words = words[1:]
             while words and words[0].startswith("-"):

@@ -29,8 +29,8 @@ OPPORTUNITY_BYTES = 1504
 LONGEST_S = 1_000_000
 """Maximum duration of a trace: about 11 days."""
 LONGEST_GAP_MS = 3_600_000
-"""Gap between two lines from which a trace is refused, in ms. The longest pause in Mahimahi's own traces is
-78 s. A gap of an hour means that the file contains two recordings."""
+"""Shortest gap between two lines, in ms, for which a trace is refused. The longest pause in Mahimahi's own
+traces is 78 s. A gap of an hour means that the file contains two recordings."""
 
 
 class TraceError(ScenarioError):

@@ -99,8 +99,8 @@ def operating(run: Run) -> list[dict[str, float]]:
 
 
 def points(run: Run) -> pl.DataFrame:
-    """Return four points. A and B are the fair shares of both flows, with the base RTT and one BDP in flight.
-    C and D are the measured operating points."""
+    """Return four points: A and B, the fair shares of both flows with the base RTT and one BDP in flight, and
+    C and D, the measured operating points."""
     names = list(run.flows["flow"])
     share_mbps = _rate_mbps(run) / len(names)
     smallest = run.series.group_by("flow").agg(pl.col("min_rtt_s").min())

@@ -102,8 +102,8 @@ def drops_per_100s(links: pl.DataFrame) -> float:
 
 
 def regular_drops_percent(links: pl.DataFrame) -> float:
-    """Return the percentage of times between consecutive drops that are 9 to 11 s; 0 for fewer than two
-    drops."""
+    """Return the percentage of the intervals between consecutive drops that last 9 to 11 s; 0 for fewer than
+    two drops."""
     apart_s = np.diff(drops_s(links))
     regular = (apart_s >= REGULAR_S[0]) & (apart_s <= REGULAR_S[1])
     return 100 * float(regular.mean()) if apart_s.size else 0.0

@@ -44,7 +44,7 @@ TOTALS = {
     3: ("test-fig8.csv", {"TCP upload sum": MBPS, "TCP download sum": MBPS, "Ping (ms) avg": MS}),
     15: ("test-fig20.csv", {"TCP upload sum": MBPS, "TCP download sum": MBPS, "Ping (ms) ICMP": MS}),
 }
-"""File of published data, and series of each panel with its unit, by figure."""
+"""File of published data, and the series of each panel with the series' unit, by figure number."""
 BY_HOST = {4: ("TCP upload B", MBPS), 5: ("TCP download B", MBPS), 6: (published.PINGS, MS)}
 UPLOADS = {10: "Fig. 10", 11: "Fig. 11", 12: "Fig. 12", 13: "Fig. 13"}
 Groups = Mapping[str, Vector]

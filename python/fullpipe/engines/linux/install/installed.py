@@ -91,7 +91,7 @@ def lacking() -> list[str]:
 
 
 def words() -> tuple[str, str]:
-    """Return which build tools are missing or present, and how to install missing build tools."""
+    """Return a text that lists the missing or present build tools, and says how to install missing ones."""
     names = ", ".join(lacking())
     return (f"missing: {names}" if names else "make, bc, ld", "install them (Debian: make bc binutils)")
 

@@ -177,8 +177,9 @@ def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[di
 
 
 def _by_interval(rows: pl.DataFrame, when: str, interval_ns: int, what: pl.Expr) -> dict[int, Any]:
-    """Compute the value of `what` over the rows of every interval, by the index of the interval's end.
-    Intervals in which the column `when` has no time are left out."""
+    """Return the value of the expression `what` over the rows of every interval, by the interval's end in
+    units of `interval_ns`. A row belongs to the interval with its time in the column `when`. Intervals
+    without rows are left out."""
     came = rows.drop_nulls(when).with_columns(interval=(pl.col(when) - 1) // interval_ns + 1)
     return dict(came.group_by("interval").agg(value=what).iter_rows())
 

@@ -131,7 +131,7 @@ class CellModel(Model, ABC):
     hub: Name = Field(examples=["headend"])
     """The node that all stations send to and that sends to all stations."""
     stations: Annotated[tuple[Station, ...], Field(min_length=1)] = Field(examples=['[{ node = "laptop" }]'])
-    """The stations. Each has a port to the hub; the hub has one port to all stations."""
+    """The stations. Each station has a port to the hub; the hub has one port to all stations."""
     delay_s: Delay = Field(0.0, alias="delay", examples=["1 ms"])
     """Propagation delay from every port to its far end."""
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
@@ -156,7 +156,8 @@ class CellModel(Model, ABC):
         return cls.model_fields["stations"].alias or "stations"
 
     def queue_of(self, i: int) -> tuple[Queue | None, str]:
-        """Return the queue of station `i` towards the hub, and the part of the cell that describes it."""
+        """Return the queue of station `i` towards the hub, and the part of the cell that describes this
+        queue."""
         own = self.stations[i].queue
         return (self.queue, "") if own is None else (own, f".{self.stations_key()}[{i}]")
 

@@ -198,7 +198,7 @@ class Drx(Model):
 class Satellites(Model):
     """Satellites between the base station and its users. At any time, one satellite is in use.
 
-    Each satellite adds a propagation delay, drawn from the seed uniformly between `low` and `high`. The delay
+    Each satellite adds a propagation delay, drawn uniformly between `low` and `high` by the seed. The delay
     is the same in both directions and for all users.
     """
 

@@ -65,10 +65,10 @@ class _Wire(Model):
         examples=['[{ kind = "ramp", at = "5 s", over = "9 s", step = "1 s", to = { rate = "1 Mbit/s" } }]'],
     )
     """Patterns of many changes: ramps, spikes, cycles, waves and Markov channels. If two patterns set the
-    same quantity, the later change holds. If two changes have the same time, the entry further down the list
-    holds. Spikes override all other changes."""
+    same quantity, the latest change applies. If two changes have the same time, the pattern further down the
+    list applies. Spikes override all other changes."""
     trace: Annotated[Trace, OrWritten(str)] | None = Field(None, examples=['{ file = "cell.up" }'])
-    """A recording that replaces the rate, or rate, delay and loss. Left out: none."""
+    """A recording that replaces the link's rate, or its rate, delay and loss. Left out: none."""
     frames: Frames | None = Field(None, examples=['{ every = "5 ms", size = "64 KiB" }'])
     """Periodic frames that replace the rate. Left out: none."""
 

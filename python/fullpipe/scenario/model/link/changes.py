@@ -23,17 +23,17 @@ class State(Model):
 
     rate_bps: BitsPerSecond | None = Field(None, alias="rate", examples=["10 Mbit/s"])
     """Link rate. The new rate also applies to the rest of the packet in transmission. "0 bit/s" is an outage,
-    which must end. On a link without a rate whose queue is tbf, this is the rate of tbf; the tokens in its
-    bucket remain."""
+    which a later change must end. On a link without a rate whose queue is tbf, this is the rate of tbf; the
+    tokens in its bucket remain."""
     delay_s: Delay | None = Field(None, alias="delay", examples=["50 ms"])
     """Propagation delay of packets that leave after the change. If the delay becomes shorter, these packets
-    overtake earlier packets."""
+    can overtake earlier packets."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.05 }'])
     """Loss on the wire."""
     packets: Packets | None = Field(None, examples=[50])
-    """Limit of the queue in packets. Packets beyond a lower limit are treated as by `tc qdisc change`:
-    drop_tail, tbf and the policer keep them; CoDel, PIE, FQ-CoDel, FQ-PIE, fq and DualPI2 drop from the
-    head."""
+    """Limit of the queue in packets. When the limit is lowered, packets beyond the new limit are treated as
+    by `tc qdisc change`: drop_tail, tbf and the policer keep them; CoDel, PIE, FQ-CoDel, FQ-PIE, fq and
+    DualPI2 drop from the head."""
     limit_bytes: Annotated[Bytes, Field(gt=0)] | None = Field(None, alias="bytes", examples=["1 MiB"])
     """Limit of the queue in bytes, if it has a byte limit. A change makes RED drop all waiting packets. CAKE
     drops the excess at the next arrival."""

@@ -79,7 +79,7 @@ class DeviceQueue(Model):
     stops a qdisc. When the device queue has space again, the queue above resumes."""
 
     packets: Annotated[Packets, Field(le=1_000_000)] = Field(title="device queue", examples=[100])
-    """Limit in packets, without the packet in transmission. First in, first out."""
+    """Limit in packets, without the packet in transmission. The device queue is first in, first out."""
 
 
 class Discipline(Chosen):

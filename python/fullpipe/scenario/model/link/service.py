@@ -44,7 +44,7 @@ class Light(Model):
 
     file: str = Field(max_length=4_096, examples=["cell.train"])
     """File with one line per train, in ms: its send time, the one-way delay of its first packet, and the
-    arrival of each packet relative to the first. A relative path starts at the scenario's folder."""
+    arrival of each packet relative to the first. A relative path is resolved from the scenario's folder."""
     idle_s: Seconds = Field(0.0, alias="idle")
     """Shortest pause: a packet starts a train if no packet has left for longer than this time."""
 
@@ -80,12 +80,13 @@ class Trace(Model):
     link shell. Full segments fit exactly with `link_overhead = "4 B"`. With `light`, this is the trace of the
     busy path, one of the two recordings of CellReplay.
 
-    `csv`: columns `time_s` and any of `rate_bps`, `delay_s` and `loss` (a probability). A row holds until the
-    next row. If the link has no rate or delay of its own, the first row gives the initial value.
+    `csv`: columns `time_s` and any of `rate_bps`, `delay_s` and `loss` (a probability). The values of a row
+    hold until the next row. If the link has no rate or delay of its own, the first row gives the initial
+    value.
     """
 
     file: str = Field(max_length=4_096, examples=["cell.up"])
-    """File of the recording. A relative path starts at the scenario's folder."""
+    """File of the recording. A relative path is resolved from the scenario's folder."""
     kind: Literal["mahimahi", "csv"] = "mahimahi"
     """Format of the file."""
     repeat: Switch = True
@@ -125,7 +126,7 @@ class Trace(Model):
     @model_validator(mode="before")
     @classmethod
     def _of_a_file(cls, value: object) -> object:
-        """Accept the name of a file instead of a table. The ending of the name selects the kind."""
+        """Accept the name of a file instead of a table. The ending of the file's name selects the format."""
         if isinstance(value, Mapping) and value.get("light") is not None:
             return {"opportunity": _PACKET, **value}
         if not isinstance(value, str):

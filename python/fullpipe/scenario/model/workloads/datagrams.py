@@ -69,7 +69,8 @@ class Udp(_Datagrams):
     size_bytes: Annotated[Payload, Field(gt=0)] = Field(1_200, alias="size", examples=["1200 B"])
     """Payload of each datagram."""
     spacing: Literal["constant", "poisson"] = "constant"
-    """Times between datagrams. "poisson": exponentially distributed, with the mean given by the rate."""
+    """Times between datagrams. "poisson": the times between datagrams are exponentially distributed, with the
+    mean given by the rate."""
     on_s: Interval | None = Field(None, alias="on", examples=["1 s"])
     """Duration of an active period; the mean if periods are exponential. Left out: always active."""
     off_s: Seconds | None = Field(None, alias="off", examples=["2 s"])
@@ -174,7 +175,8 @@ class Probe(_Regular):
     size_bytes: Payload = Field(32, alias="size", examples=["32 B"])
     """Payload of each probe."""
     round_trip: Switch = True
-    """Return each probe, to measure the RTT as well. false: measure the one-way delay only."""
+    """Have the receiver return each probe, which also measures the RTT. false: measure the one-way delay
+    only."""
 
     @property
     def echo(self) -> bool:

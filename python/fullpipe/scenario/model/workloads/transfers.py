@@ -24,7 +24,8 @@ Rung = Annotated[BitsPerSecond, Field(gt=0, le=10**12)]
 class Transfer(Application):
     """Base class of workloads whose settings the simulator declares.
 
-    A model declares only fields that files describe by other quantities or by tables.
+    A model declares a field itself only if scenario files describe the setting by another quantity or by a
+    table.
     """
 
     kind: str
@@ -192,9 +193,9 @@ class BufferRule(Model):
     """A bit rate that grows with the buffer level at each request.
 
     At a buffer level up to 37.5 % of the largest level that a request can find, the bit rate is the lowest of
-    the ladder. From 90 % on, it is the highest. In between, it follows a straight line. The bit rate changes
-    only when the line reaches the next step of the ladder (BBA-0: T. Huang et al., "A Buffer-Based Approach
-    to Rate Adaptation", SIGCOMM 2014).
+    the ladder. From 90 % on, the bit rate is the highest. In between, a straight line leads from the lowest
+    to the highest bit rate. The bit rate changes only when this line reaches the next step of the ladder
+    (BBA-0: T. Huang et al., "A Buffer-Based Approach to Rate Adaptation", SIGCOMM 2014).
     """
 
     kind: Literal["buffer"] = "buffer"
