@@ -26,8 +26,8 @@ FORMER_KEYS = {"ack_filter": "thin", "aggregation": "batch", "reordering": "deto
 """Former keys of impairments, by their present keys. Scenario files may use either key. Digests of scenarios
 use the former key."""
 _SUFFIXES = {"ns": "_ns", "ms": "_ms", "s": "_s", "bit/s": "_bps", "Mbit/s": "_mbps", "bytes": "_bytes"}
-"""Last words of parameter names in the registry, by unit. Keys in scenario files lack this last word, as
-values there have a unit: `target = "5 ms"` for `target_ms`."""
+"""Last words of parameter names in the registry, by unit. A key in a scenario file lacks this last word,
+because its value has the unit: `target = "5 ms"` for `target_ms`."""
 
 
 def is_same_parameter(key: str, other: str) -> bool:

@@ -58,7 +58,7 @@ class ClaimResult:
     """Whether the result is counted in the tally of verdicts: the claim is not marked `uncounted`, and the
     reading is the first reading."""
     closest: bool = False
-    """Whether no result under another reading is closer to the printed value."""
+    """Whether no other reading gives a result closer to the printed value."""
     note: str = ""
     """Remark that a report shows after our number."""
 
@@ -249,8 +249,8 @@ class Test:
             yield Part(named, tuple(ours), check_comparison(beyond, strict=strict))
 
     def _comparisons(self, where: Where) -> Iterator[list[float]]:
-        """Yield the differences of each comparison: one per seed, as a share of the mean, positive if the
-        claim holds."""
+        """Yield the differences between the two sides of each comparison: one per seed, as a share of the
+        mean, positive if the claim holds."""
         kind, what = self.claim.kind, self.claim.what
         if kind == "higher":
             found = self._differences({**where, **what}, {**where, **self.claim.lower})

@@ -43,7 +43,7 @@ _DATA = "published-data"
 """Name of the folder of published data in the page's command. The page does not contain the user's real
 path."""
 _FITS = 0.6
-"""Largest ratio of height to width of a picture that, with a table, fits into the first two screens of a
+"""Largest ratio of height to width with which a picture and a table fit into the first two screens of a
 page."""
 _MOST = 5
 """Maximum number of sentences in the conclusion at the top of the page."""

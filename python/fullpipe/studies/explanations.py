@@ -27,7 +27,7 @@ BETTER = (Verdict.REPRODUCED, Verdict.SAME_DIRECTION, Verdict.NOT_REPRODUCED)
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The result of a claim as in the study, and its result with the setting that should improve the
+    """The result of a claim in the unchanged study, and the result with the setting that should improve the
     verdict."""
 
     claim: Claim
@@ -132,8 +132,8 @@ def seeds_for(settings: Settings) -> tuple[int, ...]:
 
 
 def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[list[Job], list[Job], str]:
-    """Return the jobs as in the study, the jobs with the setting, and the reason if the engine refuses the
-    latter."""
+    """Return the jobs of the unchanged study, the jobs with the setting, and the reason if the engine refuses
+    the jobs with the setting."""
     checker, seeds = study.checker(Measurements()), seeds_for(settings)
 
     def under(setting: Setting) -> list[Job]:
@@ -149,8 +149,7 @@ def _jobs(study: Study, plan: Plan, claim: Claim, settings: Settings) -> tuple[l
 
 
 def _refused(todo: Sequence[Job]) -> str:
-    """Return the first reason why an engine refuses one of the jobs; empty if the engines can run all
-    jobs."""
+    """Return the first reason why a job's engine refuses the job; empty if the engines can run all jobs."""
     different = {
         (job.engine, id(job.scenario)): job for job in todo
     }.values()  # jobs that differ only in their seeds share a scenario

@@ -61,8 +61,8 @@ def jobs_for(
 
 
 def _needed(claim: Claim, reading: str, checker: ClaimChecker) -> dict[str, set[Value]]:
-    """Return the values that a claim names, by condition. The claim needs all values of all other
-    conditions."""
+    """Return the values that a claim names, by condition. For a condition that is not in the result, the
+    claim needs all values."""
     needed: dict[str, set[Value]] = {}
     against = claim.against.where if claim.against else {}
     compared = claim.what if claim.kind in ("higher", "lower") else {}

@@ -146,7 +146,8 @@ class PartResult:
 
     verdict: Verdict
     factor: float | None = None
-    """Ratio of our change to the printed change, both from the reference condition; None if there is none."""
+    """Ratio of our change to the printed change, both from the reference condition; None without a reference
+    condition."""
     by_tolerance: bool = False
     """Whether the number is reproduced although the 95 % interval of our mean excludes the printed value."""
     opposite: bool = False

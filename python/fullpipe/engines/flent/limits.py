@@ -22,7 +22,8 @@ _KEPT = 0.7
 
 
 def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, float]) -> float:
-    """Return the delay of the smallest full drop-tail queue with which CUBIC streams saturate a link.
+    """Return the queueing delay, when full, of the smallest drop-tail queue with which CUBIC streams saturate
+    a link.
 
     Formula: r is the base RTT (without queueing), averaged over all bytes, and q is the delay of a full
     queue. If the window falls to b times its maximum, which is (r + q) times the rate, and then rises
@@ -53,8 +54,8 @@ _FLAT_SHARE = 0.5
 the congestion window only while the flow uses it fully (tcp_is_cwnd_limited)."""
 _LARGEST_MSS = 9_000
 _LEAST_PAYLOAD = 0.5
-"""Smallest share of payload in the memory of a full send buffer. The overhead of a full segment takes less
-memory than the segment's payload."""
+"""Smallest share of the memory of a full send buffer that payload takes. The overhead of a full segment takes
+less memory than the segment's payload."""
 
 
 def may_fill(test: Test, one: Series) -> bool:
@@ -70,7 +71,7 @@ class SendMemory:
     most: int
 
     def keys(self) -> Mapping[str, str]:
-        """Return the keys of `tcp` in a scenario."""
+        """Return these sizes as keys of the table `tcp` of a scenario."""
         return {"send_memory": f"{self.first} B", "send_memory_most": f"{self.most} B"}
 
 
@@ -168,7 +169,8 @@ def _pings(test: Test) -> tuple[Floats, Floats, Floats]:
 
 
 def _falls_s(test: Test, one: Series) -> Iterator[float]:
-    """Yield the times at which the window of a stream fell: the middle between two samples."""
+    """Yield the times at which the congestion window of a stream fell: the middle between two samples of the
+    window."""
     points = [point for point in one.sockets if point.get("tcp_cwnd") is not None]
     times_s, windows = test.timing.since(one.column("t", points)), one.column("tcp_cwnd", points)
     for place in np.flatnonzero(windows[1:] < _FALLEN * windows[:-1]):

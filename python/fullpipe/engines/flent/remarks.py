@@ -235,6 +235,6 @@ _RULES: tuple[Callable[[Test], Iterator[str]], ...] = (
 
 
 def named(flows: Sequence[str]) -> str:
-    """Return the names of the first flows, and the number of further flows."""
+    """Return a text with the names of the first flows and the number of further flows."""
     first, rest = ", ".join(flows[:_NAMED]), len(flows) - _NAMED
     return f"{first} and {rest} more" if rest > 0 else first

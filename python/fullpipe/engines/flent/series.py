@@ -270,7 +270,7 @@ class Timing:
 
     @property
     def grid_s(self) -> Floats:
-        """The ends of the steps."""
+        """Ends of the sampling steps, in seconds of the run."""
         steps = np.arange(1, round(self.duration_s / self.step_s) + 1, dtype=np.float64)
         return np.asarray(steps * self.step_s)
 

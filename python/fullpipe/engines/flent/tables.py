@@ -92,7 +92,8 @@ def _owds_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:
 
 
 def _sent_s(one: Series, timing: Timing) -> Floats:
-    """Return the send times of packets with a reply. The file has the arrival times of the replies."""
+    """Return the send times of packets with a reply. The file has only the arrival times of the replies, from
+    which the RTTs are subtracted."""
     return timing.since(one.column("t", one.values)) - one.column("val", one.values) * _MS
 
 

@@ -168,13 +168,13 @@ packets, because the rate of the ACKs among these packets is only an estimate.""
 _FEWEST = 20
 """Smallest number of disjoint windows whose rates must be at a ceiling."""
 _MOST_ABOVE = 1 / 3
-"""Largest ratio of windows just above a ceiling to windows at the ceiling. Evenly distributed rates have a
-ratio of 3/2: with 20 windows at a rate, 30 windows just above it are expected. The probability of 6 or fewer
-windows just above the rate is then below one in a million (Poisson)."""
+"""Largest ratio of windows just above a ceiling to windows at the ceiling. If rates were evenly distributed,
+the ratio would be 3/2: with 20 windows at a rate, 30 windows just above this rate would be expected. The
+probability of 6 or fewer windows just above the rate is then below one in a million (Poisson)."""
 
 _LEAST_OF_NEAR = 1 / 2
-"""Smallest share of windows at a ceiling among the windows within four times the ceiling's width. Evenly
-distributed rates have a share of a quarter."""
+"""Smallest share of windows at a ceiling among the windows within four times the ceiling's width. If rates
+were evenly distributed, the share would be a quarter."""
 
 
 def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:

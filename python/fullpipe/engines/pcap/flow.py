@@ -182,9 +182,9 @@ class Flow:
     def to_sender_s(self) -> Floats:
         """RTT between the point of capture and the sender at each segment of the receiver, shape (m,).
 
-        The value is 0 if the capture was taken at the sender. Otherwise it is computed from the echoes of
-        timestamps, if the segments have timestamps, because a queue on this part of the path can change the
-        RTT. Echoes of an idle sender give only upper bounds.
+        The value is 0 if the capture was taken at the sender. Otherwise, echoes of timestamps give a value
+        for each time, if the segments have timestamps, because a queue on this part of the path can change
+        the RTT. Echoes of an idle sender give only upper bounds.
         """
         acks, side = self.acks, self.side
         if side.name in ("sender", "unknown") or not acks.time_s.size:

@@ -17,7 +17,7 @@ from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 
 _MOST_PAIRS_EACH = 3
 """Largest mean number of transmissions of cells per segment (of both ends), which bounds memory. Each segment
-and each ACK adds one edge, so a flow exceeds the bound only if every byte is sent more than three times on
+and each ACK adds one edge, so a flow exceeds the bound only if bytes are sent more than three times on
 average."""
 
 
@@ -341,7 +341,8 @@ def _ends(cells: Cells, history: _History, above: Ints) -> Ints:
 
 
 def _timeouts(cells: Cells, history: _History, ends: Ints) -> Ints:
-    """Return the segments that retransmit the first outstanding bytes after a silence without a loss mark."""
+    """Return the segments that retransmit, after a silence, the first outstanding bytes although no ACK has
+    marked these bytes lost."""
     again = np.flatnonzero(cells.nth > 0)
     segment = cells.segment[again]
     unexpected = ends[again - 1] == history.sent_place[segment]

@@ -228,7 +228,7 @@ class TestPath:
         return {"hosts": [_CLIENT, server] if is_upload else [server, _CLIENT], **way}
 
     def further(self, rtt_ms: float) -> dict[str, Any]:
-        """Return the keys of a flow to a server with an additional RTT.
+        """Return the keys of a flow that give its server an additional RTT.
 
         A round trip crosses the wire next to a cell twice, and access links of a dumbbell four times.
         """
@@ -301,7 +301,7 @@ class Choices:
     """Options of a test, from the command line."""
 
     ccas: Sequence[Any] = ("cubic",)
-    """Algorithms of streams whose algorithm the test does not define, used in turn."""
+    """Algorithms that are assigned in turn to the streams whose algorithm the test does not define."""
     server_cca: Any = None
     """Algorithm of downloads, which the server sends. None: as for uploads."""
     length_s: float = LENGTH_S

@@ -109,7 +109,7 @@ def _between_steps_s(shape: Spike | Cycle | Wave | MarkovChannel) -> float:
 
 
 class _History:
-    """The values of a link at any time, as they follow from a list of steps."""
+    """The values of a link at any time, derived from a list of steps."""
 
     def __init__(self, first: Values, steps: Iterable[Step]) -> None:
         self._times: dict[str, list[int]] = {}

@@ -116,7 +116,7 @@ def _keys(node: Any, part: str, path: str) -> list[Any]:
 
 
 def _step(node: Any, key: Any, path: str) -> Any:
-    """Replace the table or list at a key by a copy, and return the copy."""
+    """Replace the table or list at a key of a tree by a copy, and return the copy."""
     if isinstance(node, dict) and key not in node:
         key = next(iter(other_spellings(node, key)), key)
         node.setdefault(key, {})

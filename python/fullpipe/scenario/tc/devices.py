@@ -77,7 +77,8 @@ def at_line(number: int) -> Iterator[None]:
 
 
 def link_of(line: Line) -> Router:
-    """Return the link that a single line configures, as the direction `up` of a router.
+    """Return the link that a single line of `tc` configures; it corresponds to the direction `up` of a
+    router.
 
     Raises:
         ScenarioError: If an option is unknown, malformed or not modelled.

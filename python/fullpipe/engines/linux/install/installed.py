@@ -264,8 +264,8 @@ def compile_program() -> Path:
 
 
 def take_program(archive: Path) -> None:
-    """Install the guest's program from an archive that contains it, or from the file itself. Another machine
-    can have compiled it.
+    """Install the guest's program from an archive that contains it, or from the file itself. The program can
+    have been compiled on another machine.
 
     Raises:
         InstallOptionError: If the archive lacks the program, or the program was compiled from other sources.

@@ -167,7 +167,7 @@ def htb_class(rate_bps: int, frame_bytes: int) -> Qdisc:
     """Return the htb class that serves a link's queue at a rate.
 
     The class has no burst, so a packet leaves the queue when the previous packet has been sent. A changed
-    rate applies from the next packet on. The change does not add tokens.
+    rate applies from the next packet on. A change of the rate does not add tokens.
     """
     parms = 2 * ratespec(rate_bps) + struct.pack("<IIIII", 1, 1, frame_bytes, 0, 0)
     return Qdisc("htb", attribute(1, parms) + rate64(6, rate_bps) + rate64(7, rate_bps))
