@@ -68,7 +68,7 @@ class Capabilities:
     own_algorithms: bool = False
     """Whether the engine runs algorithms of users, in Python or in shared libraries."""
     ends_tcp: bool = False
-    """Whether hosts on the route of a flow can terminate its connection."""
+    """Whether the engine supports hosts that terminate a flow's connection on its route."""
     not_measured: frozenset[str] = frozenset()
     """Columns that stay null, as "table.column", and tables that stay empty, as "table"."""
 
@@ -329,7 +329,8 @@ def origin(
 
 
 def _shared(engine: Engine, scenario: Scenario) -> Meta:
-    """Return the metadata that all runs of a scenario on an engine share; seed, times and packets are 0."""
+    """Return the metadata that all runs of a scenario on an engine share, with 0 for the seed, times and
+    packets."""
     from fullpipe.runs.schema import SCHEMA_VERSION  # imported here, as checking a scenario needs no tables
 
     known, who = _metas(scenario), identity(engine, scenario)

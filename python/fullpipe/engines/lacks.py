@@ -42,7 +42,7 @@ def lacking(
         can: Capabilities of the engine. A new entry of the registry is refused until the capabilities list
         it.
         engine: Name of the engine in messages.
-        remedy: Remedy for a missing entry; by default, use the native engine.
+        remedy: Remedy for a missing entry; by default, the advice to use the native engine.
     """
     found = (
         _problem(path, family, name, can, engine, remedy)

@@ -118,7 +118,8 @@ class Scenario(ScenarioModel):
     def points(self) -> list[dict[str, Any]]:
         """Return every combination of the values of all axes; one empty combination without a sweep.
 
-        The last axis changes fastest. A point has the value of every swept path, or the name of the variant.
+        The last axis changes fastest. A point has the value of every swept path and, for an axis with
+        variants, the name of the variant.
         """
         return [dict(point.named) for point in dotted.points(self.sweep)]
 

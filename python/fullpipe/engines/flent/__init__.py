@@ -1,4 +1,4 @@
-"""Import of Flent's measurements on real hosts as runs. This engine only reads files."""
+"""Import of Flent's measurements on real hosts as runs. This engine reads files; it cannot run scenarios."""
 
 from collections.abc import Mapping
 from pathlib import Path

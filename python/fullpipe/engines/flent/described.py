@@ -234,7 +234,8 @@ CLIENT = "client"
 
 
 def scenario_of(document: Document, series: Sequence[Series], timing: Timing, names: Names) -> Scenario:
-    """Return the scenario of a test whose path is unknown. Repetitions of a test have equal scenarios."""
+    """Return the scenario of a test, with placeholders for its unknown path. Repetitions of a test have equal
+    scenarios."""
     flows = [one for one in series if one.kind != "qdisc"]
     servers = _servers(flows)
     return Scenario(

@@ -87,8 +87,9 @@ def send_memory_of(test: Test) -> SendMemory | None:
 def is_held_back(test: Test, one: Series, memory: SendMemory) -> bool:
     """Whether an upload was limited by the memory of its socket.
 
-    An upload that is limited in this way uses a loss-based algorithm, had fewer than 10 retransmissions and a
-    flat window, and had at least half as many bytes in flight as the memory of its socket.
+    An upload counts as limited in this way if it used a loss-based algorithm, had fewer than 10
+    retransmissions and a flat window, and had at least half as many bytes in flight as the memory of its
+    socket.
     """
     events, goodput_bps = retransmissions(one), totals_of(one, test.timing).goodput_bps
     windows, rtts_ms = (one.column(key, one.sockets) for key in ("tcp_cwnd", "tcp_rtt"))

@@ -56,7 +56,8 @@ class Direction:
     mean_bps: float
     """Mean rate while any stream ran, headers and the ACKs of the other direction included."""
     queue_s: float | None
-    """Longest queueing delay of pings and probes; None if they do not show the length of the queue."""
+    """Longest queueing delay of pings and probes; None if these delays do not show the length of the
+    queue."""
     stands_for: str = ""
     """Placeholder for an unknown queue, or ""."""
 

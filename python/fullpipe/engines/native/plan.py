@@ -29,8 +29,8 @@ _NEVER_FULL = DropTail.model_construct()
 
 
 def plan(scenario: Scenario) -> Plan:
-    """Return the plan of a scenario without a sweep. The plan contains every value except default options of
-    TCP.
+    """Return the plan of a scenario without a sweep. The plan contains every value except TCP options that
+    have their defaults.
 
     Equal scenarios have equal plans.
     """

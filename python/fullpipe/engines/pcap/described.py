@@ -50,7 +50,7 @@ def algorithm_of(flow: Flow, algorithms: Mapping[str, str]) -> str | None:
 def scenario_of(
     path: Path, flows: Sequence[Flow], duration_s: float, algorithms: Mapping[str, str]
 ) -> Scenario:
-    """Return the scenario of a capture whose path is unknown."""
+    """Return the scenario of a capture, with placeholders for its unknown path."""
     grid = grid_s(duration_s)
     return Scenario(
         name=_name(path),

@@ -103,7 +103,7 @@ class Flow:
     @cached_property
     def packets(self) -> Ints:
         """Number of full segments in each captured segment with payload, shape (n,). A super-packet (before
-        the sender's offload splits it, or after the receiver's offload has merged it) has several."""
+        the sender's offload splits it, or after the receiver's offload has merged it) counts as several."""
         return -(-self.data.payload[self.rows] // self.mss)
 
     @cached_property

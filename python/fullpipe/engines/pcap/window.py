@@ -130,7 +130,7 @@ def highest_of(acks: Sent, most: int) -> Ints:
 
 
 def _sacked(begins: Ints, ends: Ints, rows: Ints, cells: int, none: int) -> Ints:
-    """Return the first ACK with a SACK block over each cell."""
+    """Return, for each cell, the first ACK with a SACK block that covers the cell."""
     found = np.full(cells, none, dtype=np.int64)
     if not rows.size:
         return found

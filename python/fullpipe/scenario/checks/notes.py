@@ -117,8 +117,8 @@ _TARGETS: Mapping[str, tuple[str, Callable[[float], float]]] = {
     "fq_codel": ("target_ms", lambda target_ms: target_ms),
     "cake": ("rtt_ms", lambda rtt_ms: rtt_ms / _RTTS_OF_CAKE),
 }
-"""The parameter from which a queue derives its target delay, and the function from the parameter's value to
-the target in ms."""
+"""The parameter, by queue, from which the queue derives its target delay, and the function that converts the
+parameter's value to this delay in ms."""
 
 
 def _grant_notes(scenario: ScenarioModel, network: Network) -> Iterator[str]:

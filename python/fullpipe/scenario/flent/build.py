@@ -303,7 +303,7 @@ class Choices:
     ccas: Sequence[Any] = ("cubic",)
     """Algorithms that are assigned in turn to the streams whose algorithm the test does not define."""
     server_cca: Any = None
-    """Algorithm of downloads, which the server sends. None: as for uploads."""
+    """Algorithm of downloads, which the server sends. None: the algorithm of uploads."""
     length_s: float = LENGTH_S
     extra_rtts_ms: Sequence[float] = ()
     """Additional RTTs of the servers in ms, in order. Empty: the RTTs of `extra_rtt_ms`."""

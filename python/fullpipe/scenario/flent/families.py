@@ -88,7 +88,7 @@ class FlentTest:
     delays: int = 2
     """Duration of the test = one length (`-l`) + this number x the delay (`-D`)."""
     summed: str = ""
-    """First word of the names of the streams in Flent's sum. Empty: all streams."""
+    """First word of the names of the streams that Flent adds up in its sum. Empty: all streams."""
 
     def begin_s(self, series: str) -> float:
         """Return the start of a stream."""

@@ -1,1 +1,2 @@
-"""The models of a scenario: a frozen class for every part. The text below a field documents its key."""
+"""The models of a scenario: a frozen class for every part. The docstring below a field documents the field's
+key in scenario files."""

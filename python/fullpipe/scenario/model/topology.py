@@ -120,8 +120,8 @@ class GraphLink(LinkModel):
     """Also create the opposite link, with a queue of its own; its name ends in "-reverse"."""
     reroutes: tuple[RerouteModel, ...] | None = Field(None, examples=['[{ at = "10 s", via = ["slow"] }]'])
     """Changes of the route between the two ends of this link at given times, in the order of time. A change
-    moves all packets that would cross this link. Reroutes of links on the new route do not apply to these
-    packets."""
+    moves all packets that would cross this link to the new route. Reroutes of links on the new route do not
+    apply to these packets."""
     alternate: Alternation | None = Field(None, examples=['{ every = "3 s", via = [["slow"], []] }'])
     """Routes between the two ends of this link that alternate periodically."""
 

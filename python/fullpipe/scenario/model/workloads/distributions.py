@@ -21,14 +21,14 @@ WEB_SEARCH: Sequence[tuple[int, float]] = (
     (30_000_000, 1.0),
 )  # fmt: skip
 """After figure 4 of M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, from memory and not checked
-point by point. The mean of straight lines between these points is 1.7 MB."""
+point by point. With straight lines between these points, the mean size is 1.7 MB."""
 DATA_MINING: Sequence[tuple[int, float]] = (
     (100, 0.0), (180, 0.1), (250, 0.2), (560, 0.3), (900, 0.4), (1_100, 0.5), (1_870, 0.6), (3_160, 0.7),
     (10_000, 0.8), (400_000, 0.9), (3_160_000, 0.95), (100_000_000, 0.98), (1_000_000_000, 1.0),
 )  # fmt: skip
 """After figure 2 of A. Greenberg et al., "VL2: A Scalable and Flexible Data Center Network", SIGCOMM 2009,
-from memory and not checked point by point. The mean of straight lines between these points is 13 MB, most of
-it in the largest two per cent."""
+from memory and not checked point by point. With straight lines between these points, the mean size is 13 MB,
+most of it due to the largest two per cent."""
 
 
 class Constant(Model):
