@@ -137,7 +137,7 @@ def ending(name: str, report: Report, *, quick: bool = False) -> str:
 
 
 def _excess(figure: Figure) -> float:
-    """Return the ratio of height to width of a picture, or `_FITS` if the picture fits into the first
+    """Return the ratio of height to width of a picture, or `_FITS` if the picture fits into the first two
     screens."""
     if not isinstance(figure.chart, Image):
         return _FITS

@@ -1,4 +1,4 @@
-"""Explains verdicts: runs a claim as in the study, and with the setting that the claim names."""
+"""Explains verdicts: runs the experiments of a claim unchanged, and with the setting that the claim names."""
 
 from __future__ import annotations
 

@@ -315,8 +315,8 @@ def _why(j: ClaimResult) -> str:
 
 
 def _setting(j: ClaimResult) -> str:
-    """Return the setting that improves the verdict; empty if the verdict cannot be improved or has no
-    setting."""
+    """Return the setting that improves the verdict; empty if the verdict cannot be improved, or the claim
+    names no setting."""
     told = j.verdict in _TO_TURN and (j.why or j.claim.uncounted)
     return str(j.claim.setting) if told and j.claim.setting else ""
 

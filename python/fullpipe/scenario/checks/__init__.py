@@ -122,8 +122,8 @@ COLUMNS = (
     *("seed", "engine", "kind", "entry", "of", "metric", "value", "unit"),
     *("n", "mean", "low", "high", "alike", "began", "unfinished", "modes"),
 )
-"""Columns of tables of values and of means over seeds. Keys of axes with variants become columns of these
-tables, so they cannot have these names."""
+"""Columns of tables of values and of means over seeds. The key of an axis with variants becomes a column of
+these tables, so no such key can be one of these names."""
 
 
 def sweep_problems(sweep: Sweep, made: Callable[[Mapping[str, Any]], ScenarioModel]) -> Iterator[str]:

@@ -88,7 +88,7 @@ def route_problems(network: Network) -> Iterator[str]:
 
 
 def _crosses_air(network: Network, routed: RoutedFlow) -> bool:
-    """Whether a flow crosses a Wi-Fi cell, where every packet takes time."""
+    """Whether a flow crosses a Wi-Fi cell, in which the transmission of every packet takes time."""
     ports = {port.name for medium in network.media if medium.kind == "wifi" for port in medium.ports}
     return any(network.hops[i].name in ports for i in (*routed.forward, *routed.reverse))
 

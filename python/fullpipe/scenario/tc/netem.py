@@ -20,8 +20,8 @@ _OPTIONS = (
     *("limit", "latency", "delay", "loss", "drop", "seed", "ecn", "reorder", "corrupt", "gap"),
     *("duplicate", "distribution", "rate", "slot", "packetoverhead", "cellsize", "celloverhead"),
 )
-"""Options in the order in which iproute2's `netem_parse_opt` compares them. The function accepts the
-beginning of a word for the first option that matches."""
+"""Options in the order in which iproute2's `netem_parse_opt` compares them. The function accepts an
+abbreviated option, and takes the first option that begins with it."""
 _PRINTED = ("p13", "p31", "p32", "p23", "p14", "p", "r", "1-h", "1-k")
 """Names that `netem_print_opt` prints before the probabilities of a loss model."""
 _MOST_U32 = 2**32 - 1

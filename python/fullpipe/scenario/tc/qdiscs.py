@@ -197,7 +197,8 @@ def _parameters(kind: str, qdisc: Qdisc, options: Sequence[str]) -> Table:
 
 
 def _takes(words: deque[str], usual: str) -> bool:
-    """Remove the values of an option from `words` if they are the ignored values. Return whether they are.
+    """Remove the ignored values `usual` from the front of `words` if they are there, and return whether they
+    were.
 
     Older versions of tc print "10s" as "10.0s".
     """

@@ -232,8 +232,8 @@ STREAMS = (1, 4, 8, 12, 16)
 
 
 def experiment(*, length_s: float) -> Experiment:
-    """Return the experiment with 1 to 16 uploads and a neighbouring station, with the start and end times of
-    Flent."""
+    """Return the experiment with 1 to 16 uploads and a neighbouring station, with Flent's start and end
+    times."""
     named = {"flows.0.name": "TCP upload", "flows.1.name": "Ping ICMP"}
     times = {
         "flows.0.start": "5 s",

@@ -156,8 +156,8 @@ only the three behaviours in files that the authors did not port, and `LINUX` no
 
 
 def cap_text(found: Measurements, socket_bytes: int, buffer: int) -> str:
-    """Return a paragraph about the effect of a limited socket buffer, with our numbers at one buffer of the
-    bottleneck."""
+    """Return a paragraph about the effect of a limited socket buffer, with our numbers for one size of the
+    bottleneck's buffer."""
     cap = 8e-6 * socket_bytes / RTT_S
     low, high = (f"{count * cap:.0f}" for count in (9, 10))
 
