@@ -145,7 +145,8 @@ class Expected:
     datagrams_bps: float
     """Mean rate of calls, pings, probes and UDP over the link, replies included, with all headers."""
     fair_share_bps: float | None
-    """Max-min fair payload rate per bulk flow after the datagrams, without retransmissions and ACKs."""
+    """Max-min fair payload rate per bulk flow, of the capacity that the datagrams leave; retransmissions and
+    ACKs are ignored."""
     window_packets: float | None
     """Window of each flow at its fair share with an empty queue; None if base RTTs or packet sizes differ."""
     buffer_packets: float | None
@@ -187,7 +188,8 @@ def datagrams_per_s(network: Network) -> float:
 
 
 def narrow_hops(network: Network) -> list[Hop]:
-    """Return the narrowest link or port on the path of each flow, each once, in the order of the flows."""
+    """Return the links and ports that are narrowest on the path of a flow, without repetition, in the order
+    of the flows."""
     limits_bps = [hop.limit_bps for hop in network.hops]
     found = dict.fromkeys(narrowest(routed, limits_bps) for routed in network.flows)
     return [network.hops[hop] for hop in found if hop is not None]
@@ -215,8 +217,8 @@ def capacity_bps(network: Network, flows: Collection[str]) -> float | None:
 
 
 def _limit_moves(hop: Hop) -> bool:
-    """Whether a link may exceed its limit for a time, because the limit is a mean or the rate at one
-    moment."""
+    """Whether a link may send faster than its limit for some time, because the limit is a mean rate or the
+    rate at the beginning."""
     return not isinstance(hop, Port) and (rate_varies(hop) or hop.frames is not None)
 
 

@@ -22,7 +22,7 @@ class Layout:
     columns: Mapping[str, int]
     """Column of each node by its name; data goes from left to right."""
     places: Mapping[str, float]
-    """Place of each node in its column, around 0."""
+    """Position of each node in its column, in steps of 1; the middle of the column is 0."""
     routes: Sequence[Sequence[str]]
     """Nodes that each flow's data crosses, ends included."""
 

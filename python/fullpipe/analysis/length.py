@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from fullpipe.scenario import Scenario
 
 CYCLES = 3
-"""Fewest adaptation cycles of the slowest flow that a mean must cover, if flows compete."""
+"""Minimum number of adaptation cycles of the slowest flow that a mean must cover, if flows compete."""
 START_UP = 0.05
 """Largest share of the measured time that may be start-up."""
 _SEEDS = 3
 """Seeds that are examined per point."""
 EXAMINED = 40
-"""Most runs whose samples are examined."""
+"""Maximum number of runs whose samples are examined."""
 MATTERS = 0.02
 """Smallest change of a mean from the first to the second half of the measured time that matters, as a share
 of the mean."""
@@ -54,10 +54,10 @@ class Need:
     cycle_s: float
     """Adaptation cycle of that flow; 0 if no flow competes with another."""
     early_s: float
-    """Longest part of a flow's start-up that lies after the warm-up."""
+    """Longest time for which the start-up of a flow continues after the warm-up."""
     settled_s: float
-    """Time at which all start-up is over. Flows that start after the warm-up and have a short start-up do not
-    count."""
+    """Time at which all start-up is over. Flows that start after the warm-up count only if their start-up
+    exceeds `START_UP` of their measured time."""
     measured_s: float
     """Shortest time after the warm-up for which a flow is active."""
     is_stopped: bool
@@ -80,7 +80,7 @@ class Need:
 
     @property
     def missing_to_stop_s(self) -> float:
-        """Time by which flows would have to stop later, with the same warm-up."""
+        """Seconds by which the `stop` of the flows must be later, with the same warm-up."""
         return max(self.missing_s, self.early_s / START_UP - self.measured_s)
 
     def __str__(self) -> str:
@@ -147,8 +147,8 @@ def need(run: Run, *, is_shared: bool) -> Need | None:
     5 % of the measured time. A flow without competitors fills its path whatever its cycle, so that only its
     start-up counts.
 
-    A longer run does not prolong a flow that ends at its `stop`. Such flows count only if all flows that a
-    longer run prolongs are measured for long enough.
+    A longer run does not prolong a flow that ends at its `stop`. The needs of such flows are therefore
+    returned only if all other flows are measured for long enough.
 
     Args:
         run: A run of any engine.
@@ -349,7 +349,8 @@ def reservations(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> li
 
 
 def warnings_of(runs: Sequence[Run]) -> list[str]:
-    """The sentences of `reservations` as warnings below a conclusion, for every name of a scenario."""
+    """The sentences of `reservations` as warnings below a conclusion. Runs of scenarios with different names
+    get separate warnings."""
     from fullpipe.analysis.points import points_of  # imported here, as `shortfall` is given points
 
     by_name: dict[str, list[Run]] = {}
@@ -452,6 +453,6 @@ def _seconds(time_s: float) -> str:
 
 
 def _rounded(time_s: float) -> float:
-    """Round a time up to a short number."""
+    """Round a time up to a number with few digits."""
     step = next((step for step, most in ((0.1, 1), (1, 20), (5, 100)) if time_s < most), 10)
     return round(ceil(time_s / step - 1e-9) * step, 1)

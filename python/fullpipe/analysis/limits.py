@@ -39,7 +39,7 @@ _NEUTRAL = {measure.name: measure.neutral for measure in MEASURES if measure.neu
 
 
 def with_neutral(metrics: Collection[str]) -> list[str]:
-    """Return metrics, and after them the metrics whose values are their neutral values.
+    """Return metrics, followed by the metrics that give their neutral values (see `Measure.neutral`).
 
     >>> with_neutral(["share", "goodput"])
     ['share', 'goodput', 'equal_share']
@@ -84,8 +84,7 @@ TIMES: Mapping[str, str] = {measure.name: measure.times for measure in MEASURES 
 """Prefix of the metrics that count begun and unfinished transfers or pages, by metric of completion times.
 See `Measure.times`."""
 BEGAN, UNFINISHED = "_began", "_unfinished"
-"""Suffixes of the metrics that count transfers or pages: those that began, and the unfinished share of
-them."""
+"""Suffixes of two metrics of transfers or pages: the number that began, and the share that did not finish."""
 
 
 class Counts(NamedTuple):

@@ -25,10 +25,10 @@ from fullpipe.analysis.shown import (
 from fullpipe.scenario.labels import Labels
 
 MOST = 5
-"""Most sentences of a conclusion."""
+"""Maximum number of sentences of a conclusion."""
 _MOST_NAMES = 3
 _MOST_GROUPS = 4
-"""Most groups of flows that a sentence names."""
+"""Maximum number of groups of flows that a sentence names."""
 _FAIRNESS = "jain"
 _BULK, _GOODPUT, _RATIO, _FAIR = "bulk", "goodput", "share_ratio", "equal_share"
 ONE_SEED = "one seed: no interval"
@@ -102,7 +102,7 @@ def called(names: Sequence[str], entry: int) -> str:
 
 
 def short(sentence: str) -> str:
-    """A sentence, or several if it has more than `LONGEST` words: one for each part between semicolons.
+    """The sentence; if it has more than `LONGEST` words, it is split into sentences at its semicolons.
 
     >>> short("It is 5; it was 6."), short(f"It is 5{' and' * 35} (5; 6); lowest at 6.")[-23:]
     ('It is 5; it was 6.', 'nd (5; 6). Lowest at 6.')
@@ -150,8 +150,8 @@ def leads(known: pl.DataFrame) -> Iterator[tuple[str, str]]:
 
 
 def _is_by_fair_share(helpers: pl.DataFrame, of: str) -> bool:
-    """Whether the fair share of any group differs between points, and this group has a ratio to its fair
-    share.
+    """Whether the group has the metric `share_ratio`, and the fair share of some group differs between
+    points.
     """
     fair = helpers.filter(pl.col("metric") == _FAIR, ~pl.col("of").is_in(TOTALS))
     counts = fair.group_by("of").agg(pl.col("mean").n_unique())["mean"]
@@ -187,7 +187,7 @@ def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, l
 def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, Any]], str]) -> str:
     """Say where a metric is highest and lowest, and how many other points may equal each extreme.
 
-    Points with one seed are not ranked, as nothing says how far seeds differ.
+    Points with one seed are not ranked, because the variation between seeds is unknown.
 
     Args:
         rows: Means of a metric of one group or link, at least one, as `over_seeds` returns them.
@@ -212,8 +212,8 @@ def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, An
 
 
 def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) -> str:
-    """Return words for extremes with overlapping intervals: two other points whose intervals do not overlap,
-    or the words that all intervals overlap."""
+    """Return words for the case that the intervals of both extremes overlap: two other points whose intervals
+    do not overlap, or a statement that all intervals overlap."""
     firm = [row for row in rows if row["n"] > 1]
     above, below = max(firm, key=lambda row: ends(row)[0]), min(firm, key=lambda row: ends(row)[1])
     if ends(below)[1] >= ends(above)[0]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 FEW = 5
-"""Most runs that figures draw as points instead of a box: quartiles of at most 5 values mean little."""
+"""Up to this number of runs, figures draw points instead of a box: quartiles of 5 values or fewer mean
+little."""
 _BOUNDS = {name: bounds_of(name) for name in BY_NAME}
 
 
@@ -62,7 +63,7 @@ def _bounded(end: str) -> pl.Expr:
 
 
 def bounded(found: pl.DataFrame) -> list[str]:
-    """The metrics with an interval of `over_seeds` that is truncated at a bound."""
+    """The metrics for which some interval of `over_seeds` is truncated at a bound of the metric."""
     names = []
     for name, (least, most) in _BOUNDS.items():
         rows = found.filter(pl.col("metric") == name, ~pl.col("alike"))

@@ -100,7 +100,8 @@ def _long_rtts_s(tables: Tables) -> float:
 
 
 def _smoothed(frame: pl.DataFrame, long_s: float) -> tuple[pl.DataFrame, float]:
-    """Return moving means and their window in whole samples, s; 0 if the window has less than two samples."""
+    """Return moving means and the length of their window, s. The window has a whole number of samples; its
+    length is 0 if there would be fewer than two samples."""
     times = frame["time_s"]
     spacing_s = float(times[1] - times[0]) if len(times) > 1 else 0.0
     if not spacing_s:
@@ -133,8 +134,8 @@ def _actors(tables: Tables, what: Quantity, only: Sequence[str] | None) -> list[
 
 
 MOST = 12
-"""Most times of changes of one kind (links, routes or nodes). If a run has more, as on a recorded link, all
-changes of this kind are left out."""
+"""Maximum number of times at which links, routes or nodes change, counted for each of the three. If a run has
+more, as on a recorded link, all changes of links (or routes, or nodes) are left out."""
 SCHEMA = {"time_s": pl.Float64, "event": pl.String}
 
 

@@ -65,7 +65,7 @@ def acks(packets: pl.DataFrame) -> pl.DataFrame:
 
 def _data(packets: pl.DataFrame, point: str) -> pl.DataFrame:
     """Return the sender's data packets at a capture point. `left` is the number of later captures of the same
-    packet there."""
+    packet at this point."""
     chosen = (
         (pl.col("point") == point)
         & (pl.col("source") == "sender")

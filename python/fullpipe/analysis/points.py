@@ -26,7 +26,8 @@ from fullpipe.scenario.quantities import natural
 
 
 CONTENT, MODEL = "content", "model_version"
-"""Paths of points that no scenario has: the files that a run depends on, and the version of its model."""
+"""Keys of points that are not paths of a scenario: the files that a run depends on, and the version of its
+model."""
 _ASIDE = ("name", "sweep", "labels", "record")
 """Keys of scenarios that change neither the simulation nor the measured values."""
 
@@ -203,7 +204,8 @@ _PARTS = {
         frozenset(measure.name for measure in MEASURES if measure.is_of_datagrams),
     ),
 }
-"""Notes by the kind of flow that a metric covers alone, each with the metrics that need the note."""
+"""Notes on metrics that cover only connections, or only datagrams: the text, and the metrics that need the
+note."""
 
 
 def of_parts(
@@ -282,7 +284,8 @@ class Subject(NamedTuple):
 
     @classmethod
     def read(cls, text: str, of: str | None = None) -> Subject:
-        """Read "rtt_mean of ping", or the name of a metric, whose group is then `of`.
+        """Read a subject such as "rtt_mean of ping"; the group is `of` if the text is only the name of a
+        metric.
 
         Raises:
             UnknownNameError: If there is no such metric.

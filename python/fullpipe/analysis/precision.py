@@ -22,9 +22,10 @@ pilot of 10."""
 MOST = 500
 _BATCH = 10
 SHARE = 0.05
-"""Largest half-width of Wilson's interval of the probability of a mode."""
+"""Largest allowed half-width of Wilson's interval of the probability of a mode (see `two_modes`)."""
 _SMALL = 0.1
-"""A mean counts as at least this share of the largest mean at the same point."""
+"""Allowed half-widths are shares of the mean, or of this share of the largest mean at the same point if that
+is larger."""
 FLOORS = {"bit/s": 10e3, "s": 1e-4, "1": 1e-3, "packets": 1.0, "flows": 0.05, "bit/s²": 1e6}
 """Half-widths that are always precise enough, by unit. A mean near zero would never be precise to a share of
 itself."""
@@ -96,7 +97,8 @@ def _target(text: str) -> Target:
 
 
 def looks(most: int) -> Iterator[int]:
-    """Yield the seeds at each check: a pilot, then 10 or 10 % more, whichever is larger, up to `most`.
+    """Yield the number of seeds at each check: a pilot, then 10 more or 10 % more, whichever is larger, up to
+    `most`.
 
     >>> list(looks(55))
     [20, 30, 40, 50, 55]

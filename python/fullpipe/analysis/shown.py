@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fullpipe.analysis.statistics import Interval
 
 _COUNTED = ("packets", "flows", "transfers", "pages")
-"""Units that the label of a metric names."""
+"""Units that labels of metrics already contain, so that no unit is added."""
 _SHOWN = {
     "bit/s": ("Mbit/s", 1e-6, 2),
     "bit/s²": ("Gbit/s²", 1e-9, 3),
@@ -28,18 +28,18 @@ _PERCENT, POINTS = ("%", 100.0, 1), "pp"
 _RELATIVE = ("bit/s", "bit/s²", "s")
 """Units whose differences are shown in per cent of the reference: rates and times."""
 LONGEST = 35
-"""Most words of a sentence: see `words_in`."""
+"""Maximum number of words of a sentence: see `words_in`."""
 _INTERVAL = re.compile(r"\[[^\]]*\]")
 _SMALLEST_P = 0.0001
 """Smallest p value that is shown as a number; smaller values are shown as a bound."""
 _FINE = 2
-"""Intervals that are shown with at least this many decimals get no further decimal."""
+"""An interval that has at least this many decimals gets no further decimal."""
 _MOST_DIGITS = 5
-"""Most digits of a number in the cells of a heat map."""
+"""Maximum number of digits of a number in the cells of a heat map."""
 LARGER_PART = "whichever is larger"
 """Meaning of a margin of two parts, as in "15 % or 1.00 ms"."""
 _MOST_MORE = 4
-"""Most decimals of a half-width beyond the decimals of its metric."""
+"""Maximum number of decimals that a half-width has in addition to the decimals of its metric."""
 
 
 def _form(unit: str, metric: str) -> tuple[str, float, int]:
@@ -233,7 +233,7 @@ def mean_shown(row: Mapping[str, Any], unit: str = "", digits: int | None = None
 
 
 def _is_coarse(low: float, high: float, digits: int) -> bool:
-    """Whether an interval has at most one decimal, so that both ends look equal."""
+    """Whether both ends of an interval look equal because the interval has fewer than `_FINE` decimals."""
     return digits < _FINE and low != high and _rounded(low, digits) == _rounded(high, digits)
 
 
@@ -280,7 +280,8 @@ def difference_shown(
 
 
 def margin_shown(margin: Margin, unit: str, metric: str = "", *, has_unit: bool = False) -> str:
-    """A margin in the displayed unit of its quantity; the unit is written with `has_unit`, or if it is pp.
+    """A margin in the displayed unit of its quantity; the unit is written with `has_unit`, or if it is
+    percentage points.
 
     The larger part of a margin of two parts applies: see `LARGER_PART`.
 

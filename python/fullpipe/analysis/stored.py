@@ -76,7 +76,8 @@ class StoredRuns:
             warnings.warn(f"{line}; it is left out", stacklevel=2)
         self._runs = _told(self._index, where or {})
         counted, self.left_out = _of_newest(Path(out), self._index.runs)
-        """Sentence about the runs of other content; empty if there are none."""
+        """Sentence about the runs that were left out because their content is not the newest; empty if there
+        are none."""
         if content == population.NEWEST and CONTENT not in (where or {}):
             self._runs = self._runs.filter(pl.col(_ID).is_in(counted.implode()))
             if self.left_out:
@@ -109,7 +110,8 @@ class StoredRuns:
         return self._runs.join(rows, on=_ID, how="left", maintain_order="left").drop(_ID)
 
     def rows(self, name: str, columns: Sequence[str], digests: pl.Series) -> pl.DataFrame:
-        """Return columns of a table of `PACKED` for runs of some scenarios, after digest, engine and seed."""
+        """Return columns of a table of `PACKED` for the runs of some scenarios; the columns digest, engine
+        and seed come first."""
         some = self._runs.filter(pl.col("digest").is_in(digests.implode()))
         rows = self._index.packed(name).select(_ID, *columns)
         return some.select("digest", "engine", "seed", _ID).join(rows, on=_ID, how="inner").drop(_ID)

@@ -38,7 +38,7 @@ _MOST = 64
 _BYTES_A_RUN = 1 << 16
 """Maximum bytes read per run. Reading more bytes would take as long as computing a few values."""
 _SOURCES = ("algorithms", "analysis", "runs", "scenario")
-"""Subpackages whose code affects the values. Top-level modules affect them, too; see the layers in
+"""Subpackages whose code affects the values. Top-level modules affect the values, too; see the layers in
 pyproject.toml."""
 _PACKAGES = ("fullpipe", "numpy", "polars", "scipy")
 _PACKAGE = Path(__file__).parents[1]
@@ -116,7 +116,8 @@ class Packed:
 
     @property
     def is_whole(self) -> bool:
-        """Whether both tables have the expected columns and match each other. A store can be untrusted."""
+        """Whether both tables have the expected columns and match each other. The check is needed because a
+        store may come from an untrusted source."""
         if (self.runs.schema, self.shapes.schema) != (_RUNS, _SHAPES):
             return False
         sizes = self.shapes.group_by("shape").len()

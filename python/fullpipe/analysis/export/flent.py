@@ -27,11 +27,11 @@ _GAP_STEPS = 5
 _DATE = "%Y-%m-%dT%H:%M:%S.%fZ"
 _OF_SOCKETS = ("tcp_cwnd", "tcp_rtt", "tcp_pacing_rate", "tcp_delivery_rate", "tcp_bbr_bw", "tcp_bbr_mrtt")
 _GENERAL = {True: "tcp_nup", False: "tcp_ndown"}
-"""Name of the test for runs that match no other test of Flent, by whether the streams upload. The test has
-streams in one direction, and pings."""
+"""Flent's test for runs that match no other test, by direction: the key is True if the streams upload. The
+test has pings and streams in one direction."""
 _DIGITS = 6
-"""Decimals of times. A float of seconds since 1970 has no more decimals, and samples must match times of the
-grid."""
+"""Decimals of times. A float of seconds since 1970 is not more precise. Times of samples must equal times of
+the grid."""
 Values = list[float | None]
 
 
@@ -201,7 +201,8 @@ def _on_grid(values: Sequence[tuple[float, float]], grid: Sequence[float], step_
 def _computed(
     results: Mapping[str, Values], names: Sequence[str], summed: str = ""
 ) -> dict[str, tuple[str, Values]]:
-    """Return the series that Flent computes from other series. Missing values are left out at each time."""
+    """Return the series that Flent computes from other series. At each time, a mean or sum ignores series
+    without a value."""
     starts = [f"TCP {way} {summed}".strip() for way in ("upload", "download")]
     ways = {start: [name for name in names if name.startswith(start)] for start in starts}
     pings = [name for name in names if name.startswith("Ping (ms)")]

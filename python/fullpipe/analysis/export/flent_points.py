@@ -122,8 +122,8 @@ def _of_stream(run: Run, flow: str) -> dict[str, Any]:
 
 
 def _replies(run: Run, flow: str, *, is_probe: bool) -> Iterator[dict[str, Any]]:
-    """Yield replies at their arrival times. Lost pings are left out, as by fping; lost probes are
-    included."""
+    """Yield replies at their arrival times. Lost probes are included. Lost pings are left out, because fping
+    does not report them."""
     mine = run.probes.filter(pl.col("flow") == flow).select("time_s", "owd_s", "rtt_s")
     for seq, (time_s, owd_s, rtt_s) in enumerate(mine.iter_rows()):
         if rtt_s is not None:

@@ -15,7 +15,7 @@ from fullpipe.errors import ResultError
 ETHERNET_BYTES = 14
 _LONGEST_BYTES = ETHERNET_BYTES + 65_535
 SNAP_BYTES = 128
-"""Most bytes that are captured of a packet: any header fits."""
+"""Maximum number of bytes that are captured of a packet: any header fits."""
 FRAME_BYTES = 96
 """Room for the longest headers, a multiple of 4: headers of TCP with 40 B of options end at 94 B."""
 
@@ -31,7 +31,7 @@ _PORTS = (49_152, 5_201)
 _TTL = 64
 _PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
 _NUMBERS = ("identity", "connection", "seq", "len", "ack", "window", "ts_val", "ts_ecr", "ce_count")
-"""Columns in which null counts as 0: a cell is null if a packet has no such number."""
+"""Columns in which null counts as 0: the value is null if the packet has no such number."""
 
 _LINK_AND_IP = np.dtype(
     [
@@ -245,7 +245,8 @@ def _flag_bits(packets: _Packets, is_syn: Bools, is_opening: Bools) -> Ints:
 
 
 def _accurate(packets: _Packets, is_syn: Bools) -> Ints:
-    """Return AE, CWR and ECE of AccECN: fixed in the handshake, then a counter of CE marks from 5 on."""
+    """Return AE, CWR and ECE of AccECN: fixed values in the handshake, then a counter of CE marks that starts
+    at 5."""
     counter = (5 + packets["ce_count"]) & 7  # RFC 9768, sections 3.2.1 and 3.2.2
     counter = np.where(is_syn, 7, counter)  # RFC 9768, section 3.1.1
     counter = np.where(packets.is_kind("syn_ack", "handshake_ack"), 2, counter)

@@ -144,8 +144,8 @@ _ENDS = ("sender", "receiver")
 def deliveries(run: Run, point: str | None = None) -> bytes:
     """Return a packet-delivery trace of the packets that a run captured behind a link or port.
 
-    The trace begins at the end of the warm-up. The trace has the deliveries to the traffic of the run. The
-    trace shows the capacity of the path only if flows keep the path busy.
+    The trace begins at the end of the warm-up. The trace has only the packets of the run, so it shows
+    the capacity of the path only if the flows keep the path busy.
 
     Args:
         run: A run with `record.packets`.

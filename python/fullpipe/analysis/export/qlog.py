@@ -76,8 +76,8 @@ def _metrics(run: Run) -> Iterator[Event]:
 
 
 def _states(run: Run) -> Iterator[Event]:
-    """Yield changes of the states that algorithms published. Flows without published states have the changes
-    of their loss recovery's state."""
+    """Yield changes of the states that algorithms published. For a flow whose algorithm published no states,
+    the changes are those of loss recovery's state."""
     published = run.variables.filter(pl.col("state") != "").select("time_s", "flow", "name", "state")
     left_out = [*published["flow"].unique(), *datagrams(run.flows)["flow"]]
     silent = run.series.filter(~pl.col("flow").is_in(left_out))

@@ -152,12 +152,12 @@ FRAME_S = 0.02
 _R0 = 93.2
 """Rating without delay, loss and coding: the default values of G.107, table 3."""
 _KNEE_MS = 177.3
-"""Delay from which people begin to talk at the same time, ms."""
+"""Mouth-to-ear delay above which people begin to talk at the same time, ms."""
 
 _R0_WIDEBAND = 129.0
 """Rating of wideband speech without delay, loss and coding (G.107.1, section 7.2)."""
 _NOTICED_MS = 100.0
-"""mT, the delay that is just noticed: the default class of users of G.107, table 1."""
+"""mT, the shortest delay that users notice, for the default class of users of G.107, table 1."""
 _SENSITIVE = 6.0
 """Exponent 6 sT of the delay impairment: sT is 1 for the default class of users of G.107, table 1."""
 

@@ -19,7 +19,7 @@ def rtt_percentiles_s(
     """Percentiles over time of the smoothed RTT of every flow, s.
 
     Every moment has the same weight. The percentiles in the table of flows (rtt_p50_s, rtt_p95_s, rtt_p99_s)
-    are of unsmoothed RTT samples, one per ACK. Times with many ACKs weigh more there.
+    are of unsmoothed RTT samples, one per ACK. In these percentiles, times with many ACKs have more weight.
 
     Formula: the p-th percentile of the samples after the warm-up, by linear interpolation between them.
     Source: Hyndman and Fan 1996, "Sample quantiles in statistical packages", definition 7.
@@ -263,8 +263,9 @@ def idle_times(flows: pl.DataFrame) -> list[Span]:
 def of_idle_path(probes: pl.DataFrame, idle_s: Iterable[Span]) -> pl.DataFrame:
     """Return the pings of a flow that met a path without other traffic.
 
-    A ping counts if its reply arrives before the next traffic begins. After traffic, a ping must also be sent
-    no earlier than the first reply in the idle span arrives: by then the queues have drained.
+    A ping counts if its reply arrives before the next traffic begins. In an idle span after traffic, a ping
+    counts only if it was sent at or after the arrival of the span's first reply: the queues have then
+    drained.
 
     Args:
         probes: Rows of the table of probes that have a reply, all of one flow.

@@ -53,7 +53,7 @@ def algorithms_of(runs: Iterable[Run]) -> dict[str, str]:
 
 @Remembered
 def _named_groups(scenario: Scenario) -> tuple[dict[str, list[str]], frozenset[str]]:
-    """Return the groups of flows that a scenario names, and all names in them."""
+    """Return the groups of flows that a scenario names, and the names of all flows in these groups."""
     entries = flow_names(scenario.flows)
     bases = [names[0].rpartition("-")[0] if len(names) > 1 else names[0] for names in entries]
     times = Counter(bases)

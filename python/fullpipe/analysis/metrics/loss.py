@@ -15,8 +15,8 @@ def dropped_share(flows: pl.DataFrame) -> float | None:
     """Data packets that the network dropped, over all data packets sent; None if an engine does not count
     drops.
 
-    Formula: min(Σ dropped_i / Σ sent_i, 1). Drops after the end of a flow count, and drops of duplicated
-    packets.
+    Formula: min(Σ dropped_i / Σ sent_i, 1). Drops after the end of a flow and drops of duplicated packets
+    count, too.
     Source: RFC 5166, section 2.1, packet loss rates, at the network.
     """
     found = _share(flows, "dropped_packets")
@@ -72,8 +72,8 @@ def drop_rate(links_summary: pl.DataFrame, link: str = "bottleneck") -> float | 
 
 
 def _share(flows: pl.DataFrame, column: str) -> float | None:
-    """Return the count of a column over all packets sent; None if no packet was sent, or the count of a
-    sending flow is unknown."""
+    """Return the sum of a column divided by all packets sent; None if no packet was sent, or the column is
+    null for a flow that sent packets."""
     each = zip(flows[column].to_list(), flows["sent_packets"].to_list(), strict=True)
     counts = [(known, sent) for known, sent in each if sent]
     if not counts or any(known is None for known, _ in counts):

@@ -88,7 +88,7 @@ class Shown:
     points."""
 
     def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:
-        """Return the same metric, shown in these views."""
+        """Return the metric with another presentation: its views, rank and `instead_of`."""
         return replace(self, views=views, rank=rank, instead_of=instead_of)
 
 

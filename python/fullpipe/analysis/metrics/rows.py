@@ -35,7 +35,8 @@ from fullpipe.runs.spans import Span, rows_together_bps
 
 @dataclass(frozen=True)
 class Whole:
-    """Data of a run that all its groups share. Transfers that began within the warm-up are left out."""
+    """Tables and values of a run from which the measures of all its groups are computed. Transfers that began
+    within the warm-up are left out."""
 
     run: Run
     _rivals: dict[tuple[int, ...], Rivals] = field(default_factory=dict, init=False, repr=False)
@@ -242,13 +243,13 @@ class Group:
 
     @cached_property
     def connected(self) -> Group:
-        """The group reduced to its connections; unchanged without connections."""
+        """The connections of the group; the whole group if it has no connections."""
         flows = connections(self.flows)
         return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 
     @cached_property
     def datagrams(self) -> Group:
-        """The group reduced to its datagrams; unchanged without datagrams."""
+        """The datagram flows of the group; the whole group if it has no datagram flows."""
         flows = datagrams(self.flows)
         return self if flows.height in (0, self.flows.height) else Group(flows, self.whole)
 

@@ -103,9 +103,9 @@ def together_of_rows(column: str = "goodput_bps") -> pl.Expr:
     """Return a polars expression for the joint rate of the flows in a table of flows, as `together_bps`
     computes it.
 
-    Rows lack the warm-up, so the span of a flow is derived from what it delivered and its goodput. A flow
-    that delivered nothing is taken to begin when the first other flow begins. Pings and probes do not set the
-    span of other flows.
+    The table lacks the length of the warm-up, so the span of a flow is derived from its delivered bytes and
+    its goodput. A flow that delivered nothing is taken to begin when the first other flow begins. Pings and
+    probes do not extend the span over which the rates of other flows are summed.
 
     Args:
         column: Column of rates, each a mean over the span of its flow.
@@ -129,8 +129,8 @@ def compared(
     series: Callable[[], pl.DataFrame],
     warmup_s: float,
 ) -> dict[str, float]:
-    """Return the amounts that several flows delivered within the same time, by flow. Only ratios of the
-    amounts have a meaning: all have one unit, which depends on the run.
+    """Return the amounts that several flows delivered within the same time, by flow. All amounts of a run
+    have the same unit, which differs between runs. Use only ratios of the amounts.
 
     The time counted is the time in which all bulk flows of `rows` are active; without bulk flows, the whole
     measured time. The result is empty if there is no such time. The result is also empty if flows have

@@ -120,7 +120,8 @@ _GOODPUT = "goodput"
 RANKED = tuple(each.name for each in sorted(_ALL, key=lambda each: each.rank) if each.rank)
 """Metrics with a rank, in the order in which users notice them."""
 INSTEAD_OF = {each.name: each.instead_of for each in _ALL if each.instead_of}
-"""Metrics that are shown only where another metric has no value: the name of this other metric, by name."""
+"""Metrics that are shown only where another metric has no value: keys are their names, values are the names
+of the other metrics."""
 
 
 def leading(names: Collection[str], *, is_bulk: bool) -> list[str]:
@@ -144,7 +145,7 @@ def names_in(view: View) -> tuple[str, ...]:
 
 
 def headlines(names: Iterable[str], scenarios: Iterable[Scenario]) -> list[str]:
-    """Return names of metrics, without one-way delays if no flow of the scenarios sends datagrams. RTTs
-    describe the delay of connections."""
+    """Return the given names of metrics, without one-way delays if no flow of the scenarios sends datagrams.
+    For connections, RTTs describe the delay."""
     has_datagrams = any(flow.datagrams for scenario in scenarios for flow in scenario.flows)
     return [name for name in names if has_datagrams or name not in _ONE_WAY]

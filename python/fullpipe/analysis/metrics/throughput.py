@@ -76,7 +76,7 @@ def jain_over_time(series: pl.DataFrame, flows: pl.DataFrame, slack_s: float = 0
         series: Table of samples.
         flows: Rows of the competing flows in the table of flows, as `bulk_flows` gives them.
         slack_s: A flow counts in a sample if it starts at most this time after the sample's interval begins.
-            For flows with a random start.
+            Set this time if flows start at random times.
 
     Returns:
         The columns time_s and jain, null if no flow was active or none delivered anything. Samples of the
@@ -185,7 +185,7 @@ def standard_deviation_bps(flows: pl.DataFrame, ddof: int = 1) -> float | None:
         ddof: 1 for a sample of flows (divide by n - 1), 0 for the population (divide by n).
 
     Returns:
-        None with fewer than two flows; with fewer than one if `ddof` is 0.
+        None with fewer than two flows; if `ddof` is 0, None only without flows.
     """
     return real(flows["goodput_bps"].std(ddof=ddof))
 

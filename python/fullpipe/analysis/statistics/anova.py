@@ -88,8 +88,8 @@ def anova_of_samples(samples: Sequence[Sample]) -> FTest:
     """Apply `anova` to groups given by size, mean and variance.
 
     Raises:
-        ValueError: If there are fewer than two groups, a group is worth no more than one value, or no group
-            varies.
+        ValueError: If there are fewer than two groups, a group has an effective size of 1 or less, or no
+            group varies.
 
     >>> round(anova_of_samples([Sample(3, 2, 1), Sample(3, 3, 1), Sample(3, 5, 1)]).f, 4)
     7.0
@@ -103,8 +103,8 @@ def welch_anova_of_samples(samples: Sequence[Sample]) -> FTest:
     """Apply `welch_anova` to groups given by size, mean and variance.
 
     Raises:
-        ValueError: If there are fewer than two groups, or a group is worth no more than one value or does not
-            vary.
+        ValueError: If there are fewer than two groups, or a group has an effective size of 1 or less or does
+            not vary.
 
     >>> round(welch_anova_of_samples([Sample(3, 2, 1), Sample(3, 3, 1), Sample(3, 5, 1)]).f, 4)
     6.0

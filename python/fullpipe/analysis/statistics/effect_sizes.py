@@ -135,10 +135,11 @@ class Effect:
 def eta_squared(found: FTest, level: float = 0.95) -> Effect:
     """Share of the variance that a factor explains in this sample (partial); biased upwards.
 
-    η² = df1 F / (df1 F + df2). The interval is for the share in the population, λ / (λ + N). Its ends are the
-    λ whose noncentral F distributions have F at their quantiles. The interval assumes equal variances, like
-    `anova` and `two_way_anova`. Source: Steiger 2004, "Beyond the F test: effect size confidence intervals
-    and tests of close fit in the analysis of variance and contrast analysis".
+    η² = df1 F / (df1 F + df2). The interval is for the share in the population, λ / (λ + N). Its ends follow
+    from the two λ for which the observed F is the upper or the lower quantile of the noncentral F
+    distribution. The interval assumes equal variances, like `anova` and `two_way_anova`. Source: Steiger
+    2004, "Beyond the F test: effect size confidence intervals and tests of close fit in the analysis of
+    variance and contrast analysis".
     """
     explained = found.df1 * found.f
     return Effect("eta²", explained / (explained + found.df2), _explained(found, level))
@@ -180,11 +181,11 @@ def _root(beyond: Callable[[float], float], about: float) -> float:
 def hedges_g(first: Iterable[float], second: Iterable[float], level: float = 0.95) -> Effect:
     """Difference of means in pooled standard deviations, first - second, nearly unbiased.
 
-    g = J d with Cohen's d and J = Γ(ν / 2) / (sqrt(ν / 2) Γ((ν - 1) / 2)), ν = n1 + n2 - 2. The interval
-    covers the noncentralities whose distributions have t = d / sqrt(1 / n1 + 1 / n2) between their quantiles.
-    The interval is None if no side varies. Sources: Hedges 1981, "Distribution theory for Glass's estimator
-    of effect size and related estimators"; Cumming and Finch 2001, "A primer on the understanding, use, and
-    calculation of confidence intervals".
+    g = J d with Cohen's d and J = Γ(ν / 2) / (sqrt(ν / 2) Γ((ν - 1) / 2)), ν = n1 + n2 - 2. The interval has
+    all noncentralities for which t = d / sqrt(1 / n1 + 1 / n2) is between both quantiles of the noncentral t
+    distribution. The interval is None if no side varies. Sources: Hedges 1981, "Distribution theory for
+    Glass's estimator of effect size and related estimators"; Cumming and Finch 2001, "A primer on the
+    understanding, use, and calculation of confidence intervals".
     """
     a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
     return _standardised("Hedges' g", cohens_d(a, b), a.size + b.size - 2, 1 / a.size + 1 / b.size, level)

@@ -110,7 +110,7 @@ def games_howell_of_samples(samples: Sequence[Sample], level: float = 0.95) -> l
     """Apply `games_howell` to groups given by moments and effective sample sizes.
 
     Raises:
-        ValueError: If there are fewer than two groups, a group is worth no more than one value, or both
+        ValueError: If there are fewer than two groups, a group has an effective size of 1 or less, or both
             groups of a pair do not vary.
     """
     if len(samples) < 2 or any(sample.n <= 1 for sample in samples):
@@ -148,7 +148,7 @@ def _pair(means: Sequence[float], i: int, j: int, variance: float, freedom: floa
 
 
 def compact_letters(order: Sequence[int], differing: Iterable[tuple[int, int]]) -> list[str]:
-    """Letters of groups: two groups share a letter exactly if they are not listed as different.
+    """Letters of groups: two groups share a letter if and only if they are not listed as different.
 
     The steps are insert, absorb and sweep. At first all groups share one letter. Insert: each pair that
     differs splits every letter that both groups have into two letters, one without the first group and one

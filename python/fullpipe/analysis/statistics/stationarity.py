@@ -91,7 +91,7 @@ def autocorrelation_warning(values: Iterable[float], name: str = "the series") -
 Trend = Literal["steady", "warm-up", "drift", "noisy", "too short"]
 
 FEWEST = 30
-"""Fewest samples for a verdict."""
+"""Minimum number of samples for a verdict."""
 TOLERANCE = 0.02
 """Change of the mean by start-up that does not matter, as a share of the mean."""
 PRECISION = 0.05
@@ -252,7 +252,7 @@ def doubtful_means(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float = 
 
 
 def measured(series: pl.DataFrame, begin_s: float, end_s: float) -> pl.DataFrame:
-    """Samples after the begin of the measured time, up to its end."""
+    """Samples after the beginning of the measured time, up to its end."""
     return series.filter((pl.col("time_s") > begin_s) & (pl.col("time_s") <= end_s + 1e-9))
 
 
@@ -330,7 +330,8 @@ def _course(times_s: Vector, values: Vector) -> Course:
 
 
 FEWEST_FOR_MODES = 20
-"""Fewest runs for the test; smaller samples rarely have two runs of the rarer mode, which the test needs."""
+"""Minimum number of runs for the test; smaller samples rarely have two runs of the rarer mode, which the test
+needs."""
 _FEWEST_OF_A_MODE = 2
 _GAP = 2.3
 """Smallest gap, in standard deviations within modes. One in 200 samples of 20 normal values has such a gap;
