@@ -263,7 +263,8 @@ def _corrected(findings: Sequence[Finding]) -> list[str]:
 
 
 def warnings(made: Sequence[Comparison], names: Names) -> Iterator[str]:
-    """Reasons to distrust a verdict, or a missing verdict: one line of each kind for each metric."""
+    """Reasons to distrust verdicts, and reasons for missing verdicts: at most one line of each kind per
+    metric and group."""
     findings = [finding for one in names.shown(made) for finding in one.findings]
     if any(finding.reason == ALIKE for finding in findings):
         yield 'note: all seeds gave the same run; give flows a start_jitter, such as "100 ms"'

@@ -79,9 +79,9 @@ distance between names."""
 _BESIDE = 2.5
 """Distance of points of several colours at one number, in typographic points."""
 _FEW = 4
-"""Most numbers along an axis at which intervals are bars instead of bands."""
+"""Maximum count of numeric positions along an axis at which intervals are bars instead of bands."""
 _BANDS_UP_TO = 3
-"""Most bands of a panel that can be told apart where they overlap."""
+"""Maximum number of bands of a panel that can be told apart where they overlap."""
 _MUCH = 100
 _WIDE, _SMALLER = 0.68, 5
 """Width of a digit, with a share of the room around a number, as a share of the font size; and the font size

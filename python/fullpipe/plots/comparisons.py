@@ -197,7 +197,8 @@ _SIZE = 5
 _MARGIN: Any = {"color": "0.9", "linewidth": 0}
 _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
 _LETTERS = 11
-"""Most letters in a line of an axis label, per inch of the width of the panel with the names beside it."""
+"""Maximum number of letters in a line of an axis label, per inch of the width of the panel with the names
+beside it."""
 _HIDES = 20
 """Ratio of the largest difference to the median difference above which the axis is logarithmic."""
 

@@ -42,9 +42,10 @@ SMALL = 7
 _HANDLE, _BETWEEN = 3.0, 3.0
 """Length of a line sample in a legend, and room beside its label, in multiples of the font size."""
 MANY_MARKS, MANY_POINTS = 250, 5000
-"""Most marks, and most points of a line, that an SVG holds as vectors; more are rasterised to save space."""
+"""Maximum number of marks, and maximum number of points of a line, that an SVG holds as vectors; more are
+rasterised to save space."""
 LEGEND_UP_TO = 4 * len(COLOURS)
-"""Most lines that a legend can tell apart."""
+"""Maximum number of lines whose looks a reader of the legend can distinguish."""
 _LINES = [look_of("", number) for number in range(LEGEND_UP_TO)]
 
 REFERENCE: Any = {"color": "0.45", "linestyle": (0, (4, 2)), "linewidth": 0.8}

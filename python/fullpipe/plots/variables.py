@@ -104,11 +104,11 @@ _WORDS = {
 }
 """Words that replace parts of the names of other variables."""
 _LINE = 22
-"""Most letters of a line of an axis label."""
+"""Maximum number of letters of a line of an axis label."""
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
 """Outline of letters on a hatch."""
 _SHADED_UP_TO = 400
-"""Most bands of one panel; more bands are not readable."""
+"""Maximum number of bands of one panel; more bands are not readable."""
 _SHADE = 0.5
 """Opacity of states behind lines."""
 _LETTER = 0.06

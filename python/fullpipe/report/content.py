@@ -95,8 +95,8 @@ class Line:
 
 
 _FEW_PLACES, _MOST_TICKS = 4, 9
-"""Most positions at which intervals are bars instead of bands, and most positions of a linear axis that all
-have ticks."""
+"""Maximum number of positions at which intervals are bars instead of bands, and maximum number of positions
+for which every position of a linear axis has a tick."""
 
 
 @dataclass(frozen=True)
@@ -331,7 +331,7 @@ class Part:
 
 
 ROWS, ALL_ROWS = 10, 12
-"""Rows of the first table of a part, and the most rows at which the first table has all rows."""
+"""Number of rows of the first table of a part. A table with at most `ALL_ROWS` rows is shown whole."""
 
 
 def rows_of(total: int) -> int:

@@ -28,7 +28,8 @@ from fullpipe.validation.test import stored
 from fullpipe.validation.test.factor import INTERACTION, effect_shown
 
 _MOST_LEVELS = 4
-"""Most levels with a column each; with more levels, the table has the lowest and the highest mean."""
+"""Maximum number of levels with a column each; with more levels, the table has the lowest and the highest
+mean."""
 
 
 class StoredFactor(stored.Factor):

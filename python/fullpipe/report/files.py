@@ -28,7 +28,7 @@ from fullpipe.validation.compare.stored import FORMAT
 
 _LARGEST = 50_000_000
 _DEEPEST = 32
-"""Most levels of nested lists and objects."""
+"""Maximum number of levels of nested lists and objects."""
 
 
 def read(path: Path) -> dict[str, Any]:

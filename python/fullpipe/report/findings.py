@@ -44,10 +44,10 @@ VERDICTS = "All verdicts"
 LARGER_MARGIN = "margin (the larger of two)"
 """Heading of a column with margins of two parts, such as "15 % or 1.00 ms"."""
 _LONGEST = 60
-"""Most characters of a label of a row. In longer labels, values have no names of their paths."""
+"""Maximum number of characters of a label of a row. In longer labels, values have no names of their paths."""
 _PLAIN = Labels()
 _MOST_NAMED = 4
-"""Most undrawn findings that the caption names."""
+"""Maximum number of undrawn findings that the caption names."""
 
 
 def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) -> list[Finding]:

@@ -47,8 +47,8 @@ from fullpipe.report.text import listed
 
 _COLUMNS = 400
 _MARKS = 24_000
-"""Most columns of time series in the static drawings for readers without scripts: per figure, and of all
-lines together."""
+"""Maximum number of columns of time series in the static drawings for readers without scripts: per figure,
+and of all lines together."""
 _FEWEST = 60
 _BRIEF = 120
 """Lines of folded text, such as a scenario, from which a printed page leaves the text out."""
@@ -267,7 +267,7 @@ def html(page: Document, samples: int) -> str:
 
     Args:
         page: The report.
-        samples: Most numbers in all time series together.
+        samples: Maximum number of samples in all time series together.
     """
     style, script = _style(), _asset("report.js", _BUILT)
     writer = Writer(page, samples)

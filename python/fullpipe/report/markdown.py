@@ -28,7 +28,7 @@ from fullpipe.report.text import lines_visible
 
 
 WIDE = 6
-"""Most columns of a table that fits a page."""
+"""Maximum number of columns of a table that fits a page."""
 
 
 def narrowed(table: Table) -> Table:

@@ -23,9 +23,9 @@ from fullpipe.scenario.quantities import BITS
 _MOST_HOPS, _MOST_NODES, _MOST_ROUTES = 8, 48, 8
 """Hops with numbers, nodes and routes of a drawing."""
 _MOST_PARTS = 200
-"""Most nodes of a network that is laid out."""
+"""Maximum number of nodes of a network that is laid out."""
 _MOST_SCENARIOS = 200
-"""Most points whose paths are resolved."""
+"""Maximum number of points whose paths are resolved."""
 _MOST_NAMES = 4
 _FULL_BYTES = 1_514
 """Largest Ethernet frame without its checksum, for packets of a queue in bytes."""

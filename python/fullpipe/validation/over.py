@@ -138,7 +138,7 @@ def _pairs(
 
 
 def _points(jobs: Sequence[Job], runs: Iterator[Run]) -> dict[str, tuple[Mapping[str, Any], list[Run]]]:
-    """Take the runs of a variant from the iterator, and return them by the point as text."""
+    """Take the runs of a variant from the iterator, and return them by point; keys are the points as text."""
     return {str(point): (point, of_point) for point, of_point in by_point(zip(jobs, runs, strict=False))}
 
 

@@ -105,9 +105,9 @@ class Manifest(_Frozen):
 
 MOST_MEMBERS = 1_000_000
 MOST_BYTES = 50_000_000_000
-"""Most bytes of all members together, unpacked."""
+"""Maximum number of bytes of all members together, unpacked."""
 _MOST_LIST_BYTES = 32_000_000
-"""Most bytes of the list. Reading the list takes about forty times its size in memory."""
+"""Maximum number of bytes of the list. Reading the list takes about forty times its size in memory."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that unpack in bounded pieces; `zipfile` unpacks all other methods without a bound."""
 _DAMAGED = (

@@ -38,7 +38,8 @@ from fullpipe.validation.compare.fair_share import share_at_points, with_fair_sh
 _TOLD = names_in(View.SENTENCE)
 """Metrics for which the conclusion names the highest and lowest mean, unless the user names metrics."""
 _MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
-"""Most points with a difference each, most groups, and most points with their names."""
+"""Maximum numbers of points whose differences are given one by one, of groups, and of points that are
+named."""
 _ALIKE = {"equivalent", "undecided"}
 """Verdicts that claim no difference."""
 _MOST_COLUMNS = 5

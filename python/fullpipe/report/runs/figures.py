@@ -49,7 +49,7 @@ Drawn = tuple[str, int | str]
 """A metric of an entry of `flows`, a total or a link."""
 _MOST_BOXES, _MOST_LINES, _MOST_ENTRIES = 40, 14, 3
 _MOST_BANDS = 3
-"""Most lines at which their bands are readable. With more lines, a heat map comes first."""
+"""Maximum number of lines at which their bands are readable. With more lines, a heat map comes first."""
 
 
 def over_points(

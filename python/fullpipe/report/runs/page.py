@@ -102,7 +102,8 @@ def _rows(found: EngineComparison, names: Names, metrics: Sequence[str]) -> Iter
 
 
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
-"""Most scenarios in a title, and number of command lines from which a conclusion has no commands."""
+"""Maximum number of scenarios in a title; and number of command lines from which the commands are not in the
+conclusion."""
 _MOST_DIGESTS = 4
 _SCENARIOS = "scenarios.json"
 """Name of the file with all digests of scenarios."""

@@ -43,7 +43,7 @@ _BELOW, _THICK = 46.0, 14.0
 _LEAST_ROWS = 6
 """Least height of the colour bar, in rows of cells, so that its label fits."""
 _LONGEST_NAME = 24
-"""Most characters of the name of a row or a column of cells; a third less in a narrow map."""
+"""Maximum number of characters of the name of a row or a column of cells; a third less in a narrow map."""
 _DEEP = {"h": range(4), "o": range(5, _SHADES), "u": range(4, _SHADES)}
 """Indices of the shades that are dark enough for white text, by the letter of the shade's class."""
 _Shade = Callable[[float], tuple[str, int]]
@@ -61,7 +61,7 @@ class _Rows(NamedTuple):
     middle: float
     """End of an axis with numbers at its right."""
     longest: int
-    """Most characters of a label."""
+    """Maximum number of characters of a label."""
 
     def label(self, text: str, n: int) -> str:
         """The label of the row with this index."""

@@ -131,11 +131,11 @@ def _path(trace: Trace, size: int, times: Sequence[float] | np.ndarray, x: Scale
 _LINE = 17.0
 """Distance of lines of text."""
 _MOST_ROW, _PATH_HEIGHT = 34.0, 120.0
-"""Most distance of nodes in a column, and the approximate height of all nodes, in pixels."""
+"""Largest distance of nodes in a column, and the approximate height of all nodes, in pixels."""
 _WAYS = 3.0
 """Distance of routes that share a link."""
 _LONGEST_INNER = 14
-"""Most characters of the name of a node between the ends; longer text is cut."""
+"""Maximum number of characters of the name of a node between the ends; longer text is cut."""
 
 
 class _Frame(NamedTuple):

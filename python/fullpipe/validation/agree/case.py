@@ -10,7 +10,7 @@ from fullpipe.scenario import Scenario
 
 DURATION_S, WARMUP_S = 25, 5
 START_JITTER = "1 s"
-"""Range of the start times of runs. One run is one random draw, because its start has a random phase of the
+"""Range of the start times of runs. Each run is one random draw, because it starts at a random phase of the
 kernel's clock tick and of BBR's cycle. The runs of a case therefore start at several times within this range,
 and these times are the same in every engine."""
 STARTS = 5
@@ -152,7 +152,8 @@ def transfer(family: str, cca: str, size: str, rate_mbps: float, rtt_ms: float, 
 
 Queue = Mapping[str, Any]
 Paces = Sequence[tuple[float, str | None]]
-"""Pairs of a start time in seconds and the rate from then on; None is no limit."""
+"""Pairs of a start time in seconds and the rate at which the application writes from then on; None means no
+limit."""
 
 
 def starting(family: str, cca: str, count: int, rate_mbps: float, rtt_ms: float, queue: Queue) -> Case:
@@ -163,7 +164,7 @@ def starting(family: str, cca: str, count: int, rate_mbps: float, rtt_ms: float,
 
 
 def lasting(family: str, cca: str, rate_mbps: float, rtt_ms: float, queue: Queue, lasts_s: int) -> Case:
-    """One flow with an unusual duration: shorter on a short path, longer on a slow link."""
+    """One flow in a run of unusual duration: shorter on a short path, longer on a slow link."""
     name = f"{cca}-{rate_mbps:g}m-{rtt_ms:g}ms-{_limit(queue)}-{lasts_s}s"
     return case(name, family, dumbbell(rate_mbps, rtt_ms, queue), [{"cca": cca}], duration=f"{lasts_s} s")
 
@@ -226,7 +227,8 @@ def _labelled(
 
 
 def bursts(*, count: int, every_s: float, size_bytes: int) -> Paces:
-    """Bursts of `size_bytes` at 1 Gbit/s, one every `every_s` seconds from 3 s on, with silence between."""
+    """Bursts of `size_bytes` at 1 Gbit/s, one every `every_s` seconds from 2 s on; nothing is written between
+    bursts."""
     lasts_s, starts = size_bytes * 8 / 1e9, [2 + every_s * n for n in range(count)]
     around = [pace for at_s in starts for pace in ((at_s, "1 Gbit/s"), (at_s + lasts_s, "0 bit/s"))]
     return [(0, "0 bit/s"), *around]

@@ -53,7 +53,7 @@ QUANTITIES = (
     ErrorTarget("retransmitted", "retransmissions", 20.0, 0.10, 0.40),
     ErrorTarget("fct_p50", "completion time", 0.0, 0.02, 0.10),
 )
-"""Metrics with their error targets. Errors of retransmissions are shares of at least 20 packets, so that 2
+"""Metrics with their error targets. Errors of retransmissions are divided by 20 packets or more, so that 2
 packets instead of 1 are not an error of 100 %. The mean RTT is a mean over time, of samples that all engines
 take in the same way. The completion time is the median over flows of a given size; flows without a size have
 no completion time."""
@@ -71,8 +71,8 @@ def errors_of(
     Returns:
         The columns case, family, of, engine, quantity; runs (of the engine); reference and value (means in
         the unit of the metric); error; real (whether Student's 99 % interval of the mean difference excludes
-        0; null for a single pair); scatter (deviations of the reference's runs from their mean, in the scale
-        of errors).
+        0; null for a single pair); scatter (deviations of the reference's runs from their mean, divided by
+        the same number as the error).
     """
     return pl.DataFrame(list(_errors(case, comparison, quantities)), schema=SCHEMA, orient="row")
 

@@ -26,7 +26,8 @@ _LOSSES_AND_MARKS = (
     ErrorTarget("retransmitted", "retransmissions", 80.0, 0.05, 0.25),
     ErrorTarget("marking_rate", "marks", 0.0, 0.05, 0.15),
 )
-"""Error targets that the suites `bbr3` and `prague` share. 25 % of the floor of 80 packets are 20 packets."""
+"""Error targets that the suites `bbr3` and `prague` share. Differences of up to 20 retransmissions (25 % of
+the floor of 80 packets) are always within the target."""
 BBR3_QUANTITIES = (
     ErrorTarget("goodput", "goodput", 0.0, 0.0025, 0.01),
     ErrorTarget("srtt_mean", "mean RTT", 0.0, 0.005, 0.02),
@@ -256,7 +257,7 @@ SUITES: Mapping[str, Suite] = {
 
 
 MOST_SEEDS = {"ns3": 1}
-"""Most seeds of an engine. One run of ns-3 is enough, because its errors far exceed chance."""
+"""Maximum number of seeds per engine. One run of ns-3 is enough, because its errors far exceed chance."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,8 @@ class Checked(Comparison):
     looks: Sequence[int] = ()
     """Planned numbers of seeds, one per look."""
     left: int = 0
-    """Findings that are undecided and not examined with the remaining seeds, as a value regressed."""
+    """Number of undecided findings that further seeds could decide, but that get none because another value
+    regressed."""
 
     @property
     def level(self) -> float:
@@ -165,7 +166,7 @@ def _entries(pairs: Sequence[_Pair]) -> dict[str, Entries]:
 
 
 def _looks(suite: Suite, base: Source, change: Source) -> list[int]:
-    """Return the looks (numbers of seeds) that both sides can take."""
+    """Return the looks (numbers of seeds) for which both sides can have enough seeds."""
     most = min(side.most_seeds or suite.most_seeds for side in (base, change))
     return [seeds for seeds in suite.looks if seeds <= most] or [most]
 

@@ -118,7 +118,7 @@ class Source(Protocol):
 
     @property
     def most_seeds(self) -> int:
-        """Largest number of seeds that the source can provide; 0 is any number."""
+        """Largest number of seeds that the source can provide; 0 means no limit."""
 
     def measured(self, cases: Collection[str], seeds: int) -> Measured:
         """Measure some cases with the seeds 1 to `seeds`."""

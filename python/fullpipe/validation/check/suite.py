@@ -75,7 +75,7 @@ class Suite:
     named: tuple[str, ...] = ()
     """Metrics that the file of the suite names; empty if the suite uses the metrics of `HEADLINES`."""
     free: tuple[str, ...] = ()
-    """Paths that are set in all scenarios, on one or both sides."""
+    """Paths that the command sets in all scenarios of one side or of both sides."""
 
     @property
     def margins(self) -> dict[str, Margin]:
@@ -95,7 +95,7 @@ class Suite:
         return replace(self, cases=cases, free=(*self.free, *chain.from_iterable(map(paths_of, values))))
 
     def with_free(self, paths: Iterable[str]) -> Suite:
-        """Return the suite, whose scenarios may also differ in these paths between base and change."""
+        """Return the suite with further paths in which its scenarios may differ between base and change."""
         return replace(self, free=(*self.free, *chain.from_iterable(map(paths_of, paths))))
 
     def only(self, names: Collection[str]) -> Suite:

@@ -82,7 +82,7 @@ class Comparison:
     measured: frozenset[str] = frozenset()
     """Metrics with a value on at least one side."""
     by_case: Mapping[str, Entries] = field(default_factory=dict)
-    """Changed and bulk entries of each case of a suite; the only case is "" without a suite."""
+    """Changed and bulk entries of each case of a suite; without a suite, the only key is ""."""
     ran: Sequence[Ran] = ()
     """Scenarios of all sides, if they are known."""
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

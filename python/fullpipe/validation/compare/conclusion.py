@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     pass
 
 MOST = 5
-"""Most sentences of a conclusion."""
+"""Maximum number of sentences of a conclusion."""
 _DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
 """Verdicts and decisions that claim a difference."""
 _FIRST = (*_DIFFERENT, "undecided", "equivalent", "not worse")
@@ -41,12 +41,12 @@ _FIRST = (*_DIFFERENT, "undecided", "equivalent", "not worse")
 _ALIKE = ("equivalent", "not worse")
 """Verdicts and decisions that may hide differences within the margin."""
 _LONGEST_REGION = 70
-"""Most characters of the words for a part of a sweep; a longer text is only in the table."""
+"""Maximum number of characters of the words for a part of a sweep; a longer text is only in the table."""
 _FAIRNESS = "jain"
 _MOST_LEADS = 10
-"""Most findings on leading subjects that a short table shows before all others."""
+"""Maximum number of findings on leading subjects that a short table shows before all others."""
 _MOST_NAMED = 4
-"""Most subjects that a sentence names for each verdict."""
+"""Maximum number of subjects that a sentence names for each verdict."""
 
 Subject = tuple[str, str, int | str, str]
 """Case, kind, entry or name, and metric of findings: equal at every point."""
@@ -261,7 +261,7 @@ def _chosen(
 
 def _asked_of(group: Group, known: Sequence[Subject], asked: Sequence[str], sides: _Sides) -> list[Subject]:
     """Return the requested metrics of a group in the order of the request, or of `_leading` if the user names
-    more than `MOST`."""
+    more than `MOST` metrics."""
     metrics = [metric for metric in asked if (*group, metric) in known]
     first = _leading(group, metrics, sides) if len(asked) > MOST else []
     fair = [_FAIRNESS] if group[2] in TOTALS and _FAIRNESS in metrics and len(asked) > MOST else []
@@ -409,8 +409,8 @@ def _also(
 ) -> str:
     """Return a sentence with the subjects of each verdict.
 
-    At most `most` subjects have their names, and the first has its largest difference. If `most` is 0, the
-    first has only its name.
+    For each verdict, at most `most` subjects are named, and the first is followed by its largest difference.
+    If `most` is 0, only the first subject is named, without a difference.
     """
     parts = []
     for verdict, subjects in named.items():

@@ -61,11 +61,11 @@ class Contrast:
         """Whether unfinished transfers may explain that one side is faster, or that both are alike.
 
         Slow transfers stay unfinished. If a share u is unfinished, percentile p of the finished transfers is
-        percentile p (1 - u) of all transfers. Equal shares give equal percentiles. With unequal shares, the
-        side with more unfinished transfers seems faster than it is. A side that is faster although fewer of
-        its transfers are unfinished is really faster.
-        Source: Lachin 1999, "Worst-rank score analysis with informatively missing observations in clinical
-        trials".
+        percentile p (1 - u) of all transfers. If both sides have the same unfinished share, their values are
+        the same percentile of all transfers. With unequal shares, the side with more unfinished transfers
+        seems faster than it is. A side that is faster although fewer of its transfers are unfinished is
+        really faster. Source: Lachin 1999, "Worst-rank score analysis with informatively missing observations
+        in clinical trials".
         """
         more = self.left_out.more if self.left_out else 0.0
         return bool(more) and (is_alike or (more > 0) == (self.difference < 0))

@@ -18,7 +18,7 @@ Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided
 Rule = Literal["paired", "independent", "one-sided", "lacking", "demanded"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
 Cell = tuple[str, int | str, str]
-"""Kind, index in the reference's `flows` or name, and metric."""
+"""Kind of the subject; its index in the reference's `flows`, or its name; and the metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +238,8 @@ class Finding:
 
     @property
     def assessment(self) -> Finding:
-        """This finding. Kept for callers of versions in which verdict, difference and interval were a
-        separate object."""
+        """The finding itself, for callers written for versions in which verdict, difference and interval were
+        a separate object."""
         return self
 
     @classmethod

@@ -210,9 +210,7 @@ _MOST_DIGITS = 17
 
 
 def demanded(finding: Finding, least: float | None, most: float | None) -> Finding:
-    """The finding, which is regressed if a run of the change is below the least or above the most demanded
-    value.
-    """
+    """The finding; it is regressed if the value of any run of the change is below `least` or above `most`."""
     values, reason = finding.values[1], ""
     if least is not None and min(values) < least:
         below = sum(value < least for value in values)

@@ -154,7 +154,7 @@ def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None)
 
 
 _MOST_SIDES = 4
-"""Most sides that a line names."""
+"""Maximum number of sides that a line names."""
 
 
 def merged(notes: Iterable[str], names: Names, *, whole: bool = False, in_words: bool = False) -> list[str]:
@@ -316,7 +316,7 @@ def is_open_by_correction(found: Finding) -> bool:
 
 
 def family_size(family: Iterable[Finding], metric: str = "") -> int:
-    """Number of tests that are corrected together, of all metrics or of one metric."""
+    """Number of tests that are corrected together; with `metric`, only the tests of this metric."""
     return sum(each.p_corrected is not None and metric in ("", each.metric) for each in family)
 
 

@@ -20,7 +20,8 @@ Key = tuple[str, int | str]
 """Kind, and the index of an entry in the reference, or the name of a total or a link."""
 COLUMNS = ("kind", "entry", "of", "metric", "value")
 _SMALLEST, _LARGEST = 1e-30, 1e30
-"""Bounds of the size of a nonzero value in base units: squares of differences and ratios stay finite."""
+"""Bounds of the size of a nonzero value in base units: within these bounds, squares of differences and ratios
+are finite."""
 
 
 @dataclass(frozen=True)

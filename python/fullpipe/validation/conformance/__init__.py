@@ -68,7 +68,7 @@ def judge(
         store: Store of the runs; None keeps runs in memory.
         seed: Seed of random waits and random loss; a verdict should not depend on the seed.
         engine: The engine of the algorithm. Cases that the engine cannot run do not apply.
-        done: Called with every case when its runs are finished, before the case is known to apply.
+        done: Called with every case when its runs are finished, before it is known whether the case applies.
     """
     lab = Lab(cca, store, seed, engine)
     chosen = [case for case in cases() if not only or case.section in only or case.name in only]
@@ -100,7 +100,7 @@ def _attempt(case: DraftTest, lab: Lab) -> Result:
 
 
 def _applied(result: Result, published: set[str]) -> Result:
-    """The result; the case does not apply if the algorithm published a needed variable or state in no run."""
+    """The result. The case does not apply if no run published a variable or state that the case needs."""
     case = result.case
     missing = [name for name in case.needs if not published & set(ALIASES.get(name, (name,)))]
     if not missing or result.verdict is DraftVerdict.not_applicable:

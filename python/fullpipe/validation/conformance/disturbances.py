@@ -134,7 +134,7 @@ def _cruising(observed: ObservedRun, after_s: float) -> list[tuple[float, float]
     needs=(),
 )
 def aggregation(lab: Lab) -> Iterator[Step]:
-    """ACKs every 20 ms on a path of 40 ms."""
+    """The receiver sends ACKs every 20 ms on a path with an RTT of 40 ms."""
     observed = lab.path(8, rate_mbps=50, queue=1000, ack_batch_ms=20)
     spans = _cruising(observed, 1.5)
     busy = [observed.goodput(a, b) / rate_pps(50) for a, b in spans if b - a > 0.1]
@@ -162,7 +162,7 @@ def aggregation(lab: Lab) -> Iterator[Step]:
     needs=(),
 )
 def tiny(lab: Lab) -> Iterator[Step]:
-    """1 Mbit/s, 4 ms."""
+    """The path has 1 Mbit/s and an RTT of 4 ms."""
     observed = lab.path(8, rate_mbps=1, rtt_ms=4, queue=50, interval_ms=20)
     share = observed.goodput(2, 8) / rate_pps(1)
     yield Step("the link is used", f"{share:.1%}", share >= 0.95)
@@ -190,7 +190,8 @@ def tiny(lab: Lab) -> Iterator[Step]:
     needs=(),
 )
 def ten_times_more(lab: Lab) -> Iterator[Step]:
-    """Deep buffer: the bandwidth. Shallow buffer: the steps."""
+    """The run with a deep buffer checks the time to the new bandwidth. The run with a shallow buffer checks
+    the growth in steps."""
     observed = lab.path(_CHANGE_S + 10, queue=700, changes=[at(_CHANGE_S, rate="100 Mbit/s")], interval_ms=10)
     samples = observed.run.series.filter(observed.run.series["time_s"] > _CHANGE_S)
     fast = samples.filter(samples["goodput_bps"] >= 0.9 * rate_pps(100) * 8 * 1448)["time_s"]
@@ -218,7 +219,7 @@ def ten_times_more(lab: Lab) -> Iterator[Step]:
     needs=("max_bw",),
 )
 def ten_times_less(lab: Lab) -> Iterator[Step]:
-    """The short-term bound, then the maximum."""
+    """The short-term bound falls first, then the maximum bandwidth."""
     observed = lab.path(
         _CHANGE_S + 11, rate_mbps=100, queue=100, changes=[at(_CHANGE_S, rate="10 Mbit/s")], interval_ms=10
     )
@@ -244,7 +245,7 @@ def ten_times_less(lab: Lab) -> Iterator[Step]:
     needs=(),
 )
 def policer(lab: Lab) -> Iterator[Step]:
-    """Short-term bounds, then a stable rate without excessive loss."""
+    """The policer's losses set short-term bounds; the rate is then stable, without excessive loss."""
     bucket = {"kind": "police", "rate_bps": 10_000_000, "burst_bytes": 125_000}
     observed = lab.path(14, rate_mbps=100, queue=bucket, interval_ms=10)
     if observed.has("inflight_longterm"):

@@ -18,7 +18,8 @@ def steady(lab: Lab) -> ObservedRun:
 
 
 def bounded(lab: Lab, **options: object) -> ObservedRun:
-    """A flow in a buffer of a third of the BDP, so that probes end in loss and bound what is in flight."""
+    """A flow in a buffer of a third of the BDP, so that probes end in loss, which sets a bound on the packets
+    in flight."""
     return lab.path(9, queue=12, **options)  # type: ignore[arg-type]
 
 
@@ -32,7 +33,7 @@ def bounded(lab: Lab, **options: object) -> ObservedRun:
     needs=(*_UP_THEN_REFILL, "round_count"),
 )
 def plateau(lab: Lab) -> Iterator[Step]:
-    """Three rounds, no loss, then PROBE_DOWN."""
+    """PROBE_UP lasts three rounds without loss, then PROBE_DOWN follows."""
     observed = steady(lab)
     start_s, end_s, following = observed.first("ProbeBW_UP")
     rounds = observed.at("round_count", end_s) - observed.at("round_count", start_s)
@@ -58,7 +59,7 @@ def plateau(lab: Lab) -> Iterator[Step]:
     needs=(*_UP_THEN_REFILL, "inflight_longterm"),
 )
 def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
-    """PROBE_DOWN within five round trips of the loss."""
+    """PROBE_DOWN begins within five round trips of the loss."""
     begin_s, _, _ = steady(lab).first("ProbeBW_UP")
     lost_s = begin_s + 0.005
     observed = lab.path(
@@ -89,7 +90,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     needs=("Startup",),
 )
 def application_limited(lab: Lab) -> Iterator[Step]:
-    """STARTUP after 3 s, PROBE_UP after 1.5 s."""
+    """After 3 s, STARTUP goes on; PROBE_UP goes on for 1.5 s."""
     observed = lab.path(3, rate_mbps=100, queue=700, application=[at(0, rate="30 Mbit/s")])
     yield Step("STARTUP goes on for 3 s", observed.path(), observed.state_at(2.98) == "Startup")
     if "ProbeBW_REFILL" not in {name for name, _, _ in steady(lab).states}:
@@ -111,7 +112,7 @@ def application_limited(lab: Lab) -> Iterator[Step]:
     needs=(*_UP_THEN_REFILL, "inflight_longterm"),
 )
 def loss_when_bounded(lab: Lab) -> Iterator[Step]:
-    """20 % loss for 150 ms as the second probe begins."""
+    """The path loses 20 % of the packets for 150 ms when the second probe begins."""
     before = bounded(lab)
     first_s, _, _ = before.first("ProbeBW_UP")
     begin_s, _, _ = before.first("ProbeBW_UP", first_s + 0.1)
@@ -174,7 +175,8 @@ _DOWN_THEN_REFILL = ("ProbeBW_DOWN", "ProbeBW_REFILL")
     needs=(*_DOWN_THEN_REFILL, "ProbeBW_CRUISE", "pacing_gain"),
 )
 def on_inflight(lab: Lab) -> Iterator[Step]:
-    """Gain 0.9, then PROBE_CRUISE within the BDP and the headroom."""
+    """The pacing gain is 0.9; PROBE_CRUISE follows when the data in flight is within the BDP and the
+    headroom."""
     observed = steady(lab)
     probe_s, _, _ = observed.first("ProbeBW_UP")
     start_s, end_s, following = observed.first("ProbeBW_DOWN", probe_s)
@@ -200,7 +202,8 @@ def on_inflight(lab: Lab) -> Iterator[Step]:
     needs=_DOWN_THEN_REFILL,
 )
 def on_time(lab: Lab) -> Iterator[Step]:
-    """The rate falls by 40 % as PROBE_DOWN begins, early enough to be over before PROBE_RTT."""
+    """The link rate falls by 40 % when PROBE_DOWN begins. PROBE_DOWN begins early enough to end before
+    PROBE_RTT."""
     normal = lab.path(4, rtt_ms=30)
     probe_s, _, _ = normal.first("ProbeBW_UP")
     begin_s, _, _ = normal.first("ProbeBW_DOWN", probe_s)
@@ -237,7 +240,7 @@ def _long(lab: Lab) -> ObservedRun:
     needs=("ProbeRTT", "max_bw"),
 )
 def comes_and_goes(lab: Lab) -> Iterator[Step]:
-    """At 5 s, for 200 ms and a round, at half of the BDP, back to PROBE_BW."""
+    """PROBE_RTT begins at 5 s, lasts 200 ms and a round at half of the BDP, and returns to PROBE_BW."""
     observed = _long(lab)
     start_s, end_s, following = observed.first("ProbeRTT")
     yield Step("it comes after 5 s", f"at {start_s:.2f} s", abs(start_s - _INTERVAL_S) <= 0.5)
@@ -266,7 +269,7 @@ def comes_and_goes(lab: Lab) -> Iterator[Step]:
     needs=("ProbeRTT", "idle_restart"),
 )
 def skipped(lab: Lab) -> Iterator[Step]:
-    """A pause from 3 s to 14 s."""
+    """The application writes nothing from 3 s to 14 s."""
     pause_s, back_s = 3.0, 14.0
     observed = lab.path(17, interval_ms=10, application=[at(pause_s, rate="0 bit/s"), at(back_s)])
     low = observed.in_flight(back_s - 0.1)
@@ -289,7 +292,7 @@ def skipped(lab: Lab) -> Iterator[Step]:
     needs=("Startup", "ProbeRTT"),
 )
 def in_startup(lab: Lab) -> Iterator[Step]:
-    """2 Mbit/s into 10 Mbit/s for 13 s."""
+    """The application writes 2 Mbit/s to a link of 10 Mbit/s for 13 s."""
     observed = lab.path(13, interval_ms=10, application=[at(0, rate="2 Mbit/s")])
     start_s, _, following = observed.first("ProbeRTT")
     before = observed.state_at(start_s - 0.001)

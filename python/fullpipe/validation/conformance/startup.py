@@ -20,7 +20,7 @@ _LOSS_FROM_S = 1.5
     needs=("Startup", "Drain", "max_bw"),
 )
 def plateau(lab: Lab) -> Iterator[Step]:
-    """Bandwidth within 2 %, then three rounds, then DRAIN."""
+    """The estimate reaches the bandwidth within 2 %, three rounds follow, then DRAIN begins."""
     observed = lab.path(3)
     _, end_s, following = observed.first("Startup")
     bandwidth, link = observed.at("max_bw", end_s), rate_pps(10)
@@ -54,7 +54,7 @@ def plateau(lab: Lab) -> Iterator[Step]:
     needs=("Startup", "Drain", "inflight_longterm"),
 )
 def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
-    """No end before the loss; DRAIN within five round trips after the loss."""
+    """STARTUP does not end before the loss; DRAIN begins within five round trips after the loss."""
     observed = lab.path(
         3,
         rate_mbps=100,
@@ -87,7 +87,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     needs=("Startup", "max_bw", "extra_acked"),
 )
 def aggregation(lab: Lab) -> Iterator[Step]:
-    """extra_acked above zero, a window above two BDP, and the bandwidth found."""
+    """extra_acked is above zero, the window is above two BDP, and the flow finds the bandwidth."""
     observed = lab.path(4, rate_mbps=50, queue=1000, ack_batch_ms=20)
     _, end_s, _ = observed.first("Startup")
     bandwidth, link = observed.at("max_bw", end_s), rate_pps(50)
@@ -120,7 +120,7 @@ old."""
     needs=("Drain", "pacing_gain", "max_bw"),
 )
 def on_inflight(lab: Lab) -> Iterator[Step]:
-    """Gain 0.5, then PROBE_BW at one BDP."""
+    """The pacing gain is 0.5; PROBE_BW begins at one BDP in flight."""
     observed = lab.path(3)
     start_s, end_s, following = observed.first("Drain")
     gain = observed.at("pacing_gain", start_s)
@@ -143,7 +143,7 @@ def on_inflight(lab: Lab) -> Iterator[Step]:
     needs=("Drain", "round_count", "max_bw"),
 )
 def on_time(lab: Lab) -> Iterator[Step]:
-    """The rate falls to a quarter as DRAIN begins."""
+    """The link rate falls to a quarter when DRAIN begins."""
     start_s, _, _ = lab.path(3).first("Drain")
     observed = lab.path(6, queue=1000, changes=[at(start_s, rate="2.5 Mbit/s")])
     start_s, end_s, following = observed.first("Drain")

@@ -25,17 +25,17 @@ from fullpipe.validation.fit.measured import (
 
 
 _FEW = 5
-"""Fewest pings with a usable spread: its relative error is 1 / sqrt(2 (n - 1)), a third, for normal
-values."""
+"""Minimum number of pings for a usable standard deviation, whose relative error is 1 / sqrt(2 (n - 1)), a
+third, for normal values."""
 _IDLE, _FASTEST = 0.25, 0.03
 """Quantiles of pings that give the RTT of an empty queue: the first for pings of an idle line, on which other
-hosts may send now and then, the second for all pings. The first quantile is a choice: values up to 0.5 change
-no RTT of 50 lines by 0.1 %; with 0.05, an RTT is wrong by 13 %."""
+hosts may send now and then, the second for all pings. The first quantile is a choice: with values up to 0.5,
+no RTT of 50 lines changes by 0.1 % or more; with 0.05, one RTT is wrong by 13 %."""
 _RISE = 4.0
 """Least excess of a ping that met a queue, in standard deviations of the noise. By chance, 3 of 100,000 idle
 pings exceed it (normal)."""
 _MOST_QUIET = 1_000
-"""Most pings that are examined: the work grows with the square of their number. Tests have fewer pings of an
+"""Maximum number of pings that are examined, as the work grows with its square. Tests have fewer pings of an
 idle line before the load."""
 _LEAST_NOISE = 0.01
 """Least relative noise of pings of an idle line."""
@@ -185,7 +185,7 @@ def full_s(loaded: Floats, base: Base) -> float:
 
 @dataclass(frozen=True)
 class Wait:
-    """Mean excess of the RTT of pings under load."""
+    """Mean RTT of pings under load minus the RTT without a queue."""
 
     mean_s: float
     error_s: float
@@ -258,7 +258,7 @@ _SHORT_S = 2 * 0.015
 target of CoDel."""
 _COARSE = 0.05
 """Largest share of the queueing delay that one packet may take; with a larger share, the delay is too coarse,
-as a full buffer is known only to a packet."""
+because the delay of a full buffer is known only to within one packet."""
 _NEAR, _SELDOM = 0.8, 0.05
 """Share of the rise from which an RTT is near the longest, and least share of pings near the longest; with
 fewer pings, the full buffer may be chance."""
@@ -277,7 +277,7 @@ class Buffer:
     """Queueing delay of a full buffer; None if unknown."""
     told: str
     is_least: bool = False
-    """Whether the delay, or the kind of the queue, is unknown."""
+    """Whether the estimate is only a lower bound, because the delay or the kind of the queue is unknown."""
     least_s: float = 0.0
     """Lower bound of the queueing delay of a full buffer."""
     most_s: float | None = None
@@ -362,9 +362,9 @@ def _first_in_first_out(
 def _not_known(full: float, wait: Wait, rate_bps: float, hidden_s: float, *, is_timed: bool) -> Buffer:
     """A buffer in which pings had almost no queueing delay.
 
-    The mean delay of the pings sets no upper limit in two cases: without a common clock, some of the pings
-    are of the idle line; and pings that may never have met an empty queue had a longer delay than the RTTs
-    show.
+    The mean delay of the pings gives no upper bound in two cases. Without a common clock, some of these pings
+    may be of the idle line. If pings may never have met an empty queue, their queueing delay may be longer
+    than the RTTs show.
     """
     most_s = wait.most_s if is_timed else None
     between = f"at least {wait.least_s * 1e3:.2g} ms"

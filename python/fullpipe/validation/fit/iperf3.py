@@ -56,7 +56,8 @@ def refuse(text: str, where: object) -> None:
 
 
 MOST_VALUES = 2_000_000
-"""Most values of a JSON document, including lists and tables: a byte of text may take a hundred in memory."""
+"""Maximum number of values of a JSON document, including lists and tables: a byte of text may take a hundred
+bytes in memory."""
 _SUM, _REVERSE = "sum", "_bidir_reverse"
 _CONTENT = re.compile(r"\S")
 _MOST_BPS, _MOST_S = 1e15, 1e12

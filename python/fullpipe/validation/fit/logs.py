@@ -106,8 +106,8 @@ MOST_SAMPLES = 1_000_000
 _WORDS: Mapping[str, Way] = {"down": "down", "download": "down", "up": "up", "upload": "up"}
 _MOST_BPS, _MOST_S = 1e15, 1e12
 _LONGEST_GAP = 10
-"""Largest distance from the sample before, in usual distances. After a longer gap, a sample has the usual
-duration."""
+"""Largest time since the sample before, in multiples of the usual time between samples. After a longer gap, a
+sample has the usual duration."""
 
 
 def of_csv(text: str, where: object, way: Way) -> dict[Way, Rates]:

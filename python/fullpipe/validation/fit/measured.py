@@ -99,7 +99,7 @@ class Measured:
     echo: tuple[int, int] = (98, 98)
     """Sizes of the request and the reply of an RTT, bytes with all headers; the default is a ping."""
     has_unsure: bool = False
-    """Whether queueing delays may exceed the delays in the RTTs, because some pings may never have met an
+    """Whether queueing delays may be longer than the RTTs show, because some pings may never have met an
     empty queue."""
 
     @property
@@ -126,10 +126,10 @@ _STEPS_OF_NOISE = 3.0
 """Points of the grid per standard deviation of the noise."""
 _MOST_POINTS = 2_000
 _MOST_VALUES = 2_000
-"""Most values that are used. Of more values, these are taken at even distances by rank."""
+"""Maximum number of values that are used. If there are more, the used values are evenly spaced by rank."""
 _ROUNDS = 400
-"""Iterations of `without_noise`. A choice: with 100 to 1,600, no buffer of 57 directions is off by more than
-13.4 %; with 100, by no more than 9.4 %."""
+"""Iterations of `without_noise`. A choice: with 100 to 1,600 iterations, the largest error of the buffers of
+57 directions is at most 13.4 %; with 100 it is 9.4 %."""
 _MAD_OF_NORMAL = 0.6745
 """The median absolute value of a normal variable of standard deviation 1."""
 _FAR = 3.0

@@ -96,7 +96,7 @@ class SegmentRtts:
     """The flow with the smallest RTT. This RTT is taken for the RTT of an empty queue."""
     pings: Pings
     has_unsure: bool
-    """Whether queueing delays may exceed the delays in the RTTs. If so, all RTTs of some time steps are of
+    """Whether queueing delays may be longer than the RTTs show. If so, all RTTs of some time steps are of
     hosts whose flows began while other flows sent. These flows may never have met an empty queue."""
 
 
@@ -225,7 +225,7 @@ def _rates_of_flows(flows: Sequence[Flow]) -> Rates | None:
 
 MOST_BYTES = 64_000_000
 MOST_LINES = 2_000_000
-"""Most lines of a file: a line of a few bytes takes a hundred bytes in memory."""
+"""Maximum number of lines of a file: a line of a few bytes takes a hundred bytes in memory."""
 OF_READERS: Mapping[str, Callable[[Path], Measured]] = {"flent": of_flent, "pcap": of_capture}
 """Functions that return the measurement in a file with RTTs and rates, by the name of the reader."""
 

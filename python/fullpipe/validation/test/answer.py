@@ -30,7 +30,7 @@ from fullpipe.validation.test.tests import follow_ups, several_metrics, tests_of
 
 
 MOST_FACTORS = 3
-"""Most factors of one design; interactions of more than three factors are hard to interpret."""
+"""Maximum number of factors of one design; interactions of more than three factors are hard to interpret."""
 Correction = Literal["holm", "bh"]
 
 
@@ -288,8 +288,8 @@ class Told:
 
     @property
     def turns(self) -> tuple[object, ...]:
-        """Keys by which `ranked` counts what was named, within the family: the metric, the factor, and
-        both."""
+        """Keys with which `ranked` counts how often a metric, a factor, and both together were named within
+        the family."""
         family, path = self.asked
         metric = self.factors[0].subject.metric
         return ("metric", family, metric), ("factor", family, path), ("both", family, path, metric)

@@ -28,10 +28,10 @@ from fullpipe.validation.test.answer import PREDICATES, STATUSES, Answer, Told, 
 from fullpipe.validation.test.factor import INTERACTION, Factor, LevelPair, Row, Status, effect_shown
 
 _LONGEST_REGION = 60
-"""Most characters of the words for a part of a sweep; a longer text is only in the table."""
+"""Maximum number of characters of the words for a part of a sweep; a longer text is only in the table."""
 _LONGEST_LEVEL = 30
 _LONGEST_PLACE = 5
-"""Most words of a point in a sentence."""
+"""Maximum number of words for a point in a sentence."""
 _NUMBER = re.compile(r"[-+.\d]+( [^\s\d]+)?|true|false", re.IGNORECASE)
 """A value that needs the name of its factor: a number, with a unit or without, or a switch."""
 

@@ -51,7 +51,7 @@ class Design:
 
     @property
     def is_constant(self) -> bool:
-        """Whether seeds change nothing in any cell."""
+        """Whether all seeds of a cell give the same value, in every cell."""
         return all(len(set(of_cell.values())) == 1 for of_cell in self.cells.values())
 
 

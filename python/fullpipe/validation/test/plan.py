@@ -30,7 +30,7 @@ from fullpipe.validation.test.design import Design, designs
 VARIANT = "variant"
 """Column of a table of values with the name of the variant."""
 _MOST_NAMED = 3
-"""Most metrics and groups that the conclusion names."""
+"""Maximum number of items of one kind, such as metrics of groups or variants, that the conclusion names."""
 _OPEN = 0.95
 """Confidence level of the interval of the standard deviation, from which the range of seeds follows."""
 
@@ -100,8 +100,8 @@ class Planned:
 
 
 def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Planned], list[str]]:
-    """Plan the number of seeds that finds a difference by a share of the reference's mean, by subject and
-    variant.
+    """Plan, for every subject and variant, the number of seeds with which a difference of a given share of
+    the reference's mean is found.
 
     Args:
         values: Values of the runs of a pilot, as `values_of` returns them. Several variants are in the column
