@@ -137,7 +137,8 @@ CELL_FIGURES: Mapping[str, Callable[[Tables], tuple[Figure, pl.DataFrame]]] = {
 
 
 def _ports(found: pl.DataFrame) -> list[str]:
-    """The ports of cells: their variables count airtime (Wi-Fi) or resource blocks (LTE, NR)."""
+    """The ports of cells: the links with a variable that counts airtime (Wi-Fi) or resource blocks (LTE,
+    NR)."""
     chosen = pl.col("name").is_in(["airtime", "resource_blocks"]) & pl.col("link").is_not_null()
     ports = found.filter(chosen)["link"].unique(maintain_order=True).to_list()
     if not ports:

@@ -74,8 +74,8 @@ def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTH
 
 
 _APART, _ROOM = 0.15, 0.7
-"""Distance of points of several colours at one name, and most room for all of these points, as shares of the
-distance between names."""
+"""Distance between the points of several colours at one name, and maximum distance between the first and the
+last, as shares of the distance between names."""
 _BESIDE = 2.5
 """Distance of points of several colours at one number, in typographic points."""
 _FEW = 4
@@ -84,8 +84,8 @@ _BANDS_UP_TO = 3
 """Maximum number of bands of a panel that can be told apart where they overlap."""
 _MUCH = 100
 _WIDE, _SMALLER = 0.68, 5
-"""Width of a digit, with a share of the room around a number, as a share of the font size; and the font size
-in narrow cells."""
+"""Width of a digit, including its part of the space around a number, as a share of the font size; and the
+font size in narrow cells, in points."""
 _DARK = 0.5
 """Luma of a cell's colour (ITU-R BT.601) below which the number in the cell is white."""
 
@@ -101,8 +101,8 @@ def lines_with_bands(
 ) -> pl.DataFrame:
     """Draw means over runs along `x`, a line per `colour`, with 95 % intervals as bands or bars.
 
-    Bars are drawn on request, at up to four numbers, and for four lines or more if there is room. Bars are
-    also drawn at names, which have no lines between them. Bars of several colours are side by side. Intervals
+    Bars are drawn in four cases: on request, if `x` has at most four numbers, for four lines or more if there
+    is room, and if `x` are names, which no lines connect. Bars of several colours are side by side. Intervals
     are truncated at the bounds.
 
     Returns the columns colour, x, runs, mean, low, high.
@@ -189,9 +189,9 @@ def heat_map(
     Colours go from the least to the largest mean, or between two values that several maps share. The scale is
     logarithmic if positive means span more than a factor of 100. A neutral value is white, larger values are
     blue, smaller values are red, and the scale extends equally far below and above the neutral value. All
-    numbers have the same number of decimals. `decimals` computes it from the ends of the scale; the default
-    is three significant digits of the largest mean. Decimals are left out if the numbers would not fit into
-    the cells.
+    numbers have the same number of decimals. `decimals` computes this number from the ends of the scale; the
+    default is three significant digits of the largest mean. Decimals are left out if the numbers would not
+    fit into the cells.
 
     Returns the columns y, x, runs, mean, low and high (truncated at the bounds), and the image for a colour
     bar.

@@ -222,7 +222,7 @@ def boxes(axes: Axes, groups: Groups, *, label: str, reach: float = inf) -> pl.D
 
 
 def _beyond(found: Summary, reach: float) -> float:
-    """Greatest length of a whisker beyond its box."""
+    """Largest length of a whisker beyond its box."""
     return inf if isinf(reach) else reach * (found.q3 - found.q1)
 
 
@@ -258,7 +258,7 @@ _ROOM = 0.1
 _SMOOTHED = 10
 """Samples over which sums and means are averaged, as in Flent's plots."""
 _LEGEND_SHARE = 0.85
-"""Share of the width of a figure that its axes take."""
+"""Width of the axes, as a share of the width of the figure."""
 _MBPS, _MS, _EDGE_S = 1e-6, 1e3, 1e-9
 Curves = Mapping[str, pl.DataFrame]
 """Frames with the columns time_s and value, by curve label."""

@@ -97,14 +97,14 @@ def restyle(
 
 
 _LONGER = 1.5
-"""Least length of a gap, in usual distances of two samples."""
+"""Smallest length of a gap, in multiples of the median time between samples."""
 _ABOVE_THE_AXIS = 2.6
 """Layer of lines, above the axis: the line of a flow with goodput 0 stays visible."""
 
 
 def _parted(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the known samples, with a missing sample in every gap. If a flow is measured less often than
-    samples are taken, such as a ping, missing samples between its measurements are no gaps."""
+    samples are taken, such as a ping, missing samples between the measurements are not gaps."""
     known = np.isfinite(values)
     places = np.flatnonzero(known)
     if places.size < 2:
@@ -116,7 +116,7 @@ def _parted(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _alone(values: np.ndarray) -> list[int]:
-    """Indices of samples between two missing samples, which a line does not show."""
+    """Indices of samples with a missing sample before and after: a line does not show such samples."""
     known = np.isfinite(np.concatenate([[np.nan], values, [np.nan]]))
     return [int(place) for place in np.flatnonzero(known[1:-1] & ~known[:-2] & ~known[2:])]
 
@@ -294,7 +294,8 @@ def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
 
 
 def _capacities(tables: Tables) -> dict[str, _Steps]:
-    """Rates of busy links over time, in Mbit/s and s: the busiest link, and links at least half as busy."""
+    """Rates of busy links over time, in Mbit/s and s: the link with the highest utilisation, and links with
+    at least half of this utilisation."""
     links, conditions = tables.get("links"), tables.get("conditions")
     if links is None or conditions is None or links.is_empty():
         return {}

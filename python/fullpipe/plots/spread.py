@@ -30,8 +30,8 @@ _CORNERS = 180
 _ROOM = 0.12
 """Room above the capacity for its label, as a share of the part of the axis below the capacity."""
 _FAR_ABOVE = 3.0
-"""Largest ratio of the distances of the capacity and of the end of the axis from the beginning of the axis at
-which the capacity is drawn."""
+"""Largest distance of the capacity from the beginning of the axis at which the capacity is drawn, in lengths
+of the axis."""
 _ABOVE = 4
 """Layer of ellipses and markers, above the layer of marks and boxes."""
 
@@ -91,7 +91,8 @@ def capacity_line(axes: Axes, rows: pl.DataFrame) -> None:
 
 
 def _most(part: pl.DataFrame, most: float) -> float:
-    """Return the capacity of the path if no run exceeds it, and at most the bound of the metric."""
+    """Return the upper bound of values: the capacity of the path, or the largest value if some run exceeds
+    the capacity, but at most the bound of the metric."""
     capacity = part["most"].max() if "most" in part.columns else None
     if not isinstance(capacity, float):
         return most
@@ -247,7 +248,7 @@ def distributions(
 ) -> pl.DataFrame:
     """Draw a box or a violin of the runs of every `x` and `colour`. Whiskers reach to the extremes. Up to
     five runs are drawn as points, with a line at their median. A violin has a bar at its median and, for up
-    to 50 runs, a dot for each run. Several colours have markers at the medians of boxes and violins.
+    to 50 runs, a dot for each run. With several colours, markers show the medians of boxes and violins.
 
     If there is one `colour` and `x` are names, each name has its own colour.
 

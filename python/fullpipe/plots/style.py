@@ -62,7 +62,8 @@ WIDTHS = {
     "springer-page": 6.85,
     "lncs": 4.8,
 }
-"""Inches by name. IEEE: 21 and 43 picas; ACM: acmart, sigconf; Springer: 84 and 174 mm; LNCS: 122 mm."""
+"""Widths of figures in inches, by name. IEEE: 21 and 43 picas; ACM: acmart, sigconf; Springer: 84 and 174 mm;
+LNCS: 122 mm."""
 _NARROW = 5.0
 """Least width, in inches, of a figure with axes side by side; a narrower figure stacks all axes."""
 _asked: ContextVar[str | None] = ContextVar("width", default=None)

@@ -65,7 +65,7 @@ def state_colour(state: str, taken: dict[str, str]) -> str:
 
 
 def _hue(number: int, ring: int) -> str:
-    """Return one of the hues around the colour circle. Each further ring is a little darker."""
+    """Return hue `number` of the colour circle. The hues of each further `ring` are slightly darker."""
     return to_hex(hls_to_rgb(number % _HUES / _HUES, _LIGHT - 0.03 * ring, _STRONG))
 
 

@@ -200,7 +200,7 @@ class PathNode:
     is_host: bool
     column: int
     place: float
-    """Position in its column, around 0."""
+    """Position in its column, in steps of 1; the middle of the column is 0."""
 
 
 @dataclass(frozen=True)
@@ -373,8 +373,8 @@ class Document:
 def joined(pages: Sequence[Document]) -> Document:
     """Join reports: the result has the parts of all reports in order, and one provenance.
 
-    Facts with the same name are one fact with all values. The basis has the runs of all reports, if one store
-    has these runs.
+    Facts with the same name become one fact with all their values. The basis has the runs of all reports, if
+    one store has these runs.
     """
     facts: dict[str, dict[str, None]] = {}
     for name, value in (fact for page in pages for fact in page.provenance):
@@ -391,7 +391,8 @@ def joined(pages: Sequence[Document]) -> Document:
 
 
 def _with_names(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts with a distinct name for every file of distinct content, also in commands."""
+    """Rename files of the parts, also in commands, so that files with different content have different
+    names."""
     taken: dict[str, str] = {}
     made = []
     for part in parts:
@@ -406,8 +407,8 @@ def _with_names(parts: Sequence[Part]) -> list[Part]:
 
 
 def _take_name(file: Download, taken: dict[str, str]) -> str:
-    """Return the name of a file, with a number if another content has the name. `taken` has the contents by
-    name."""
+    """Return the name of a file, with a number if a file with other content has the same name. `taken` has
+    the contents by name."""
     stem, dot, ending = file.name.rpartition(".")
     names = (file.name, *(f"{stem}-{number}{dot}{ending}" for number in range(2, len(taken) + 3)))
     name = next(name for name in names if taken.get(name, file.content) == file.content)

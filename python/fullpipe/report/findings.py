@@ -44,7 +44,8 @@ VERDICTS = "All verdicts"
 LARGER_MARGIN = "margin (the larger of two)"
 """Heading of a column with margins of two parts, such as "15 % or 1.00 ms"."""
 _LONGEST = 60
-"""Maximum number of characters of a label of a row. In longer labels, values have no names of their paths."""
+"""Maximum number of characters of a label of a row. Longer labels show values without the names of their
+paths."""
 _PLAIN = Labels()
 _MOST_NAMED = 4
 """Maximum number of undrawn findings that the caption names."""
@@ -99,7 +100,7 @@ def first_table(
     *,
     has_both: bool = False,
 ) -> Table:
-    """Return the first findings of a ranking as a table. `rows_of` gives their number.
+    """Return the first findings of a ranking as a table. The number of rows is given by `rows_of`.
 
     `has_both` says, here and below, whether the scenarios have both connections and datagrams.
     """

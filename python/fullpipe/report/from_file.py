@@ -63,7 +63,8 @@ _TOP = (
 _FACTS = {"intervals": "Intervals of differences"}
 """Readable names of keys."""
 _OF_FILES = ("More findings", VERDICTS, "Metrics asked for", "Notes")
-"""Headings of details of runs that are left out, because the file has such details itself."""
+"""Headings of those details of the runs that are left out, because the file has its own details with these
+headings."""
 _OF_TESTS = (
     *("test", "effect", "of", "metric", "unit", "point", "means", "difference", "interval", "statistic"),
     *("p_corrected", "verdict"),
@@ -400,7 +401,7 @@ def _of_values(
 
 
 def _paths(ran: Iterable[FileScenario], cases: Iterable[str]) -> list[Figure]:
-    """Return the path of every case, with the name of the case in the caption."""
+    """Return the drawing of the network of every case, with the name of the case in the caption."""
     known = by_case(ran)
     drawn = ((case, path_of(known.get(case, ()))) for case in dict.fromkeys(cases))
     return [replace(figure, caption=f"{case}: {figure.caption}") for case, figure in drawn if figure]

@@ -156,7 +156,7 @@ def _class(column: Column) -> str:
 
 
 def _width(table: Table, *, is_folded: bool = False) -> float:
-    """The approximate width of a table in pixels. Headings wrap, and with `is_folded` intervals do."""
+    """The approximate width of a table in pixels. Headings wrap; with `is_folded`, intervals wrap, too."""
     heads = [max(map(len, column.name.split() or [""])) for column in table.columns]
     cells = [[row[n].split(" [") if is_folded else [row[n]] for row in table.rows] for n in range(len(heads))]
     longest = (max((len(part) for cell in column for part in cell), default=0) for column in cells)

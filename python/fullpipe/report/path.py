@@ -21,7 +21,7 @@ from fullpipe.scenario.network.parts import Hop, Link
 from fullpipe.scenario.quantities import BITS
 
 _MOST_HOPS, _MOST_NODES, _MOST_ROUTES = 8, 48, 8
-"""Hops with numbers, nodes and routes of a drawing."""
+"""Maximum numbers of hops with numbers, of nodes, and of routes in a drawing."""
 _MOST_PARTS = 200
 """Maximum number of nodes of a network that is laid out."""
 _MOST_SCENARIOS = 200
@@ -110,7 +110,7 @@ def _given(scenarios: Iterable[Scenario]) -> Labels:
 
 
 def _either(kinds: Iterable[str]) -> str:
-    """The distinct kinds in words.
+    """The distinct elements of `kinds` in words.
 
     >>> _either(["cubic", "reno", "cubic"]), _either("abcdefg")
     ('cubic or reno', 'a, b, c, d and 3 more')

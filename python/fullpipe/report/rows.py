@@ -68,7 +68,7 @@ def table_of(rows: Sequence[Row], caption: str, most: int, labels: Labels) -> Ta
 
 
 def _is_told(key: str, keys: Sequence[str]) -> bool:
-    """Whether a key is part of another column."""
+    """Whether the value of a key is shown in the column of another key."""
     needs = {"unit": "metric", "interval": "difference", "entry": "of", "kind": "of"}
     return needs[key] in keys
 

@@ -59,7 +59,7 @@ def over_points(
 
     Args:
         found: The points.
-        most: Most figures.
+        most: Maximum number of figures.
         lead: Metric and group of the first figure.
         at: The point that the conclusion names. Its panel comes first in a figure with several panels.
     """

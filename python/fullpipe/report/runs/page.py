@@ -289,7 +289,7 @@ def _tables(found: Points, made: tables.Comparisons, budget: Budget) -> Iterator
 
 
 def _names(found: Sequence[Points]) -> list[str]:
-    """Names of scenarios; scenarios of the same name also have their flows."""
+    """Names of scenarios, followed by a description of the flows where scenarios have the same name."""
     names = [each.name for each in found]
     flows = [listed(flow.described for flow in each.runs[0].scenario.flows) for each in found]
     return [

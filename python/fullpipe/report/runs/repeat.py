@@ -86,8 +86,8 @@ def _commands(found: Points, scenario: str) -> Iterator[str]:
 
 
 def _seeds_at(found: Points, engine: str) -> Iterator[tuple[Mapping[str, Any], list[int]]]:
-    """Return the seeds that all points have, then every point with further seeds, and all seeds of this point
-    if they are 1 to N."""
+    """Yield the seeds that all points have. Then yield every point with further seeds: with all its seeds if
+    they are 1 to N, otherwise with only the further seeds."""
     seeds: dict[str, set[int]] = {}
     for run in found.runs:
         of_engine = seeds.setdefault(run.scenario.digest, set())

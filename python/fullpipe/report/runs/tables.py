@@ -252,7 +252,8 @@ def _variant(
 
 
 def _side(found: Points, path: str, value: Any) -> str:
-    """Return the name of a value, with the name of its path if another path has a common value."""
+    """Return the name of a value, preceded by the name of its path if another path has a value in common with
+    this path."""
     own = set(map(repr, found.values[path].unique().to_list()))
     others = (found.values[each].unique().to_list() for each in found.paths if each != path)
     is_shared = any(not own.isdisjoint(map(repr, values)) for values in others)

@@ -59,7 +59,7 @@ class _Rows(NamedTuple):
     start: float
     """Beginning of the axis."""
     middle: float
-    """End of an axis with numbers at its right."""
+    """End of the axis if numbers are at the right of the axis."""
     longest: int
     """Maximum number of characters of a label."""
 

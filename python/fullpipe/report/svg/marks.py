@@ -109,7 +109,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class LogScale(Scale):
-    """Map from the logarithms of positive numbers to pixels."""
+    """Map from positive numbers to pixels on a logarithmic scale."""
 
     def __call__(self, value: float) -> float:
         """The place of a number."""
@@ -118,7 +118,8 @@ class LogScale(Scale):
 
 
 def apart(values: Sequence[float], scale: Scale) -> list[float]:
-    """Ascending values whose texts on an axis do not overlap, including the last value."""
+    """Those of the ascending values whose texts on an axis do not overlap; the last value is always
+    included."""
     found: list[float] = []
     for value in values[:-1]:
         is_far = not found or scale(value) - scale(found[-1]) >= _ROOM

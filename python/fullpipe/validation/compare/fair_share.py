@@ -98,14 +98,13 @@ def fair_share(found: Finding, tests: int = 1) -> str:
 def with_fair_share(
     told: Sequence[str], values: pl.DataFrame, most: int, labels: Labels | None = None
 ) -> list[str]:
-    """Sentences on runs, with one on the group whose share differs most from its fair share.
-
-    The sentence follows the first. It is left out if no share can be tested.
+    """Sentences on runs; after the first, a sentence is inserted on the group whose share differs most from
+    its fair share. Nothing is inserted if no share can be tested.
 
     Args:
         told: The sentences.
         values: See `contrast.shares`.
-        most: Most sentences.
+        most: Maximum number of sentences.
         labels: Words for paths and values; default: those of the model.
     """
     contrasts = fair_shares(values)

@@ -32,8 +32,8 @@ _IDLE, _FASTEST = 0.25, 0.03
 hosts may send now and then, the second for all pings. The first quantile is a choice: with values up to 0.5,
 no RTT of 50 lines changes by 0.1 % or more; with 0.05, one RTT is wrong by 13 %."""
 _RISE = 4.0
-"""Least excess of a ping that met a queue, in standard deviations of the noise. By chance, 3 of 100,000 idle
-pings exceed it (normal)."""
+"""Smallest excess of a ping that met a queue, in standard deviations of the noise. By chance, 3 of 100,000
+idle pings exceed it (normal)."""
 _MOST_QUIET = 1_000
 """Maximum number of pings that are examined, as the work grows with its square. Tests have fewer pings of an
 idle line before the load."""
@@ -54,7 +54,7 @@ _STARTS_S = 2.0
 """Time that is left out at the start, for connection set-up and slow start. A choice: from 0 to 5 s, no rate
 of 57 changes by more than 0.6 %."""
 _WINDOW_S, _WINDOW_RTTS = 0.5, 2
-"""Least window over which rates are averaged, in seconds and in RTTs."""
+"""Shortest time over which rates are averaged, in seconds and in RTTs."""
 _DEFAULT_MSS = 1448
 _LEFT = 0.05
 """Largest unused share of the line's capacity at which the rate of the line counts as known."""
@@ -252,7 +252,8 @@ _EARLY_S, _LATE_S = 3.0, 8.0
 """End of the early and start of the late time, after the start of the load. Slow start overfills a queue in
 the early time, and queue management has shortened the queue in the late time."""
 _OVERSHOOT = 2.0
-"""Least ratio of early to late queueing delay of a managed queue. In a FIFO queue both are about equal."""
+"""Smallest ratio of early to late queueing delay that shows a managed queue. In a FIFO queue both are about
+equal."""
 _SHORT_S = 2 * 0.015
 """Upper bound of the queueing delay in a managed queue: twice the target of PIE (RFC 8033), which exceeds the
 target of CoDel."""
