@@ -31,7 +31,7 @@ def bbr_share(
     four packets of each BBR flow, so that the cap of all BBR flows is 2 (1 - p) c ((p q + 4 N) / c + l). This
     cap equals the data in flight of the BBR flows, (1 - p) (q + c l), so that p = 1/2 - 1/(2 X) - 4 N / q. In
     a ProbeRTT, once per 10 s, BBR flows send nothing for q/c + 0.2 s + l. The number of flows that fill the
-    buffer has no influence.
+    buffer does not change the share.
 
     Source: Ware, Mukerjee, Seshan and Sherry, "Modeling BBR's interactions with loss-based congestion
     control", IMC 2019, equations 9 to 11.
@@ -139,7 +139,7 @@ class Expected:
     rtt_s: float | None
     """The longest base RTT of the flows, without serialisation."""
     bdp_bytes: float | None
-    """Bandwidth-delay product, by the longest base RTT."""
+    """Bandwidth-delay product: `rate_bps` times the longest base RTT."""
     bdp_packets: float | None
     """Bandwidth-delay product in packets of the largest size."""
     datagrams_bps: float
@@ -155,7 +155,7 @@ class Expected:
     full_window_packets: float | None
     """Window of each flow when path and buffer are full: the next packet is dropped."""
     full_wait_s: float | None
-    """Queueing delay behind a full buffer."""
+    """Queueing delay of a packet that arrives when the buffer is full."""
     target_wait_s: float | None
     """Target delay of the queue discipline; None without a target."""
     bbr1_share: float | None

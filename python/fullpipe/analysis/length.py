@@ -219,8 +219,8 @@ def drifting(
 
     A mean has not settled if `statistics.steadiness` finds start-up or drift in most of the examined runs of
     a point, and if the mean changes in the same direction in all seeds: the mean change from the first to the
-    second half of the measured time exceeds 2 % and two standard errors. Slow oscillations have no direction;
-    the intervals over seeds cover them.
+    second half of the measured time exceeds 2 % and two standard errors. Slow oscillations change the mean in
+    different directions with different seeds; the intervals over seeds include this variation.
 
     Args:
         points: The point of every run.

@@ -224,7 +224,7 @@ def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) ->
 
 def _alike(row: Mapping[str, Any], rows: _Rows) -> str:
     """Return words with the number of other points whose interval overlaps the interval of the given point.
-    Such points may be equal."""
+    The true means at such points may be equal."""
     low, high = ends(row)
     others = sum(ends(one)[0] <= high and low <= ends(one)[1] for one in rows) - 1
     return f" ({others} other point{'s' if others > 1 else ''} may be equal)" if others else ""

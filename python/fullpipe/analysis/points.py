@@ -130,7 +130,8 @@ def _paths(trees: Sequence[Any], path: tuple[str | int, ...]) -> Iterator[tuple[
 
 
 def _keys(trees: Sequence[Any]) -> list[str | int]:
-    """Return the keys of tables, or the indices of lists of one length; empty if a path ends here."""
+    """Return the keys of tables of the same `kind`, or the indices of lists of equal length; empty for all
+    other values, at which paths end."""
     if all(isinstance(tree, Mapping) for tree in trees):
         kinds = {str(tree.get("kind")) for tree in trees}
         return [] if len(kinds) > 1 else list(dict.fromkeys(key for tree in trees for key in tree))
@@ -174,8 +175,8 @@ def path_called(word: str, known: Iterable[str]) -> str | None:
 
 
 def varying(points: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the paths whose values differ between points. Of paths that divide the points in the same way,
-    only the first is returned."""
+    """Return the paths whose values differ between points. If several paths divide the points in the same
+    way, only the first is returned."""
     paths = dict.fromkeys(path for point in points for path in point)
     found = _distinct([(path,) for path in paths], points)
     first = [str(path) for (path,) in found]

@@ -56,7 +56,8 @@ class Known:
 
     @property
     def is_precise(self) -> bool:
-        """Whether the target is met: for two modes, by both means and by their probability."""
+        """Whether the target is met. With two modes, both means and the probability of the modes must be
+        precise enough."""
         if self.modes is None:
             return self.interval.half_width <= self.allowed
         widths = (self.modes.low.interval.half_width, self.modes.high.interval.half_width)

@@ -27,7 +27,8 @@ _OF_PACKET = (*_OF_STREAM, "ts_val", "kind", "seq", "ack", "len", "sacks", "wind
 
 
 def identities(packets: pl.DataFrame) -> pl.Series:
-    """Return the identification of every row of the table `packets`, modulo 65,536; 0 without a timestamp."""
+    """Return the IPv4 identification of every row of the table `packets`, modulo 65,536; 0 for rows without a
+    timestamp."""
     keys = packets.select(*_OF_PACKET, "point").with_columns(
         pl.int_range(pl.len()).over("point", *_OF_PACKET).alias("copy")
     )

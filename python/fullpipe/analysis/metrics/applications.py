@@ -112,7 +112,8 @@ def stall_ratio(videos: pl.DataFrame) -> float | None:
 
 
 def video_startup_s(videos: pl.DataFrame) -> float | None:
-    """Start-up delay of a video, s, from its start to its first picture: mean over videos that showed one.
+    """Start-up delay of a video, s, from its start to its first picture: mean over the videos that showed a
+    picture.
 
     Formula: mean of the start-up delays.
     Source: join time in Dobrian et al., see `stall_ratio`.

@@ -37,7 +37,7 @@ def mean_srtt_s(series: pl.DataFrame, flows: pl.DataFrame, flow: str, warmup_s: 
 
     Compare engines by this mean if they sample at the same times. The mean in the table of flows (rtt_mean_s)
     is over RTT samples, which are more frequent when more is sent. The frequency of RTT samples also differs
-    between engines. If a path slows down in mid-run, both means differ by 10 % and more.
+    between engines. If a path slows down in mid-run, the two means differ by 10 % or more.
 
     Formula: mean of the samples of the smoothed RTT after the warm-up and until the flow ended.
     Source: the smoothed RTT of RFC 6298, section 2.

@@ -26,9 +26,9 @@ TOTALS = (ALL, DOWNLOADS, UPLOADS)
 def flow_groups(run: Run) -> dict[str, list[str]]:
     """Return the flows of every entry of the scenario's `flows`, by a unique name of the entry.
 
-    An entry with one flow has the name of that flow. An entry with several flows has their common name
-    without numbers, or their first name and last number if the common name is taken. Flows that the scenario
-    does not name are groups of their own.
+    An entry with one flow has the name of that flow. An entry with several flows has the common name of its
+    flows without their numbers. If another entry has this name, the entry has the name of its first flow and
+    the number of its last flow. Flows that the scenario does not name are groups of their own.
     """
     found, known = _named_groups(run.scenario)
     groups = {name: [*flows] for name, flows in found.items()}  # copies, which callers may change
@@ -106,9 +106,9 @@ def bulk_flows(run: Run) -> pl.DataFrame:
     """Return the rows of bulk flows, the flows that compete for throughput, from the table of flows.
 
     A bulk flow always has more to send between its start and its end. In the scenario, a bulk flow has
-    congestion control, no `workload` other than "bulk", no `size` and no `application`. All other flows often
-    send little, and the path carries all that they send. Fairness and starvation therefore count only bulk
-    flows.
+    congestion control, no `workload` other than "bulk", no `size` and no `application`. Other flows often
+    send less than their fair share, and the path delivers all that they send. Fairness and starvation
+    therefore count only bulk flows.
 
     Flows with small socket buffers, `start` or `stop` can be bulk flows. Every goodput is over the flow's own
     time: from its start or the end of the warm-up, whichever is later, to its end. Flows with no such time,

@@ -111,10 +111,10 @@ class Measure(Shown):
     is_of_one_way: bool = False
     """Whether the metric is undefined for downloads and uploads together, which share no link."""
     is_of_connections: bool = False
-    """Whether a group of connections and datagrams has the value of its connections: a mean over both kinds
-    describes neither."""
+    """Whether the metric of a group with connections and datagrams covers only the connections, because a
+    mean over both kinds of flows describes neither."""
     is_of_datagrams: bool = False
-    """Whether a group of connections and datagrams has the value of its datagrams."""
+    """Whether the metric of a group with connections and datagrams covers only the datagrams."""
     is_of_echoes: bool = True
     """Whether the metric is meaningful for pings and probes, whose rate the scenario sets."""
     label: str = ""

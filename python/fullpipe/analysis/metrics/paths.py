@@ -132,7 +132,8 @@ def _delay_changes(hop: Link) -> bool:
 
 
 def _takes_other_values(link: Link, quantity: Literal["rate_bps", "delay_s"], first: float | None) -> bool:
-    """Whether steps or a Markov channel give a link another rate, or another delay in nanoseconds."""
+    """Whether steps or a Markov channel give a link a value that differs from `first`; delays are compared in
+    nanoseconds."""
     key = "delay_ns" if quantity == "delay_s" else quantity
     values = {known[key] for _, known in link.steps if key in known}
     for shape in link.shapes:

@@ -56,7 +56,7 @@ def _percentile(times_s: _Times, percentile: float) -> Value:
 
 
 def _counted(name: str, unit: str, what: str, times_s: _Times, column: str) -> tuple[Measure, Measure]:
-    """Return the measures that count transfers or pages, and the share of them that did not finish."""
+    """Return two measures: the number of transfers or pages, and the share that did not finish."""
 
     def began(group: Group) -> float | None:
         return float(times_s(group).len()) or None

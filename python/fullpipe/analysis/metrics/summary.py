@@ -59,8 +59,8 @@ def summary(run: Run) -> dict[str, Any]:
     the whole run.
 
     `totals.jain` is Jain's index of the bulk flows, which `totals.bulk_flows` counts. The index is None for
-    fewer than two bulk flows, and if some flows download and others upload, as they do not compete.
-    `measured` has the index per direction.
+    fewer than two bulk flows, and if some flows download and others upload, as flows in different directions
+    do not compete. `measured` has the index per direction.
 
     Other totals cover all flows, downloads and uploads together. `totals.goodput_bps` covers the time from
     the first start, or the end of the warm-up if that is later, to the last end. `share` and `totals.jain`

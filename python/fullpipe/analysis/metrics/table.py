@@ -128,7 +128,7 @@ def leading(names: Collection[str], *, is_bulk: bool) -> list[str]:
     """Order metrics by how soon the users of a group notice them; metrics without a rank are left out.
 
     Goodput comes first for bulk flows. For calls, pages, transfers and pings, goodput comes last, because
-    they usually get the rate that they need.
+    such flows usually get the rate that they need.
 
     >>> leading(["goodput", "rtt_mean"], is_bulk=False)
     ['rtt_mean', 'goodput']

@@ -149,8 +149,8 @@ def check_level(level: float) -> None:
 def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
     """Interval of the mean: mean ± t(n - 1, (1 + level) / 2) · sd / sqrt(n).
 
-    Source: Student 1908, "The probable error of a mean". Exact for normal replicates and good for the means
-    of many flows; with strongly skewed replicates use
+    Source: Student 1908, "The probable error of a mean". The interval is exact for normal replicates and good
+    for the means of many flows; with strongly skewed replicates use
     [`bootstrap_interval`][fullpipe.analysis.statistics.bootstrap_interval].
 
     >>> interval = t_interval([1, 2, 3, 4, 5])

@@ -32,9 +32,9 @@ def lag1_autocorrelation(values: Iterable[float]) -> float:
 def effective_sample_size(values: Iterable[float]) -> float:
     """Number of independent samples with the same standard error of the mean: n (1 - r1) / (1 + r1).
 
-    Exact for a long first-order autoregression. Source: Bayley and Hammersley 1946, "The effective number of
-    independent observations in an autocorrelated time series". The result is between 1 and n: a negative r1,
-    which would give more than n, counts as 0.
+    The number is exact for a long first-order autoregression. Source: Bayley and Hammersley 1946, "The
+    effective number of independent observations in an autocorrelated time series". The result is between 1
+    and n: a negative r1, which would give more than n, counts as 0.
 
     >>> round(effective_sample_size([1, 2, 3, 4, 5]), 4)
     2.1429

@@ -229,7 +229,7 @@ class Suite:
     kernel: str = ""
     """Text on the kernel of the reference and its build; empty for a released kernel."""
     known: str = ""
-    """Text on known differences."""
+    """Text on known differences between engines and the reference."""
 
 
 LINUX = Suite("Agreement between engines", "fullpipe agree", cases, held_out_cases)

@@ -49,7 +49,7 @@ _MOST_NAMED = 4
 """Maximum number of subjects that a sentence names for each verdict."""
 
 Subject = tuple[str, str, int | str, str]
-"""Case, kind, entry or name, and metric of findings: equal at every point."""
+"""Case; kind; entry or name; and metric of findings. All are equal at every point of a sweep."""
 Group = tuple[str, str, int | str]
 """Case, kind, and entry or name."""
 

@@ -50,7 +50,7 @@ class Subject:
 
     @property
     def cell(self) -> Cell:
-        """Kind, index in `flows` or name, and metric: equal at every point."""
+        """Kind; index in `flows`, or name; and metric. All three are equal at every point of a sweep."""
         return self.kind, self.of if self.entry is None else self.entry, self.metric
 
     def is_of(self, groups: Collection[str], labels: Collection[str] = ()) -> bool:
@@ -114,7 +114,7 @@ class Note(str):
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Transfers or pages that both sides left unfinished, counted over all seeds."""
+    """Transfers or pages that each side left unfinished, counted over all seeds."""
 
     reference: Counts
     other: Counts
@@ -165,7 +165,8 @@ class Finding:
     correlation: float | None = None
     """Correlation of the two sides over seeds."""
     seeds: int | None = None
-    """Number of seeds that would decide, if mean and spread stay; None if decided or not known."""
+    """Number of seeds with which a verdict is expected, if mean and spread stay the same; None if there is a
+    verdict already, or if the number is not known."""
     left_out: LeftOut | None = None
     """Unfinished transfers, for completion times."""
     labels: tuple[str, str] = ("", "")
@@ -178,7 +179,8 @@ class Finding:
 
     @property
     def is_by_runs(self) -> bool:
-        """Whether single runs decide instead of the difference of the means; `reason` says so."""
+        """Whether the values of single runs decide, not the difference of the means; `reason` gives the
+        number of these runs."""
         return self.rule in ("lacking", "demanded")
 
     @property

@@ -57,7 +57,8 @@ class _Tested:
         return self.p < level or math.isnan(self.p)
 
     def seeds(self, level: float) -> int | None:
-        """Number of seeds that would decide at an error rate of `level`, if mean and spread stay."""
+        """Number of seeds with which a verdict at an error rate of `level` is expected, if mean and spread
+        stay the same."""
         if self.pairs is None:
             return None
         return pairs_that_decide(self.pairs, self.contrast.margin, 1 - level, self.tests)
@@ -178,7 +179,8 @@ def _is_beyond(better: Better, low: float, high: float, margin: float) -> bool:
 
 
 def _of_pairs(rule: Rule, test: _Tested, said: _Said, level: float) -> Finding:
-    """The finding of a paired test, with the number of seeds that would decide if more seeds can decide."""
+    """The finding of a paired test. If more seeds can give a verdict, the finding has the number of seeds
+    that would do so."""
     contrast = test.contrast
     pairs = None if test.undecidable else test.pairs
     is_open = pairs is not None and said.reason in (OPEN, _BEYOND)

@@ -266,8 +266,8 @@ def _arrived_bps(table: Floats, held_bits: float) -> Floats:
     """Rates of arrival. A client fills its socket buffer first, so the buffered bits are in the first
     interval.
 
-    After -O, the socket buffer is full at the start. Data that left the buffer since then are added to the
-    first interval.
+    With the option -O, the first counted interval starts with a full socket buffer. Data that left the buffer
+    since then are added to the first interval.
     """
     bits = table[:, 1] * table[:, 2]
     written = np.cumsum(bits)

@@ -223,7 +223,8 @@ def _times(p: float, row: Row) -> float:
 
 
 def _decided(row: Row) -> Row:
-    """Add the verdict to a row of a primary test or of a follow-up pair. Checks have no verdict."""
+    """Add the verdict to a row of a primary test or of a follow-up pair. Rows that only check another test
+    have no verdict."""
     if not (row.is_primary or row.is_follow_up):
         return row
     if row.difference is None:

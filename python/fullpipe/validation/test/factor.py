@@ -57,7 +57,7 @@ class Row:
     p_equivalent: float | None = None
     """P value of two one-sided tests against the margin."""
     seeds: int | None = None
-    """Number of seeds that would decide, if mean and spread stay."""
+    """Number of seeds with which a verdict is expected, if mean and spread stay the same."""
     family: str = ""
     is_planned: bool = False
     p_corrected: float = math.nan
@@ -254,7 +254,8 @@ class Factor:
     interactions: tuple[Row, ...]
     """Tests of the factor's interactions that reject after correction."""
     seeds: int | None
-    """Number of seeds that would decide, if means and variances stay; None if decided or not known."""
+    """Number of seeds with which a status other than "undecided" is expected, if means and variances stay the
+    same; None if the status is decided already, or if the number is not known."""
 
     @property
     def status(self) -> Status:
@@ -310,7 +311,8 @@ def factors_of(design: Design, margin: Margin, rows: Sequence[Row]) -> Iterator[
 
 
 def _seeds(design: Design, levels: Levels, test: Row) -> int | None:
-    """Number of seeds that would decide; None if decided already, or for tests by ranks without blocks."""
+    """Number of seeds for `Factor.seeds`; None if the status is decided already, or for tests by ranks
+    without blocks."""
     if test.pairs is not None or test.f is None or test.rejects or levels.are_equivalent:
         return test.seeds
     pairs = [(pair.contrast, pair.allowed) for pair in levels.pairs]

@@ -107,7 +107,7 @@ def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Pla
         values: Values of the runs of a pilot, as `values_of` returns them. Several variants are in the column
             `variant` and have the same seeds. With one variant, two independent sides are assumed.
         detect: The difference, as a share of the mean.
-        power: Probability to find the difference.
+        power: Probability of finding the difference.
 
     Returns:
         The plan, and notes on left-out subjects.
@@ -179,7 +179,7 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
     Args:
         rows: The plan.
         detect: The difference, as a share of the mean.
-        power: Probability to find the difference.
+        power: Probability of finding the difference.
 
     Returns:
         One to five sentences; empty if nothing was planned.
