@@ -130,7 +130,7 @@ def _closed(corners: Any) -> Path:
 
 _LEVEL_OF_LETTERS = 0.05
 POINTS_UP_TO = 50
-"""Most runs of a violin that are drawn as dots."""
+"""Maximum number of runs of a violin that are drawn as dots."""
 _RAISED = 8
 """Points by which the letters of every second of several colours are raised."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}

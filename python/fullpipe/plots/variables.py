@@ -114,7 +114,7 @@ _SHADE = 0.5
 _LETTER = 0.06
 """Width of a letter in inches."""
 _OF_AXES = 0.8
-"""Share of the width of a figure that its axes have."""
+"""Width of the axes, as a share of the width of the figure."""
 Actors = Mapping[str, tuple[str, pl.DataFrame, str]]
 """For each flow or link, by its label in the figure: the label of its run, its variables, and its name in the
 run."""

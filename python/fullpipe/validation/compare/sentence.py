@@ -63,7 +63,7 @@ class Names:
         self._settings = settings or {}
 
     def group(self, of: str) -> str:
-        """Return the label of a group of flows; of both groups if its name differs between the sides."""
+        """Return the label of a group of flows; both labels if the sides name the group differently."""
         return of if of in TOTALS else joint({each: self.labels.group(each) for each in of.split(BETWEEN)})
 
     def shown(self, made: Sequence[C]) -> list[C]:
@@ -115,8 +115,8 @@ class Names:
         return f"{self.side(other)} against {self.apart(reference, other)}"
 
     def apart(self, name: str, other: str) -> str:
-        """A side without the leading words that the other side shares, such as the name of a path. If no word
-        remains, all words are kept."""
+        """The words of a side, without the leading words that both sides share, such as the name of a path.
+        If no word remains, all words are kept."""
         words, others = self.side(name).split(" "), self.side(other).split(" ")
         shared = 0
         while shared < min(len(words), len(others)) and words[shared] == others[shared]:
@@ -138,7 +138,8 @@ def names_of(made: Sequence[Comparison], given: Mapping[str, str] | None = None)
     """The names of comparisons with one reference.
 
     Args:
-        made: The comparisons. Labels come from their scenarios, in all cases and at all points.
+        made: The comparisons. Labels come from the scenarios of the comparisons, in all cases and at all
+            points.
         given: Further labels, which take precedence over those of the scenarios.
     """
     ran = {id(one): one for each in made for one in each.ran}.values()

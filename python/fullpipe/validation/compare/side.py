@@ -115,7 +115,7 @@ def changed_entries(reference: Side, other: Side) -> frozenset[int]:
 
 
 def is_total(key: Key) -> bool:
-    """Whether a key is of a total, such as all flows, over several entries."""
+    """Whether a key belongs to a total over several entries, such as all flows."""
     return key[0] == "flows" and key[1] in TOTALS
 
 

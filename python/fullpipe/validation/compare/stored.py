@@ -237,7 +237,7 @@ def told(made: Sequence[Comparison], labels: Mapping[str, str] | None = None) ->
 
 
 def _entries(made: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Changed entries and bulk flows of every side and case, over all of its points."""
+    """Changed entries and bulk flows of every side and case, over all points of the case."""
     found: dict[tuple[str, str], Entries] = {}
     for each in made:
         for key in dict.fromkeys((of.sides[1], of.case) for of in each.findings):
@@ -249,7 +249,7 @@ def _entries(made: Sequence[Comparison]) -> list[dict[str, Any]]:
 
 
 def _labelled(ran: dict[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
-    """A side with more labels in its scenario."""
+    """The side, with further labels added to its scenario."""
     if labels:
         ran["scenario"]["labels"] = {**ran["scenario"].get("labels", {}), **labels}
     return ran

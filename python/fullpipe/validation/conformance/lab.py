@@ -29,7 +29,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "inflight_shortterm": ("inflight_shortterm", "inflight_lo"),
     "bw_shortterm": ("bw_shortterm", "bw_lo"),
 }
-"""Variables by their name in the draft, with the names that implementations use for them."""
+"""Names that implementations use for a variable, by the name of the variable in the draft."""
 _STATES = {
     "startup": "Startup",
     "drain": "Drain",

@@ -96,8 +96,8 @@ def rate_bps(rates: Rates, longest_s: float) -> float:
 
 
 def _windows(rates: Rates, window_s: float) -> Floats:
-    """Means over windows in the order of time, without the start and without times of no delivery; the mean
-    of all samples if no window remains."""
+    """Mean rates over consecutive intervals, without the start and without intervals in which nothing was
+    delivered; the mean of all samples if no interval remains."""
     begun = rates.ends_s - rates.lasts_s >= rates.begin_s + _STARTS_S
     bps, lasts_s = (
         (rates.bps[begun], rates.lasts_s[begun]) if begun.sum() >= _FEW else (rates.bps, rates.lasts_s)
@@ -142,7 +142,7 @@ def idle_pings(measured: Measured) -> Floats:
 
 
 def _quiet(rtts_s: Floats) -> Floats:
-    """The first values, up to the first value that exceeds the values before it by more than noise."""
+    """The values before the first value that exceeds the mean of all earlier values by more than noise."""
     logs = np.log(rtts_s)
     for end in range(_FEW, min(logs.size, _MOST_QUIET)):
         spread = max(float(logs[:end].std(ddof=1)), _LEAST_NOISE)
@@ -202,9 +202,10 @@ class Wait:
     def most_s(self) -> float:
         """Upper bound of the queueing delay q of a full drop-tail buffer that one Reno flow fills repeatedly.
 
-        Formula: with the base RTT r, the window of Reno rises linearly from (r + q) / 2 to r + q, in seconds
-        of the rate. The mean delay m is q^2 / (r + q) for q <= r, and (3 q - r) / 4 for q > r. The formula is
-        solved for q. The window of CUBIC falls by less, so that its mean delay is longer.
+        Formula: with the base RTT r, the window of Reno rises linearly from (r + q) / 2 to r + q, where
+        windows are divided by the rate of the line. The mean delay m is q^2 / (r + q) for q <= r, and
+        (3 q - r) / 4 for q > r. The formula is solved for q. The window of CUBIC falls by less, so that its
+        mean delay is longer.
         """
         mean_s = max(self.mean_s + _SURE * self.error_s, 0.0)
         if mean_s > self.rtt_s / 2:

@@ -129,7 +129,8 @@ def _magnitude(told: Told, found: Factor, start: str, end: str = "") -> Iterator
 
 
 def _directions(found: Sequence[Factor]) -> str:
-    """Numbers of points where the other of two levels is higher and lower, or where several levels differ."""
+    """Numbers of points at which the second of two levels is higher, and lower; with more than two levels,
+    the number of points at which levels differ."""
     if not _has_two_levels(found[0]):
         return f"differs at {len(found)}"
     rises = sum(each.levels.pairs[0].contrast.difference > 0 for each in found)

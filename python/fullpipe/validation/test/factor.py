@@ -147,8 +147,8 @@ class LevelPair:
     levels: tuple[str, str]
     """The reference, and the level compared with it."""
     values: tuple[Sequence[float], Sequence[float]]
-    """Values of each level: without common seeds, the means of its cells; else one mean over its cells per
-    seed."""
+    """Values of each level. If all cells have the same seeds, a level has one value per seed: the mean over
+    its cells. Otherwise a level has the mean of each of its cells."""
     contrast: MeanContrast
     """Mean of the other level minus mean of the reference."""
     has_pairs: bool
