@@ -18,6 +18,7 @@ from fullpipe import Scenario, run, sweeps
 from fullpipe.analysis import values
 from fullpipe.analysis.length import (
     EXAMINED,
+    _examined,
     cycle_s,
     drifting,
     need,
@@ -117,7 +118,7 @@ def test_means_that_have_not_settled_are_named() -> None:
 def test_commands_and_files_say_that_means_have_not_settled(fullpipe: FullPipe, tmp_path: Path) -> None:
     made = deep("30 s", "5 s", ["cubic", "bbr3"])[0].scenario
     (tmp_path / "deep.toml").write_text(made.to_toml(), encoding="utf-8")
-    over = ("deep.toml", "--over", "topology.bottleneck.queue.size=8 bdp,7 bdp", "--seeds", 3)
+    over = ("deep.toml", "--over", "topology.bottleneck.queue.size=8 bdp,7 bdp", "--seeds", 6)
     on_terminal = fullpipe("compare", *over, "-o", "c.json")
     assert "has not settled at 2 of 2 points" in " ".join(on_terminal.stderr.split())
     stored = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["warnings"]
@@ -126,8 +127,8 @@ def test_commands_and_files_say_that_means_have_not_settled(fullpipe: FullPipe, 
     assert [line["warnings"] for line in in_lines] == [stored]
     fullpipe("report", "c.json", "-o", "c.md")
     assert "has not settled at 2 of 2 points" in (tmp_path / "c.md").read_text(encoding="utf-8")
-    over_seeds = fullpipe("run", "deep.toml", "--seeds", 3)
-    assert "has not settled in 2 of 3 runs" in " ".join(over_seeds.stderr.split())
+    over_seeds = fullpipe("run", "deep.toml", "--seeds", 6)
+    assert "has not settled in" in " ".join(over_seeds.stderr.split())
     values = "topology.bottleneck.queue.size"
     tested = fullpipe("test", "runs", "--metric", "goodput", "--factor", values, "--json", "-o", "t.json")
     for found in (json.loads(tested.stdout), json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))):
@@ -146,10 +147,17 @@ def test_points_whose_means_have_not_settled_are_named() -> None:
     told = str(drifting(points, runs))
     assert "has not settled at 1 of 2 points, where" in told
     assert " = bbr3: its second half" in told
-    more = [runs[n % len(runs)] for n in range(EXAMINED + 20)]
-    assert f"(mean over {EXAMINED // 3} seeds per point)" in str(
-        drifting([{"n": n % 3} for n in range(len(more))], more)
-    )
+    singly = [*runs[:1], *runs[6:7]]
+    assert drifting(points[:1] + points[6:7], singly) is None  # one run cannot tell drift from chance
+
+
+def test_examined_points_have_all_values_of_an_axis_and_equally_many_seeds() -> None:
+    examined = _examined([[3 * n, 3 * n + 1, 3 * n + 2] for n in range(300)])
+    assert {len(of) for of in examined} == {3}
+    assert {of[0] // 3 % 2 for of in examined} == {0, 1}
+    assert EXAMINED - 3 < 3 * len(examined) <= EXAMINED
+    assert _examined([[0, 1, 2], [3, 4, 5, 6]]) == [[0, 1, 2], [3, 4, 5]]
+    assert _examined([]) == []
 
 
 def test_a_store_keeps_what_tells_whether_means_have_settled(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
 from math import cbrt, ceil, inf, log2, sqrt
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, flow_groups
@@ -26,12 +26,18 @@ START_UP = 0.05
 """Largest share of the measured time that may be start-up."""
 _SEEDS = 3
 """Seeds that are examined per point."""
-EXAMINED = 40
+EXAMINED = 400
 """Maximum number of runs whose samples are examined."""
+_FEWEST_SEEDS = 3
+"""Minimum number of seeds of a point at which drift can be told from chance."""
+_LEVEL = 0.05
+"""Maximum probability that a sentence names a mean that has settled."""
 MATTERS = 0.02
 """Smallest change of a mean from the first to the second half of the measured time that matters, as a share
 of the mean."""
 _MOST_NAMED = 2
+_LONGEST_WHERE = 160
+"""Maximum length of the words for points, in characters."""
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
 _INITIAL_WINDOW = 10
 _BETA, _C = 0.7, 0.4
@@ -218,39 +224,42 @@ def drifting(
     """Return a sentence on the means of bulk flows that have not settled; None if all means have settled.
 
     A mean has not settled if `statistics.steadiness` finds start-up or drift in most of the examined runs of
-    a point, and if the mean changes in the same direction in all seeds: the mean change from the first to the
-    second half of the measured time exceeds 2 % and two standard errors. Slow oscillations change the mean in
-    different directions with different seeds; the intervals over seeds include this variation.
+    a point, and if the mean change from the first to the second half of the measured time exceeds 2 % and
+    differs from 0 over the seeds (t test, with Bonferroni's correction for all examined means). Slow
+    oscillations change the mean in different directions with different seeds; the intervals over seeds
+    include this variation.
 
     Args:
         points: The point of every run.
-        runs: Runs of any number of seeds per point. At most 40 runs are examined, equally many of every
-            point.
+        runs: Runs. Points with fewer than three seeds are left out. At most 400 runs are examined, of each
+            point equally many; if these are too few, of a random selection of the points.
         has_advice: Whether the sentence ends with settings to use.
     """
-    examined = _spread(points, runs)
-    numbers = {key: number for number, key in enumerate(_places(points, runs))}
+    places = [of for of in _places(points, runs).values() if len(of) >= _FEWEST_SEEDS]
+    examined = _examined(places)
+    courses = iter(_courses([runs[place] for of in examined for place in of]))
     found: dict[str, dict[int, list[Course]]] = {}
-    for place, courses in zip(examined, _courses([runs[place] for place in examined]), strict=True):
-        number = numbers[_key(points[place], runs[place])]
-        for name, course in courses.items():
-            found.setdefault(name, {}).setdefault(number, []).append(course)
+    for number, of in enumerate(examined):
+        for _, own in zip(of, courses, strict=False):
+            for name, course in own.items():
+                found.setdefault(name, {}).setdefault(number, []).append(course)
+    means = sum(map(len, found.values()))
     bad = {
-        name: {number: courses for number, courses in by_point.items() if _is_drifting(courses)}
+        name: {number: own for number, own in by_point.items() if _is_drifting(own, means)}
         for name, by_point in found.items()
     }
     order = sorted(filter(bad.get, bad), key=lambda name: -abs(_change(bad[name])))
     if not order:
         return None
     first, *others = order
-    distinct = [points[of[0]] for of in _places(points, runs).values()]
-    counts = {name: _count(bad[name], found[name], runs) for name in order}
+    distinct = [points[of[0]] for of in examined]
+    some = "" if len(examined) == len(places) else "examined "
+    counts = {name: _count(bad[name], found[name], some) for name in order}
     where = _where(distinct, bad[first], runs) if len(distinct) > 1 else ""
+    where = where if len(where) <= _LONGEST_WHERE else ""
     change = _change(bad[first])
     told = f"{first} has not settled {counts[first]}{f', where {where}' if where else ''}"
     told += f": its second half is {100 * abs(change):.0f} % {'above' if change > 0 else 'below'} its first"
-    if len(examined) < len(runs):
-        told += f" (mean over {min(map(len, bad[first].values()))} seeds per point)"
     also = ", ".join(f"{name} ({counts[name]})" for name in others[:_MOST_NAMED])
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     told += f"; also {also}{more}" if also else ""
@@ -259,29 +268,34 @@ def drifting(
     if runs[0].meta.engine.is_of_a_file:
         return f"{told}; measure longer"
     known = [each.warmup_s for of in bad.values() for at in of.values() for each in at if each.warmup_s]
-    of = runs[0].scenario
+    duration_s = runs[0].scenario.duration_s
     warmup = f'set warmup = "{_rounded(max(known)):g} s" or more' if known else "set a longer warmup"
-    return f"{told}; {warmup}, and a duration longer than {of.duration_s:g} s"
+    return f"{told}; {warmup}, and a duration longer than {duration_s:g} s"
 
 
-def _count(
-    bad: Mapping[int, Sequence[Course]], found: Mapping[int, Sequence[Course]], runs: Sequence[Run]
-) -> str:
+def _count(bad: Mapping[int, Sequence[Course]], found: Mapping[int, Sequence[Course]], some: str) -> str:
     """Return the number of points at which a mean has not settled; for a single point, the number of runs."""
-    if len(runs) == 1:
-        return "in the run"
     if len(found) > 1:
-        return f"at {len(bad)} of {len(found)} points"
+        return f"at {len(bad)} of {len(found)} {some}points"
     (courses,) = bad.values()
     return f"in {sum(each.is_open for each in courses)} of {len(courses)} runs"
 
 
-def _spread(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[int]:
-    """Return the indices of the runs to examine: first a seed of every point, then further seeds."""
-    every = list(_places(points, runs).values())
-    some = every[:: ceil(len(every) / EXAMINED)] if every else []
-    turns = (place for turn in zip_longest(*some) for place in turn if place is not None)
-    return list(islice(turns, EXAMINED))
+def _examined(places: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+    """Return the indices of the runs to examine, by point: equally many seeds of every point.
+
+    The points are a random selection if there are too many: every n-th point could have one value of an axis.
+    """
+    if not places:
+        return []
+    most = EXAMINED // _FEWEST_SEEDS
+    few = (
+        places
+        if len(places) <= most
+        else [places[n] for n in sorted(Random(0).sample(range(len(places)), most))]
+    )
+    seeds = min(max(EXAMINED // len(few), _FEWEST_SEEDS), *map(len, few)) if len(few) > 1 else EXAMINED
+    return [of[:seeds] for of in few]
 
 
 def _courses(runs: Sequence[Run]) -> list[dict[str, Course]]:
@@ -325,13 +339,19 @@ def _measured(run: Run) -> Labelled:
     ]
 
 
-def _is_drifting(of: Sequence[Course]) -> bool:
-    """Whether most runs of a point have drift or start-up, and the runs change in the same direction."""
+def _is_drifting(of: Sequence[Course], means: int) -> bool:
+    """Whether most runs of a point have drift or start-up, and their change differs from 0.
+
+    `means`: number of means that are tested.
+    """
+    from scipy.special import stdtrit  # imported here, as the import is slow
+
     changes = [each.change for each in of]
+    if len(changes) < _FEWEST_SEEDS or sum(each.is_open for each in of) <= len(of) / 2:
+        return False
     middle = sum(changes) / len(of)
-    error = sqrt(sum((each - middle) ** 2 for each in changes) / max(len(of) - 1, 1) / len(of))
-    is_one_way = abs(middle) > max(MATTERS, 2 * error)
-    return is_one_way and sum(each.is_open for each in of) > len(of) / 2
+    error = sqrt(sum((each - middle) ** 2 for each in changes) / (len(of) - 1) / len(of))
+    return abs(middle) > max(MATTERS, float(stdtrit(len(of) - 1, 1 - _LEVEL / 2 / means)) * error)
 
 
 def _change(by_point: Mapping[int, Sequence[Course]]) -> float:

@@ -383,7 +383,7 @@ def test_a_metric_without_a_value_is_a_column_of_dashes(fullpipe: Cli, small_fil
     assert result.exit_code == 0, result.output
     assert "jain" in result.stdout
     assert "-" in result.stdout.splitlines()[-1].split()
-    assert "note: no run has a value of jain (Jain's index of its bulk flows" in result.stderr
+    assert "note: no run has a value of jain (Jain's index of the goodputs" in result.stderr
 
 
 def test_a_metric_without_a_value_says_nothing_of_seeds(fullpipe: Cli, small_file: Path) -> None:

@@ -271,7 +271,7 @@ MEASURES = (
         "1",
         "higher",
         SHARE,
-        f"(sum of x)² / (n sum of x²), x: goodputs of its n bulk flows, {_ALL_ACTIVE}, or for n < 2",
+        f"Jain's index of the goodputs x of n bulk flows, (sum x)² / (n sum x²), {_ALL_ACTIVE}, or for n < 2",
         _of_bulk_group(_jain),
         "flows.goodput_bps",
         is_of_one_way=True,
