@@ -38,7 +38,7 @@ BROKEN = [
     ("PING x\nRequest timeout for icmp_seq 0\n", "no line is a reply as ping prints it"),
     ("PING x\n64 bytes from x: icmp_seq=0 ttl=1 time=0 ms\n", "ms is not a valid RTT"),
     ("PING x\n64 bytes from x: icmp_seq=0 ttl=1 time=999999999 ms\n", "ms is not a valid RTT"),
-    ("hello\nworld\n", "is neither t,bit/s nor names"),
+    ("hello\nworld\n", "is no header; write t,bit/s or names"),
     ("t,sideways,up\n1,2,3\n", "is no direction"),
     ("t,up,upload\n1,2,3\n", "names one direction twice"),
     ("t,down\n1,2\n1,3\n2,3\n", "line 3: its time is not after"),

@@ -165,7 +165,7 @@ impl HyStartPlusPlus {
     /// Rounds of conservative slow start.
     /// RFC 9406 section 4.3.
     const CSS_ROUNDS: u32 = 5;
-    /// Most packets that one ACK adds to the window of a sender without pacing.
+    /// Maximum number of packets that one ACK adds to the window of a sender without pacing.
     /// RFC 9406 section 4.3 (L).
     const UNPACED_LIMIT: u32 = 8;
 
@@ -175,8 +175,8 @@ impl HyStartPlusPlus {
         self.stopped = true;
     }
 
-    /// Process an ACK in slow start. Return by how many packets HyStart grows the window on this ACK, and whether slow start ends.
-    /// RFC 9406 section 4.2.
+    /// Process an ACK in slow start. Return by how many packets HyStart grows the window on this ACK, and whether slow
+    /// start ends. RFC 9406 section 4.2.
     pub(crate) fn on_ack(&mut self, ack: &Ack, path: &Path) -> (u32, Exit) {
         if self.stopped {
             return (ack.acked, Exit::NotYet);

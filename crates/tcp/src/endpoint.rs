@@ -108,7 +108,7 @@ impl Endpoint<'_> {
         self.load(now, from, out);
     }
 
-    /// Note that a packet of `bytes` has left the NIC of the host. True if the sender was waiting for the departure.
+    /// Record that a packet of `bytes` has left the NIC of the host. True if the sender was waiting for the departure.
     pub fn on_left_host(&mut self, now: Time, bytes: u32, out: &mut Vec<Segment>) -> bool {
         let from = out.len();
         let goes_on = self.sender.on_left_host(now, bytes, out);

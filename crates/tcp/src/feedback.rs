@@ -102,7 +102,7 @@ impl Echo {
         }
     }
 
-    /// Note that an ACK has left.
+    /// Record that an ACK has left.
     pub fn reported(&mut self) {
         self.pending = 0;
     }

@@ -38,7 +38,7 @@ def metrics(
         typer.Option(
             parser=target,
             metavar="DIR",
-            help="Measure every run of this store (default without RUN: the folder runs).",
+            help="Measure every run of this store (default if no RUN is given: runs).",
         ),
     ] = None,
     content: ContentOption = Content.NEWEST,

@@ -195,7 +195,7 @@ def _changed_s(path: Path) -> float:
         os.close(descriptor)
 
 
-# Chunks of a sweep that processes claim from a shared folder by atomic renames.
+# Chunks of a sweep. Worker processes claim chunks from a shared folder by atomic renames.
 #
 # A chunk is a range of jobs. A chunk is stored as an empty file, named after the range, in the folder of the
 # chunk's state:

@@ -109,7 +109,7 @@ params! {
         probe_wait_s: f64 = 2.0, "s", 0.0..=100.0;
         /// Range of the random time added to the shortest time between probes.
         probe_wait_random_s: f64 = 1.0, "s", 0.0..=100.0;
-        /// Most rounds between probes.
+        /// Maximum number of rounds between probes.
         probe_max_rounds: u32 = 63, "rounds", 1..=255;
         /// Window of the largest ACK aggregation: slots (two of five rounds) or sliding (ten rounds).
         aggregation: Aggregation = Aggregation::Slots, "";

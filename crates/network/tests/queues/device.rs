@@ -40,8 +40,8 @@ fn a_shaper_fills_it_at_the_times_of_its_tokens() {
         times.push(queue.ready().max(at(2.5))); // the wire is free from 2.5 ms on
         queue.dequeue(times[times.len() - 1], &mut events).unwrap();
     }
-    // Two packets have tokens by 2.5 ms. The device has no room for the third packet. The third packet gets tokens when
-    // the device has room.
+    // By 2.5 ms, tokens suffice for two packets, and the device is full. The third packet gets its tokens as soon as
+    // the device has room, at 2.5 ms, too.
     assert_eq!(times, [2.5, 2.5, 2.5, 3.5, 4.5].map(at));
 }
 

@@ -7,7 +7,7 @@ use units::{Duration, Time};
 
 /// Duplicate ACKs sent at once before compression begins.
 const UNCOMPRESSED: u32 = 3;
-/// Most duplicate ACKs compressed into one ACK.
+/// Maximum number of duplicate ACKs compressed into one ACK.
 const MOST_COMPRESSED: u32 = 44;
 /// SACK blocks that fit into every ACK, beside a DSACK block.
 const BLOCKS_EXPECTED: usize = 2;

@@ -48,8 +48,8 @@ impl Interactive {
         gap >= self.timeout && gap > self.rto
     }
 
-    /// Note that data is sent. The data counts as an answer if it follows received data within the timeout. One answer
-    /// is enough for the interactive mode (`inet_csk_inc_pingpong_cnt`).
+    /// Record that data is sent. The data counts as an answer if it follows received data within the timeout. One
+    /// answer is enough for the interactive mode (`inet_csk_inc_pingpong_cnt`).
     fn send(&mut self, now: Time) {
         self.answers |= self.last != Time::NEVER && now.since(self.last) < self.timeout;
     }

@@ -92,10 +92,10 @@ const LARGEST_SCALE: u32 = 14;
 const LOW_RTT: Duration = Duration::from_millis(1);
 /// Shortest time between two RTT samples, equal to the resolution of timestamps.
 const SAMPLED: Duration = Duration::from_millis(1);
-/// Most fragments in one kernel buffer (`MAX_SKB_FRAGS`). At most this many out-of-order packets are merged into one
-/// buffer.
+/// Maximum number of fragments in one kernel buffer (`MAX_SKB_FRAGS`). At most this many out-of-order packets are
+/// merged into one buffer.
 const FRAGMENTS: u64 = 17;
-/// Most quick ACKs (`TCP_MAX_QUICKACKS`).
+/// Maximum number of quick ACKs (`TCP_MAX_QUICKACKS`).
 const QUICK_ACKS: u64 = 16;
 
 /// The receive window.

@@ -64,7 +64,7 @@ impl Connection {
         }
     }
 
-    /// Note that the SYN or SYN-ACK is retransmitted.
+    /// Record that the SYN or SYN-ACK is retransmitted.
     pub fn repeat_opening(&mut self) {
         self.opening.repeated = true;
     }
@@ -103,7 +103,7 @@ impl Connection {
         self.fin == Fin::Due
     }
 
-    /// Note that the FIN is sent.
+    /// Record that the FIN is sent.
     pub fn send_fin(&mut self) {
         self.fin = Fin::Sent;
     }

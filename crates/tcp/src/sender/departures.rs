@@ -132,7 +132,7 @@ impl Departures {
         self.host.count_bare(bytes);
     }
 
-    /// Note that a packet of `bytes` has left the NIC. True if the connection was waiting for the departure.
+    /// Record that a packet of `bytes` has left the NIC. True if the connection was waiting for the departure.
     pub fn left_host(&mut self, bytes: u32) -> bool {
         self.host.left(bytes)
     }
@@ -163,7 +163,7 @@ impl Departures {
         now.since(self.last_send)
     }
 
-    /// Note that a packet of the handshake was sent.
+    /// Record that a packet of the handshake was sent.
     pub fn note_send(&mut self, now: Time) {
         self.last_send = now;
     }
@@ -173,7 +173,7 @@ impl Departures {
         self.limits.start(now);
     }
 
-    /// Note the cause that now keeps the sender from sending more.
+    /// Record the cause that now keeps the sender from sending more.
     #[inline]
     pub fn limit(&mut self, now: Time, limit: Limit) {
         self.limits.switch(now, limit);

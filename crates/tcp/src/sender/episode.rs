@@ -111,7 +111,7 @@ impl Episode {
         self.last_echo = echo;
     }
 
-    /// Note that the cumulative acknowledgement advanced.
+    /// Record that the cumulative acknowledgement advanced.
     #[inline]
     pub fn note_progress(&mut self) {
         self.timeouts = 0;
@@ -192,7 +192,7 @@ impl Episode {
         self.rescued
     }
 
-    /// Note that packets up to `seq` were examined.
+    /// Record that packets up to `seq` were examined.
     pub fn note_rescue(&mut self, seq: u32) {
         self.rescued = seq + 1; // all packets below `seq` are delivered, retransmitted or marked lost
     }
@@ -211,7 +211,7 @@ impl Episode {
         self.unproven = (out > 0).then_some(out);
     }
 
-    /// Note that an undo must not restore the slow-start threshold, for example because an ECN mark is never
+    /// Record that an undo must not restore the slow-start threshold, for example because an ECN mark is never
     /// spurious.
     #[inline]
     pub fn forget_threshold(&mut self) {
@@ -246,7 +246,7 @@ impl Episode {
         self.state = CaState::Open;
     }
 
-    /// Note that the receiver has reported packet `seq` as a duplicate.
+    /// Record that the receiver has reported packet `seq` as a duplicate.
     pub fn see_duplicate(&mut self, seq: u32) {
         if self.undo_from.is_some_and(|from| seq >= from)
             && let Some(unproven) = &mut self.unproven

@@ -27,7 +27,7 @@ use crate::segment::Segment;
 use std::collections::VecDeque;
 use units::{Rate, Time};
 
-/// Most bytes that a connection without pacing may have in its host (sysctl tcp_limit_output_bytes).
+/// Maximum number of bytes that a connection without pacing may have in its host (sysctl tcp_limit_output_bytes).
 const LIMIT_OUTPUT_BYTES: u64 = 4 << 20;
 /// Exponent for new data: the limit is multiplied by 2^0 (`tcp_write_xmit`).
 pub(super) const NEW_DATA: u32 = 0;
@@ -109,8 +109,8 @@ impl HostQueue {
         self.held += u64::from(bytes);
     }
 
-    /// Note that a packet of `bytes` has left the NIC, or was dropped there. True if the connection was waiting for the
-    /// departure.
+    /// Record that a packet of `bytes` has left the NIC, or was dropped there. True if the connection was waiting for
+    /// the departure.
     pub fn left(&mut self, bytes: u32) -> bool {
         self.held = self.held.saturating_sub(bytes.into());
         std::mem::take(&mut self.throttled)

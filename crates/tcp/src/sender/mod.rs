@@ -246,8 +246,8 @@ impl Sender {
         }
     }
 
-    /// Note that a packet of `bytes` has left the NIC, or was dropped there, and send the packets that may now be sent
-    /// (`tcp_wfree`, `tcp_tsq_write`). True if the sender was waiting for the departure.
+    /// Record that a packet of `bytes` has left the NIC, or was dropped there, and send the packets that may now be
+    /// sent (`tcp_wfree`, `tcp_tsq_write`). True if the sender was waiting for the departure.
     pub fn on_left_host(&mut self, now: Time, bytes: u32, out: &mut Vec<Segment>) -> bool {
         let goes_on = self.departures.left_host(bytes) && self.connection.is_established();
         if goes_on {

@@ -41,13 +41,13 @@ impl TailProbe {
         self.end == Some(end)
     }
 
-    /// Note that new data was sent as a probe; `next`: number of the next new packet after the probe.
+    /// Record that new data was sent as a probe; `next`: number of the next new packet after the probe.
     pub fn sent_new(&mut self, next: u32) {
         self.was_retransmission = false;
         self.end = Some(next);
     }
 
-    /// Note that the last packet was retransmitted as a probe; `app_limited`: this packet was app-limited when it was
+    /// Record that the last packet was retransmitted as a probe; `app_limited`: this packet was app-limited when it was
     /// sent before.
     pub fn sent_again(&mut self, next: u32, app_limited: bool) {
         *self = TailProbe { end: Some(next), was_retransmission: true, app_limited };

@@ -18,8 +18,8 @@ pub enum RateSampling {
     #[default]
     Linux,
     /// The interval starts where the preceding sample started, or at the start of the simulation if the preceding
-    /// sample was invalid. A sample ends with the ACK of a packet that was sent after further packets had been
-    /// delivered since the start of the sample (ns-3 3.40).
+    /// sample was invalid. A sample ends with the ACK of a packet that was sent after the count of delivered
+    /// packets had risen above its value at the start of the sample (ns-3 3.40).
     #[serde(rename = "ns3_3.40")]
     Ns3_40,
 }

@@ -74,7 +74,7 @@ impl Rack {
         self.newest = self.newest.max((sent, seq));
     }
 
-    /// Note that a packet arrived late, `distance` packets below the highest delivered packet.
+    /// Record that a packet arrived late, `distance` packets below the highest delivered packet.
     pub fn see_reordering(&mut self, distance: u32) {
         self.reordering = self.reordering.max(distance.min(self.most_reordering));
         self.reordering_seen = true;
@@ -102,12 +102,12 @@ impl Rack {
         }
     }
 
-    /// Note that a recovery ended without being undone.
+    /// Record that a recovery ended without being undone.
     pub fn recovery_was_real(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 
-    /// Note that a recovery was spurious.
+    /// Record that a recovery was spurious.
     pub fn recovery_was_spurious(&mut self) {
         self.persist = (self.persist + 1).min(PERSIST_RECOVERIES);
     }

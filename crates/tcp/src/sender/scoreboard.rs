@@ -335,7 +335,7 @@ impl Scoreboard {
         record
     }
 
-    /// Note that a retransmission of the packet is in the network.
+    /// Record that a retransmission of the packet is in the network.
     pub fn mark_retransmitted(&mut self, seq: u32) {
         let record = self.get_mut(seq);
         let before = record.flags;
@@ -343,8 +343,8 @@ impl Scoreboard {
         self.retrans_out += u32::from(before & RETRANSMITTED == 0);
     }
 
-    /// Note that the retransmission in the network was a duplicate, if there is a retransmission and the packet is not
-    /// marked lost.
+    /// Record that the retransmission in the network was a duplicate, if there is a retransmission and the packet is
+    /// not marked lost.
     pub fn take_back_retransmission(&mut self, seq: u32) {
         let record = self.get_mut(seq);
         if record.flags & (LOST | RETRANSMITTED) == RETRANSMITTED {

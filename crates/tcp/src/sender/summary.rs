@@ -53,7 +53,7 @@ pub(super) struct AckSummary {
 }
 
 impl AckSummary {
-    /// Note that a packet arrived after packets that were sent later.
+    /// Record that a packet arrived after packets that were sent later.
     pub fn delivered_late(&mut self, seq: u32) {
         self.reordered_from = Some(self.reordered_from.map_or(seq, |lowest| lowest.min(seq)));
     }

@@ -150,7 +150,7 @@ impl Window {
         self.used_since = now;
     }
 
-    /// Note that the window is the limit that stops the sender.
+    /// Record that the window is the limit that stops the sender.
     #[inline]
     pub fn fill(&mut self, now: Time, board: &Scoreboard) {
         self.cwnd_limited = true;
@@ -169,7 +169,7 @@ impl Window {
         self.cwnd_limited || (slow_start && self.control.cwnd < 2 * self.most_out)
     }
 
-    /// Note that the window has room, so that another limit stops the sender. True if the window has been neither
+    /// Record that the window has room, so that another limit stops the sender. True if the window has been neither
     /// filled nor confirmed for the timeout `rto`, and is due to shrink.
     pub fn note_room(&mut self, now: Time, board: &Scoreboard, rto: Duration) -> bool {
         let out = board.packets_out();

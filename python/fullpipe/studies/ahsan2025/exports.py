@@ -71,7 +71,7 @@ class Export:
         The first of these rows is the first row in which at least one of the algorithms has a value.
 
         Raises:
-            InputFileError: If a column is missing, a cell is not a number, or the export has fewer rows.
+            InputFileError: If a column is missing, a cell is not a number, or the export has too few rows.
         """
         columns = {name: self.values(series, name) for name in algorithms}
         known = np.any([~np.isnan(values) for values in columns.values()], axis=0)

@@ -144,7 +144,7 @@ def _names(line: str, where: object, way: Way) -> list[Way]:
     words = [word.strip().lower() for word in line.split(",")]
     if len(words) < 2:
         raise InputFileError(
-            f"{where}: line 1: {shown(line[:80])} is neither t,bit/s nor names such as t,down,up"
+            f"{where}: line 1: {shown(line[:80])} is no header; write t,bit/s or names such as t,down,up"
         )
     if len(words) == 2 and words[1] not in _WORDS:
         return [way]

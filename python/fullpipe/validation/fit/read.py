@@ -231,7 +231,7 @@ OF_READERS: Mapping[str, Callable[[Path], Measured]] = {"flent": of_flent, "pcap
 
 
 def read(paths: Sequence[Path], way: Way = "down") -> Measured:
-    """The measurement of a line in files: logs of ping or fping, and throughput as CSV or from iperf3. A
+    """Read the measurement of an access line: logs of ping or fping, and throughput as CSV or from iperf3. A
     single Flent, pcap or pcapng file has both RTTs and rates.
 
     Args:

@@ -51,7 +51,7 @@ pub(crate) struct Rules {
     pub(crate) probe_wait: Duration,
     /// Range of the random time added to `probe_wait`.
     pub(crate) probe_wait_random: Duration,
-    /// Most rounds between probes.
+    /// Maximum number of rounds between probes.
     pub(crate) probe_max_rounds: u32,
     pub(crate) aggregation: Aggregation,
     /// Whether bursts are larger on very short paths.
