@@ -436,7 +436,8 @@ def _others(alike: int, open_: int, word: str) -> list[str]:
         return []
     if not open_ or not alike:
         word, count = "undecided" if open_ else word, alike + open_
-        every = "The other metric is" if count == 1 else f"All {count:,} other metrics and groups are"
+        all_of = "Both" if count == 2 else f"All {count:,}"
+        every = "The other metric is" if count == 1 else f"{all_of} other metrics and groups are"
         return [f"{every} {word}."]
     verb = "is" if alike == 1 else "are"
     others = f"{alike:,} of {alike + open_:,} other metrics and groups {verb} {word}"
