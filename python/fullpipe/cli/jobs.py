@@ -109,18 +109,29 @@ def announce(todo: Sequence[Job], store: Store | None, place: Executor) -> None:
     workers = getattr(place, "workers", 0)
     is_long = sum(job.scenario.duration_s for job in todo) > _LONG_SIMULATED_S
     costs_s = _costs_s(todo) if workers and is_long else []
-    if sum(costs_s) < LONG_S * max(workers, 1):
+    if _together_s(costs_s, workers) < LONG_S:
         return
     kept = KeptRuns(store)
     left = [cost_s for job, cost_s in zip(todo, costs_s, strict=True) if kept.find(job) is None]
-    expected_s = sum(left) / min(workers, len(left) or 1)
+    expected_s = _together_s(left, workers)
     if expected_s < LONG_S:
         return
-    complain(f"note: {len(left):,} runs will take about {_shown(expected_s)}, {workers} at a time")
+    several = f", {min(workers, len(left))} at a time" if len(left) > 1 else ""
+    runs = f"{len(left):,} {'runs' if several else 'run'}"
+    complain(f"note: {runs} will take about {_shown(expected_s)}{several}")
     if sys.stdin.isatty() and sys.stderr.isatty():
         import typer  # imported here, as jobs run without typer
 
         typer.confirm("Start?", default=True, abort=True, err=True)
+
+
+def _together_s(costs_s: Sequence[float], workers: int) -> float:
+    """The expected duration of jobs that run in parallel, at least that of the longest job.
+
+    >>> _together_s([660, 60], 16), _together_s([60] * 100, 2)
+    (660, 3000.0)
+    """
+    return max(sum(costs_s) / max(workers, 1), max(costs_s, default=0.0))
 
 
 def _costs_s(todo: Sequence[Job]) -> list[float]:

@@ -116,6 +116,21 @@ def test_a_terminal_is_asked_before_long_work(
     assert asked == ["Start?"]
 
 
+@pytest.mark.parametrize(
+    ("seeds", "told"),
+    [(1, "1 run will take about 17 min"), (2, "2 runs will take about 17 min, 2 at a time")],
+)
+def test_fewer_long_runs_than_workers_are_announced(
+    small: Scenario, capsys: pytest.CaptureFixture[str], seeds: int, told: str
+) -> None:
+    long = small.with_values({"topology.bottleneck.rate": "10 Gbit/s", "duration": "6000 s"})
+    short = [Job(small, seed) for seed in range(20)]
+    jobs.announce([Job(long, seed) for seed in range(seeds)], None, Threads(16))
+    assert capsys.readouterr().err == f"fullpipe: note: {told}\n"
+    jobs.announce([Job(long, 1), *short], None, Threads(16))
+    assert "note: 21 runs will take about 17 min, 16 at a time" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("words", [["agree", "--engines", "native,ns3"], ["paper", "kato2025"]])
 def test_suites_and_studies_are_announced(
     monkeypatch: pytest.MonkeyPatch, fullpipe: Callable[..., Any], tmp_path: Path, words: list[str]
