@@ -142,3 +142,5 @@ def test_groups_have_labels_unless_two_entries_share_one() -> None:
     assert named["of"].to_list() == ["mine", "mine", "theirs", "all flows", "other"]
     shared = labelled(pl.DataFrame(rows), Labels(given | {"flows.other": "mine"}))
     assert shared["of"].to_list() == rows["of"]
+    total = labelled(pl.DataFrame(rows), Labels({"flows.other": "all flows"}))
+    assert total["of"].to_list() == rows["of"]

@@ -15,7 +15,7 @@ from fullpipe.cli import app
 from fullpipe.cli.plot_drawn import Kind
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.selection import read_labels
-from fullpipe.errors import FullpipeError
+from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.palette import COLOURS, look_of, looks
 from tests.quick_figures import make_figures_quick
 
@@ -123,6 +123,16 @@ def test_a_label_of_nothing_is_refused(runs: list[Run]) -> None:
 def test_a_label_is_a_path_and_words(text: str) -> None:
     with pytest.raises(typer.BadParameter, match="expected PATH=WORDS"):
         read_labels([text])
+
+
+@pytest.mark.parametrize("total", ["all flows", "all downloads", "all uploads"])
+def test_a_group_cannot_have_the_name_of_a_total(total: str) -> None:
+    told = f'"{total}" is the name of a total; choose another label'
+    with pytest.raises(typer.BadParameter, match=f"^flows.mine: {told}$"):
+        read_labels([f"flows.mine={total}"])
+    with pytest.raises(ScenarioError, match=f'^labels."flows.mine": {told}$'):
+        scenario(labels={"flows.mine": total})
+    assert read_labels([f"flows.*.count={total}"]) == {"flows.*.count": total}
 
 
 def test_labels_come_from_a_scenario_file_or_the_command(tmp_path: Path) -> None:

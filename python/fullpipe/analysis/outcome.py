@@ -77,7 +77,7 @@ def with_groups(known: pl.DataFrame) -> pl.DataFrame:
 def labelled(values: pl.DataFrame, labels: Labels) -> pl.DataFrame:
     """Return a table in which groups of flows have the user's labels in the column `of`.
 
-    A label that several entries of `flows` share is left out.
+    A label that several entries of `flows` share, or that is the name of a total, is left out.
     """
     flows = values.filter(pl.col("kind") == "flows", ~pl.col("of").is_in(TOTALS))
     owners = dict(flows.select("of", "entry").unique(maintain_order=True).iter_rows())
@@ -85,7 +85,8 @@ def labelled(values: pl.DataFrame, labels: Labels) -> pl.DataFrame:
     entries: dict[str, set[object]] = {}
     for of, entry in owners.items():
         entries.setdefault(words[of], set()).add(of if entry is None else entry)
-    named = {of: text for of, text in words.items() if text != of and len(entries[text]) == 1}
+    taken = {text for text, owning in entries.items() if len(owning) > 1}.union(TOTALS)
+    named = {of: text for of, text in words.items() if text != of and text not in taken}
     if not named:
         return values
     of = pl.when(pl.col("kind") == "flows").then(pl.col("of").replace(named)).otherwise(pl.col("of"))

@@ -18,7 +18,7 @@ from fullpipe.analysis.shown import axis_shown, base_axis_shown
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.labels import Labels, problem_of_words
 from fullpipe.scenario.model.scenario import MOST_LETTERS
 from fullpipe.scenario.quantities import natural
 from fullpipe.sweeps import Job
@@ -48,7 +48,8 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
     """Labels by path, or by path and value. A text without "=" names a scenario file, whose labels are read.
 
     Raises:
-        BadParameter: If a text is not a label or a scenario file, or a label is empty or too long.
+        BadParameter: If a text is not a label or a scenario file, a label is empty or too long, or a label of
+            a group of flows is the name of a total.
         ScenarioError: If the file is not a valid scenario.
     """
     found: dict[str, str] = {}
@@ -57,6 +58,8 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
         if text.endswith(".toml") and not equals:
             found |= Scenario.from_file(Path(text)).labels
         elif key and 0 < len(words) <= MOST_LETTERS and words.isprintable():
+            if problem := problem_of_words(key, words):
+                raise typer.BadParameter(f"{key}: {problem}", param_hint="--label")
             found[key] = words
         else:
             raise typer.BadParameter(

@@ -16,6 +16,7 @@ from fullpipe.algorithms import own
 from fullpipe.errors import suggestion
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Unit
+from fullpipe.scenario.model.flows import TOTAL_NAMES
 from fullpipe.scenario.model.later import declared, models_of
 from fullpipe.scenario.model.registered import Chosen
 from fullpipe.scenario.model.scenario import ScenarioModel
@@ -280,6 +281,21 @@ def problem_of(key: str, axes: Collection[str] = (), flows: Collection[str] = ()
         if not found:  # the rest of the key is a value
             return None
     return None
+
+
+def problem_of_words(key: str, words: str) -> str | None:
+    """Return why a label is refused for a key, or None. A group of flows cannot have the name of a total.
+
+    >>> problem_of_words("flows.upload", "all flows"), problem_of_words("flows.*.count", "all flows")
+    ('"all flows" is the name of a total; choose another label', None)
+    """
+    first, *rest = key.split(".")
+    is_group = first == _FLOWS and rest and not (len(rest) > 1 and _is_place(rest[0]))
+    return (
+        f'"{words}" is the name of a total; choose another label'
+        if is_group and words in TOTAL_NAMES
+        else None
+    )
 
 
 def _fields(path: str) -> tuple[list[FieldInfo], bool]:

@@ -10,7 +10,7 @@ from fullpipe.analysis.metrics.samples import rows_where
 from fullpipe.lazy import pl
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario, resolve
-from fullpipe.scenario.model.flows import Flow, flow_names
+from fullpipe.scenario.model.flows import TOTAL_NAMES, Flow, flow_names
 from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.remembered import Remembered
 
@@ -18,9 +18,9 @@ from fullpipe.scenario.remembered import Remembered
 # compared per group.
 
 
-ALL, DOWNLOADS, UPLOADS = "all flows", "all downloads", "all uploads"
-TOTALS = (ALL, DOWNLOADS, UPLOADS)
+TOTALS = TOTAL_NAMES
 """Names of the groups that combine the flows of several entries."""
+ALL, DOWNLOADS, UPLOADS = TOTALS
 
 
 def flow_groups(run: Run) -> dict[str, list[str]]:

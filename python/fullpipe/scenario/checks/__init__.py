@@ -71,12 +71,15 @@ def problems_of(scenario: ScenarioModel) -> list[str]:
 def _of_rare_parts(scenario: ScenarioModel) -> Iterator[str]:
     """Check labels, mobility and route controllers. A check is imported only if the scenario has the part."""
     if scenario.labels:
-        from fullpipe.scenario.labels import problem_of
+        from fullpipe.scenario.labels import problem_of, problem_of_words
 
         flows = [
             name for names in flow_names(scenario.flows) for name in (*names, names[0].rpartition("-")[0])
         ]
-        problems = ((key, problem_of(key, scenario.sweep, flows)) for key in scenario.labels)
+        problems = (
+            (key, problem_of(key, scenario.sweep, flows) or problem_of_words(key, words))
+            for key, words in scenario.labels.items()
+        )
         yield from (f"labels.{shown(key)}: {problem}" for key, problem in problems if problem)
     if scenario.mobility:
         from fullpipe.scenario.checks.mobility import mobility_problems

@@ -229,6 +229,10 @@ class Flow(Model):
         return self
 
 
+TOTAL_NAMES = ("all flows", "all downloads", "all uploads")
+"""Names of the totals over several entries of `flows` in tables and figures."""
+
+
 def flow_names(flows: Sequence[Flow]) -> list[list[str]]:
     """Return the name of every single flow, one list per entry of `flows`.
 
