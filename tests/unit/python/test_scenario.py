@@ -32,6 +32,13 @@ def test_an_alias_becomes_the_name_it_stands_for(small: Scenario) -> None:
     assert small.with_values({"flows.0.cca": "bbr"}).flows[0].cca.kind == "bbr1"
 
 
+@pytest.mark.parametrize("name", ["all flows", "all downloads", "all uploads"])
+def test_a_flow_cannot_have_the_name_of_a_total(small: Scenario, name: str) -> None:
+    told = rf'^flows\[0\]\.name: "{name}" is the name of a total; choose another name$'
+    with pytest.raises(ScenarioError, match=told):
+        small.with_values({"flows.0.name": name})
+
+
 def test_the_digest_is_the_same_for_another_spelling(small: Scenario) -> None:
     assert small.with_values({"topology.bottleneck.rate": "10000 kbit/s"}).digest == small.digest
 

@@ -22,7 +22,7 @@ from fullpipe.scenario.checks.sizes import (
     work_of,
 )
 from fullpipe.scenario.model.base import ProblemsError
-from fullpipe.scenario.model.flows import flow_names
+from fullpipe.scenario.model.flows import TOTAL_NAMES, flow_names
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.network import resolve
 from fullpipe.scenario.network.parts import Network
@@ -99,6 +99,9 @@ def _of_idle_mobility(scenario: ScenarioModel, network: Network) -> Iterator[str
 
 
 def _of_names(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    for i, flow in enumerate(scenario.flows):
+        if flow.name in TOTAL_NAMES:
+            yield f"flows[{i}].name: {shown(flow.name)} is the name of a total; choose another name"
     for what, names in (
         ("flows", chain.from_iterable(flow_names(scenario.flows))),
         ("topology.links", (hop.name for hop in network.hops)),
