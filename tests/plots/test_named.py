@@ -117,11 +117,17 @@ def test_a_path_of_which_one_value_is_left_can_be_a_panel(runs: list[Run]) -> No
 def test_a_label_of_nothing_is_refused(runs: list[Run]) -> None:
     with pytest.raises(typer.BadParameter, match=r"cca\.bbr4: no run has this path or value"):
         figure(runs, x=COUNT, panel=LOSS, labels={"cca.bbr4": "BBRv4"})
+    told = r"mine: no run has this path or value; for the group of flows, write flows\.mine=\.\.\.$"
+    with pytest.raises(typer.BadParameter, match=told):
+        figure(runs, x=COUNT, panel=LOSS, labels={"mine": "words"})
+    figure(runs, x=COUNT, panel=LOSS, labels={"flows.mine": "words"})
 
 
 @pytest.mark.parametrize("text", ["flows.0.cca", "=words", "cca.bbr3=", "cca.bbr3=" + "x" * 101])
 def test_a_label_is_a_path_and_words(text: str) -> None:
-    with pytest.raises(typer.BadParameter, match="expected PATH=WORDS"):
+    with pytest.raises(
+        typer.BadParameter, match=r"expected PATH=WORDS, PATH\.VALUE=WORDS or flows\.NAME=WORDS"
+    ):
         read_labels([text])
 
 

@@ -36,12 +36,13 @@ def check_labels(
     """
     known, names = (list(points), list(dict.fromkeys(groups))) if given else ([], [])
     if needless := Labels(given).unknown([*known, *({FLOWS: of} for of in names)]):
-        paths = ", ".join(dict.fromkeys(path for point in known for path in point)) or "none"
-        raise typer.BadParameter(
-            f"{needless[0]}: no run has this path or value; paths that differ: {paths}; groups of flows:"
-            f" {', '.join(names) or 'none'}",
-            param_hint="--label",
+        key, paths = needless[0], ", ".join(dict.fromkeys(path for point in known for path in point))
+        instead = (
+            f"for the group of flows, write {FLOWS}.{key}=..."
+            if key in names
+            else f"paths that differ: {paths or 'none'}; groups of flows: {', '.join(names) or 'none'}"
         )
+        raise typer.BadParameter(f"{key}: no run has this path or value; {instead}", param_hint="--label")
 
 
 def read_labels(texts: Sequence[str]) -> dict[str, str]:
@@ -63,8 +64,8 @@ def read_labels(texts: Sequence[str]) -> dict[str, str]:
             found[key] = words
         else:
             raise typer.BadParameter(
-                f"{text}: expected PATH=WORDS, PATH.VALUE=WORDS or GROUP=WORDS, with up to {MOST_LETTERS} "
-                'letters after "=", as in cca.bbr3="BBRv3"; or a scenario file',
+                f"{text}: expected PATH=WORDS, PATH.VALUE=WORDS or flows.NAME=WORDS, with up to "
+                f'{MOST_LETTERS} letters after "=", as in cca.bbr3="BBRv3"; or a scenario file',
                 param_hint="--label",
             )
     return found

@@ -56,8 +56,8 @@ LabelOption = Annotated[
     typer.Option(
         "--label",
         metavar="PATH[.VALUE]=WORDS",
-        help='Label of a scenario key, value or flow group, such as cca.bbr3="BBRv3". Or a scenario file with'
-        " [labels]. May be repeated.",
+        help='Label of a key, value or flow group (flows.NAME), such as cca.bbr3="BBRv3". Or a scenario file'
+        " with [labels]. May be repeated.",
     ),
 ]
 Jobs = Annotated[
