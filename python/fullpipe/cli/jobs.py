@@ -359,20 +359,23 @@ def finished_runs(todo: Sequence[Job], place: Executor, store: Store, status: in
 def complain_of_failures(outcomes: Sequence[Outcome], *, has_engine: bool = False) -> list[Outcome]:
     """Name failed runs on standard error, a line per cause, and return them.
 
+    Exceptions of a user's class that one line raised in one method have one cause. Their first text is shown.
+
     Args:
         outcomes: Finished and failed runs.
         has_engine: Also name the engine of each run.
     """
     failed = [outcome for outcome in outcomes if outcome.error]
-    causes: dict[str, list[Outcome]] = {}
+    causes: dict[tuple[object, ...], list[Outcome]] = {}
     for outcome in failed:
-        causes.setdefault(_cause(outcome.error), []).append(outcome)
-    for cause, of_cause in causes.items():
+        causes.setdefault(_alike(outcome.error), []).append(outcome)
+    for of_cause in causes.values():
         first, several = of_cause[0].job, len(of_cause) > 1
         which = _named(first, first.engine if has_engine else "", several=several)
         if several:
             which = f"{len(of_cause):,} of {len(outcomes):,} runs failed, the first with {which}"
         error = of_cause[0].error
+        cause = _cause(error)
         at = (
             f", failed at {error.time_s:g} s"
             if isinstance(error, ControllerError) and error.__cause__
@@ -392,16 +395,31 @@ def _named(job: Job, engine: str, *, several: bool) -> str:
     return ", ".join(filter(None, [*parts, engine]))
 
 
+def _alike(error: BaseException | None) -> tuple[object, ...]:
+    """The key of errors with one cause, whose texts may differ in numbers, seed and time."""
+    if not isinstance(error, ControllerError):
+        return (str(error),)
+    if raised := error.__cause__:
+        file, line = _raised_at(raised)
+        return (file, line, type(raised), error.event, "" if file else str(raised))
+    _, time, problem = str(error).rpartition(f"{error.time_s:.9f} s")
+    return (error.controller, error.event, problem if time else str(error))
+
+
+def _raised_at(raised: BaseException) -> tuple[str, int | None]:
+    """File and line that raised an exception; an empty name without a traceback."""
+    from traceback import extract_tb  # imported here, as most runs do not fail
+
+    frames = extract_tb(raised.__traceback__)
+    return (frames[-1].filename, frames[-1].lineno) if frames else ("", 0)
+
+
 def _cause(error: BaseException | None) -> str:
     """The text of an error; for an exception of a user's class one line, with its file and line."""
     raised = error.__cause__ if isinstance(error, ControllerError) else None
     if raised is None or not isinstance(error, ControllerError):
         return str(error)
-    from traceback import extract_tb  # imported here, as most runs do not fail
-
-    file, line = next(
-        ((frame.filename, frame.lineno) for frame in extract_tb(raised.__traceback__)[-1:]), ("", 0)
-    )
+    file, line = _raised_at(raised)
     path, here = Path(file), Path().absolute()
     place = f"{path.relative_to(here) if path.is_relative_to(here) else path}:{line}: " if file else ""
     what = brief(f"{type(raised).__name__}: {raised}", _LONGEST_CAUSE)

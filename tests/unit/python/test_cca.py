@@ -337,6 +337,16 @@ class TestTrust:
         assert f"their_module.py:{number}: NameError: name 'nonsense' is not defined; in on_" in line
         assert "failed at" in line
 
+    def test_failures_of_one_line_with_other_numbers_are_alike(self, theirs: Path, fullpipe: Cli) -> None:
+        text = MINE.replace("from pathlib", "from time import monotonic_ns\nfrom pathlib", 1)
+        text += "        raise ValueError(f'{monotonic_ns()} is too much')\n"
+        theirs.with_name("their_module.py").write_text(text, encoding="utf-8")
+        words = ("--allow-python", "--no-store", "--set", "duration=5 s", "--seeds", 3, "--jobs", 3)
+        (line,) = fullpipe("run", theirs, *words).stderr.splitlines()
+        assert line.startswith(
+            "fullpipe: 3 of 3 runs failed, the first with seed 1: their_module.py:14: ValueError: "
+        )
+
 
 class TestStore:
     def test_a_run_is_found_again(self, theirs: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from fullpipe import Scenario
 from fullpipe.cli import jobs
 from fullpipe.cli.jobs import Reached, lines
 from fullpipe.cluster import Threads
-from fullpipe.errors import EngineError
+from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import Store
 from fullpipe.sweeps import Job, Outcome, Update
 
@@ -167,3 +167,19 @@ def test_runs_that_fail_alike_have_one_line(
     outcomes = [Outcome(job, EngineError("unlucky seed")) for job in todo]
     assert jobs.complain_of_failures(outcomes, has_engine=has_engine) == outcomes
     assert capsys.readouterr().err == f"fullpipe: {line}\n"
+
+
+def test_failures_of_a_library_are_alike_at_other_times(
+    small: Scenario, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def outcome(seed: int, time_s: float, problem: str) -> Outcome:
+        text = f"scenario 1a, seed {seed}: mine of flow a failed at {time_s:.9f} s in on_ack: {problem}"
+        return Outcome(Job(small, seed), ControllerError(text, "mine", "a", "on_ack", time_s))
+
+    outcomes = [outcome(1, 0.5, "NaN"), outcome(2, 0.75, "NaN"), outcome(3, 1.0, "no rate")]
+    jobs.complain_of_failures(outcomes)
+    first, other = capsys.readouterr().err.splitlines()
+    assert first.startswith(
+        "fullpipe: 2 of 3 runs failed, the first with seed 1: scenario 1a, seed 1: mine of "
+    )
+    assert other.startswith("fullpipe: seed 3: ")
