@@ -253,6 +253,28 @@ def test_one_seed_gets_no_verdict() -> None:
     assert "All verdicts" not in [one.heading for one in page.parts[0].details]
 
 
+@pytest.mark.parametrize(
+    ("path", "values", "of"),
+    [(RATE, ("5 Mbit/s", "8 Mbit/s"), "cubic-1"), ("flows.0.cca", ("cubic", "reno"), "cubic-1 or reno-1")],
+)
+def test_the_only_group_of_flows_has_each_metric_once_at_all_points(
+    path: str, values: tuple[str, ...], of: str
+) -> None:
+    alone = Scenario(**{**scenario().to_dict(), "flows": [{"cca": "cubic"}]})
+    page = page_of([run(alone.with_values({path: value})) for value in values])
+    first = page.parts[0].table
+    assert first is not None
+    assert [column.name for column in first.columns][1:] == [
+        f"{of}: goodput (Mbit/s)",
+        f"{of}: mean RTT (ms)",
+    ]
+    (every,) = tables(section(page, "Every run"))
+    assert every.caption == f"Every run: {of}"
+    for table in (first, every):
+        assert [row[0] for row in table.rows] == list(values)
+        assert not any("-" in row for row in table.rows)
+
+
 def test_equal_seeds_are_told() -> None:
     jitter = {"flows.0.start_jitter": "0 s", "flows.1.start_jitter": "0 s"}
     still = scenario(**jitter, **{"flows.1.cca": "reno"})

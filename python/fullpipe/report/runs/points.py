@@ -257,10 +257,10 @@ class Points:
         return ", ".join(self.at(path, row[path]) for path in self.paths if path in row)
 
     @cached_property
-    def whole(self) -> str:
-        """Name of the group of all flows."""
+    def whole(self) -> int | str:
+        """Name of the total of all flows; if runs have one group of flows, the entry of this group."""
         groups = self.groups
-        return ALL if ALL in groups else groups[0]
+        return ALL if ALL in groups else self.entries.get(groups[0], groups[0])
 
     @cached_property
     def entries(self) -> dict[str, int]:

@@ -84,7 +84,8 @@ def every_run(found: Points, budget: Budget) -> Table:
 
     Headings of metrics of connections or datagrams alone say so.
     """
-    whole = found.values.filter((pl.col("kind") == "flows") & (pl.col("of") == found.whole))
+    is_whole = pl.col("entry" if isinstance(found.whole, int) else "of") == found.whole
+    whole = found.values.filter(pl.col("kind") == "flows", is_whole)
     known = whole.drop_nulls("value")["metric"].unique(maintain_order=True).to_list()
     keys = [*found.paths, *(["engine"] if "engine" not in found.paths else []), "seed"]
     told = []
@@ -93,17 +94,21 @@ def every_run(found: Points, budget: Budget) -> Table:
         told.append([*(found.said(key, row[key]) for key in keys), *cells])
     columns = [Column(found.words.get(key, key), is_number=key == "seed") for key in keys]
     return Table(
-        f"Every run: {found.whole}",
+        f"Every run: {_whole(found)}",
         [*columns, *(_of_flows(found, each) for each in known)],
         told[: budget.rows],
         left_out(budget.rows, len(told), "runs", "here"),
     )
 
 
+def _whole(found: Points) -> str:
+    return found.called(found.whole) if isinstance(found.whole, int) else found.whole
+
+
 def _of_flows(found: Points, metric: str) -> Column:
     """The column of a metric of all flows, with its flows if they are only connections or datagrams."""
     column, flows = headed(metric), found.flows_of(metric, found.whole)
-    return column if flows == found.whole else replace(column, name=f"{column.name}, {flows}")
+    return column if flows == _whole(found) else replace(column, name=f"{column.name}, {flows}")
 
 
 def meanings(found: Points) -> Table:
