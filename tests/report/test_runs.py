@@ -404,6 +404,17 @@ def test_runs_over_time_include_the_points_with_warnings(monkeypatch: pytest.Mon
     assert named == ["rate 5 Mbit/s", *(f"rate {rate} Mbit/s" for rate in (8, 9, 10)), "rate 14 Mbit/s"]
 
 
+def test_many_points_are_drawn_at_equal_distances_without_their_warnings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = runs_of([f"{rate} Mbit/s" for rate in range(5, 15)], seeds=1)
+    monkeypatch.setattr("fullpipe.report.runs.figures._MOST_EXAMINED", 9)
+    monkeypatch.setattr("fullpipe.report.runs.figures.warnings_of", lambda _: pytest.fail("was called"))
+    page = page_of(runs, budget=Budget(runs_over_time=5))
+    named = [each.heading.partition(",")[0] for each in section(page, "Over time").sections]
+    assert named == [f"rate {rate} Mbit/s" for rate in (5, 7, 9, 12, 14)]
+
+
 def test_totals_of_connections_or_datagrams_alone_say_so(house: list[Run], tmp_path: Path) -> None:
     connections, datagrams = ("all connections", "all downloads"), ("all datagrams",)
     every = {"mean RTT (ms)": connections, "mean one-way delay (ms)": datagrams}

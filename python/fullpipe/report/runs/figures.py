@@ -313,12 +313,16 @@ def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _DRAWN = ("goodput", "rtt", "cwnd", "queue")
+_MOST_EXAMINED = 40
+"""Maximum number of points whose warnings choose the runs that are drawn over time. Each point takes about as
+long as all warnings of a page."""
 
 
 def over_time(found: Points, budget: Budget) -> Section:
     """Return the samples of the first seed of every point.
 
-    If there are many points, points with a warning come first, then points at equal distances.
+    If there are more points than the page has space for, points with a warning come first, then points at
+    equal distances. See `_chosen`.
     """
     sections, more = list[Section](), list[Block]()
     for place in _chosen(found, budget.runs_over_time):
@@ -338,13 +342,18 @@ def over_time(found: Points, budget: Budget) -> Section:
 
 
 def _chosen(found: Points, most: int) -> list[int]:
-    """Indices of the first runs of at most this many points, with the points that have a warning."""
+    """Indices of the first runs of at most this many points.
+
+    Points with a warning come first, unless there are more than `_MOST_EXAMINED` points.
+    """
     firsts = _firsts(found)
     if len(firsts) <= most:
         return firsts
+    if len(firsts) > _MOST_EXAMINED:
+        return _evenly(firsts, most)
     of_point = _by_point(found)
     warned = [place for place, runs in zip(firsts, of_point, strict=True) if warnings_of(runs)]
-    others = [place for place in firsts if place not in warned]
+    others = sorted({*firsts} - {*warned})
     kept = _evenly(warned, most)
     return sorted([*kept, *_evenly(others, most - len(kept))])
 
