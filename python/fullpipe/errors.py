@@ -11,7 +11,8 @@ _LONGEST_QUOTE = 80
 _LONGEST_LINE = 400
 _MOST_LINES = 50
 _LONGEST_LIST = 240
-_GAP = " ... "
+GAP = " ... "
+"""Text in place of what `brief` leaves out."""
 
 
 class FullpipeError(Exception):
@@ -119,8 +120,8 @@ def brief(text: str, longest: int = _LONGEST_QUOTE) -> str:
     text = visible(text)
     if len(text) <= longest:
         return text
-    tail = (longest - len(_GAP)) // 3
-    return f"{text[: longest - len(_GAP) - tail]}{_GAP}{text[-tail:]}"
+    tail = (longest - len(GAP)) // 3
+    return f"{text[: longest - len(GAP) - tail]}{GAP}{text[-tail:]}"
 
 
 def shown(value: object) -> str:

@@ -12,7 +12,8 @@ import pytest
 from fullpipe import Run
 from fullpipe.engines.flent import read_run
 from fullpipe.engines.flent.run import read_test
-from fullpipe.runs import TABLES
+from fullpipe.engines.imported.measurement import save
+from fullpipe.runs import TABLES, Store
 from tests.flent import made
 
 Cli = Callable[..., Any]
@@ -268,6 +269,46 @@ def test_a_report_says_the_import_that_reads_the_files_again(fullpipe: Cli) -> N
     for command in commands:
         assert fullpipe(*command).exit_code == 0
     assert len(list(Path("lab").glob("*/flent-*"))) == 2
+
+
+def test_the_import_in_a_report_has_names_with_spaces_and_any_length(fullpipe: Cli) -> None:
+    made.write(made.upload("bbr"), "a.flent.gz")
+    names = ["TCP upload=bbr3", *(f"another name {number}=cubic" for number in range(9))]
+    given = [word for name in names for word in ("--cca", name)]
+    assert fullpipe("import", "a.flent.gz", *given, "--out", "lab").exit_code == 0
+    assert command_of(fullpipe) == ["import", "a.flent.gz", *given, "--out", "lab"]
+
+
+@pytest.mark.parametrize(
+    ("host", "command"),
+    [
+        (
+            {"names": "bbr=bbr3 reno=cubic"},
+            ["import", "a.flent.gz", "--cca", "bbr=bbr3", "--cca", "reno=cubic", "--out", "lab"],
+        ),
+        ({"names": "bbr=bbr3 re ... =cubic"}, []),
+        ({"names": "[" * 200_000 + " ... "}, []),
+        ({"file": "a ... flent.gz"}, []),
+    ],
+)
+def test_the_import_of_earlier_versions_is_told_if_whole(
+    fullpipe: Cli, host: dict[str, str], command: list[str]
+) -> None:
+    made.write(made.upload("bbr"), "a.flent.gz")
+    read = read_run(Path("a.flent.gz"))
+    save(
+        Run(read.meta.model_copy(update={"host": {**read.meta.host, **host}}), read.tables),
+        Store(Path("lab")),
+    )
+    assert command_of(fullpipe) == command
+
+
+def command_of(fullpipe: Cli) -> list[str]:
+    """The words of the only `fullpipe import` of a report on the store `lab`; empty without one."""
+    assert fullpipe("report", "lab", "-o", "report.md").exit_code == 0
+    lines = Path("report.md").read_text().splitlines()
+    found = dict.fromkeys(line for line in lines if line.startswith("fullpipe import"))
+    return shlex.split("\n".join(found))[1:]
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="no measurements of others beside this folder")

@@ -5,6 +5,7 @@ A reader is a package in `fullpipe.engines` with the name of its engine in `READ
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from fullpipe.runs import Run
 
 FILE, NAMES = "file", "names"
-"""Keys in the metadata of an imported run: the file, and the algorithms given for names in the file."""
+"""Keys in the metadata of an imported run: the file, and the algorithms given for names in the file, as a
+list in JSON."""
 
 
 class Reader(Protocol):
@@ -48,6 +50,23 @@ class Reader(Protocol):
             InputFileError: If the file has another format, or lacks the data from which a path is estimated;
                 the message has one line.
         """
+
+
+def names_given(stored: str) -> list[str]:
+    """Return the algorithms in the metadata of an imported run, as words of `--cca`.
+
+    Earlier versions stored the words with spaces between them, and shortened long texts. The words of a
+    shortened text have "..." among them.
+
+    >>> names_given('["my flow=bbr3"]'), names_given("bbr=bbr3 reno=cubic")
+    (['my flow=bbr3'], ['bbr=bbr3', 'reno=cubic'])
+    """
+    try:
+        found = json.loads(stored)
+    except (ValueError, RecursionError):
+        return stored.split()
+    is_list = isinstance(found, list) and all(isinstance(name, str) for name in found)
+    return found if is_list else stored.split()
 
 
 def reader_of(path: Path) -> Reader | None:

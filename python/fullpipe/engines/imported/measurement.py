@@ -1,5 +1,6 @@
 """Runs and twins of measurement files: tables, origin, placeholders, and estimates that all formats share."""
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,9 +49,12 @@ def not_measured(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
 
 
 def origin_of(path: Path, algorithms: Mapping[str, str]) -> dict[str, str | int | None]:
-    """Return the name of a file and the given algorithms, with which the file can be read again."""
-    names = " ".join(f"{name}={algorithm}" for name, algorithm in sorted(algorithms.items()))
-    return {FILE: brief(path.name), **({NAMES: brief(names)} if names else {})}
+    """Return the name of a file and the given algorithms, with which the file can be read again.
+
+    The algorithms are a list in JSON, because names can contain spaces.
+    """
+    names = [f"{name}={algorithm}" for name, algorithm in sorted(algorithms.items())]
+    return {FILE: brief(path.name), **({NAMES: json.dumps(names)} if names else {})}
 
 
 def given_names(words: list[str]) -> dict[str, str]:

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fullpipe.engines.imported import FILE, NAMES
+from fullpipe.engines.imported import FILE, NAMES, names_given
+from fullpipe.errors import GAP
 from fullpipe.report.content import Block, Code, Download, Text
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.runs.points import Points
@@ -110,14 +111,20 @@ def _options(seeds: Sequence[int]) -> list[list[str]]:
 
 
 def _imports(found: Points, engine: str) -> Iterator[str]:
-    """Commands that import measured files again, one per set of `--cca` names."""
-    files: dict[str, list[str]] = {}
+    """Commands that import measured files again, one per set of `--cca` names.
+
+    There are none if the name of a file, or a set of `--cca` names, was stored shortened.
+    """
+    files: dict[tuple[str, ...], list[str]] = {}
     for run in found.runs:
         file = run.meta.host.get(FILE)
         if run.meta.engine.name == engine and file:
-            files.setdefault(str(run.meta.host.get(NAMES, "")), []).append(str(file))
+            given = tuple(names_given(str(run.meta.host.get(NAMES, ""))))
+            if GAP in str(file) or GAP.strip() in given:
+                return
+            files.setdefault(given, []).append(str(file))
     for names, of_names in files.items():
-        said = [word for name in names.split() for word in ("--cca", name)]
+        said = [word for name in names for word in ("--cca", name)]
         yield shlex.join(["fullpipe", "import", *dict.fromkeys(of_names), *said, *_store(found)])
 
 
