@@ -76,6 +76,30 @@ def test_nothing_is_tested_without_rivals_or_seeds() -> None:
     )
 
 
+def test_equal_shares_of_runs_that_differ_are_decided() -> None:
+    starved = table([two([1.0] * 4), two([0.6] * 4), two([0.5] * 4)])
+    goodput_bps = pl.when(pl.col("place") == 1).then(1e6).otherwise(pl.col("seed") * 1e6)
+    goodput = starved.filter(metric=SHARE).with_columns(metric=pl.lit("goodput"), value=goodput_bps)
+    findings = paired(fair_shares(pl.concat([starved, goodput])))
+    assert [each.verdict for each in findings] == ["higher", "undecided", "equivalent"]
+    assert [each.reason == ALIKE for each in findings] == [False, True, False]
+    assert fair_share(findings[0]) == (
+        "bbr3 gets 100.0 % of the goodput [100.0, 100.0], more than its fair share of 50.0 % (4 seeds)."
+    )
+    told = share_at_points(pl.concat([starved, goodput]), 1)
+    assert "more than its fair share of 50.0 % at 1 of 3 points" in told
+    assert "p <" not in told  # values without variance have no test
+
+
+def test_a_starved_flow_has_less_than_its_fair_share(fullpipe: FullPipe, tmp_path: Path) -> None:
+    tree = runs_of(["cubic", "cubic"], "1 bdp", seeds=1)[0].scenario.to_dict()
+    tree["flows"][1] |= {"start": "29.99 s", "start_jitter": "0 s"}
+    (tmp_path / "starved.toml").write_text(Scenario(**tree).to_toml(), encoding="utf-8")
+    for asked in ((), ("--metric", "share")):
+        told = " ".join(fullpipe("run", "starved.toml", "--seeds", 3, *asked).stdout.split())
+        assert "f0 gets 100.0 % of the goodput [100.0, 100.0], more than its fair share of 50.0 %" in told
+
+
 def test_a_sentence_over_points_counts_the_findings_of_the_test() -> None:
     around = [share - np.mean(SHARES) for share in SHARES]
     points = [SHARES, [1 - share for share in SHARES], [0.5 + each / 50 for each in around], [0.6] * 2]
@@ -127,7 +151,7 @@ def test_a_fair_division_is_rarely_called_unfair() -> None:
     assert called <= 0.05 * trials + 2 * (0.05 * trials) ** 0.5
 
 
-def runs_of(ccas: Sequence[str], size: str) -> list[Run]:
+def runs_of(ccas: Sequence[str], size: str, seeds: int = 6) -> list[Run]:
     made = Scenario(
         name="duel",
         duration="30 s",
@@ -139,7 +163,7 @@ def runs_of(ccas: Sequence[str], size: str) -> list[Run]:
         flows=[{"name": f"f{n}", "cca": cca, "start_jitter": "1 s"} for n, cca in enumerate(ccas)],
         record={"interval": "off"},
     )
-    return [run(made, seed=seed) for seed in range(1, 7)]
+    return [run(made, seed=seed) for seed in range(1, seeds + 1)]
 
 
 @pytest.mark.parametrize(

@@ -302,6 +302,10 @@ def _numbers(row: Mapping[str, Mapping[str, Any]], metrics: Sequence[str]) -> It
 # Output of several runs: conclusion, table and notes.
 
 
+_OF_SHARES = (SHARE, EQUAL_SHARE, "goodput", "rtt_mean")
+"""Metrics for the sentence on fair shares. Goodput and RTT show whether runs with equal shares differ."""
+
+
 def show_points(
     outcomes: Sequence[Outcome],
     metrics: Sequence[str] | None,
@@ -332,7 +336,7 @@ def show_points(
     answer = Answer(all_rows=all_rows)
     told = outcome(found, metrics, words)
     if not metrics or SHARE in metrics:
-        told = with_fair_share(told, labelled(values_of(runs, (SHARE, EQUAL_SHARE)), words), MOST, words)
+        told = with_fair_share(told, labelled(values_of(runs, _OF_SHARES), words), MOST, words)
     answer.conclude(told)
     seeds = len({outcome.job.seed for outcome in outcomes})
     over = f", means of {seeds} seeds [95 % intervals]" if seeds > 1 else ""

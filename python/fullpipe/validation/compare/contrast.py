@@ -20,7 +20,7 @@ from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.statistics import Paired, paired
 from fullpipe.errors import ScenarioError, shown, suggestion
 from fullpipe.validation.compare.finding import NO_SUBJECT, Cell, LeftOut, Note, Subject
-from fullpipe.validation.compare.side import COLUMNS, Side, joint, places
+from fullpipe.validation.compare.side import COLUMNS, Side, are_alike, joint, places
 
 MARGINS: Mapping[str, Margin] = {name: measure.margin for name, measure in BY_NAME.items()}
 """Default margin of every measure. The native engine meets the margins of goodput, mean RTT and
@@ -265,7 +265,8 @@ def fair_shares(values: pl.DataFrame, preferred: int | None = None) -> list[Cont
     give the same result.
 
     Args:
-        values: See `shares`.
+        values: See `shares`. Further metrics, such as goodput, show that runs differ if their shares are
+            equal.
         preferred: Entry that has a contrast at every point.
     """
     paths, told = paths_of(values), told_paths(values)
@@ -275,6 +276,9 @@ def fair_shares(values: pl.DataFrame, preferred: int | None = None) -> list[Cont
         even, own = part[EQUAL_SHARE].to_list(), part[SHARE].to_list()
         if len(own) < 2:
             continue
+        is_one_run = len({*own}) == 1 and are_alike(
+            values.filter(pl.col(path).eq_missing(pl.lit(first[path])) for path in paths)
+        )
         point = {path: first[path] for path in told if first[path] is not None}
         subject = Subject("flows", first["entry"], first["of"], SHARE, BY_NAME[SHARE].unit, point)
         contrast = Contrast(
@@ -282,7 +286,7 @@ def fair_shares(values: pl.DataFrame, preferred: int | None = None) -> list[Cont
             own,
             MARGINS[SHARE].allowed(sum(even) / len(even)),
             "",
-            seeds_change_nothing=len({*own}) == 1,
+            seeds_change_nothing=is_one_run,
             subject=subject,
             sides=(FAIR, BY_NAME[SHARE].label),
             labels=(first["of"], first["of"]),

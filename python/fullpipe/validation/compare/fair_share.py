@@ -58,7 +58,7 @@ def share_at_points(values: pl.DataFrame, entry: int, labels: Labels | None = No
             at = f"all {_points(len(points))}" if not where else f"{len(places)} of {_points(len(points))}"
             is_short = 0 < words_in(where) <= LONGEST
             told.append(f"{words} {fair} at {at}{f', where {where}' if is_short else ''}")
-    if {"higher", "lower"} & {*verdicts}:
+    if any(each.verdict in ("higher", "lower") and each.p_corrected is not None for each in tested.values()):
         corrected = f" after Holm's correction for {len(findings)} tests" if len(findings) > 1 else ""
         last = sum(each in verdicts for each in ("higher", "lower")) - 1
         told[last] += f" (p < {ERROR:g}{corrected})"

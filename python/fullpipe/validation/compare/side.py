@@ -42,7 +42,7 @@ class Side:
         """The side of finished runs; see `values_of`. If the requested metrics are equal with every seed, all
         metrics are measured, to find out whether seeds change any metric."""
         values = values_of((({}, run) for run in runs), with_counts(metrics), links)
-        if _are_alike(values):
+        if are_alike(values):
             values = values_of((({}, run) for run in runs), links=links)
         return cls(name, runs[0].scenario, values, runs)
 
@@ -54,7 +54,7 @@ class Side:
     @property
     def is_one_run(self) -> bool:
         """Whether every metric is equal with all seeds."""
-        return _are_alike(self.values)
+        return are_alike(self.values)
 
     def groups(self, places: Sequence[int]) -> dict[Key, tuple[str, frozenset[str]]]:
         """Name and flows of every entry and total, and the names of links.
@@ -79,7 +79,7 @@ class Side:
         return frozenset(connections(self.runs[0].flows)["flow"])
 
 
-def _are_alike(values: pl.DataFrame) -> bool:
+def are_alike(values: pl.DataFrame) -> bool:
     """Whether the values are equal with all seeds. A loop over these small tables is faster than a query."""
     firsts: dict[tuple[Any, ...], float | None] = {}
     for *key, value in zip(*(values[name].to_list() for name in COLUMNS), strict=True):
