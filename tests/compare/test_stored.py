@@ -62,6 +62,16 @@ def test_what_check_writes_conforms_to_the_schema(fullpipe: FullPipe, tmp_path: 
     assert len(findings_in(found)[0]) == len(found["rows"])
 
 
+def test_check_warns_of_every_case_of_equal_scenarios(fullpipe: FullPipe, tmp_path: Path) -> None:
+    for name in ("line", "twin"):
+        (tmp_path / f"{name}.toml").write_text(scenario(name).to_toml(), encoding="utf-8")
+    suite = SUITE.replace('"line.toml"', '"line.toml", "twin.toml"')
+    (tmp_path / "suite.toml").write_text(suite, encoding="utf-8")
+    fullpipe("check", "suite.toml", "--against", "flows.0.cca=reno", "-o", "k.json")
+    warnings = json.loads((tmp_path / "k.json").read_text(encoding="utf-8"))["warnings"]
+    assert [told.partition(": ")[0] for told in warnings] == ["Warning of line", "Warning of twin"]
+
+
 def test_the_schema_is_printed(fullpipe: FullPipe) -> None:
     assert json.loads(fullpipe("schema", "findings").stdout) == schema()
 

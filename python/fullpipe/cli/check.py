@@ -17,7 +17,7 @@ from fullpipe.analysis.length import warnings_of
 from fullpipe.cli.answer import Answer
 from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.compare_shown import as_line, show_findings
-from fullpipe.cli.jobs import bring_all, check_all, finished_runs
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs, identity
 from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.selection import check_labels_of_jobs, read_labels
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, LabelOption, Out, target
@@ -134,7 +134,7 @@ def check(
     chosen = chosen.only(case) if case else chosen
     chosen = chosen.with_seeds(seeds) if seeds else chosen
     folder, labels = code or suite.parent, read_labels(label or ())
-    every: dict[str, Run] = {}
+    every: dict[tuple[str, ...], Run] = {}
     check_labels_of_jobs(labels, (job for case in chosen.cases for job in jobs(case.scenario, [1])))
 
     def runner(todo: Sequence[Job]) -> list[Run]:
@@ -142,7 +142,7 @@ def check(
             bring_all(list(todo), str(folder / "suite"))
         check_all(list(todo))
         runs = [outcome.run for outcome in finished_runs(todo, Threads(workers or processors()), Store(out))]
-        every.update({f"{run.meta.digest} {run.meta.seed}": run for run in runs})
+        every.update({identity(run): run for run in runs})
         return runs
 
     if (keep is None) == (not against):

@@ -298,13 +298,17 @@ def each_once(runs: Sequence[Run]) -> list[Run]:
     """Runs without duplicates from other folders. A note on standard error gives the number left out."""
     found: dict[tuple[str, ...], Run] = {}
     for run in runs:
-        engine = run.meta.engine
-        version = (engine.name, engine.version, str(engine.model_version))
-        key = (run.name, run.meta.digest, *version, engine.code, str(run.meta.seed))
-        found.setdefault(key, run)
+        found.setdefault(identity(run), run)
     if len(found) < len(runs):
         complain(f"note: runs in several folders are counted once; {len(runs) - len(found)} left out")
     return list(found.values())
+
+
+def identity(run: Run) -> tuple[str, ...]:
+    """Name and digest of the scenario, engine with version and code, and seed: equal for copies of a run."""
+    engine = run.meta.engine
+    version = (engine.name, engine.version, str(engine.model_version))
+    return (run.name, run.meta.digest, *version, engine.code, str(run.meta.seed))
 
 
 def warn_of_short(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> None:
