@@ -12,7 +12,7 @@ _LONGEST_LINE = 400
 _MOST_LINES = 50
 _LONGEST_LIST = 240
 GAP = " ... "
-"""Text in place of what `brief` leaves out."""
+"""Text that `brief` writes for a part that it leaves out."""
 
 
 class FullpipeError(Exception):

@@ -340,7 +340,7 @@ def _told_of_scales(places: Sequence[Any], kind: Kind) -> str:
 
 
 def _label_once(places: Sequence[Any]) -> None:
-    """In a single column of panels, keep the label below the last panel and beside the middle panel.
+    """Keep the labels of a single column of panels below the last panel and beside the middle panel.
 
     Labels are kept where panels have different labels, such as those of a logarithmic and of a linear axis.
     """

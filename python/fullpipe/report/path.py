@@ -179,7 +179,7 @@ _MADE = {
     "flent": "measured, from files of Flent",
     "pcap": "measured, from packet captures",
 }
-"""How an engine makes runs, by the engine's name."""
+"""Origin of the runs of an engine, by the engine's name."""
 
 
 def made_by(runs: Iterable[Run], otherwise: str = "") -> str:
@@ -193,7 +193,7 @@ def made_by(runs: Iterable[Run], otherwise: str = "") -> str:
 
 
 def _made(name: str, version: str, model_version: str) -> str:
-    """How an engine makes runs, with the version that the engine has.
+    """Return the origin of an engine's runs, with the engine's version.
 
     >>> _made("native", "0.1.0+5f1b", "9")
     "simulated with fullpipe's native engine, model version 9"

@@ -95,8 +95,7 @@ def _rtt(name: str, meaning: str, column: str, label: str) -> Measure:
 
 
 def _delay(name: str, meaning: str, column: str, label: str) -> Measure:
-    """Return a measure of a one-way delay. A group of connections and datagrams uses only its datagrams,
-    whose delay users notice."""
+    """Return a measure of a one-way delay. A mixed group uses its datagrams, whose delay users notice."""
     made = _averaged(name, DELAY, f"{meaning}{_DATAGRAMS}", f"owd_{column}", label)
     return replace(made, is_of_datagrams=True)
 
