@@ -48,6 +48,12 @@ def test_named_variants_are_points_by_their_names() -> None:
     }
     runs = sweeps.run(sweeps.jobs(Scenario(**{**BASE, "sweep": {"line": variants}})))
     assert points_of(runs) == [{"line": "slow"}, {"line": "fast"}]
+    # Another command has run a further seed of both scenarios, without the names of the sweep.
+    more = [
+        run.at({}) for run in sweeps.run(sweeps.jobs(Scenario(**{**BASE, "sweep": {"line": variants}}), [2]))
+    ]
+    assert points_of([*runs, *more]) == 2 * [{"line": "slow"}, {"line": "fast"}]
+    assert points_of([*runs, more[0].at({"line": "other"})])[0].keys() == {"topology.bottleneck.rate"}
 
 
 def test_runs_that_are_alike_have_no_point() -> None:

@@ -45,8 +45,8 @@ def points_of(runs: Sequence[Run]) -> list[dict[str, Any]]:
     >>> points_of([run(base), run(base.with_values({"flows.0.cca": "reno"}))])
     [{'flows.0.cca': 'cubic'}, {'flows.0.cca': 'reno'}]
     """
-    if _have_variants(runs):
-        trees = told_by_origin([run.meta.point for run in runs], runs)
+    if named := _named_points(runs):
+        trees = told_by_origin(named, runs)
         paths = _distinct([(key,) for key in trees[0]], trees)
     else:
         scenarios = (run.meta.scenario.items() for run in runs)
@@ -96,15 +96,24 @@ def _natural(value: Any) -> Any:
     return natural(value) if isinstance(value, str) else value
 
 
-def _have_variants(runs: Sequence[Run]) -> bool:
-    """Whether all runs are of one sweep with named variants, and every point has its own scenario."""
-    keys = runs[0].meta.point.keys() if runs else ()
-    if all(key in runs[0].meta.scenario or "." in key for key in keys):
-        return False
-    if any(run.meta.point.keys() != keys for run in runs):
-        return False
-    points = {(str(run.meta.point), run.meta.digest) for run in runs}
-    return len(points) == len({point for point, _ in points}) == len({digest for _, digest in points})
+def _named_points(runs: Sequence[Run]) -> list[Mapping[str, Any]]:
+    """Return the point of every run if all runs are of one sweep with named variants, and every point has its
+    own scenario; empty otherwise.
+
+    Another command may have run further seeds of a scenario, without the names of the sweep. The runs of
+    these seeds have the point of the other runs of their scenario.
+    """
+    named: dict[str, Mapping[str, Any]] = {}
+    for run in runs:
+        point = run.meta.point
+        is_named = any(key not in run.meta.scenario and "." not in key for key in point)
+        if is_named and str(named.setdefault(run.meta.digest, point)) != str(point):
+            return []
+    points = list(named.values())
+    are_alike = len({tuple(point) for point in points}) == 1
+    if not are_alike or len({str(point) for point in points}) != len(points):
+        return []
+    return [named[run.meta.digest] for run in runs] if all(run.meta.digest in named for run in runs) else []
 
 
 def _distinct(paths: Sequence[tuple[str | int, ...]], trees: Sequence[Any]) -> list[tuple[str | int, ...]]:
