@@ -298,7 +298,7 @@ fn mistakes_are_refused() {
     };
     for (workload, message) in [
         (poisson(1.0, constant(0)), "flows[0].workload.sizes.value: 0 is out of range"),
-        (poisson(0.0, constant(1)), "flows[0].workload.interval_ns: 0 is out of range"),
+        (poisson(0.0, constant(1)), "flows[0].workload: interval_ns: 0 is out of range"),
         (poisson(1e-4, constant(1)), "100000000 arrivals are more than 10000000; use a longer interval"),
         (
             poisson(1.0, json!({ "kind": "pareto", "shape": 1.2, "low": 100.0, "high": 10.0 })),
@@ -314,7 +314,7 @@ fn mistakes_are_refused() {
         ),
         (request_response(0, constant(1), 0), "flows[0].workload.request.value: 0 is out of range"),
         (web(0, 1, constant(1), 0), "flows[0].workload.objects.value: 0 is out of range"),
-        (web(1, 0, constant(1), 0), "flows[0].workload.connections: 0 is out of range"),
+        (web(1, 0, constant(1), 0), "flows[0].workload: connections: 0 is out of range"),
         (video(&[], by_rate()), "flows[0].workload.bitrates_bps: no bit rate is given; name at least one"),
         (video(&[2, 2], by_rate()), "flows[0].workload.bitrates_bps[1]: 2 is out of range"),
         (json!({ "kind": "poison" }), "unknown variant `poison`"),
