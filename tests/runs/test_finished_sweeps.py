@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 
 
 class Counts:
-    """How often a run was opened, a table of one read, its values worked out, and its samples examined."""
+    """Counts of opened runs, read tables, computed values and examined samples."""
 
     opened = read = worked = courses = 0
 

@@ -100,7 +100,7 @@ impl<P: Copy> Link<P> {
     /// and has the same results.
     ///
     /// # Panics
-    /// In the cases of [`new`](Self::new).
+    /// If [`new`](Self::new) would panic with `config`.
     pub fn replaying(config: LinkConfig, queue: Box<dyn QueueDiscipline<P>>) -> Link<P> {
         Link::with_service(config, |sampling, _| Service::replay(queue, sampling))
     }

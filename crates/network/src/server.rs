@@ -47,7 +47,7 @@ impl Server {
     /// change.
     ///
     /// # Panics
-    /// In the cases of [`new`](Self::new), except that a change may set the rate to zero.
+    /// If [`new`](Self::new) would panic with one of the rates; a change may set the rate to zero.
     pub fn changing(rate: Rate, changes: Vec<(Time, Rate)>) -> Server {
         let sensible = |rate: Rate| rate == Rate::UNLIMITED || rate.bits_per_sec() <= Self::MAX_RATE;
         let all = || changes.iter().map(|change| change.1).chain([rate]);

@@ -60,7 +60,7 @@ const PACKETS_PER_WINDOW: u128 = 8_192;
 const MOST_ENTRIES: usize = 1 << 20;
 
 /// Shares of islands per thread. Threads take shares in turns, so that a thread waits at most for the run of one share.
-/// With more shares, more lists must be merged.
+/// More shares mean more lists to merge.
 const SHARES_PER_THREAD: usize = 4;
 
 /// Transmission time of a packet of 1500 bytes times the rate, in bits times nanoseconds per second.

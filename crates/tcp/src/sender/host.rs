@@ -1,7 +1,7 @@
 //! Packets of a connection inside its host: packets that wait for their departure time, and packets in the NIC.
 //!
-//! With `sch_fq`, the transport passes packets to the host before their departure time, and the packets leave at
-//! that time (Linux `sch_fq.c`). The packets then arrive in the queue of the NIC ([`Nic`]), which is the only
+//! The transport passes packets to `sch_fq` before their departure time, and the packets leave the qdisc at that time
+//! (Linux `sch_fq.c`). The packets then arrive in the queue of the NIC ([`Nic`]), which is the only
 //! queue that all flows of a host share. A host without a NIC passes every packet to the network at once, so its
 //! flows share no queue.
 //!

@@ -1,6 +1,6 @@
 //! Deviations from released Linux, to measure their effect. All deviations are off by default.
 //!
-//! In ns-3 3.40, BBR flows starve in some cases in which BBR flows do not starve in Linux. Google's kernel with
+//! BBR flows starve in ns-3 3.40 in some cases in which BBR flows do not starve in Linux. Google's kernel with
 //! BBRv3 counts packets in flight differently. Each field of [`Quirks`] selects one such behaviour, independently
 //! of the other fields.
 

@@ -22,7 +22,7 @@ average."""
 
 
 class TooFragmentedError(Exception):
-    """Error for a flow whose segments overlap in so many ways that its cells would need too much memory."""
+    """Error for a flow with too many different overlaps of segments: its cells would need too much memory."""
 
 
 @dataclass(frozen=True)

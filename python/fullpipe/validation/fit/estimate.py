@@ -213,7 +213,7 @@ class Wait:
         return (mean_s + math.sqrt(mean_s * (mean_s + 4 * self.rtt_s))) / 2
 
     def is_filled(self, rate_bps: float) -> bool:
-        """Whether the standing queue that pings met is so long that at most `_LEFT` of the line was unused.
+        """Whether pings met a standing queue with which at most `_LEFT` of the line can have been unused.
 
         Formula: with the window of `most_s`, and q in RTTs, the mean unused share of the line is
         (1 - q)^2 / (4 (1 + q)) over times longer than the period of the window. Bursts cause delays without a

@@ -8,9 +8,8 @@ use units::Time;
 /// one in eighty full packets is lost.
 const MOST_BIT_ERRORS: f64 = 1e-6;
 
-/// Rate control by the signal-to-noise ratio of the last PPDU. In ns-3 the sender learns the ratio only from answers.
-/// In this model the sender also learns the ratio of lost PPDUs, so that the sender can leave a scheme when the ratio
-/// falls.
+/// Rate control by the signal-to-noise ratio of the last PPDU. The sender in ns-3 learns the ratio only from answers.
+/// Here the sender also learns the ratio of lost PPDUs, so that it can leave a scheme when the ratio falls.
 pub struct Ideal {
     /// For each scheme, the lowest ratio in dB at which it may be used, and its index; the fastest scheme first.
     needs: Vec<(f64, usize)>,
