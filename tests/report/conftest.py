@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
+from fullpipe import Scenario, run, sweeps
 from fullpipe.report.content import (
     Document,
 )
 from fullpipe.report.html import html
 from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
+from fullpipe.runs import Run
 from tests.chromium import WATCH
-from tests.report.pages import Show, runs_of
+from tests.report.pages import Show, runs_of, scenario
 
 
 @pytest.fixture
@@ -54,3 +56,39 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Show]:
 def runs() -> Document:
     """A page of six runs."""
     return page_of(runs_of())
+
+
+@pytest.fixture(scope="session")
+def house() -> list[Run]:
+    """Two algorithms behind two queues, with a call and pages, and three seeds."""
+    flows = [
+        {"name": "download", "cca": "cubic", "start_jitter": "20 ms"},
+        {"name": "upload", "cca": "cubic", "direction": "reverse", "start_jitter": "20 ms"},
+        {"name": "reader", "cca": "cubic", "workload": {"kind": "web", "think": "100 ms", "objects": 3}},
+        {"name": "call", "workload": "voip"},
+    ]
+    sweep = {
+        "flows.0.cca, flows.1.cca": ["cubic", "bbr1"],
+        "queue": {
+            "deep": {"topology.bottleneck.queue": {"kind": "drop_tail", "size": "500 ms"}},
+            "fair": {"topology.bottleneck.queue": "fq_codel"},
+        },
+    }
+    made = scenario("house", duration="5 s").model_copy(update={"sweep": {}})
+    varied = Scenario(**{**made.to_dict(), "flows": flows, "sweep": sweep})
+    return sweeps.run(sweeps.jobs(varied, [1, 2, 3]))
+
+
+@pytest.fixture(scope="session")
+def shares() -> list[Run]:
+    """BBRv3 and CUBIC at four sizes of the queue, with six seeds."""
+    flows = [{"name": cca, "cca": cca, "start_jitter": "500 ms"} for cca in ("bbr3", "cubic")]
+    sizes = ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]
+    queues = {"size": [{"size": size} for size in sizes]}
+    base = scenario("share", duration="20 s", **{"topology.bottleneck.delay": "20 ms"}).to_dict()
+    made = Scenario(**{**base, "flows": flows})
+    return [
+        run(made.with_values({"topology.bottleneck.queue": queue, "record.interval": "off"}), seed)
+        for queue in queues["size"]
+        for seed in range(1, 7)
+    ]

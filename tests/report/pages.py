@@ -195,3 +195,8 @@ def drawn(tab: Any, figure: int = 0) -> Any:
     found.scroll_into_view_if_needed()
     found.locator("canvas").wait_for()
     return found
+
+
+def tables(found: Section) -> list[Table]:
+    """Its tables."""
+    return [block for block in found.blocks if isinstance(block, Table)]

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from fullpipe import Scenario, compare_over, run, sweeps
 from fullpipe.analysis.metrics import BY_NAME
@@ -28,9 +27,7 @@ from fullpipe.report.content import (
     Forest,
     Heat,
     Lines,
-    Section,
     Series,
-    Table,
     Text,
 )
 from fullpipe.report.files import read
@@ -42,14 +39,9 @@ from fullpipe.report.runs.figures import series
 from fullpipe.report.runs.page import page_of
 from fullpipe.report.svg.marks import look
 from fullpipe.runs import Run
-from tests.report.pages import runs_of, scenario, section, sentences
+from tests.report.pages import runs_of, scenario, section, sentences, tables
 
 RATE, QUEUE = "topology.bottleneck.rate", "topology.bottleneck.queue"
-
-
-def tables(found: Section) -> list[Table]:
-    """Its tables."""
-    return [block for block in found.blocks if isinstance(block, Table)]
 
 
 def drawn(page: Document) -> list[Figure]:
@@ -348,27 +340,6 @@ def test_a_flow_that_begins_later_has_no_samples_before() -> None:
     np.testing.assert_array_equal(found.traces[1].values, [np.nan] * 3 + [2.0] * 3)
 
 
-@pytest.fixture(scope="module")
-def house() -> list[Run]:
-    """Two algorithms behind two queues, with a call and pages, and three seeds."""
-    flows = [
-        {"name": "download", "cca": "cubic", "start_jitter": "20 ms"},
-        {"name": "upload", "cca": "cubic", "direction": "reverse", "start_jitter": "20 ms"},
-        {"name": "reader", "cca": "cubic", "workload": {"kind": "web", "think": "100 ms", "objects": 3}},
-        {"name": "call", "workload": "voip"},
-    ]
-    sweep = {
-        "flows.0.cca, flows.1.cca": ["cubic", "bbr1"],
-        "queue": {
-            "deep": {"topology.bottleneck.queue": {"kind": "drop_tail", "size": "500 ms"}},
-            "fair": {"topology.bottleneck.queue": "fq_codel"},
-        },
-    }
-    made = scenario("house", duration="5 s").model_copy(update={"sweep": {}})
-    varied = Scenario(**{**made.to_dict(), "flows": flows, "sweep": sweep})
-    return sweeps.run(sweeps.jobs(varied, [1, 2, 3]))
-
-
 def test_all_digests_of_many_scenarios_are_in_the_data() -> None:
     runs = runs_of([f"{rate} Mbit/s" for rate in range(5, 10)], seeds=1)
     page = page_of(runs)
@@ -511,16 +482,6 @@ def test_no_winner_is_told_among_points_that_may_be_equal(house: list[Run]) -> N
     assert told.endswith(" points, and these intervals overlap.")
 
 
-def test_what_may_be_equal_to_the_highest_is_counted(shares: list[Run]) -> None:
-    found = [line for line in sentences(page_of(shares)) if " is highest " in line]
-    goodput, jain = sorted(line for line in found if line.startswith(("Goodput of all flows", "Jain")))
-    told = r"highest at buffer 8 BDP \(2 other points may be equal\): 9.52 \S+ \S+ Mbit/s; lowest"
-    assert re.search(told, goodput)
-    assert re.search(
-        r"at buffer 2 BDP \(1 other point may be equal\): .*; lowest at buffer 8 BDP: \S+ ", jain
-    )
-
-
 def test_a_figure_that_is_asked_for_stands_once(house: list[Run]) -> None:
     page = page_of(house, metrics=["share"], of="download")
     captions = [figure.caption for figure in drawn(page)]
@@ -554,84 +515,3 @@ def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:
     answer = sentences(page_of(house))
     assert not any(line.startswith("Goodput of all flows") for line in answer)
     assert any(line.startswith("Goodput of all uploads is ") for line in answer)
-
-
-@pytest.fixture(scope="module")
-def shares() -> list[Run]:
-    """BBRv3 and CUBIC at four sizes of the queue, with four seeds."""
-    flows = [{"name": cca, "cca": cca, "start_jitter": "500 ms"} for cca in ("bbr3", "cubic")]
-    sizes = ["0.25 bdp", "1 bdp", "2 bdp", "8 bdp"]
-    queues = {"size": [{"size": size} for size in sizes]}
-    base = scenario("share", duration="20 s", **{"topology.bottleneck.delay": "20 ms"}).to_dict()
-    return [
-        run(Scenario(**{**base, "flows": flows}).with_values({QUEUE: queue, "record.interval": "off"}), seed)
-        for queue in queues["size"]
-        for seed in range(1, 7)
-    ]
-
-
-def test_a_share_is_told_by_where_it_is_above_and_below_an_equal_one(shares: list[Run]) -> None:
-    told, *_ = page_of(shares, metrics=["share"], of="bbr3").parts[0].conclusion
-    parts = [one.flows["goodput_bps"][0] / one.flows["goodput_bps"].sum() for one in shares]
-    points = [parts[n : n + 6] for n in range(0, len(shares), 6)]
-    p = [stats.ttest_1samp(found, 0.5).pvalue for found in points]
-    holm = [max(each * sum(one >= each for one in p) for each in p if each <= own) for own in p]
-    above = [np.mean(found) > 0.5 for found in points]
-    assert [(2 * up - 1) * (each < 0.05) for up, each in zip(above, holm, strict=True)] == [1, 0, 0, -1]
-    assert told == (
-        "Goodput share of bbr3: more than its fair share of 50.0 % at 1 of 4 points, where buffer ="
-        " 0.25 BDP. Less than its fair share of 50.0 % at 1 of 4 points, where buffer = 8 BDP"
-        " (p < 0.05 after Holm's correction for 4 tests). Undecided at the other 2 points."
-    )
-
-
-def test_the_sentence_on_shares_has_the_verdicts_of_the_table_of_fair_shares(shares: list[Run]) -> None:
-    page = page_of(shares)
-    _, told, *_ = page.parts[0].conclusion
-    assert told.startswith("Goodput share of ")
-    (table,) = tables(section(page, "Fair shares"))
-    name = [column.name for column in table.columns].index("verdict")
-    verdicts = [row[name].split()[0] for row in table.rows]
-    assert sorted(verdicts) == ["higher", "higher", "undecided", "undecided"]  # each row is of the winner
-    assert all(words in told for words in ("more than its", "Less than its", "at the other 2 points"))
-
-
-def test_the_share_over_the_fair_share_leads_where_the_number_of_flows_differs() -> None:
-    several = [run(scenario(**{"flows.1.count": count}), seed) for count in (1, 4) for seed in (1, 2)]
-    made = page_of(several).parts[0]
-    assert made.conclusion[0].startswith("Share over fair share of cubic-1 is ")
-    assert made.conclusion[1].endswith(": undecided at 2 points.")
-    assert made.figure is not None
-    assert made.figure.caption.startswith("share over fair share of every group of flows over ")
-    assert made.table is not None
-    assert made.table.columns[1].name == "cubic-1: share over fair share"
-    asked = page_of(several, metrics=["share"], of="cubic-1").parts[0]
-    assert asked.conclusion[2].startswith("Share over fair share of cubic-1 is ")
-    assert asked.table is not None
-    names = [column.name for column in asked.table.columns[1:]]
-    assert names == ["cubic-1: goodput share (%)", "cubic-1: share over fair share"]
-
-
-def test_a_share_is_told_in_per_cent_where_all_points_have_the_same_flows() -> None:
-    made = page_of(runs_of(), metrics=["share"], of="cubic-1").parts[0]
-    assert made.conclusion[1].startswith("Goodput share of cubic-1 is ")
-    assert made.table is not None
-    assert made.table.columns[1].name == "cubic-1: goodput share (%)"
-    assert not any("over fair share" in column.name for column in made.table.columns)
-
-
-def test_a_share_of_one_seed_is_undecided(shares: list[Run]) -> None:
-    told, *_ = page_of(shares[::6], metrics=["share"], of="bbr3").parts[0].conclusion
-    assert told.startswith("Goodput share of bbr3: undecided at 4 points.")
-
-
-def test_a_share_beside_a_call_has_no_equal_one(house: list[Run]) -> None:
-    assert not any(
-        "fair share" in line for line in sentences(page_of(house, metrics=["share"], of="download"))
-    )
-
-
-def test_a_table_has_what_is_asked_for_at_every_point(shares: list[Run]) -> None:
-    (asked,) = tables(section(page_of(shares, metrics=["share"], of="bbr3"), "Metrics asked for"))
-    assert [column.name for column in asked.columns] == ["buffer", "bbr3: goodput share (%)"]
-    assert [row[0] for row in asked.rows] == ["0.25 BDP", "1 BDP", "2 BDP", "8 BDP"]
