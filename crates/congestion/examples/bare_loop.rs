@@ -134,7 +134,7 @@ impl Connection {
     }
 
     /// End the episode. The stack must set the window to the slow-start threshold. This example sets the window
-    /// at once, as QUIC does (RFC 9002 section 7.3.2). TCP reduces the window gradually.
+    /// immediately, as QUIC does (RFC 9002 section 7.3.2). TCP reduces the window gradually.
     fn recover(&mut self, algorithm: &mut dyn CongestionControl) {
         if algorithm.traits().recovery == Recovery::Transport {
             algorithm.set_cwnd(algorithm.control().ssthresh);

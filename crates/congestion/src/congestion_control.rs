@@ -25,7 +25,7 @@ pub trait CongestionControl: Send {
     /// Begin a congestion episode (at most once per window of data, except for repeated timeouts).
     ///
     /// If the transport sets the window in recovery, the algorithm only sets a new `ssthresh` here. The caller must
-    /// then move the window to `ssthresh` with [`set_cwnd`](Self::set_cwnd): gradually (PRR), at once, or when
+    /// then move the window to `ssthresh` with [`set_cwnd`](Self::set_cwnd): gradually (PRR), immediately, or when
     /// recovery ends. After a timeout the caller sets the window to the packets in flight plus one.
     fn on_congestion(&mut self, congestion: Congestion, path: &Path);
 

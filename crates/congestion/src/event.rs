@@ -251,10 +251,10 @@ pub enum EcnMode {
     /// Classic ECN (RFC 3168): a mark counts as a loss, once per round trip. The sender sets ECT(0).
     #[default]
     Classic,
-    /// DCTCP (RFC 8257): the receiver echoes every mark at once. The sender sets ECT(0).
+    /// DCTCP (RFC 8257): the receiver echoes every mark immediately. The sender sets ECT(0).
     EveryMark,
-    /// L4S (RFC 9330): queues mark early, and the receiver counts the marks (AccECN, RFC 9768). The sender sets
-    /// ECT(1).
+    /// L4S (RFC 9330): routers mark at a short queue, and the receiver counts the marks (AccECN, RFC 9768). The sender
+    /// sets ECT(1).
     L4s,
 }
 

@@ -12,7 +12,8 @@ pub enum RttScaling {
     None,
     /// The sending rate grows as fast as the rate of a flow with the target RTT.
     Rate,
-    /// Weaker scaling. The source aims at one mark at least every eight round trips, even at very short RTTs.
+    /// Weaker scaling. Its purpose in L4STeam/linux: at least one mark every eight round trips, even at very short
+    /// RTTs.
     Scalable,
     /// The sending rate grows as fast as the rate of a flow whose RTT is the sum of this flow's RTT and the
     /// target RTT.

@@ -38,7 +38,7 @@ impl Drive {
         let window = algorithm.control().cwnd;
         for _ in 0..window {
             self.now += Duration::from_nanos(rtt_us * 1_000 / u64::from(window));
-            let in_flight = algorithm.control().cwnd.max(window); // packets allowed by growth are sent at once
+            let in_flight = algorithm.control().cwnd.max(window); // packets allowed by growth are sent immediately
             self.ack(algorithm, in_flight, 1, rtt_us);
         }
     }

@@ -86,7 +86,7 @@ impl Window {
         full
     }
 
-    /// Raise the slow-start threshold to three quarters of the present window, if it is lower (Linux
+    /// Raise a slow-start threshold below three quarters of the present window to this value (Linux
     /// `tcp_current_ssthresh`).
     pub fn raise_ssthresh(&mut self) {
         self.ssthresh = self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4);

@@ -27,7 +27,8 @@
 //! - The window in PROBE_RTT is four packets.
 //! - RTT variables are in milliseconds where Algorithm 3 compares them.
 //! - The standard deviation is computed over the RTT samples of the last 10 s.
-//! - A clamped γ is at most 1/β and at most `gamma_max`. The pacing rate is then at least four packets per nRTT.
+//! - With `gamma_clamp`, γ is at most 1/β and at most `gamma_max`, and the pacing rate is at least four packets per
+//!   nRTT.
 //! - RTT samples from delayed ACKs can lower RTprop and have no other effect.
 //! - The pacing rate is 1 % below the bandwidth estimate, as in Linux 6.18.
 //! - The window differs from BBRv1's only through nRTT, although the abstract of the paper describes BBRv1's

@@ -53,7 +53,8 @@ use units::Duration;
 params_of_v1! {
     /// Parameters of BBQ.
     pub struct BbqParams on Linux6_18, margin 1 {
-        /// Longest probe while there is a queue. Longer and shorter limits help a flow with a short RTT less.
+        /// Longest probe while there is a queue. A flow with a short RTT gets its largest share with the default;
+        /// longer and shorter limits give less.
         probe_cap_ms: f64 = 3.0, "ms", 0.1..=1000.0;
         /// Relative excess of the RTT over the minimum that shows a queue. The value is our choice, and this
         /// choice decides the result: up to 0.15, flows of 10 and 50 ms share evenly; from 0.5 on, they share

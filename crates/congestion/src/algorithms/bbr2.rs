@@ -54,8 +54,8 @@ params! {
         full_loss_events: u32 = 8, "", 1..=15;
         /// Duration of PROBE_RTT; 0 disables it.
         probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
-        /// Whether to respond to ECN marks on paths that mark early and have an RTT of at most 5 ms. The receiver
-        /// echoes every mark.
+        /// Whether to respond to ECN marks if the RTT is at most 5 ms. Meant for routers that mark at a short queue, as
+        /// in data centres. The receiver echoes every mark.
         ecn: bool = false, "";
     }
 }

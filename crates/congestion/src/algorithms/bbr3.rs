@@ -81,7 +81,7 @@ params! {
         up_cwnd_gain: f64 = 2.25, "", 1.0..=10.0;
         /// Cap of the window in PROBE_RTT.
         probe_rtt_cwnd: f64 = 0.5, "BDP", 0.0..=2.0;
-        /// Window gain in PROBE_RTT, below the cap probe_rtt_cwnd.
+        /// Window gain in PROBE_RTT, before the cap probe_rtt_cwnd applies.
         probe_rtt_cwnd_gain: f64 = 1.0, "", 0.0..=2.0;
         /// Duration of PROBE_RTT; 0 disables it.
         probe_rtt_ms: u32 = 200, "ms", 0..=10_000;
@@ -128,8 +128,8 @@ params! {
         undo_returns_to_probe: bool = false, "";
         /// Whether the window is restored after fast recovery, too, not only after timeouts.
         restore_after_recovery: bool = false, "";
-        /// Whether to respond to ECN marks on paths that mark early and have an RTT of at most 5 ms. The receiver
-        /// echoes every mark.
+        /// Whether to respond to ECN marks if the RTT is at most 5 ms. Meant for routers that mark at a short queue, as
+        /// in data centres. The receiver echoes every mark.
         ecn: bool = false, "";
     }
     presets {

@@ -82,8 +82,8 @@ params! {
         exit_queue_ms: f64 = 5.0, "ms", 0.0..=1000.0;
         /// Longest duration of STARTUP; 0: no limit.
         exit_max_rounds: u32 = 0, "rounds", 0..=10_000;
-        /// Whether to respond to ECN marks like BBRv3, on paths that mark early and have an RTT of at most 5 ms.
-        /// The receiver echoes every mark.
+        /// Whether to respond to ECN marks like BBRv3, if the RTT is at most 5 ms. Meant for routers that mark at a
+        /// short queue, as in data centres. The receiver echoes every mark.
         ecn: bool = false, "";
         /// Whether to respond to ECN marks as an L4S sender, on paths of any RTT: packets have ECT(1), and AccECN
         /// counts the marks.

@@ -24,7 +24,8 @@
 //! - A round lasts for the smoothed RTT.
 //! - An ACK moves the window by at most the packets that it acknowledges. In the paper and in mvfst only the
 //!   velocity limits the change of the window.
-//! - A timeout returns to slow start. In mvfst a timeout causes no decision, and the window stays at its minimum.
+//! - A timeout returns to slow start. In mvfst a timeout does not change Copa's state, and the window stays at its
+//!   minimum.
 //! - The transport paces at two windows per smoothed RTT in both presets. The paper uses the standing RTT.
 //! - Preset `mvfst` has no competitive mode, uses the latest RTT instead of the standing RTT, and has delta 0.05.
 //!

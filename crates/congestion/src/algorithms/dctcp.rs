@@ -9,7 +9,8 @@
 //! Behaviour and fixed-point arithmetic of Linux 6.18 `net/ipv4/tcp_dctcp.c`; RFC 8257.
 //!
 //! ## Signals
-//! Marks and loss. The receiver echoes each change of the mark at once (RFC 8257 section 3.2).
+//! Marks and loss. The receiver sends an ACK immediately when packets change from marked to unmarked or back (RFC 8257
+//! section 3.2).
 //!
 //! ## State diagram
 //! The diagram of Reno: slow start → (a mark, at most one reduction per round trip) → ssthresh = cwnd (1 - alpha / 2)

@@ -36,7 +36,8 @@ params! {
     pub struct HtcpParams {
         /// Whether growth is multiplied by the RTT in units of 100 ms.
         rtt_scaling: bool = true, "";
-        /// Whether the window is halved if the throughput changed by more than a fifth since the last congestion.
+        /// Whether congestion halves the window if the throughput changed by more than a fifth since the preceding
+        /// congestion.
         bandwidth_switch: bool = true, "";
     }
 }

@@ -46,7 +46,7 @@ params! {
         gain: f64 = 1.0, "packets", 0.01..=1.0;
         /// Largest excess of the window over the packets in flight.
         allowed_increase: u32 = 1, "packets", 1..=1000;
-        /// Time over which the base delay is the smallest delay.
+        /// Length of the window whose smallest delay is the base delay.
         base_history: u32 = 10, "minutes", 1..=60;
         /// Number of latest samples whose minimum is the current delay.
         current_filter: u32 = 4, "", 1..=64;

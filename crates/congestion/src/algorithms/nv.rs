@@ -15,7 +15,7 @@
 //! growing (slow start, then like Reno) → (window above pad after at least 60 samples, 30 in the first slow start) →
 //! holding: up to 30 % of the excess is cut per decision → (2 packets or more below the pad after at least 20
 //! samples) → growing. Congestion: ssthresh = 0.8 cwnd and holding until the next decision without congestion. Each
-//! timeout halves the speed of growth. Eight or more successive decisions without congestion double the speed.
+//! timeout halves the speed of growth. More than eight successive decisions without congestion double the speed.
 //!
 //! ## Deviations from the source
 //! Two deviations from Linux: the RTT floor is not configurable, whereas a BPF program can set it in Linux. Jiffies
@@ -51,7 +51,8 @@ params! {
         loss_dec_factor: u32 = 819, "1/1024", 102..=1024;
         /// Weight of a new RTT in the average; 0: no average.
         rtt_factor: u32 = 128, "1/256", 0..=256;
-        /// Decisions without congestion after which growth that timeouts have slowed doubles.
+        /// Growth that timeouts have slowed becomes twice as fast after more than this number of successive decisions
+        /// without congestion; 0: timeouts do not slow growth.
         growth_rate_neg: u32 = 8, "decisions", 0..=255;
         /// Samples needed for a decision to shrink the window.
         dec_eval_min_calls: u32 = 60, "", 1..=255;

@@ -24,7 +24,7 @@
 //! - Arithmetic is in floating point instead of fixed point, except for RTTs.
 //! - Detection of classic ECN queues is not implemented, as the source disables it by default.
 //! - Without ECN, Prague behaves like Reno with the transport's recovery, as in the source.
-//! - A timeout sets the slow-start threshold to half the window at once. In the source the window grows to the old
+//! - A timeout immediately sets the slow-start threshold to half the window. In the source the window grows to the old
 //!   threshold and then steps down, but the pacing rate corresponds to half the window from the timeout on.
 //! - RTTs above 100 ms are not scaled. Version 0.6 compares two times in different units and therefore scales RTTs up
 //!   to 12.8 s, which only matters for `additive` and `scalable`.
@@ -118,8 +118,8 @@ const HEADERS: u64 = 52;
 /// A paced sender with a fractional window, which is reduced in proportion to the share of marks.
 pub struct Prague {
     params: PragueParams,
-    /// Whether the receiver reports marks. Otherwise Prague behaves like Reno, and all fields below `window` are
-    /// unused.
+    /// Whether the receiver reports marks. Otherwise Prague behaves like Reno, and the fields declared after `window`
+    /// are unused.
     ecn: bool,
     /// The window of the transport in whole packets, which follows `target` by one packet per ACK.
     window: Window,

@@ -13,8 +13,8 @@
 //!
 //! ## State diagram
 //! slow start → (cwnd ≥ ssthresh) → Reno's growth → (congestion) → ssthresh = cwnd / 2 during recovery → (recovery
-//! ends) → cwnd = ssthresh = bandwidth × smallest RTT. A timeout sets ssthresh to the product of bandwidth and
-//! smallest RTT at once.
+//! ends) → cwnd = ssthresh = bandwidth × smallest RTT. A timeout immediately sets ssthresh to the product of bandwidth
+//! and smallest RTT.
 //!
 //! ## Deviations from the source
 //! None known. Details of Linux that apply here, too:

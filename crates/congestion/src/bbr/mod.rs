@@ -58,7 +58,7 @@ impl Gain {
 impl Bandwidth {
     pub(crate) const MAX: Bandwidth = Bandwidth(u64::MAX);
 
-    /// Bandwidth of `packets` per `interval`, in whole microseconds, rounded down.
+    /// Bandwidth of `packets` per `interval`, rounded down. The interval is taken in whole microseconds.
     /// Linux `bbr_update_bw`.
     pub(crate) fn over(packets: u64, interval: Duration) -> Bandwidth {
         Bandwidth(divide(packets << BANDWIDTH_BITS, interval.as_micros().max(1)))

@@ -8,7 +8,7 @@ use serde_json::json;
 fn window(rtt_us: u64) -> f64 {
     let mut sender = Loop::in_state("da_bbr", json!({}), "ProbeBW:Cruise");
     sender.rtt_us = rtt_us;
-    (0..300).for_each(|_| sender.ack()); // the window rises by one packet per ACK, or falls at once
+    (0..300).for_each(|_| sender.ack()); // the window rises by one packet per ACK, or falls immediately
     (sender.cwnd() - 3.0 * sender.burst()) / BDP
 }
 

@@ -21,8 +21,8 @@ impl Rounds {
         Rounds { prague, path }
     }
 
-    /// Run a round trip, packet by packet. Packet n is marked if `marked(n)`. Only the first mark of the round trip
-    /// is echoed as ECN.
+    /// Run a round trip, packet by packet. Packet n is marked if `marked(n)`. Only the first mark of the round trip is
+    /// reported as congestion ([`Congestion::Ecn`]).
     fn round(&mut self, marked: impl Fn(u32) -> bool) {
         let window = self.prague.control().cwnd;
         let mut told = false;

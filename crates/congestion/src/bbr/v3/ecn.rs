@@ -1,4 +1,5 @@
-//! Response to ECN marks on paths that mark early, as in data centres. BBR does not respond to classic ECN marks.
+//! Response to ECN marks on paths whose routers mark at a short queue, as in data centres. BBR does not respond to
+//! classic ECN marks.
 
 use super::V3;
 use super::flight::{Flight, UNBOUNDED, scale};
@@ -112,8 +113,8 @@ impl V3 {
             Bandwidth((bw.0 * u64::from(self.ecn.cut(rules.factor).0)) >> 8).max(Bandwidth(1));
     }
 
-    /// Initial growth of a probe that starts at once, as a number of doublings. `None` unless marks alone limited
-    /// the flow and the marks have ceased.
+    /// Growth at the start of a probe that begins as soon as marks cease, as a number of doublings. `None` unless marks
+    /// alone limited the flow and the marks have ceased.
     /// google/bbr v3 `bbr_check_time_to_probe_bw`.
     pub(super) fn growth_after_marks(&self, open: bool) -> Option<u32> {
         let rules = self.rules.ecn.filter(|r| r.reprobe_gain > Gain(0) && self.ecn.eligible)?;

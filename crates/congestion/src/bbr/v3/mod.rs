@@ -1,6 +1,6 @@
 //! BBR version 3, parametrised by [`Rules`]. BBR version 2 and BBR-n+ use this code with other rules.
 //!
-//! [`CongestionControl::on_ack`] has the order of steps within an ACK.
+//! The code of [`CongestionControl::on_ack`] shows the order of the steps for each ACK.
 
 mod bounds;
 mod cycle;

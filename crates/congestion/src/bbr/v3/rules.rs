@@ -25,7 +25,7 @@ pub(crate) struct Rules {
     pub(crate) up_cwnd_gain: Gain,
     /// Cap of the window in PROBE_RTT, in BDP.
     pub(crate) probe_rtt_cwnd: Gain,
-    /// Window gain in PROBE_RTT, below the cap `probe_rtt_cwnd`.
+    /// Window gain in PROBE_RTT, before the cap `probe_rtt_cwnd` applies.
     pub(crate) probe_rtt_cwnd_gain: Gain,
     pub(crate) probe_rtt_ms: u64,
     pub(crate) probe_rtt_interval_ms: u64,
@@ -151,7 +151,7 @@ pub(crate) enum EarlyGrowth {
     Delivered,
 }
 
-/// Response to ECN marks on a path that marks early.
+/// Response to ECN marks on a path whose routers mark at a short queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EcnRules {
     /// Use of ECN.
@@ -166,7 +166,8 @@ pub(crate) struct EcnRules {
     pub(crate) threshold: Gain,
     /// Number of rounds with too many marks after which STARTUP ends.
     pub(crate) full_rounds: u32,
-    /// Share of the long-term bound by which a probe grows at once when marks cease; 0: no such probe.
+    /// Growth at the start of a probe that begins as soon as marks cease, as a share of the long-term bound; 0: no such
+    /// probe.
     pub(crate) reprobe_gain: Gain,
     /// Whether the rules are those of version 2: marks also bound the bandwidth, and a value equal to a threshold is
     /// too high.
