@@ -9,12 +9,12 @@ pub enum Feedback {
     /// RFC 3168: the receiver sets ECN-Echo from the first mark until the sender signals a reduced window (CWR).
     Classic,
     /// RFC 8257 section 3.2, DCTCP: ECN-Echo says whether the acknowledged packets were marked. An ACK never covers
-    /// both marked and unmarked packets, so the receiver sends an ACK at once when the marking changes.
+    /// both marked and unmarked packets, so the receiver sends an ACK immediately when the marking changes.
     EveryMark,
     /// RFC 9768, AccECN: every ACK carries the number of marked packets. The counter has 16 bits, as if every ACK had
     /// the option with the counters. A lost ACK therefore never hides marks, unlike with the three-bit counter of
-    /// the TCP header. When packets change from marked to unmarked or back, the receiver sends an ACK at once
-    /// (RFC 9768 section 3.2.2.5.1, change-triggered ACKs; Linux `tcp_ecn_received_counters`).
+    /// the TCP header. When packets change from marked to unmarked or back, the receiver sends an ACK immediately (RFC
+    /// 9768 section 3.2.2.5.1, change-triggered ACKs; Linux `tcp_ecn_received_counters`).
     Accurate,
 }
 
@@ -32,9 +32,9 @@ pub(crate) struct Wanted {
     /// Whether to first acknowledge the packets before this packet, with the old ECN-Echo, if they are still
     /// unacknowledged.
     pub flush: bool,
-    /// Whether to acknowledge this packet at once.
+    /// Whether to acknowledge this packet immediately.
     pub now: bool,
-    /// Smallest number of following packets to acknowledge at once.
+    /// Smallest number of following packets to acknowledge immediately, each with its own ACK.
     pub quick: u32,
 }
 
@@ -52,9 +52,9 @@ pub(crate) struct Echo {
     last: bool,
 }
 
-/// Packets acknowledged at once after the first mark of an episode (Linux `__tcp_ecn_check_ce`).
+/// Number of packets acknowledged immediately after the first mark of an episode (Linux `__tcp_ecn_check_ce`).
 const QUICK_ACKS_ON_MARK: u32 = 2;
-/// Number of unreported marks from which the receiver acknowledges at once (RFC 9768 section 3.2.2.5.1).
+/// Number of unreported marks from which the receiver acknowledges immediately (RFC 9768 section 3.2.2.5.1).
 const MOST_PENDING: u32 = 2;
 
 impl Echo {

@@ -47,14 +47,15 @@ params! {
         sack_compression: bool = true, "";
         /// Initial congestion window.
         initial_window: u32 = 10, "packets", 1..=10_000;
-        /// Largest amount of payload in the send buffer, which holds payload until it is acknowledged. Left out:
-        /// the socket's memory is the limit (`send_memory`).
+        /// Largest amount of payload in the send buffer, which holds payload until it is acknowledged. Left out: the
+        /// limit is in memory, not in payload (`send_memory`).
         send_buffer: Option<u64> = None, "bytes", 1..=1_000_000_000_000_000_000i64;
-        /// Advertised receive window. Left out: the socket's memory is the limit (`receive_memory`).
+        /// Advertised receive window. Left out: the window follows from the memory of the receiving socket
+        /// (`receive_memory`).
         receive_buffer: Option<u64> = None, "bytes", 1..=1_000_000_000_000_000_000i64;
         /// Initial memory of the sending socket (Linux: tcp_wmem[1]); it grows with the congestion window. Left out:
-        /// 64 KiB. If `send_memory` is left out and `max_burst` is "off", the application writes all its data at
-        /// once.
+        /// 64 KiB. If `send_buffer`, `send_memory` and `send_memory_most` are left out and `max_burst` is less than two
+        /// segments, the memory is unlimited.
         send_memory: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
         /// Largest memory of the sending socket (tcp_wmem[2]). Left out: Linux's maximum, 2 GiB.
         send_memory_most: Option<u64> = None, "bytes", 4_096..=2_147_483_647;
@@ -70,7 +71,7 @@ params! {
         /// flow by the qdisc sch_fq of the host, to which the sender passes packets up to 1 ms, or two bursts,
         /// ahead of their departure.
         pacing: Pacing = Pacing::Auto, "";
-        /// Largest burst handed to the network card at once (segmentation offload), in payload. "off" sends single
+        /// Largest burst handed to the network card as one unit (segmentation offload), in payload. "off" sends single
         /// packets.
         max_burst: u32 = 65_536, "bytes", 0..=16_777_216, role = off;
         /// Smallest burst, if data and window allow (Linux: tcp_min_tso_segs). Left out: the value of the
@@ -81,9 +82,8 @@ params! {
         /// offload, with one exception. In the native engine, a station behind a queue "mac80211" merges the
         /// packets of an aggregate, unless `ack_every` is given.
         gro: Option<u64> = None, "ns", 0..=1_000_000_000;
-        /// Whether packets that wait below the socket limit the sender (Linux: tcp_small_queue_check). Such
-        /// packets wait in the host's network interface or, in the native engine, in a queue "mac80211". Left
-        /// out: true.
+        /// Whether the sender stops while too many of its packets wait in its host (Linux: tcp_small_queue_check). They
+        /// wait in the network interface or, in the native engine, in a queue "mac80211". Left out: true.
         small_queues: Option<bool> = None, "";
         /// Size of bursts and of the small-queue limit: 2^-n s at the pacing rate (Linux: sk_pacing_shift). Only
         /// the native engine has this option. Left out: n = 10 (1 ms), or 7 for a sender behind a queue
@@ -104,9 +104,9 @@ params! {
         /// Send a tail loss probe if the end of a flight is not acknowledged (RFC 8985 section 7). Left out: true; in
         /// ns-3 false.
         tail_loss_probe: Option<bool> = None, "";
-        /// Undo a window reduction that reported duplicates (RFC 3708) or timestamps (Eifel, RFC 3522) prove
-        /// spurious. The native engine always undoes a timeout that F-RTO (RFC 5682) proves spurious. Left out:
-        /// true; in ns-3 false.
+        /// Undo a window reduction if reported duplicates (RFC 3708) or timestamps (Eifel, RFC 3522) prove that it was
+        /// spurious. The native engine always undoes a timeout that F-RTO (RFC 5682) proves spurious. Left out: true;
+        /// in ns-3 false.
         undo: Option<bool> = None, "";
         /// Send the AccECN option in every packet except the SYN (Linux: tcp_ecn_option). The 12 B of the option
         /// reduce the payload. In the native engine, the option does not change the feedback. Left out: true, as
@@ -129,8 +129,8 @@ params! {
         full_send_buffer: Option<FullSendBuffer> = None, "";
         /// Classification of a sender that has sent all written data while its window is not full. "app_limited":
         /// app-limited as in Linux, which checks before the application's next write. "network_limited": not
-        /// app-limited, as in ns-3, which checks after the write, if the application writes a segment or more at
-        /// a time. Left out: "app_limited".
+        /// app-limited if each write has a segment or more, as in ns-3, which checks after the write. Left out:
+        /// "app_limited".
         idle_application: Option<IdleApplication> = None, "";
         /// Arithmetic of proportional rate reduction. "rfc9937": as in the RFC. "ns3": each ACK with only SACKs counts
         /// one packet more, so that recovery sends more packets than are delivered. The product of byte counts in

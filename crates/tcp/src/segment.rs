@@ -131,8 +131,8 @@ pub enum Segment {
         seq: u32,
         /// Payload bytes; 0 for a FIN without data.
         len: u16,
-        /// Whether this is the last packet of a burst of several packets. Linux sets PSH in this packet, and a
-        /// Linux receiver acknowledges the packet at once.
+        /// Whether this is the last packet of a burst of several packets. Linux sets PSH in this packet, and a Linux
+        /// receiver acknowledges the packet immediately.
         push: bool,
         /// Whether this is a retransmission.
         again: bool,

@@ -23,7 +23,7 @@ fn the_one_way_delay_is_the_way_there_only() {
     p.run_until(seconds(1.0));
     let seen = seen.lock().unwrap();
     let delays: Vec<u64> = seen.acks.iter().map(|(ack, _)| ack.one_way_delay.unwrap().as_micros()).collect();
-    // Forty packets of 1514 bytes leave at once, behind an ACK. The last packet waits for this ACK and for 39 packets,
+    // Forty packets of 1514 bytes leave together, behind an ACK. The last packet waits for this ACK and for 39 packets,
     // each of which takes 121.12 us.
     assert_eq!(delays[0], 20_000 + 528 / 100);
     assert_eq!(delays[39], 20_000 + (528 + 39 * 12_112) / 100);

@@ -1,7 +1,7 @@
 //! Connections that carry data both ways: opened by one handshake, with piggybacked acknowledgements, closed by FINs.
 //!
-//! Without losses, the segments are the same as in Linux 6.18 between two sockets whose applications read, answer
-//! and close at once.
+//! Without losses, the segments are the same as in Linux 6.18 between two sockets whose applications read, answer and
+//! close immediately.
 
 use tcp::{Endpoint, Receiver, ReceiverConfig, Segment, Sender, SenderConfig};
 use units::{Duration, Time};
@@ -39,7 +39,7 @@ impl Host {
         self.end().write(now, all, out);
     }
 
-    /// Answer and close at once, as the application does.
+    /// Answer and close immediately, as the application does.
     fn react(&mut self, now: Time, out: &mut Vec<Segment>) {
         if let Some((_, bytes)) = self.answer.take_if(|(asked, _)| self.receiver.delivered_bytes() >= *asked)
         {
@@ -117,7 +117,7 @@ impl Wire {
         }
     }
 
-    /// Send a request, which the server answers at once.
+    /// Send a request, which the server answers immediately.
     fn ask(&mut self, request: u64, answer: u64) {
         let asked = self.hosts[0].written + request;
         self.hosts[1].answer = Some((asked, answer));

@@ -5,7 +5,7 @@ use super::{AckPolicy, Receiver};
 use crate::{Riding, SackBlocks, Segment};
 use units::{Duration, Time};
 
-/// Duplicate ACKs sent at once before compression begins.
+/// Number of duplicate ACKs sent immediately, before compression begins.
 const UNCOMPRESSED: u32 = 3;
 /// Maximum number of duplicate ACKs compressed into one ACK.
 const MOST_COMPRESSED: u32 = 44;
@@ -59,8 +59,8 @@ impl Receiver {
         self.unacked > 1 || (read && !self.expects_to_answer())
     }
 
-    /// Send a duplicate ACK while a packet is missing. The first duplicate ACKs leave at once. Later duplicate ACKs may
-    /// be compressed into a single ACK.
+    /// Send a duplicate ACK while a packet is missing. The first duplicate ACKs leave immediately. Later duplicate ACKs
+    /// may be compressed into a single ACK.
     pub(super) fn acknowledge_duplicate(&mut self, now: Time, out: &mut Vec<Segment>) {
         if !self.config.sack_compression || self.compressed >= MOST_COMPRESSED {
             return self.send_ack(out);

@@ -13,7 +13,7 @@ impl Receiver {
         self.config.timestamps && self.echo > stamp + STAMP_SLACK
     }
 
-    /// Discard a packet and send a duplicate ACK at once (Linux `tcp_send_dupack`).
+    /// Discard a packet and send a duplicate ACK immediately (Linux `tcp_send_dupack`).
     pub(super) fn refuse(&mut self, seq: u32, out: &mut Vec<Segment>) {
         if seq < self.next {
             self.duplicates += 1;
@@ -104,7 +104,7 @@ impl Receiver {
         self.out_of_order_bytes -= waited;
         self.out_of_order.remove_below(end);
         self.recent.forget_below(end);
-        self.ack_now |= self.out_of_order.is_empty(); // the last hole is filled: acknowledge at once
+        self.ack_now |= self.out_of_order.is_empty(); // the last hole is filled: acknowledge immediately
         self.next = end;
         self.unacked += end - start;
         self.delivered_bytes += waited;

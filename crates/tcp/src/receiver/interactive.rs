@@ -120,9 +120,9 @@ impl Receiver {
         self.fin.is_some_and(|fin| fin < self.next)
     }
 
-    /// Process packet `seq` with `len` bytes, with or without a FIN. True if the application reads at once, so that the
-    /// packet must be acknowledged now (`tcp_cleanup_rbuf` after `ICSK_ACK_PUSHED`). Once everything up to a FIN has
-    /// arrived, this end is expected to answer (`tcp_fin`).
+    /// Process packet `seq` with `len` bytes, with or without a FIN. True if the application reads immediately, so that
+    /// the packet must be acknowledged now (`tcp_cleanup_rbuf` after `ICSK_ACK_PUSHED`). Once everything up to a FIN
+    /// has arrived, this end is expected to answer (`tcp_fin`).
     #[cold] // bulk data arrives at ends that send nothing
     pub(super) fn interact(&mut self, now: Time, seq: u32, len: u16, fin: bool) -> bool {
         if fin {
@@ -137,7 +137,7 @@ impl Receiver {
         len > 0 && u32::from(len) < self.config.mss
     }
 
-    /// Acknowledge at least the next `packets` packets at once.
+    /// Acknowledge at least the next `packets` packets immediately, each with its own ACK.
     pub(super) fn quicken(&mut self, packets: u32) {
         self.quick = self.quick.max(packets);
         if let Some(interactive) = &mut self.interactive {

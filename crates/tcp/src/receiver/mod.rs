@@ -25,11 +25,11 @@ use window::{Space, Window};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
     /// Linux acknowledges every packet at first. Later it acknowledges every second packet and the end of every
-    /// burst, and any packet after 40 ms at the latest. While a packet is missing, ACKs leave at once, and long
+    /// burst, and any packet after 40 ms at the latest. While a packet is missing, ACKs leave immediately, and long
     /// runs of duplicate ACKs are compressed.
     Linux,
-    /// One ACK for every `packets` in-order packets, or `timeout` after the first unacknowledged packet. While a
-    /// packet is missing, ACKs leave at once (RFC 5681; ns-3's DelAckCount).
+    /// One ACK for every `packets` in-order packets, or `timeout` after the first unacknowledged packet. While a packet
+    /// is missing, ACKs leave immediately (RFC 5681; ns-3's DelAckCount).
     Every {
         /// Packets per acknowledgement if the packets arrive in order.
         packets: u32,
@@ -51,7 +51,7 @@ pub struct ReceiverConfig {
     /// ECN feedback to the sender.
     pub ecn: Feedback,
     /// Time within which arriving packets are merged before they are processed (GRO); `None`: each packet is processed
-    /// at once.
+    /// on arrival.
     pub gro: Option<Duration>,
     /// Whether duplicate ACKs are held back for up to a millisecond, as in Linux.
     pub sack_compression: bool,

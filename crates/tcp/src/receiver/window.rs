@@ -11,7 +11,7 @@
 //! - packets dropped, or merged by copying, because the memory is full
 //! - memory pressure of the whole host
 //! - falling packet sizes (fullpipe's `rcv_mss` only rises)
-//! - window updates sent at once after a reader has freed much memory
+//! - window updates sent immediately after a reader has freed much memory
 
 use units::{Bytes, Duration, Time};
 
@@ -137,7 +137,8 @@ pub(super) struct Window {
     one_packet: Space,
     /// One past the highest byte that an advertised window has allowed (`rcv_wup + rcv_wnd`).
     edge: u64,
-    /// One past the highest byte that the buffer has room for; `MAX` if the application reads at once.
+    /// One past the highest byte that the buffer has room for; `MAX` if the application reads data as soon as it
+    /// arrives.
     until: u64,
     /// Bytes read in a round trip (`rcvq_space.space`).
     read_in_rtt: u64,
@@ -243,7 +244,7 @@ impl Window {
     }
 
     /// Account for an in-order packet; `waiting`: memory of out-of-order packets. True if the window grows, so that the
-    /// packet must be acknowledged at once (`tcp_event_data_recv`).
+    /// packet must be acknowledged immediately (`tcp_event_data_recv`).
     pub fn take(&mut self, len: u32, waiting: Space) -> bool {
         if len > self.largest {
             self.measure(len);
@@ -382,9 +383,8 @@ impl Window {
         if free < self.clamp / 16 || free < self.mss { 0 } else { free }
     }
 
-    /// Move the end of the buffer to byte `until` after the application has read. True if a window update must be
-    /// sent at once: the window has at least doubled, and at most half of the window was left
-    /// (`__tcp_cleanup_rbuf`).
+    /// Move the end of the buffer to byte `until` after the application has read. True if a window update must be sent
+    /// immediately: the window has at least doubled, and at most half of the window was left (`__tcp_cleanup_rbuf`).
     pub fn make_room(&mut self, received: u64, until: u64) -> bool {
         self.until = until;
         let allowed = self.edge.saturating_sub(received);
@@ -446,7 +446,7 @@ impl Window {
     /// Adjust the buffer after the application has read (`tcp_recvmsg_locked`, `tcp_rcv_space_adjust`). `bytes` have
     /// arrived in order so far. The last packet made `newly` of these bytes in-order, including bytes behind a
     /// hole that the packet filled. `beyond` is the extent of out-of-order data. The kernel adjusts the buffer
-    /// after the application has read the first buffer of `newly`, when the rest is not read yet.
+    /// after the application has read the first `skb` of `newly`, before it reads the rest.
     pub fn read(&mut self, now: Time, bytes: u64, newly: u64, beyond: u64) {
         let unread = newly.saturating_sub(FRAGMENTS * self.mss);
         let until = bytes - unread;

@@ -32,7 +32,7 @@ pub struct SenderConfig {
     pub pacing: Pacing,
     /// The NIC of the host, if the NIC reports departures; `None`: packets never wait in the host's NIC.
     pub nic: Option<Nic>,
-    /// Bytes of the largest burst passed to the network at once (segmentation offload); 0: single packets.
+    /// Bytes of the largest burst passed to the network as one unit (segmentation offload); 0: single packets.
     pub max_burst_bytes: u32,
     /// Exponent n of the limit of a burst and of data in the host: 2^-n seconds at the pacing rate
     /// (`sk_pacing_shift`).
@@ -152,7 +152,7 @@ impl SendMemory {
 /// Limit on data that a sender holds until it is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendBuffer {
-    /// No limit: the application writes all its data at once.
+    /// No limit: the application never waits for room.
     #[default]
     Unlimited,
     /// Limit on the payload bytes sent and not acknowledged, whatever memory the packets take.

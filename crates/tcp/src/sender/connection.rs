@@ -118,7 +118,7 @@ impl Connection {
         self.fin == Fin::Sent
     }
 
-    /// Packets to send when there is no data: 1 for a FIN without data, otherwise the limit that stops the sender.
+    /// Packets to send when there is no data: 1 if a FIN is due. If no FIN is due, the reason why the sender stops.
     /// `packets_out`: outstanding packets.
     pub fn without_data(&self, packets_out: u32) -> Result<u32, Limit> {
         match self.fin {

@@ -173,7 +173,7 @@ impl Delivery {
         Some(sample)
     }
 
-    /// Mark packets as app-limited that are sent before the packets now in flight are delivered.
+    /// Mark packets sent from now on as app-limited, until the packets now in flight are delivered.
     pub fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = Some(self.delivered + u64::from(in_flight));
     }

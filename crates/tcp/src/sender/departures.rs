@@ -58,7 +58,7 @@ impl Departures {
         self.pacer.delay(now)
     }
 
-    /// Set the pacing rate; `mss`: payload for rates.
+    /// Set the pacing rate; `mss`: bytes per packet in the rate.
     #[inline]
     pub fn set_rate(&mut self, control: &Control, rtt: &RttEstimator, mss: u32, packets_out: u32) {
         self.pacer.set_rate(control, rtt, mss, packets_out);
@@ -76,7 +76,7 @@ impl Departures {
         !self.host.is_on() && self.pacer.holds(now)
     }
 
-    /// Whether pacing forbids sending now. With `sch_fq`, whether it forbids passing packets to the host.
+    /// Whether pacing forbids sending now. With `sch_fq`: whether pacing forbids passing packets to `sch_fq` now.
     #[inline]
     pub fn must_wait(&self, now: Time, config: &SenderConfig, control: &Control, rtt: &RttEstimator) -> bool {
         if !self.host.is_on() {

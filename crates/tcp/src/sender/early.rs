@@ -6,7 +6,7 @@ use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Recor
 /// Flags of a delivered packet that the sender still reads, in addition to the packet's length.
 const LASTING: u16 = SACKED | EVER_RETRANSMITTED | BURST_HEAD;
 
-/// Number of recent distinct records among which a record equal to the next one is searched.
+/// Number of recent distinct records with which the next record is compared.
 const KINDS: usize = 8;
 
 /// Records of consecutive packets. Delivered packets with equal records share one record.

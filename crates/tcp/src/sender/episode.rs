@@ -203,7 +203,7 @@ impl Episode {
         self.first_retransmission = None;
     }
 
-    /// Begin an episode that may be undone. `retrans_out`: retransmissions in the network, without a tail loss
+    /// Begin an episode that may be undone. `retrans_out`: retransmissions in the network, not counting a tail loss
     /// probe.
     pub fn watch_for_undo(&mut self, una: u32, retrans_out: u32) {
         let out = retrans_out + u32::from(self.probe.is_retransmission_out());

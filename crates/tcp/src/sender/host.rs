@@ -2,7 +2,7 @@
 //!
 //! The transport passes packets to `sch_fq` before their departure time, and the packets leave the qdisc at that time
 //! (Linux `sch_fq.c`). The packets then arrive in the queue of the NIC ([`Nic`]), which is the only
-//! queue that all flows of a host share. A host without a NIC passes every packet to the network at once, so its
+//! queue that all flows of a host share. A host without a NIC passes every packet to the network immediately, so its
 //! flows share no queue.
 //!
 //! With a NIC, the bytes that a connection has in the host are limited (TCP small queues, Linux
@@ -71,7 +71,7 @@ impl HostQueue {
         self.waiting.front().map_or(Time::NEVER, |front| front.0)
     }
 
-    /// Queue a packet that may depart at `at`, or send the packet at once if that time has come.
+    /// Queue a packet that may depart at `at`, or send the packet immediately if that time has come.
     pub fn hand_over(&mut self, now: Time, at: Time, segment: Segment, out: &mut Vec<Segment>) {
         if at <= now && self.waiting.is_empty() {
             out.push(segment);
@@ -141,7 +141,7 @@ impl HostQueue {
         if !pacer.enabled() {
             limit = limit.min(LIMIT_OUTPUT_BYTES);
         }
-        // `sk_wmem_alloc` counts from 1, so a value equal to the limit is above it.
+        // The kernel's count `sk_wmem_alloc` starts at 1, so it exceeds the limit as soon as `held` equals the limit.
         let full = self.held >= limit << factor && !board.has_one_burst_out();
         self.throttled |= full;
         full

@@ -178,7 +178,8 @@ impl Sender {
             }
             _ => return,
         }
-        // An application writes once its connection is open, and closes after that: data first, then the FIN.
+        // An application writes after its connection has opened, and closes after it has written, so the FIN follows
+        // the data.
         let closes = self.connection.withhold_fin();
         self.push(now, out);
         if closes {

@@ -285,7 +285,7 @@ impl Sender {
     }
 
     /// Build a data packet that departs at `at`. The last packet of a burst has PSH, so that the receiver processes the
-    /// burst at once (Linux `__tcp_transmit_skb`).
+    /// burst immediately (Linux `__tcp_transmit_skb`).
     fn data(&mut self, at: Time, seq: u32, record: &Record, flags: Flags) -> Segment {
         let (Flags { last, again }, len) = (flags, record.len);
         let (push, fin) = (last || record.is(PUSH), record.is(FIN));
@@ -295,7 +295,7 @@ impl Sender {
         Segment::Data { seq, len, push, again, cwr, fin, stamp: stamp(at), sent_us: micros(at), riding: None }
     }
 
-    /// Whether pacing forbids sending now. With `sch_fq`, whether it forbids passing packets to the host.
+    /// Whether pacing forbids sending now. With `sch_fq`: whether pacing forbids passing packets to `sch_fq` now.
     #[inline]
     pub(super) fn must_wait(&self, now: Time) -> bool {
         self.departures.must_wait(now, &self.config, self.window.control(), &self.rtt)
@@ -327,7 +327,7 @@ impl Sender {
         if self.queue.is_closed_to_writes() { 0 } else { self.write_chunks(now, out) }
     }
 
-    /// Write chunks. When the next data to be sent is a full chunk, one burst of this chunk is sent at once, even
+    /// Write chunks. When the next data to be sent is a full chunk, one burst of this chunk is sent immediately, even
     /// if a later ACK would allow a larger burst (`tcp_push_one`).
     fn write_chunks(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         let mut sent = 0;

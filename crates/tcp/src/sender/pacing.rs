@@ -60,7 +60,7 @@ impl Pacer {
     }
 
     /// Set the pacing rate: the algorithm's rate, or two windows per RTT in early slow start and 1.2 windows per RTT
-    /// later. `mss`: payload for rates. `packets_out`: outstanding packets.
+    /// later. `mss`: bytes per packet in the rate. `packets_out`: outstanding packets.
     pub fn set_rate(&mut self, control: &Control, rtt: &RttEstimator, mss: u32, packets_out: u32) {
         if let Some(rate) = control.pacing_rate {
             // A rate of zero means that the algorithm has no estimate. Linux then does not pace.

@@ -82,8 +82,8 @@ impl RttEstimator {
         self.last = None;
     }
 
-    /// Use RTT samples: `smooth` for the smoothed RTT, `newest` for the minimum, unless `newest` is larger and the ACK
-    /// is `delayed`. `una` and `next` delimit round trips.
+    /// Use RTT samples: `smooth` for the smoothed RTT, `newest` for the minimum. If the ACK is `delayed`, a `newest`
+    /// above the minimum is ignored. `una` and `next` delimit round trips.
     #[inline(always)] // called for every ACK
     pub fn learn(
         &mut self,

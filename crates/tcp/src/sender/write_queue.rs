@@ -186,8 +186,9 @@ impl WriteQueue {
         self.window_end >= board.next_bytes() + self.mss
     }
 
-    /// Number of packets, at most `quota`, that data, send buffer and receive window allow; or the limit, if no packet
-    /// is allowed. `without_data`: number of packets to send when there is no data, or the limit.
+    /// Number of packets that the data, the send buffer and the receive window allow, at most `quota`. If they allow
+    /// none, return which of them is the limit. `without_data` is called if there is no data. It returns the number of
+    /// packets to send (a FIN), or the limit.
     #[inline]
     pub fn sendable(
         &self,
@@ -292,7 +293,7 @@ impl WriteQueue {
         true
     }
 
-    /// Whether the last chunk is full and the next data to be sent.
+    /// Whether the last chunk is full and is the next data to be sent.
     pub fn is_next_chunk_full(&self, board: &Scoreboard) -> bool {
         self.written - self.tail == self.chunk_size(board) && self.tail == board.next_bytes()
     }
