@@ -56,8 +56,8 @@ else:
     pl = _Library("polars")  # importing polars takes longer than a short run
 
 
-# Methods of a run from packages above it: `Run.summary` from the metrics, `Run.plot` from the plots.
-# The package `runs` must not depend on packages that are built on it. So the top level of fullpipe registers
+# Methods of a run from packages that import `runs`: `Run.summary` from the metrics, `Run.plot` from the
+# plots. The package `runs` must not depend on these packages. So the top level of fullpipe registers
 # the sources of these methods, and the first call of a method imports its source.
 
 

@@ -51,7 +51,7 @@ __all__ = [
 
 _MOST_ADDRESSES = 4_000
 """Size of the cache of addresses. An address is used when an executor hands out a job, and again when the run
-is made, so the cache must hold more addresses than jobs are in between."""
+is made, so the cache must be larger than the number of jobs between these two uses."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ def stream(
 ) -> Iterator[Outcome]:
     """Run jobs and yield their outcomes in the order of the jobs, as soon as the order allows.
 
-    Stored runs are re-used, and every finished run is stored at once. A job that fails does not stop other
-    jobs. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
+    Stored runs are re-used, and every finished run is stored immediately. A job that fails does not stop
+    other jobs. Leaving the iterator early, also by an interrupt, stops the jobs that still run.
 
     Args:
         jobs: The jobs.

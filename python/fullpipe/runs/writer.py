@@ -54,7 +54,7 @@ _OF_RUN = ("seed", "wall_s", "cpu_s", "data_packets", "packet_hops", "started")
 _SHARED = tuple(name for name in Meta.model_fields if name not in _OF_RUN)
 """Members of meta.json that are equal for all runs of a scenario."""
 _last: list[tuple[object, str]] = [(None, "")]
-"""Cache of `_shared`: the last content and its JSON, in one tuple, so that threads replace both at once."""
+"""Cache of `_shared`: the last content and its JSON, in one tuple, so that threads replace both together."""
 
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",\n", ": ")).encode
 
@@ -125,7 +125,7 @@ def _shared(values: Mapping[str, object]) -> str:
     return text
 
 
-# Writes finished runs into a store, and synchronizes many runs with the disk at once.
+# Writes finished runs into a store, and synchronizes many runs with the disk in one step.
 
 
 _RACES = 10
@@ -363,4 +363,4 @@ def publish(complete: str, final: Path, meta: Meta) -> bool:
                 with suppress(OSError):
                     outdated.rename(final)
             shutil.rmtree(outdated, ignore_errors=True)
-    raise ResultError(f"{final}: other processes keep writing this run; run the command again after they end")
+    raise ResultError(f"{final}: other processes keep writing this run; run the command again later")

@@ -129,8 +129,8 @@ class Claim:
     says: str
     kind: str
     what: Any
-    """Value of the field of `expected.toml` that makes the claim this kind of claim. For inequalities, the
-    constants by the names of the fields."""
+    """Value of the field of `expected.toml` that sets the kind of the claim. For inequalities, the constants
+    by the names of the fields."""
     between: Expectation | None = None
     lower: Where = field(default_factory=dict)
     against: Reference | None = None

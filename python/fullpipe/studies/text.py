@@ -45,7 +45,7 @@ def is_as_printed(value: float, printed: str) -> bool:
 
 
 def is_cut_off(value: float, printed: str) -> bool:
-    """Whether a number equals a printed number if it is truncated instead of rounded.
+    """Whether a number, truncated instead of rounded, equals a printed number.
 
     >>> is_cut_off(92.09931076, "92.0993107"), is_cut_off(1.23461e-173, "1.2346E-17")
     (True, True)

@@ -102,7 +102,7 @@ def test_a_line_of_netem_becomes_a_link(options: str, link: Table) -> None:
         ("loss state 1% 10% 0% 100% 1%", "state p32, p23, p14 of loss is left out"),
         ("delay 9ms reorder 10%", "one packet in 10 arrive 9 ms late; netem sends random packets early"),
         ("delay 20ms 2ms distribution normal", "a uniform jitter with the standard deviation 2 ms"),
-        ("delay 1ms 2ms", "sends a packet at once if the jitter 2 ms makes its delay negative"),
+        ("delay 1ms 2ms", "sends a packet immediately if the jitter 2 ms makes its delay negative"),
         ("delay 1ms", "limit 1000 is left out: without a rate no packet waits"),
         ("rate 1mbit limit 50", "limit 50 counts waiting packets, not packets on the wire"),
         ("rate 1mbit 20 48 5", "overhead of rate is left out: links count tcp.link_overhead"),

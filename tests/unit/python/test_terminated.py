@@ -91,7 +91,7 @@ def test_two_such_hosts_make_three_connections() -> None:
         ({"hosts.0.proxy_buffer": "1 kB"}, "hosts[0].proxy_buffer"),
         (
             {"flows.0.workload": {"kind": "web"}},
-            'hosts[0].terminated: "up" passes "nat", which forwards only streams',
+            'hosts[0].terminated: "up" passes "nat", which cannot forward separate transfers',
         ),
         (
             {"flows.0.reroutes": [{"at": "1 s", "via": ["nat"]}]},

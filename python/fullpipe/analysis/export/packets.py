@@ -63,7 +63,7 @@ _PACKET_BLOCK = np.dtype(
 up."""
 _FIXED_BYTES = _PACKET_BLOCK.itemsize - FRAME_BYTES
 _BATCH = 16_384
-"""Packets whose blocks are built at once, about 10 MB."""
+"""Number of packets whose blocks are built in one step, about 10 MB."""
 
 
 def pcapng(run: Run, points: Sequence[str] = ()) -> bytes:

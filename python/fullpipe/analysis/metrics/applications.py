@@ -146,7 +146,7 @@ def video_rate_bps(videos: pl.DataFrame) -> float | None:
 
 
 Number = TypeVar("Number", float, "pl.Expr")
-"""A number, or a polars expression for many calls at once."""
+"""A number, or a polars expression for many calls together."""
 FRAME_S = 0.02
 """Usual duration of the speech in a packet of G.711."""
 

@@ -1,4 +1,4 @@
-"""Models of statsmodels (extra `stats`): several metrics at once, and seeds as random effects."""
+"""Models of statsmodels (extra `stats`): several metrics together, and seeds as random effects."""
 
 from __future__ import annotations
 

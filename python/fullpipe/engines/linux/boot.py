@@ -209,7 +209,7 @@ def _reached(folder: Path) -> Callable[[], float]:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Signal the supervisor, which ends the guest at once."""
+    """Signal the supervisor, which ends the guest immediately."""
     process.terminate()
     try:
         process.wait(_END_S)

@@ -119,8 +119,8 @@ class _Periods:
 #
 # The guest writes a packet after each interval of a pace. The simulator also writes a packet at the beginning
 # of a pace. After silence, the guest's pace therefore begins one interval earlier. Without room for this
-# interval, a pace of one packet per nanosecond is inserted for 2 ns, so that the first packet is written at
-# once.
+# interval, a pace of one packet per nanosecond is inserted for 2 ns, so that the first packet is written
+# immediately.
 
 
 MOST_PACES = 64

@@ -40,7 +40,7 @@ from fullpipe.scenario import Scenario, catalogue
 __all__ = ["Ns3Engine", "Ns3Engine339", "Ns3Engine342", "Ns3Engine343"]
 
 
-# Execution of the program in a child process that exits no later than the run ends.
+# Execution of the program in a child process, which is killed if the run is interrupted.
 
 
 _PULSE_S = 0.2

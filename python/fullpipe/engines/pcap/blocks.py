@@ -135,7 +135,7 @@ class _Found:
         """One row per record: position, captured bytes, bytes on the wire, high and low half of the time,
         interface."""
         self.headers: list[int] = []
-        """Positions of records that are decoded later, all at once."""
+        """Positions of records that are decoded later, all in one step."""
 
     def batch(self, data: bytes, times_ns: "Ints", columns: "Ints") -> Batch:
         """Return the records as arrays."""

@@ -213,7 +213,7 @@ def read_flows(path: Path, algorithms: Mapping[str, str] | None = None) -> Captu
     if not flows:
         raise InputFileError(
             f"{path}: no direction of a connection has ten segments or more;"
-            f" {short:,} directions with payload are shorter"
+            f" {short:,} directions with payload have fewer"
         )
     for name in algorithms or ():
         if name != ALL and name not in [flow.name for flow in flows]:

@@ -189,7 +189,7 @@ class Ns3(Model):
     algorithm. "ns3-only": ns-3's algorithm, otherwise an error. "fullpipe": always fullpipe's algorithm, on
     ns-3's stack."""
     recovery: Literal["prr", "classic"] = "prr"
-    """Window reduction in recovery: proportional rate reduction ("prr"), or at once ("classic"). BBR and
+    """Window reduction in recovery: proportional rate reduction ("prr"), or immediate ("classic"). BBR and
     fullpipe's algorithms ignore this setting."""
     sack: Switch = True
     """Selective acknowledgements."""

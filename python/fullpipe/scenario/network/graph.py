@@ -198,7 +198,9 @@ def connections(
 def _check(routed: RoutedFlow, relayed: Relayed, host: str) -> None:
     who = f"{shown(routed.name)} passes {shown(host)}"
     if routed.flow.is_of_transfers:
-        raise ProblemsError(f"{relayed.where}: {who}, which forwards only streams; use workload bulk")
+        raise ProblemsError(
+            f"{relayed.where}: {who}, which cannot forward separate transfers; use workload bulk"
+        )
     if routed.later:
         raise ProblemsError(f"{relayed.where}: {who} and its routes change; leave out one of the two")
 

@@ -176,7 +176,7 @@ def _absolute(hop: Hop, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
         return _with_bytes(max(segment_bytes, size), where)
     packets = max(1, int(multiple * hop.limit_bps * time_ns / (BITS * segment_bytes * NANOSECONDS)))
     if packets > MAX_PACKETS:
-        raise ProblemsError(f"{where}: makes {packets:,} packets, more than {MAX_PACKETS:,}")
+        raise ProblemsError(f"{where}: equals {packets:,} packets, more than {MAX_PACKETS:,}")
     if isinstance(queue, DropTail):
         return DropTail(packets=packets)
     params = {**queue.params, queue.limit_key or "": packets}
@@ -185,5 +185,5 @@ def _absolute(hop: Hop, crossing: Sequence[_Crossing]) -> DropTail | Discipline:
 
 def _with_bytes(size: int, where: str) -> DropTail:
     if size > SIZE.limit:
-        raise ProblemsError(f"{where}: makes {size:,} bytes, more than {SIZE.limit:,}")
+        raise ProblemsError(f"{where}: equals {size:,} bytes, more than {SIZE.limit:,}")
     return DropTail(bytes=f"{size} B")

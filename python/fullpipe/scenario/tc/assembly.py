@@ -158,11 +158,11 @@ def _quoted(line: str) -> str:
     return visible(line.strip())[:100]
 
 
-# A scenario of a line behind a router that shapes one or both directions.
+# A scenario of an access line behind a router that shapes one or both directions.
 
 
 _DELAY_S = 0.01
-"""Default one-way delay of a line."""
+"""Default one-way delay of an access line."""
 _OF_LINE = ("rate", "delay", "queue", "device_queue")
 
 

@@ -137,8 +137,8 @@ def _approximations(found: Netem) -> list[str]:
         )
     if found.half_ns > found.delay_ns:
         notes.append(
-            f"netem sends a packet at once if the jitter {jitter} makes its delay negative; the link's delays"
-            " are uniform from 0 on"
+            f"netem sends a packet immediately if the jitter {jitter} makes its delay negative; the link's"
+            " delays are uniform from 0 on"
         )
     if found.reorder:
         notes.append(

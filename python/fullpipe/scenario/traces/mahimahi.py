@@ -135,7 +135,7 @@ def from_rates(time_s: ArrayLike, rate_bps: ArrayLike, duration_s: float) -> Mah
     count = int(carried[-1] + 1e-9)
     if not 0 < count <= _MOST_OPPORTUNITIES:
         raise TraceError(
-            "rates", f"give {count:,} delivery opportunities; a trace has 1 to {_MOST_OPPORTUNITIES:,}"
+            "rates", f"result in {count:,} delivery opportunities; a trace has 1 to {_MOST_OPPORTUNITIES:,}"
         )
     number = np.arange(1, count + 1)
     step = np.searchsorted(carried[1:] + 1e-9, number)

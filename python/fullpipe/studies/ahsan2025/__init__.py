@@ -224,8 +224,8 @@ def draw_rerun(found: Measurements, runs: Runs, folder: Path) -> list[Path]:
 
 @plots.in_house_style
 def _boxes_again(found: Measurements, test: str, folder: Path, stem: str) -> list[Path]:
-    """Draw box plots over seeds of uploads, downloads and pings by algorithm, with direct and with terminated
-    TCP."""
+    """Draw box plots over seeds of uploads, downloads and pings by algorithm, with direct connections
+    and with connections that a host splits into two."""
     figure, axes = plots.new_figure(len(LABELS), len(COMPARED), row_height=1.9, share_y="row")
     frames = []
     for place, (quantity, path) in zip(axes, product(LABELS, COMPARED), strict=True):

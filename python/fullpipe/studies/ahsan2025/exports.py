@@ -170,7 +170,7 @@ class File:
     queue: str
     """Name of the test host's queue discipline, as in `tc`."""
     is_ended: bool
-    """Whether a proxy or NAT terminates all uploads of the test."""
+    """Whether a proxy or NAT splits every upload of the test into two TCP connections."""
     uploads: tuple[str, ...]
     """Algorithms of the sockets that sent uploads."""
     downloads: tuple[str, ...]

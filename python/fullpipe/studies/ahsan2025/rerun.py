@@ -42,8 +42,8 @@ ALGORITHMS: Mapping[str, Any] = {
 KEY = "path"
 READINGS = (*map(str, PATHS), DIRECT + SERVERS_ALIKE, ENDED + SERVERS_ALIKE)
 """Settings of the path under which claims are checked. The first setting is that of the paper, and only
-verdicts under this setting are counted. In settings that begin with "ended", a host terminates connections,
-as the published data show."""
+verdicts under this setting are counted. In settings that begin with "ended", a host on the path splits every
+connection into two, as the published data show."""
 FAIR, BEST_EFFORT, UPLOADS = "rtt_fair", "rrul_be", "uploads"
 CLASSES, PAIRS, MARKS = "rrul", "pairs", "marks"
 STREAMS = (1, 2, 4, 8, 12, 16)
@@ -160,11 +160,11 @@ PAIR = ("BBR-n+", "BBRv3")
 """Algorithms whose rows are exchanged in the tables in `SWAPPED`, according to the published data."""
 REFERENCE = "CUBIC"
 ENDED_BY_HOST = ("Table 2", "average")
-"""Table and quantity whose printed values are reproduced in runs of 60 s if a host terminates connections. No
-other difference from a printed value has a known cause."""
+"""Table and quantity whose printed values are reproduced in runs of 60 s if a host on the path splits every
+connection into two. No other difference from a printed value has a known cause."""
 ABOVE_A_FIFO = ("BBRv3", "BBR-n+", "CUBIC", "NV")
-"""Algorithms whose printed averages are reproduced only with fq_codel at the uplink of the terminating host.
-With a FIFO, the averages are 5 to 7 % lower."""
+"""Algorithms whose printed averages are reproduced only with fq_codel at the uplink of the host that
+splits connections. With a FIFO, the averages are 5 to 7 % lower."""
 
 
 def claims(package: str) -> tuple[Claim, ...]:

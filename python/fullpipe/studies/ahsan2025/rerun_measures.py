@@ -36,7 +36,7 @@ LENGTH_S, QUICK_LENGTH_S = 60.0, 12.0
 _UPLINK_QUEUE = f"topology.links.{UPLINK}.queue"
 _SENDER_QUEUE = "hosts.0.nic.queue"
 _BEHIND_NAT = {"tcp.mss": "1460 B", "tcp.timestamps": False}
-"""TCP settings of connections that a host terminates, from the published files."""
+"""TCP settings of connections that a host splits into two, from the published files."""
 
 
 def _fifo(**limit: Any) -> dict[str, Any]:
@@ -67,8 +67,9 @@ PATHS: Mapping[Value, Mapping[str, Any]] = {
 """Settings of the path and its hosts. The paper does not print these settings.
 
 In settings that begin with "direct", connections go from client to server, as in the paper. In settings that
-begin with "ended", the host terminates connections, as the published files show, by default with a buffer of
-1 MiB. By default, the queue of the uplink has 1,000 packets as in Linux, and the sender has the qdisc fq."""
+begin with "ended", the host splits every connection into two, as the published files show, by default with a
+buffer of 1 MiB. By default, the queue of the uplink has 1,000 packets as in Linux, and the sender has the
+qdisc fq."""
 SERVERS_ALIKE = ", servers alike"
 """Suffix of settings in which downloads use the algorithm under test."""
 
@@ -126,10 +127,10 @@ def of_test(run: Run) -> dict[str, float]:
     """Return means and variances of the sum of uploads and of the sum of downloads, in Mbit/s, and of pings,
     in ms.
 
-    Uploads and downloads are measured at the client, as by netperf. If a host terminates TCP, uploads and
-    downloads are measured on the connections between client and host. In a short run with such a host, the
-    measurement excludes the time in which the host's buffers fill. Pings count from the start to the end of
-    the run, as in the printed tables. `median` is the median ping during the time under load.
+    Uploads and downloads are measured at the client, as by netperf. If a host splits connections, uploads
+    and downloads are measured on the connections between client and host. In a short run with such a host,
+    the measurement excludes the time in which the host's buffers fill. Pings count from the start to the end
+    of the run, as in the printed tables. `median` is the median ping during the time under load.
     """
     return {**_sums(run), **_pings(run)}
 
@@ -179,15 +180,15 @@ def _rates(run: Run, way: str) -> pl.DataFrame:
     """Return the samples of the streams in one direction ("upload" or "download") during the load."""
     names = set(run.flows["flow"])
     chosen = [name for name in names if name.startswith(f"TCP {way}") and not name.endswith(f"-{NAT}")]
-    if way == "download":  # streams from the host to the client, if the host terminates TCP
+    if way == "download":  # streams from the host to the client, if the host splits connections
         chosen = [f"{name}-{NAT}" if f"{name}-{NAT}" in names else name for name in chosen]
     left_out_s = filling_s(run.scenario, len(chosen)) if way == "upload" else 0.0
     return run.series.filter(pl.col("flow").is_in(sorted(chosen)) & _under_load(run, left_out_s))
 
 
 def filling_s(scenario: Scenario, uploads: int) -> float:
-    """Return the time in s, a multiple of 0.2 s, in which uploads fill the buffers of a host that terminates
-    TCP.
+    """Return the time in s, a multiple of 0.2 s, in which uploads fill the buffers of a host that splits
+    connections.
 
     The time is the size of the buffers divided by the difference of their arrival and departure rates. The
     function returns 0 for a run of full length, because netperf counted this time in the paper's runs.

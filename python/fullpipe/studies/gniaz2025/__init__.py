@@ -68,8 +68,8 @@ OF_LINUX: Mapping[str, Any] = {"CUBIC": "cubic", "BBRv1": "bbr1"}
 TOGETHER = "both"
 TWO_FLOWS = "two flows"
 GOING_ON, ON_UNTIL = "two flows, going on", "40 s"
-"""Name and end time of an experiment in which the two flows continue. The thesis states what it would expect
-of such a run."""
+"""Name and end time of an experiment in which the two flows continue beyond the end of the run in the thesis.
+The thesis states what it would expect of such a run."""
 STEPS = ("large step", "small step", TWO_FLOWS)
 """Scenarios that are run with delays of 50 and 100 ms."""
 

@@ -46,7 +46,7 @@ SOON_S, LATE_S = 3.0, 5.0
 AFTER_S = 1.0
 """Time after a phase in which a cut of the window still counts for the phase."""
 ON_S = 10.0
-"""Length of the end of a run with continued flows, over which rates are averaged."""
+"""Length of the last part of a run, over which rates are averaged if the flows continue until 40 s."""
 CUT, CUTS_APART_S = 0.9, 0.2
 """A window is cut if, within `CUTS_APART_S`, it falls below `CUT` times its earlier value."""
 
@@ -179,7 +179,7 @@ def last_cut(now: pl.DataFrame) -> float:
 
 
 def two_flows_on(run: Run) -> dict[str, float]:
-    """Measure the rates of CUBIC and BBRv1 at the end of a run in which both connections continue."""
+    """Measure the rates of CUBIC and BBRv1 at the end of a run in which both flows continue until 40 s."""
     end_s = run.scenario.duration_s
     late = between(run.series, end_s - ON_S, end_s)
     return {

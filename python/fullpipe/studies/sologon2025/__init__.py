@@ -64,8 +64,8 @@ def text_sections(found: Measurements) -> list[str | Aligned]:
 def settings_text(
     found: Measurements, experiment: str, quantities: Mapping[str, str], first: str, *more: str
 ) -> Aligned:
-    """Return a table with one row for every combination of the first condition, the algorithm and the other
-    conditions."""
+    """Return a table with one row for every combination of the condition `first`, the algorithm and the
+    conditions in `more`."""
     rows = [[first, "algorithm", *more, *quantities.values()]]
     for value, algorithm, *others in product(
         found.choices(experiment, first),
@@ -104,9 +104,9 @@ READINGS = (STATED, ACKS_TOO, EVERY_10_S, PACKETS_100, FQ_CODEL, DUPLICATES)
 parameters as stated, are counted."""
 SHORT_QUEUE = {"kind": "drop_tail", "packets": 100}
 FAIR_QUEUE = {"kind": "fq_codel"}
+"""Default queue of ns-3."""
 BY_DUPLICATES = {"tcp.loss_detection": "dupack", "tcp.undo": False}
-"""Loss recovery as in ns-3, whose default queue is fq_codel: three duplicate ACKs mark a loss, and window
-reductions are never undone."""
+"""Loss recovery as in ns-3: three duplicate ACKs mark a loss, and window reductions are never undone."""
 
 SEEDS = 5
 QUICK_SEEDS = 2

@@ -1,5 +1,5 @@
-// The amount of data that an application has offered up to now, as in the native engine: all data at once, or packet by
-// packet at rates that change.
+// The amount of data that an application has offered up to now, as in the native engine: all data at the start, or
+// packet by packet at rates that change.
 #pragma once
 
 #include "input.h"

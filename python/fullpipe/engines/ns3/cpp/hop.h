@@ -73,8 +73,8 @@ class Hop
     }
 
   protected:
-    // Create a queue discipline of ns-3, which passes packets to `transmit` while the port below the discipline is not
-    // stopped.
+    // Create a queue discipline of ns-3, which passes packets to `transmit` while the device that sends them accepts
+    // packets.
     void MakeQueue(const QueueInput& input, std::function<void(ns3::Ptr<Parcel>)> transmit);
     void Drop(ns3::Ptr<Parcel> parcel);
     // Record that a packet has left the queue.

@@ -280,7 +280,7 @@ OwnAlgorithm::CongControl(Ptr<TcpSocketState> tcb,
     Refresh();
     if (m_control.reduce && state < FULLPIPE_CWR)
     {
-        // ns-3 has no state for reductions that an algorithm requests, so the episode ends at once.
+        // ns-3 has no state for reductions that an algorithm requests, so the episode ends immediately.
         Episode(FULLPIPE_EPISODE_DELAY);
         m_episode = FULLPIPE_CWR;
         LeaveEpisode();

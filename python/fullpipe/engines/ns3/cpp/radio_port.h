@@ -10,7 +10,7 @@ namespace fullpipe
 class RadioPort : public Hop
 {
   public:
-    // `room` is the maximum number of packets that wait in the MAC below a queue discipline.
+    // `room` is the maximum number of packets that wait in the MAC after they have left the queue discipline.
     RadioPort(const PortInput& input,
               Radio& radio,
               uint32_t number,

@@ -1,9 +1,9 @@
 // One direction of a link: a queue discipline of ns-3, a rate, a propagation delay, and impairments.
 //
-// Packets go from wire to wire below IP. Hosts, sockets and queue disciplines are ns-3's implementations, but there are
-// no routers or devices of ns-3 between hosts. As in the native engine, the limit of a queue therefore counts waiting
-// packets without the packet in transmission, and the size of a packet is its size on the link that the scenario
-// describes.
+// Packets go from wire to wire without IP routing. Hosts, sockets and queue disciplines are ns-3's implementations, but
+// there are no routers or devices of ns-3 between hosts. As in the native engine, the limit of a queue therefore counts
+// waiting packets without the packet in transmission, and the size of a packet is its size on the link that the
+// scenario describes.
 #pragma once
 
 #include "dice.h"

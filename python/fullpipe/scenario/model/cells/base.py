@@ -194,7 +194,7 @@ class Shared(CellModel):
     """A half-duplex channel: one port, of a station or of the hub, sends at a time.
 
     When a packet reaches an idle port, the port requests a turn. The port can get a turn after the grant
-    delay. A port that still has packets at the end of its turn can get the next turn at once. Ports take
+    delay. A port that still has packets at the end of its turn can get the next turn immediately. Ports take
     turns in order. If N ports always have data, each port gets a rate of 8 B / (N (8 B / rate + overhead))
     with turns of B bytes.
     """

@@ -112,8 +112,8 @@ PRESETS: Mapping[str, Mapping[str, object]] = {
         "retries": 0,
         "queue": {"kind": "drop_tail", "packets": 500},
     },
-    # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz. A queue below the
-    # sender held 7 to 10 MB without a drop.
+    # The wireless host of public Flent files of BBR-n+: one stream of 802.11n in 20 MHz. A queue between
+    # the TCP sender and the radio held 7 to 10 MB without a drop.
     "p4-host": {
         "standard": "802.11n",
         "band": "2.4 GHz",

@@ -149,7 +149,7 @@ class Discipline(Chosen):
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
         if self.is_relative and self.limit_key is None:
-            raise ValueError(f"{self.kind} has no limit in packets that a size could set")
+            raise ValueError(f"{self.kind} has no limit in packets, which size would set; leave out size")
         if self.is_relative and self.limit_key in self.params:
             raise ValueError(f"give one of {self.limit_key} and size")
         return self

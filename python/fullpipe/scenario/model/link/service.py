@@ -37,7 +37,7 @@ _LEAST_SHARE = 0.75
 class Light(Model):
     """Packet trains recorded on an idle path, in CellReplay's format (NSDI 2025).
 
-    A packet that arrives after a pause leaves at once and starts the last train recorded up to that time.
+    A packet that arrives after a pause leaves immediately and starts the last train recorded up to that time.
     Later packets leave at the times of the train's packets; unused times expire. Packets are not split. After
     the end of the train, packets wait for opportunities of the trace, until the next pause.
     """
@@ -175,8 +175,8 @@ class Trace(Model):
 class Frames(Model):
     """Periodic frames instead of a rate, as on a radio that sends in turns.
 
-    Each frame sends waiting bytes up to its size, all at once. A packet that does not fit continues in the
-    next frame.
+    Each frame sends waiting bytes up to its size, all at the same time. A packet that does not fit continues
+    in the next frame.
     """
 
     every_s: Annotated[Seconds, Field(gt=0, le=3_600)] = Field(alias="every", examples=["5 ms"])

@@ -140,7 +140,7 @@ BaseStation::IsReady() const
 std::unique_ptr<Hop>
 BaseStation::MakePort(uint32_t number, Deliver deliver, const Deliver& lose)
 {
-    // No queue discipline precedes RLC, so `room`, the limit of packets below a queue discipline, is 0.
+    // No queue discipline precedes RLC, so `room`, the limit of packets after a queue discipline, is 0.
     return std::make_unique<RadioPort>(
         m_input.ports[number], *this, number, m_buffers[number], 0, std::move(deliver), lose);
 }
