@@ -74,8 +74,8 @@ impl Blockage {
 /// A normally distributed signal-to-noise ratio in dB. The correlation of its values decays exponentially over time, as
 /// the correlation of shadowing decays over distance (Gudmundson, Electronics Letters 27, 1991).
 ///
-/// The ratio takes a new value every millisecond, whenever [`at`](Self::at) is called. The values therefore do not
-/// depend on traffic.
+/// The ratio takes a new value every millisecond, no matter how often [`at`](Self::at) is called. The values therefore
+/// do not depend on traffic.
 #[derive(Clone, Debug)]
 pub struct Snr {
     mean_db: f64,
@@ -194,7 +194,8 @@ mod tests {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let product = |lag: usize| values.iter().zip(&values[lag..]).map(|(a, b)| a * b).sum::<f64>() / n;
-        // 2,000 s contain 10,000 independent values, so the standard errors are 0.03 dB and 1/70.
+        // 2,000 s contain 10,000 independent values, so the standard errors are 0.03 dB for the mean and 1/70
+        // (relative) for the variance.
         assert!(mean.abs() < 0.12, "mean {mean}");
         assert!((product(0).sqrt() / 3.0 - 1.0).abs() < 0.03, "spread {}", product(0).sqrt());
         let kept = product(100) / product(0);

@@ -16,7 +16,7 @@ impl Dice {
         Dice { seed, name: name.into() }
     }
 
-    /// The stream for a purpose, which is named "purpose/name".
+    /// The stream for a purpose. The stream has the name "purpose/name".
     pub fn rng(&self, purpose: &str) -> Rng {
         Rng::stream(self.seed, &format!("{purpose}/{}", self.name))
     }

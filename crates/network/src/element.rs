@@ -36,8 +36,8 @@ pub trait Element<P>: Send {
     /// wake-up earlier.
     fn next(&self) -> Time;
 
-    /// Take a packet that reaches the far end at or before `now`, with its port. `None` does not mean that no other
-    /// packet is due: see [`next`](Self::next).
+    /// Take a packet that reaches the far end at or before `now`, with its port. Even after `None`, another packet may
+    /// be due at `now`; [`next`](Self::next) then returns at most `now`.
     fn take(&mut self, now: Time) -> Option<(PortId, Packet<P>)>;
 
     /// Read the counters of a port for the interval that ends now. Must be called at every sampling time.
@@ -60,7 +60,7 @@ pub trait Element<P>: Send {
     /// Move the packets listed so far to `into`, in order.
     fn take_released(&mut self, _into: &mut Vec<Released>) {}
 
-    /// Move packets that have arrived at a port and have not been delivered to `into`, for another element. The
+    /// Move to `into`, for another element, the packets that have arrived at a port and have not been delivered. The
     /// packets are in order and count as forwarded. Packets that cannot be moved stay.
     fn withdraw(&mut self, _port: PortId, _now: Time, _into: &mut Vec<Packet<P>>) {}
 

@@ -31,9 +31,9 @@ pub struct LinkConfig {
 /// * *Replay*, for any discipline: packets wait in the queue. At every call of the link, all departures up to the
 ///   time of the call are replayed, each at its exact time.
 /// * *Closed form*, for a first-in, first-out queue whose limit is the only reason for drops: the departure of an
-///   admitted packet is known on arrival. The packet immediately goes to the wire with its arrival time at the far
-///   end. For the limit, only the times until which packets wait are stored. [`transit`](Self::transit) can then also
-///   serve packets ahead of the clock, if they come in the order of time.
+///   admitted packet is known on arrival. The packet immediately goes to the wire with its arrival time at the far end.
+///   To apply the limit, the link stores only the times until which packets wait. [`transit`](Self::transit) can then
+///   also serve packets ahead of the clock, if they come in the order of time.
 ///
 /// At equal times departures come before arrivals, so a departing packet makes room for an arriving packet.
 pub struct Link<P> {

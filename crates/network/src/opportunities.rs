@@ -166,7 +166,8 @@ impl Opportunities {
         self.light.as_ref().and_then(Trains::next)
     }
 
-    /// Time by which the recording runs ahead of departures: recorded times are arrival times.
+    /// Time by which times of the recording exceed departure times: the offset, plus the delay because recorded times
+    /// are arrival times.
     fn ahead(&self) -> Duration {
         self.offset + self.delay()
     }

@@ -82,7 +82,7 @@ impl RouteId {
     }
 }
 
-/// Layout of stream identifiers. The low bits are the route. The bits above are the number of the stream among all
+/// Layout of stream identifiers. The low bits are the route. The higher bits are the number of the stream among all
 /// streams of that route.
 ///
 /// Stream 0 of route `n` has the identifier `n`. If no two connections share a route, the identifier of a stream

@@ -5,10 +5,10 @@ use crate::Snr;
 use std::f64::consts::{LOG2_E, SQRT_2};
 use units::{Duration, Rng, Time};
 
-/// Gap between the capacity of a Gaussian channel and real codes and receivers, in dB. With this gap, the
-/// signal-to-noise ratios that the schemes of LTE need agree within 1 dB with link-level simulations: -6.6 to 19.6 dB
-/// for CQI 1 to 15 (C. Mehlfuehrer et al., *Simulating the Long Term Evolution physical layer*, EUSIPCO 2009, cited
-/// from memory).
+/// Gap between the capacity of a Gaussian channel and real codes and receivers, in dB. With this gap, the required
+/// signal-to-noise ratios of the LTE schemes differ by at most 1 dB from link-level simulations, which give -6.6 to
+/// 19.6 dB for CQI 1 to 15 (C. Mehlfuehrer et al., *Simulating the Long Term Evolution physical layer*, EUSIPCO 2009,
+/// cited from memory).
 const GAP_DB: f64 = 3.0;
 
 /// Own choice: step of the outer loop after a block that was not decoded, in dB.
@@ -46,7 +46,7 @@ pub struct Adaptation {
     reports: Reports,
     /// Probability that a try of a block is not decoded, independently of noise and of other tries.
     errors: f64,
-    /// Share of failed blocks at which the steps of the outer loop cancel.
+    /// Target of the outer loop: share of failed blocks at which its steps up and its steps down cancel.
     target: f64,
     /// Correction that the outer loop adds to reports.
     offset_db: f64,
@@ -111,7 +111,7 @@ impl Adaptation {
         (decoded, heard)
     }
 
-    /// Adjust the correction of the outer loop. The steps of the loop down and up cancel if the share of failed blocks
+    /// Adjust the correction of the outer loop. The steps up and the steps down cancel if the share of failed blocks
     /// equals the target. The correction does not rise while the highest scheme is in use, nor fall while the lowest
     /// scheme is in use.
     fn correct(&mut self, decoded: bool) {

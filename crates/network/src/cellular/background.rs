@@ -1,4 +1,4 @@
-//! Background users: users without packets that compete with other users for resource blocks.
+//! Background users: they compete with other users for resource blocks, but have no packets.
 
 use units::{Duration, Rng, Time};
 

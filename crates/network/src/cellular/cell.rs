@@ -1,4 +1,4 @@
-//! The cell as an element, and as an entry of the list of media for each generation.
+//! The cell: its implementation of [`Element`], and its entry in the list of media for each generation.
 
 use super::blocks::Generation;
 use super::params::CellularParams;
@@ -77,7 +77,7 @@ impl<P: Copy, G> Cell<P, G> {
         }
     }
 
-    /// Send the packets that the receivers of a direction release to the far end.
+    /// Send to the far end the packets that the receivers of a direction release.
     fn deliver(&mut self, way: usize) {
         for (user, port) in self.ways[way].ports.iter_mut().enumerate() {
             while let Some((packet, at)) = port.release() {

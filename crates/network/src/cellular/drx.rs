@@ -1,7 +1,7 @@
 //! Discontinuous reception: an idle user listens only in a window of each cycle.
 //!
 //! Source: TS 36.321 5.7 and TS 38.321 5.7. The long and the short cycle of the specification are modelled as a single
-//! cycle. A user that has data to send wakes up at once.
+//! cycle. A user that has data to send wakes up immediately.
 
 use units::{Duration, Rng, Time};
 
@@ -10,7 +10,7 @@ use units::{Duration, Rng, Time};
 pub struct Rules {
     /// Time for which a user keeps listening after the last new block in either direction.
     pub inactivity: Duration,
-    /// Time between windows; zero: the user always listens.
+    /// Time from the start of one window to the start of the next; zero: the user always listens.
     pub cycle: Duration,
     /// Duration of a window.
     pub on: Duration,

@@ -2,7 +2,7 @@
 //!
 //! A user whose queue was empty sends a scheduling request at its next opportunity, and gets a small grant after a
 //! delay. Every block that the user sends reports how many bytes still wait (buffer status report). The base station
-//! grants the reported bytes after the delay of the first grant: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
+//! grants the reported bytes after the same delay as the first grant: TS 36.321 and TS 38.321, 5.4.1, 5.4.4 and 5.4.5.
 
 use std::collections::VecDeque;
 use units::{Duration, Rng, Time};
@@ -16,7 +16,7 @@ pub struct Rules {
     pub delay: Duration,
     /// Bytes granted in response to a request, which does not report how many bytes wait.
     pub first_bytes: u64,
-    /// Bytes below which a grant has room for headers only.
+    /// Smallest useful grant in bytes: a smaller grant has room for headers only.
     pub least_bytes: u64,
 }
 
@@ -28,10 +28,9 @@ pub struct Grants {
     phase: Duration,
     /// Bytes sent so far.
     sent: u64,
-    /// Total bytes that may have been sent since the beginning.
+    /// Total bytes that the user has been permitted to send since the start of the run.
     granted: u64,
-    /// Grants that are under way: time from which each grant is valid, and the total bytes that may then have been
-    /// sent.
+    /// Grants that are under way: time from which each grant is valid, and the value of `granted` from then on.
     coming: VecDeque<(Time, u64)>,
 }
 

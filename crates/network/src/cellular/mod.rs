@@ -9,7 +9,7 @@
 //! - [`grants`]: when and how much a user may send.
 //! - [`gaps`]: times in which a user neither sends nor receives; [`drx`]: times in which a user does not listen.
 //! - [`satellites`]: a propagation delay that changes when another satellite takes over.
-//! - [`background`]: users without packets that compete for resource blocks.
+//! - [`background`]: users that compete for resource blocks but have no packets.
 //! - [`share`]: the scheduler, which divides the resource blocks of a slot.
 //! - [`way`]: one direction of the cell.
 //! - [`Cell`]: the element.

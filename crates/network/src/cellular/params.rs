@@ -83,7 +83,7 @@ params! {
         /// Gaps in which each user neither sends nor receives: start, length and period in nanoseconds for each gap. A
         /// gap with period 0 occurs once. An empty list means no gaps.
         user_gaps_ns: Vec<Vec<u64>> = Vec::new(), "";
-        /// Discontinuous reception: time between windows in which an idle user listens; 0: the user always listens.
+        /// Discontinuous reception: period of the windows in which an idle user listens; 0: the user always listens.
         drx_cycle_ns: u64 = 0, "ns", 0.0..=1e11;
         /// Duration of a window in which an idle user listens.
         drx_on_ns: u64 = 10_000_000, "ns", 1.0..=1e11;
@@ -247,7 +247,7 @@ impl CellularParams {
         Background::new(load, |n| Rng::stream(seed, &format!("cellular/background/{way}/{n}")))
     }
 
-    /// Number of schemes up to the highest of any user.
+    /// Number of schemes up to the highest scheme that any user has.
     fn schemes(&self) -> u64 {
         self.user_mcs.iter().max().map_or(1, |mcs| mcs + 1)
     }

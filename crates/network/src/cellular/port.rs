@@ -262,7 +262,7 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Move all packets that the receiver has not released to `into`, for another cell. Packets that were partly or
+    /// Move to `into`, for another cell, all packets that the receiver has not released. Packets that were partly or
     /// wholly sent come first, then waiting packets. Packets that a shaper holds back stay.
     pub fn withdraw(&mut self, now: Time, into: &mut Vec<Packet<P>>) {
         let before = into.len();

@@ -24,7 +24,7 @@ pub struct Rules {
     pub tries: u64,
     /// RLC mode.
     pub mode: Mode,
-    /// Time from the end of the last try until an acknowledged block is retransmitted.
+    /// Time from the end of the last HARQ try until a block is retransmitted in acknowledged mode.
     pub retransmission: Duration,
     /// Time for which blocks after a lost block are held in unacknowledged mode: t-Reordering.
     pub reordering: Duration,
@@ -83,7 +83,7 @@ pub struct Window<P> {
     packets: Ring<Packet<P>>,
     /// Time before which no packet is released.
     released: Time,
-    /// Whether an earlier piece of the packet that continues in the first block was lost.
+    /// Whether the first block begins with the rest of a packet of which an earlier piece was lost.
     broken: bool,
     /// Number of packets of the first block that have left the window.
     left: u32,
@@ -156,7 +156,7 @@ impl<P: Copy> Window<P> {
         self.packets.iter().skip(before.saturating_sub(self.left) as usize).take(self.blocks[n].ends as usize)
     }
 
-    /// Move the packets that are neither released nor lost to `into`, in order, and empty the window.
+    /// Move to `into`, in order, the packets that are neither released nor lost, and empty the window.
     pub fn withdraw(&mut self, into: &mut Vec<Packet<P>>) {
         for Block { ends, fate, .. } in self.blocks.drain(..) {
             for _ in std::mem::take(&mut self.left)..ends {

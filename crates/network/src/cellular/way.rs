@@ -51,7 +51,8 @@ impl<P: Copy> Way<P> {
         }
     }
 
-    /// Update the next slot, as a port has got something to send at `now`. A slot that begins at `now` is too early.
+    /// Update the next slot, because the port of `user` has something to send since `now`. A slot that begins at `now`
+    /// is too early.
     pub fn plan_for(&mut self, user: usize, now: Time) {
         let wants = self.ports[user].wants(now + Duration::from_nanos(1));
         self.next = self.next.min(self.slots.at_or_after(wants));
@@ -103,8 +104,8 @@ impl<P: Copy> Way<P> {
         self.candidates.extend(others);
     }
 
-    /// The user whose retransmission has been due for the longest time and fits into the slot, and the resource
-    /// blocks that the retransmission needs.
+    /// The user with the oldest due retransmission that fits into the slot, and the resource blocks of this
+    /// retransmission.
     fn next_repeat(&self, start: Time, symbols: u64, free: u64) -> Option<(usize, u64)> {
         let due = self.ports.iter().enumerate().filter_map(|(user, port)| {
             let (block, since) = port.due(start)?;

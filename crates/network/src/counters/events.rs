@@ -65,7 +65,7 @@ impl<P> LinkStats<P> {
         done
     }
 
-    /// The time to which an event at `now` is counted: `now`, or the end of the open interval if that is later.
+    /// The time at which an event at `now` is counted: `now`, or the end of the open interval if that is later.
     #[inline]
     fn counted_at(&self, now: Time) -> Time {
         now.max(self.open.until)

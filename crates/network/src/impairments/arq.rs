@@ -8,7 +8,7 @@ use units::{Duration, Rng, Time};
 params! {
     /// Parameters of link-layer retransmission.
     pub struct Params {
-        /// Probability that a transmission fails, retransmissions included.
+        /// Probability that a transmission fails; the same for every retransmission.
         probability: f64, "", 0.0..=0.99, role = share, label = "failed transmissions", example = 0.1;
         /// Delay of each failure: the time until the packet is retransmitted, plus the time of the retransmission.
         delay_ns: u64, "ns", 1.0..=3.6e12, label = "retransmission delay", example = 8_000_000;

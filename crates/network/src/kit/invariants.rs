@@ -54,7 +54,7 @@ impl fmt::Display for Broken {
 
 impl std::error::Error for Broken {}
 
-/// An element violates this invariant if it requests wake-ups at the same time without end.
+/// An element violates this invariant if it never stops requesting wake-ups at the current time.
 const RESTS: &str = "wake-ups at one time come to an end";
 
 /// All invariants. The absence of panics is not listed, as a panic fails the test in any case.
@@ -253,8 +253,8 @@ fn delay(evidence: &Evidence<'_>) -> Result<(), String> {
 }
 
 /// Compare two amounts with the capacity: bytes delivered since the first arrival, and bytes started in any interval.
-/// One packet for each port that may transmit at the same time does not count in an interval, as its transmission
-/// may end later. Ends of transmissions are rounded down to whole nanoseconds.
+/// In each interval, one packet per port that may transmit simultaneously is left out, because its transmission may end
+/// after the interval. Ends of transmissions are rounded down to whole nanoseconds.
 fn capacity(evidence: &Evidence<'_>) -> Result<(), String> {
     let rate = evidence.capacity;
     let Some(first) = evidence.script.arrivals.first().filter(|_| rate != Rate::UNLIMITED) else {

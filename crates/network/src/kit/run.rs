@@ -41,7 +41,8 @@ pub(super) enum Manner {
     Often,
 }
 
-/// Number of calls at the same time after which the element is assumed to request such wake-ups without end.
+/// Number of successive calls at one time after which the element is assumed never to stop requesting wake-ups at that
+/// time.
 const MOST_TURNS: usize = 10_000;
 
 /// Sampling times for a script. The sampling times are frequent, and continue until long after the last arrival.
@@ -53,7 +54,7 @@ pub(super) fn sampling(script: &Script) -> SamplingTimes {
 /// Run an element until the end of `sampling`.
 ///
 /// # Errors
-/// If the element requests wake-ups at the same time without end.
+/// If the element never stops requesting wake-ups at the current time.
 pub(super) fn run(
     element: &mut dyn Element<Tag>,
     script: &Script,

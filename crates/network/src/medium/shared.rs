@@ -23,9 +23,9 @@ params! {
 /// A shared channel whose ports request turns and are served round robin.
 ///
 /// * A port that is idle when a packet reaches it requests a turn, and may have the turn after the grant delay.
-/// * A port that still has packets when its turn ends may have the next turn at once. The port has sent the request
-///   within the turn, and the grant has arrived by the end of the turn. A port therefore pays the grant delay once
-///   per busy period, and any number of backlogged ports, even a single port, fills the channel.
+/// * A port that still has packets when its turn ends may have the next turn without waiting for a grant. The port has
+///   sent the request within the turn, and the grant has arrived by the end of the turn. A port therefore pays the
+///   grant delay once per busy period, and any number of backlogged ports, even a single port, fills the channel.
 /// * The ports take turns in the order of their indices, beginning after the port of the last turn. A port that may
 ///   not have a turn yet is skipped. The channel is never idle while a port may have a turn.
 ///

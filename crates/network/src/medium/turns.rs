@@ -11,9 +11,9 @@ use units::{Duration, Probe, Rate, Time};
 /// Ports that take turns, as decided by a [`Mac`].
 ///
 /// A packet leaves its queue when its transmission begins. Whether a packet fits into the turn is only known once it
-/// has been dequeued. A packet that does not fit is held at the head of its port and still counts as waiting. The
-/// next turn of the port begins with this packet (as with `qdisc_peek_dequeued` in Linux). If the queue drops all its
-/// packets instead, the turn ends without a packet.
+/// has been dequeued. A packet that does not fit is held at the head of its port and still counts as waiting. The next
+/// turn of the port begins with this packet (as with `qdisc_peek_dequeued` in Linux). If the discipline drops all
+/// waiting packets instead of returning one, the turn ends without a packet.
 ///
 /// The busy time of a port is the time of its transmissions, without the overhead of turns.
 pub struct Medium<P, M> {

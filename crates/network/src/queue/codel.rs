@@ -200,7 +200,7 @@ params! {
         target_ms: f64 = 5.0, "ms", 0.001..=10_000.0;
         /// Time for which the queueing delay must exceed the target before the first drop: about the largest RTT.
         interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
-        /// Mark packets that may be marked instead of dropping them.
+        /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = false, "";
         /// Also mark every packet whose queueing delay exceeds this value; null: no such marks.
         ce_threshold_ms: Option<f64> = None, "ms", 0.0..=10_000.0;

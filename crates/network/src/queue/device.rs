@@ -1,4 +1,4 @@
-//! The queue of a network device below a queue discipline: first in, first out, with flow control.
+//! The queue of a network device behind a queue discipline: first in, first out, with flow control.
 //!
 //! A device takes packets from the discipline while it has room. When the device is full, it stops the discipline. When
 //! a transmission has made room, the device wakes the discipline (Linux `netif_tx_stop_queue` and
@@ -10,7 +10,7 @@ use super::fifo::Fifo;
 use crate::Packet;
 use units::{Probe, Rate, Time};
 
-/// A discipline and the device below it, as one queue.
+/// A discipline and the device behind it, as one queue.
 pub struct Device<P> {
     above: Box<dyn QueueDiscipline<P>>,
     packets: u64,

@@ -33,7 +33,7 @@ pub trait QueueDiscipline<P: Copy>: Send {
 
     /// Change the limit, as with `tc qdisc change`. Return false if the discipline has no limit of that kind. As in
     /// Linux, a discipline that checks the limit on arrival only (pfifo, bfifo, tbf, CAKE) drops nothing until the
-    /// next arrival. RED drops its whole queue. All other disciplines drop the excess from the head at once.
+    /// next arrival. RED drops its whole queue. All other disciplines immediately drop the excess from the head.
     fn resize(&mut self, _limit: Limit, _now: Time, _events: &mut QueueEvents<P>) -> bool {
         false
     }

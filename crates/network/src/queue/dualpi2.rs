@@ -32,7 +32,7 @@ params! {
         coupling_factor: f64 = 2.0, "", 0.0..=255.0;
         /// Queueing delay in the low-latency queue above which every packet is marked.
         step_thresh_ms: f64 = 1.0, "ms", 0.0..=10_000.0;
-        /// Share of the link that the classic queue gets at least, while both queues have packets.
+        /// Minimum share of the link for the classic queue while both queues have packets.
         classic_protection_percent: u32 = 10, "%", 0..=90;
         /// Drop from both queues when the marking probability would exceed one. Without this option, the base
         /// probability is limited to the value at which the marking probability is one, and packets are dropped only

@@ -5,7 +5,7 @@ use super::fifo::Fifo;
 use crate::{Packet, Ring, StreamId};
 use units::{Probe, Time};
 
-/// Maximum number of packets dropped at once from the longest flow.
+/// Maximum number of packets that are dropped in one batch from the longest flow.
 const DROP_BATCH: u64 = 64;
 
 /// One hashed flow, with the state `L` of its drop law.

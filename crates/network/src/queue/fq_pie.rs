@@ -29,7 +29,7 @@ params! {
         alpha: u32 = 2, "1/16 s", 0..=32;
         /// Weight of the change of the queueing delay, in sixteenths per second.
         beta: u32 = 20, "1/16 s", 0..=32;
-        /// Mark packets that may be marked instead of dropping them.
+        /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = false, "";
         /// Highest probability at which packets are marked instead of dropped.
         ecn_prob_percent: u32 = 10, "%", 0..=100;

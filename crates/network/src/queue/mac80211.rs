@@ -17,7 +17,7 @@ use crate::Packet;
 use params::{Entry, params};
 use units::{Probe, Time};
 
-/// Maximum number of packets dropped at once from the longest flow: Linux `fq_flow_drop`.
+/// Maximum number of packets that are dropped in one batch from the longest flow: Linux `fq_flow_drop`.
 const DROP_BATCH: u64 = 32;
 /// Memory of a radio that has VHT: Linux `fq_init`.
 pub(crate) const MEMORY: u64 = 16 << 20;
@@ -37,7 +37,7 @@ params! {
         target_ms: f64 = 20.0, "ms", 0.001..=10_000.0;
         /// Time for which the queueing delay must exceed the target before the first drop.
         interval_ms: f64 = 100.0, "ms", 0.001..=100_000.0;
-        /// Mark packets that may be marked instead of dropping them.
+        /// Mark ECN-capable packets instead of dropping them.
         ecn: bool = true, "";
         /// Give stations equal airtime in a cell. Without airtime fairness, stations take turns, with one aggregate per
         /// turn.

@@ -39,7 +39,7 @@ params! {
         alpha: u32 = 2, "1/16 s", 0..=32;
         /// Weight of the change of the queueing delay, in sixteenths per second.
         beta: u32 = 20, "1/16 s", 0..=32;
-        /// Mark packets that may be marked instead of dropping them, while the probability is at most 10 %.
+        /// Mark ECN-capable packets instead of dropping them, while the probability is at most 10 %.
         ecn: bool = false, "";
         /// Scale the accumulated probability by packet size.
         bytemode: bool = false, "";
@@ -76,8 +76,8 @@ pub(super) struct Pie {
     burst_left: Duration,
     delay: Duration,
     delay_before: Duration,
-    /// Time of the last departure. `None` since the burst allowance was renewed, as idle time must not use up the
-    /// allowance.
+    /// Time of the last departure. `None` from a renewal of the burst allowance until the next departure, so that idle
+    /// time does not use up the allowance.
     last_dequeue: Option<Time>,
 }
 

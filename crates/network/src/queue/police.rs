@@ -15,7 +15,7 @@ params! {
     pub struct PoliceParams {
         /// Rate at which tokens arrive.
         rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12, role = rate;
-        /// Bytes that may pass at once after a pause.
+        /// Bytes that may pass in one burst after a pause.
         burst_bytes: u64 = 125_000, "bytes", 1.0..=1e12;
         /// Maximum packets that may wait after the policer; null: no limit.
         packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;

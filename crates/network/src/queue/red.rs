@@ -33,9 +33,9 @@ params! {
         probability: f64 = 0.02, "", 0.0..=1.0;
         /// Rate of the link, for the decay over idle times.
         bandwidth_mbps: f64 = 10.0, "Mbit/s", 0.001..=1_000_000.0;
-        /// Mark packets that may be marked instead of dropping them early.
+        /// Mark ECN-capable packets instead of dropping them early.
         ecn: bool = false, "";
-        /// Drop packets above `max` even if they may be marked.
+        /// Drop even ECN-capable packets while the average backlog exceeds `max`.
         harddrop: bool = false, "";
         /// Adapt the maximum probability so that the average stays half-way between `min` and `max`.
         adaptive: bool = false, "";
@@ -49,7 +49,7 @@ pub struct Red<P> {
     average: f64,
     /// Packets since the last early drop. `None` if the average has left the range between the thresholds since then.
     since_drop: Option<u64>,
-    /// Random share, in [0, 1), that determines the gap to the next drop.
+    /// Random number in [0, 1) that determines the gap to the next drop.
     drawn: f64,
     idle_since: Option<Time>,
     ticks: Ticks,

@@ -1,4 +1,4 @@
-//! Step marking: a packet is marked if and only if it exceeds a threshold.
+//! Step marking: a packet is marked if and only if the queue length or its queueing delay exceeds a threshold.
 //!
 //! The switches of DCTCP (Alizadeh et al., SIGCOMM 2010, section 3.1; RFC 8257 section 3.1) mark arriving packets by
 //! the length of the queue. L4S marks departing packets by their queueing delay (RFC 9331; Linux `ce_threshold` of

@@ -2,7 +2,7 @@
 //!
 //! Linux `net/sched/sch_tbf.c`. The kernel rounds tokens to nanoseconds of transmission time; tokens are exact in this
 //! model. The kernel's own tests use tbf as a bottleneck on a link of unlimited rate. The model supports tbf on such a
-//! link, too. On a link of unlimited rate, a packet that finds enough tokens leaves at once, without a transmission
+//! link, too. On a link of unlimited rate, a packet that finds enough tokens leaves immediately: it has no transmission
 //! time. A change of the rate does not change the number of tokens.
 
 use super::discipline::{Backlog, Limit, QueueDiscipline, QueueEvents, Waiting};
@@ -16,11 +16,11 @@ params! {
     pub struct TbfParams {
         /// Rate at which tokens arrive.
         rate_bps: u64 = 100_000_000, "bit/s", 1.0..=1e12, role = rate;
-        /// Bytes that may leave at once after a pause.
+        /// Bytes that may leave in one burst after a pause.
         burst_bytes: u64 = 125_000, "bytes", 1.0..=1e12;
         /// Peak rate, which a burst does not exceed; null: no such limit.
         peak_bps: Option<u64> = None, "bit/s", 1.0..=1e12;
-        /// Bytes that may leave at once at the peak rate.
+        /// Bytes that may leave in one burst at the peak rate.
         mtu_bytes: u64 = 1514, "bytes", 1.0..=1e9;
         /// Maximum packets that may wait; null: no limit.
         packets: Option<u64> = None, "packets", 0.0..=1e18, role = limit;

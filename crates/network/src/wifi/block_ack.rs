@@ -43,7 +43,7 @@ pub struct Window<P> {
     /// Maximum number of MPDUs: the size of the reorder buffer that the receiver has agreed to.
     size: usize,
     missing: usize,
-    /// Number of MPDUs that have not yet been sent without a collision.
+    /// Number of MPDUs that have had no transmission without a collision so far.
     waiting: usize,
 }
 
@@ -68,7 +68,7 @@ impl<P: Copy> Window<P> {
         self.missing
     }
 
-    /// Number of MPDUs that have not yet been sent without a collision.
+    /// Number of MPDUs that have had no transmission without a collision so far.
     pub fn waiting(&self) -> usize {
         self.waiting
     }
@@ -98,8 +98,9 @@ impl<P: Copy> Window<P> {
     }
 
     /// Decide the fates of the first `n` missing MPDUs, which have been transmitted, and return how many arrived.
-    /// `received` is called with the size of each packet. An MPDU that is lost after `retries` retries is given up. If
-    /// `retries` is 0, no MPDU is given up. `settled` is called for every MPDU that was received or given up.
+    /// `received` is called with the size of each transmitted packet, and returns whether it arrived. An MPDU that is
+    /// lost after `retries` retries is given up. If `retries` is 0, no MPDU is given up. `settled` is called for every
+    /// MPDU that was received or given up.
     pub fn judge(
         &mut self,
         n: usize,

@@ -78,7 +78,8 @@ impl Contender {
     }
 
     /// The time at which the contender transmits if the medium stays idle; `None` if it has nothing to send. A frame
-    /// that becomes ready on an idle medium, after the backoff, is sent at the next boundary: 10.23.2.2, 10.23.2.4.
+    /// that becomes ready after the end of the backoff, on an idle medium, is sent at the next boundary: 10.23.2.2,
+    /// 10.23.2.4.
     pub fn start(&self) -> Option<Time> {
         let counted = self.category.aifsn + self.counter;
         let boundary = match self.ready {

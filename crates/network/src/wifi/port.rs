@@ -408,8 +408,8 @@ impl<P: Copy> Port<P> {
 
     /// Remove the next packet that the receiver releases from the window, after a PPDU that ended at `end`. Return the
     /// packet with its arrival time, which is zero if packets are not released one by one. Packets that were given up
-    /// before the released packet are counted as lost. A packet whose PPDUs have all collided still counts as waiting,
-    /// so it is counted as dropped instead.
+    /// before the released packet are counted as lost. A packet whose PPDUs have all collided still counted as waiting,
+    /// so it is counted as dropped, not as lost.
     pub fn release(&mut self, end: Time) -> Option<(Packet<P>, Time)> {
         let mut known = Time::ZERO;
         loop {

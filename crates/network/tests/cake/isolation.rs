@@ -65,7 +65,7 @@ fn flowblind_is_first_in_first_out() {
 
 #[test]
 fn a_hundred_flows_have_queues_of_their_own() {
-    // With a plain hash about five of the flows would share a queue.
+    // With a plain hash, about five pairs of flows would share a queue.
     let mut queue = cake(json!({}));
     let mut events = QueueEvents::default();
     for flow in (0..100).chain(0..100) {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Nothing,
-    /// Requests wake-ups at the same time without end.
+    /// Never stops requesting wake-ups at the current time.
     NeverRests,
     /// Loses packets at random, differently in each instance.
     Chance,

@@ -96,8 +96,8 @@ proptest! {
     }
 }
 
-/// Create a link with a queue. Either the link or the queue limits the rate. Also return the bytes that may pass at
-/// once.
+/// Create a link with a queue. Either the link or the queue limits the rate. Also return the bytes that may pass in one
+/// burst.
 fn limited(kind: &str, rate: u64, burst: u64) -> (Link<u64>, u64) {
     let full = 1514;
     let (wire, params, at_once) = match kind {

@@ -1,10 +1,10 @@
-//! The queue of a device below a queue discipline.
+//! The queue of a device behind a queue discipline.
 
 use super::*;
 use network::queue::Device;
 use units::Rate;
 
-/// A device of `packets` packets below a discipline.
+/// A device of `packets` packets behind a discipline.
 fn below(kind: &str, params: Value, packets: u64) -> Device<u64> {
     Device::new(queue(kind, params), packets)
 }

@@ -11,7 +11,7 @@ fn aimed(flow: u32, size: u16, dscp: u8) -> Packet<u64> {
     Packet { dscp, ..packet(flow, size, Ecn::Ect0, 0) }
 }
 
-/// Offer `packets` full packets of a flow at once. Return the number of dropped packets.
+/// Offer `packets` full packets of a flow at time `now`. Return the number of dropped packets.
 fn offer(queue: &mut Queue, flow: u32, packets: u64, now: Time) -> u64 {
     let mut events = QueueEvents::default();
     (0..packets).for_each(|_| queue.enqueue(aimed(flow, 1514, 0), now, &mut events));
@@ -151,7 +151,7 @@ mod rates {
         offer(&mut queue, 1, 3, Time::ZERO);
         let mut events = QueueEvents::default();
         let mut ecn = |millis| queue.dequeue(at(millis), &mut events).map(|next| next.packet.ecn);
-        // The packet may leave at 0, 100, and 200 ms minus the lateness of the second packet.
+        // The three packets may leave at 0 ms, at 100 ms, and at 200 ms minus the lateness of the second packet.
         assert_eq!([ecn(4.0), ecn(110.0)], [Some(Ecn::Ect0), Some(Ecn::Ce)]);
         assert_eq!(ecn(204.0), Some(Ecn::Ect0));
     }

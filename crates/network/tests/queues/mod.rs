@@ -60,7 +60,7 @@ fn standing(t: f64) -> u64 {
     if t == 0.0 { 50 } else { 1 }
 }
 
-/// Create a link without delay after a queue. Without a rate, the link is unlimited.
+/// Create a link with this queue and no propagation delay. Without a rate, the link is unlimited.
 fn link(rate_bps: Option<u64>, queue: Queue) -> Link<u64> {
     let config = LinkConfig {
         rate: rate_bps.map_or(Rate::UNLIMITED, Rate::from_bits_per_sec),

@@ -71,7 +71,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Create the sizes of schemes below `schemes` on up to `resource_blocks` resource blocks.
+    /// Create the sizes of the schemes with indices below `schemes`, on up to `resource_blocks` resource blocks.
     pub fn new<G: Generation>(symbols: Vec<u64>, schemes: u64, resource_blocks: u64, layers: u64) -> Sizes {
         let rows = vec![OnceCell::new(); symbols.len() * schemes as usize];
         Sizes { symbols, schemes, resource_blocks, layers, bits: G::bits, rows }

@@ -42,8 +42,8 @@ const SMALL: [u64; 93] = [
     269, 277, 285, 301, 309, 317, 325, 333, 341, 349, 357, 372, 388, 405, 421, 437, 453, 469, 478,
 ];
 
-/// Largest number of bits of a small block, number of bits of a checksum, and largest number of bits of a code block
-/// of each base graph without the checksum.
+/// Bits of the largest small block, bits of a checksum, and, for each base graph, bits of the largest code block
+/// without its checksum.
 const MOST_SMALL: u64 = 3_824;
 const CHECK: u64 = 24;
 const CODE_BLOCK: u64 = 8_424;

@@ -40,8 +40,8 @@ impl Settings {
 pub(super) struct Cobalt {
     count: u32,
     dropping: bool,
-    /// The time of the next drop. While COBALT does not drop, the time of the next decay of `count`. Once the state has
-    /// ended, the time at which it ended.
+    /// The time of the next drop. While COBALT does not drop, the time of the next decay of `count`. Once `count` is
+    /// zero, one interval after its last decay was due.
     next: Time,
     /// 1/√count at the last change of `count` by one, as a multiple of 2^-32. The value is 0 before the first change,
     /// so that the first gap is zero.
@@ -122,7 +122,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether the drop law has no state left.
+    /// Whether the drop law has no state left: BLUE never drops, `count` is zero, and `next` has passed.
     pub(super) fn at_rest(&self, now: Time) -> bool {
         self.blue == 0 && self.count == 0 && now >= self.next
     }

@@ -10,7 +10,7 @@
 //!   are exact, too.
 //! * `overhead` replaces the Ethernet header of 14 bytes that packet sizes are assumed to contain
 //!   (`tcp.link_overhead`).
-//! * After a packet dropped with `ingress`, the next flows are served at once. Linux returns to the shaper first.
+//! * With `ingress`, the next flows are served immediately after a drop. Linux first checks the shaper again.
 //! * The ACK filter never drops an ACK whose ECN-Echo differs from the ECN-Echo of the younger ACK, nor a D-SACK.
 //! * Not modelled: `autorate-ingress`, `fwmark` and NAT look-ups (there is no NAT).
 //!

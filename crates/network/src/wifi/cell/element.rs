@@ -1,4 +1,4 @@
-//! The cell as an element, and as an entry of the list of media.
+//! Implementation of [`Element`] for the cell, and its entry in the list of media.
 
 use super::{Cell, Flight, STATIONS, contender_of};
 use crate::counters::{Counters, Totals};

@@ -122,7 +122,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// Send the packets that the receiver of port `n` releases, after a PPDU that ended at `end`, to the far end.
+    /// Send to the far end the packets that the receiver of port `n` releases after a PPDU that ended at `end`.
     fn deliver(&mut self, n: usize, end: Time) {
         let mut arrival = if self.release_each { Time::ZERO } else { end };
         while let Some((packet, ended)) = self.ports[n].release(end) {

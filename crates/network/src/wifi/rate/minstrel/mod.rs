@@ -76,7 +76,7 @@ impl Minstrel {
         it
     }
 
-    /// Rank the rates and choose the rates to sample. The next frame samples a rate at once:
+    /// Rank the rates and choose the rates to sample. The next frame may sample a rate immediately:
     /// `minstrel_ht_update_stats`.
     fn update(&mut self, now: Time) {
         self.table.rank();

@@ -208,8 +208,8 @@ impl Table {
         found
     }
 
-    /// Replace each of the two best rates by the best rate with fewer streams if most of its frames are lost. Return
-    /// whether any rate was replaced: `minstrel_ht_tx_status`.
+    /// If most frames at one of the two best rates are lost, replace that rate by the best rate with fewer streams.
+    /// Return whether any rate was replaced: `minstrel_ht_tx_status`.
     pub fn leave_dead_streams(&mut self) -> bool {
         let mut fell = false;
         for n in 0..2 {
