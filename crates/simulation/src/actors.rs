@@ -68,7 +68,7 @@ impl Actors {
         ActorId(self.media + medium as u32)
     }
 
-    /// Actor of the end of a flow at which a route begins.
+    /// Actor of the end of a flow that sends into `route`.
     #[inline]
     pub fn end(self, route: RouteId) -> ActorId {
         ActorId(ENDS + route.0)
@@ -85,7 +85,7 @@ impl Actors {
         HopId(actor.0.wrapping_sub(self.links))
     }
 
-    /// Index of the medium that an actor of the network is; `None` for other actors.
+    /// Index of the medium if the actor is a medium; `None` for other actors.
     #[inline]
     pub fn as_medium(self, actor: ActorId) -> Option<usize> {
         actor.0.checked_sub(self.media).map(|n| n as usize)

@@ -38,7 +38,7 @@ pub(crate) struct Engine<R> {
     controllers: Vec<RouteController>,
     recorder: R,
     now: Time,
-    /// Next time at which a sample is due or a span of rivals begins or ends; only used if the run is executed in
+    /// Next time at which a sample is due, or a span of [`Rivals`] begins or ends; only used if the run is executed in
     /// windows.
     sample_at: Time,
     /// Segments between an endpoint and its first link; empty between events.

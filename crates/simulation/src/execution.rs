@@ -2,8 +2,8 @@
 
 use crate::links::CutThrough;
 
-/// Execution mode of a run, which never changes results. All parts of the network run together in the order of
-/// events. Execution in windows simulates each flow separately for a span of time, then the links that flows share.
+/// Execution mode of a run, which never changes results. Execution in the order of events runs all parts of the network
+/// together. Execution in windows simulates each flow separately for a span of time, then the links that flows share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
     /// Execution in windows if windows are possible and faster, otherwise in the order of events.

@@ -87,7 +87,7 @@ impl Island {
         self.net.released.clear();
     }
 
-    /// Runs the turn of the end of a flow at which a route begins.
+    /// Runs the turn of `actor`, which is an end of a flow.
     #[inline(never)] // otherwise a turn of the network is not inlined into the loop
     fn run_end<R: Recorder>(
         &mut self,

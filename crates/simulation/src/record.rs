@@ -1,4 +1,4 @@
-//! Recorders: rows of tables that grow during a run.
+//! Recorders, which collect the rows of tables that grow during a run.
 
 use crate::hosts::Observer;
 use crate::net::Net;

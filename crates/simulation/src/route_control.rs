@@ -34,7 +34,7 @@ struct Controlled {
 #[derive(Debug)]
 struct Way {
     routes: Vec<(RouteId, Vec<HopId>)>,
-    /// Hops of this choice that are not part of every choice. The controller decides by these hops.
+    /// Hops of this choice that at least one other choice lacks. The controller decides by these hops.
     own: Vec<HopId>,
 }
 
@@ -173,7 +173,7 @@ impl Controlled {
     }
 }
 
-/// Choices of routes, each with the hops that are not part of every choice.
+/// Choices of routes, each with its hops that at least one other choice lacks.
 fn with_own_hops(paths: Vec<Vec<(RouteId, Vec<HopId>)>>) -> Vec<Way> {
     let hops = |routes: &[(RouteId, Vec<HopId>)]| -> Vec<HopId> {
         routes.iter().flat_map(|(_, path)| path.iter().copied()).collect()

@@ -193,7 +193,7 @@ pub struct Routes {
     pub successors: Vec<Successors>,
     /// For each hop, the only hop that ever feeds it; `None` if no hop or several hops feed it.
     pub only_feeder: Vec<Option<HopId>>,
-    /// For each hop, whether the next hop of any route behind it changes during the run.
+    /// For each hop, whether any route gets another next hop behind it during the run.
     pub switches_at: Vec<bool>,
     /// Changes in the order of time.
     pub switches: Vec<(Time, Switch)>,

@@ -134,7 +134,7 @@ fn payload_that_is_never_late_is_in_order_when_it_arrives() {
     plan["record"]["in_order"] = json!(true);
     let results = run(&plan, 1);
     let column = |name: &str| first(&results.flows, name);
-    // Ten packets of 1,514 bytes are sent at once, over 10 Mbit/s and 20 ms. Four more packets follow a round trip
+    // Ten packets of 1,514 bytes are sent back to back over 10 Mbit/s and 20 ms. Four more packets follow a round trip
     // later.
     let (delay_s, packet_s) = (0.02, 1514.0 * 8.0 / 10e6);
     assert!((column("owd_min_s") - delay_s - packet_s).abs() < 1e-6);

@@ -1,7 +1,7 @@
 //! Packets of connections that open, send requests and responses, and close.
 //!
 //! The expected exchanges were captured between two sockets of Linux 6.18: a client that sends requests and closes, and
-//! a server that responds and closes at once.
+//! a server that responds and closes immediately.
 
 use crate::common::{first, flow, link, plan, run};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Relays: hosts that end TCP, with two successive connections and a finite buffer between them.
+//! Relays: hosts that receive data on one TCP connection, buffer them in a finite buffer, and send them on over a
+//! second connection.
 
 use crate::common::{flow, link, plan, run};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! The list of applications that plans can name.
 
-/// Declares the modules of applications, and the enum of their plans with its methods. An entry has the name in plans
-/// and the type, which implements [`Planned`](super::Planned).
+/// Declares the modules of applications, and the enum of their plans with its methods. Each entry has the name that
+/// plans use, and the type of the application, which implements [`Planned`](super::Planned).
 macro_rules! applications {
     ($($name:literal => $module:ident::$type:ident,)*) => {
         $(mod $module;)*

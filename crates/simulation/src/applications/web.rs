@@ -28,7 +28,7 @@ params! {
     }
 }
 
-/// Loads a sequence of pages: first the document of a page, then its objects on several connections at once. The
+/// Loads a sequence of pages: first the document of a page, then its objects on several parallel connections. The
 /// connections of a page are closed when the page is complete.
 pub struct Web {
     next: Time,
@@ -36,7 +36,7 @@ pub struct Web {
     /// Objects per page, the document included.
     objects: Draws,
     sizes: Draws,
-    /// Maximum number of connections at once.
+    /// Maximum number of parallel connections.
     parallel: u32,
     request: u64,
     page: u32,

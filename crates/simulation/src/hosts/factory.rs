@@ -108,7 +108,7 @@ impl ConnectionFactory {
     }
 }
 
-/// Properties by which segments become packets.
+/// Properties of a flow that are needed to make packets from segments.
 #[derive(Clone, Copy)]
 pub struct Wrapping {
     /// Headers around segments.

@@ -1,4 +1,4 @@
-//! Hosts that terminate TCP: one flow delivers data to such a host, and the next flow sends these data on.
+//! Relays: hosts that receive the data of one TCP flow and send these data on over the next flow.
 //!
 //! The buffer of the host is limited. Payload occupies the buffer from its in-order arrival on the first connection
 //! until its ACK on the second connection. The receive window of the first connection is the room left in the buffer,

@@ -69,8 +69,8 @@ impl<P: Copy> Border<P> {
 
 impl<P: Copy + Send> Net<P> {
     /// Makes this a part of a larger network with the given streams. `first` is the ID that its first route has in the
-    /// larger network. `numbers` are the IDs that its actors have in the larger network. `shared` returns the shared
-    /// link whose far end a link is, if any.
+    /// larger network. `numbers` are the IDs that its actors have in the larger network. If a link of this network is
+    /// the far end of a shared link, `shared` returns the index of that shared link.
     pub fn become_part(
         &mut self,
         first: RouteId,
@@ -101,7 +101,7 @@ impl<P: Copy + Send> Net<P> {
     }
 
     /// Takes a packet that will reach the far end of a shared link at `at`. If the next hop is cut-through, the packet
-    /// is forwarded at once.
+    /// is forwarded immediately.
     pub fn enter(&mut self, hop: HopId, packet: &Packet<P>, at: Time) {
         let route = self.own_route(packet);
         let node = &mut self.nodes[hop.index()];

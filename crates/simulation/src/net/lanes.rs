@@ -24,9 +24,10 @@ pub struct Lane {
 }
 
 impl<P: Copy + Send> Net<P> {
-    /// The lanes of the two routes of this part. Each end must send through a private link with a delay, and receive on
-    /// links that have no turns. The order in which packets leave then does not depend on turns, and the two ends
-    /// interact only through shared links. `None` if the routes of the part do not have these properties.
+    /// The lanes of the two routes of this part. Each end must send through a private link with a delay. All links of
+    /// both routes must have a closed form, and each link behind the first must be cut-through. The order in which
+    /// packets leave then does not depend on turns, and the two ends interact only through shared links. `None` if the
+    /// routes of the part do not have these properties.
     pub fn lanes(&self) -> Option<[Lane; 2]> {
         let &[there, back] = &*self.entries else { return None };
         let ways = [self.way(RouteId(0), there)?, self.way(RouteId(1), back)?];

@@ -24,7 +24,7 @@ pub(super) fn check_transport(options: &Options, path: &str) -> Check {
     together([ranges, fitting])
 }
 
-/// Reads parameters from a table, which must have all that have no default.
+/// Reads parameters from a table, which must contain every parameter without a default.
 pub(crate) fn read<'de, D: Deserializer<'de>, P: Params>(deserializer: D) -> Result<P, D::Error> {
     params::read(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
 }

@@ -82,9 +82,9 @@ pub struct LinkPlan {
     pub delay_ns: u64,
     /// Queue discipline.
     pub queue: EntryPlan,
-    /// Maximum packets in the device below the queue, without the packet in transmission. With a device, changes of the
-    /// rate apply to the queue if the queue is a shaper. `None`: no device; the wire takes packets directly from the
-    /// queue.
+    /// Maximum packets in the device behind the queue, without the packet in transmission. With a device, changes of
+    /// the rate apply to the queue if the queue is a shaper. `None`: no device; the wire takes packets directly from
+    /// the queue.
     #[serde(default)]
     pub device_packets: Option<u64>,
     /// Loss model of packets on the wire.

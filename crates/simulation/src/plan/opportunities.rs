@@ -18,7 +18,7 @@ pub struct OpportunitiesPlan {
     pub bytes: u32,
     /// Whether rounds repeat.
     pub repeat: bool,
-    /// Time of the first round at which the run begins.
+    /// Time within the first round at which the run begins.
     pub offset_ns: u64,
     /// Trains of packets recorded on an idle path; `None`: packets after a pause are treated like all other packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Relayed flows: two connections back to back, with a host between them that ends TCP.
+//! Relayed flows: a host receives data on one TCP connection and sends them on over the next connection.
 
 use super::range::{Check, MOST_BYTES, refuse, within};
 use super::{FlowPlan, Plan, WorkloadPlan};

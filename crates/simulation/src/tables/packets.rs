@@ -98,8 +98,8 @@ struct Stream {
     seen: Vec<usize>,
     /// Payload of a full packet.
     mss: u32,
-    /// Packets with less than a full payload: the packet's number, and the total bytes missing up to and including this
-    /// packet. A FIN takes one byte, as in TCP.
+    /// Packets with less than a full payload: the packet's number, and the total bytes by which all packets up to and
+    /// including this one fall short of a full payload. A FIN takes one byte, as in TCP.
     short: Vec<(u32, i64)>,
     next: u32,
 }

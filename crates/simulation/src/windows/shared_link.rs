@@ -38,8 +38,7 @@ pub(super) struct SharedLink {
     pub link: Link<Payload>,
     /// ID of the link's actor in the run.
     pub number: u32,
-    /// Lookahead: once islands have run up to a time, all packets are known that arrive less than `notice` after that
-    /// time.
+    /// Lookahead: once islands have run up to a time, all arrivals less than `notice` after that time are known.
     pub notice: Duration,
     /// Next hop, by route.
     pub beyond: Vec<Beyond>,
@@ -200,7 +199,7 @@ const INDEX_BITS: u32 = 26;
 const LIST_BITS: u32 = 6;
 const PLACE_BITS: u32 = INDEX_BITS + LIST_BITS;
 
-/// Longest span of time whose arrivals are sorted at once.
+/// Longest span of time whose arrivals can be sorted in one pass.
 const LONGEST_SPAN: Duration = Duration::from_nanos((1 << (u64::BITS - PLACE_BITS)) - 1);
 
 /// Maximum number of shares of islands.

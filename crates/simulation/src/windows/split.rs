@@ -25,8 +25,8 @@ pub(crate) struct Split {
     shared: Vec<HopId>,
     /// Index of each hop among the shared links; `None` if the hop is not a shared link.
     numbers: Vec<Option<usize>>,
-    /// Lookahead by shared link: once islands have run up to a time, all packets are known that arrive less than
-    /// `notice` after that time.
+    /// Lookahead by shared link: once islands have run up to a time, all arrivals less than `notice` after that time
+    /// are known.
     notice: Vec<Duration>,
     /// Longest window that gives the same results.
     lookahead: Duration,
@@ -63,7 +63,8 @@ const MOST_ENTRIES: usize = 1 << 20;
 /// More shares mean more lists to merge.
 const SHARES_PER_THREAD: usize = 4;
 
-/// Transmission time of a packet of 1500 bytes times the rate, in bits times nanoseconds per second.
+/// Bits of a packet of 1500 bytes times the nanoseconds of a second. Divided by a rate in bit/s, the result is the
+/// transmission time in nanoseconds.
 const FULL_PACKET_NANOBITS: u128 = 1_500 * 8 * 1_000_000_000;
 
 impl Split {
@@ -76,8 +77,8 @@ impl Split {
         let routes: Vec<Vec<HopId>> = plan.routes().map(hops).collect();
         let uses = uses(links.len(), &routes);
         let shared = in_order(&uses, &routes)?;
-        // Two packets must never leave a shared link at the same time, as the turns of its far end in two islands would
-        // have no order.
+        // Two packets must never leave a shared link at the same time: if they go to two islands, the order of their
+        // arrivals would be undefined.
         let highest = Rate::from_bits_per_sec(SMALLEST_PACKET_BITS * 1_000_000_000);
         let served = |hop: &HopId| {
             let link = &links[hop.index()];
@@ -323,8 +324,8 @@ fn far_end(sampling: SamplingTimes) -> Link<Payload> {
     Link::new(config, Box::new(DropTail::new(Limit::default())))
 }
 
-/// Whether a plan permits windows: no part of the plan acts on several flows at once, and nothing is recorded in the
-/// order of events.
+/// Whether a plan permits windows: apart from links, no part of the plan acts on more than one flow, and nothing is
+/// recorded in the order of events.
 fn permits(plan: &Plan) -> bool {
     let recorded = plan.record.variables || !plan.record.packets.is_empty();
     let changes = !plan.media.is_empty() || !plan.route_controllers.is_empty();

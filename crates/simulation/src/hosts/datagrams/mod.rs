@@ -46,7 +46,7 @@ struct Sampled {
 }
 
 impl Datagrams {
-    /// The flow of a plan, not started.
+    /// Creates the flow of a plan, which has not started yet.
     pub fn new(
         number: u32,
         flow: &FlowPlan,
