@@ -12,7 +12,7 @@ pub const OK: c_int = 0;
 /// Status of a failed call: a pointer was null, a value was invalid, or the algorithm failed.
 pub const FAILED: c_int = 1;
 
-/// Target of a handle: one instance of an algorithm.
+/// One instance of an algorithm, to which a handle points.
 pub struct Algorithm(pub(crate) Box<dyn CongestionControl>);
 
 /// Type `fullpipe_see` of the header.
@@ -48,5 +48,5 @@ pub type Make = fn(&str, &Value, u64) -> Result<Box<dyn CongestionControl>, Stri
 /// and the size of the buffer.
 pub type Create =
     unsafe extern "C" fn(*const c_char, *const c_char, u64, *mut c_char, usize) -> *mut Algorithm;
-/// Function of the table for an event that passes only the path.
+/// Function of the table for events whose only argument is the path.
 pub type OnPath = unsafe extern "C" fn(*mut Algorithm, *const Path) -> c_int;

@@ -1,4 +1,4 @@
-//! Libraries of users: shared objects that provide algorithms and export the table of functions of the header.
+//! User libraries: shared objects that provide algorithms and export the table of functions of the header.
 
 use crate::foreign::Foreign;
 use crate::{ABI, Api};
@@ -30,7 +30,7 @@ pub struct Failure {
 pub struct Library(&'static Api);
 
 impl Library {
-    /// Loads a shared object, which runs its initialisers. The object is never unloaded.
+    /// Loads a shared object and runs its initialisers. The object is never unloaded.
     ///
     /// # Errors
     /// If the object cannot be loaded, exports no table of functions, or exports a table of another version.
@@ -50,7 +50,7 @@ impl Library {
             .map_err(|problem| format!("{at}: {problem}"))
     }
 
-    /// Creates the library of a table.
+    /// Creates a library from a table of functions.
     ///
     /// # Errors
     /// If the table is of another version, or lacks a required function.

@@ -111,7 +111,7 @@ fn state(number: u32) -> Option<CaState> {
 }
 
 impl Path {
-    /// Converts the record to the type of the algorithms; `None` if the recovery state is invalid.
+    /// Converts the record to the type that algorithms take; `None` if the recovery state is invalid.
     pub(crate) fn read(&self) -> Option<congestion::Path> {
         Some(congestion::Path {
             now: Time::from_nanos(self.now),
@@ -139,7 +139,7 @@ impl Path {
 }
 
 impl Ack {
-    /// Converts the record to the type of the algorithms; `None` if the recovery state is invalid.
+    /// Converts the record to the type that algorithms take; `None` if the recovery state is invalid.
     pub(crate) fn read(&self) -> Option<congestion::Ack> {
         let rate = RateSample {
             delivered: self.rate_delivered,

@@ -1,4 +1,4 @@
-//! Conversion of the types of `congestion` to the C structs of the header, for calls of libraries.
+//! Conversion of the types of `congestion` to the C structs of the header, for calls into libraries.
 
 use crate::records::{Ack, Control, Lost, NONE, Path, Traits};
 use congestion::{CaState, Congestion, EcnMode, LostPacket, RateSample, Recovery};
@@ -106,7 +106,7 @@ impl From<&LostPacket> for Lost {
 }
 
 impl Traits {
-    /// Converts the record to the type of the transport; `None` if `ecn` is not a mode.
+    /// Converts the record to the type that the transport takes; `None` if `ecn` is not a mode.
     pub(crate) fn read(&self) -> Option<congestion::Traits> {
         Some(congestion::Traits {
             recovery: if self.owns_recovery == 0 { Recovery::Transport } else { Recovery::Algorithm },
@@ -127,7 +127,8 @@ impl Traits {
 const MAX_PACKETS: u32 = 10_000_000;
 
 impl Control {
-    /// Converts the record to the type of the transport. `told`: the window that the transport last set, packets.
+    /// Converts the record to the type that the transport takes. `told`: the window that the transport last set,
+    /// packets.
     ///
     /// # Errors
     /// If a value is invalid.

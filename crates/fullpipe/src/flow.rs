@@ -199,7 +199,7 @@ impl Flow {
         Ok(Some(CcaPlan { kind, params: table(&format!("{path}.cca.params"), params)? }))
     }
 
-    /// Name in the plan of the algorithm or application that the caller provides for this flow.
+    /// Name that the plan uses for the caller's own algorithm or application of this flow.
     fn own_name(&self) -> String {
         format!("rust:{}", self.plan.name)
     }

@@ -33,7 +33,7 @@ struct Medium {
     make: Option<MakeMedium>,
 }
 
-/// The two ends of a link or a port, and its name, which may not be unique.
+/// The two ends of a link or a port, and its name, which need not be unique.
 struct Hop<'a> {
     from: Place<'a>,
     to: Place<'a>,

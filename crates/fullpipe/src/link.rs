@@ -54,9 +54,9 @@ impl Link {
         self
     }
 
-    /// Sets a device below the queue. The device holds at most `packets` packets, not counting the packet in
-    /// transmission. The queue stops while the device is full. If the queue is a shaper, changes of the rate apply to
-    /// the queue.
+    /// Adds a device between the queue and the wire. The device holds at most `packets` packets, not counting the
+    /// packet in transmission. The queue stops while the device is full. If the queue is a shaper, changes of the rate
+    /// apply to the queue.
     pub fn device_queue(mut self, packets: u64) -> Link {
         self.plan.device_packets = Some(packets);
         self

@@ -1,4 +1,4 @@
-//! Your own parts run like the parts of the registries, and errors describe mistakes.
+//! Parts that a user defines behave like registered parts, and errors describe mistakes in their use.
 
 use fullpipe::congestion;
 use fullpipe::network::{medium, queue};

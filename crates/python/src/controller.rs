@@ -69,7 +69,7 @@ pub struct Controller {
 /// Prefix of the kind of an algorithm in a shared object.
 const LIBRARY: &str = "library:";
 
-/// Builds the algorithm of a flow with the value of its kind: a factory, or the path of a shared object.
+/// Builds the algorithm of a flow. `factories` has, for each kind, a factory or the path of a shared object.
 pub fn make(
     factories: Option<&Py<PyDict>>,
     flow: &FlowPlan,
@@ -400,7 +400,8 @@ fn ensure(holds: bool, name: &str, value: f64, wanted: &str) -> PyResult<()> {
     if holds { Ok(()) } else { Err(PyValueError::new_err(format!("{name} is {value}; it must be {wanted}"))) }
 }
 
-/// A static copy of a name. Each name is leaked once, and the sources of the classes limit the number of names.
+/// A static copy of a name. Each distinct name is leaked once. The leak is bounded, because the names are in the source
+/// code of the classes.
 fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -48,7 +48,7 @@ event! {
 }
 
 event! {
-    /// Report of one ACK or, unless the class sets `per_ack`, of all ACKs of a round trip.
+    /// Report of all ACKs of a round trip, or of a single ACK if the class sets `per_ack`.
     Ack {
         /// Number of ACKs in this report.
         acks: u32 = 1,
@@ -130,7 +130,7 @@ event! {
     Episode {
         /// Cause: "loss", "tail_loss", "ecn", "delay" (requested with `reduce`) or "timeout".
         kind: String = "loss".to_owned(),
-        /// False for timeouts after the first of an episode, which do not reduce again.
+        /// False for the second and later timeouts of an episode, after which the window must not be reduced again.
         first: bool = true,
     }
 }

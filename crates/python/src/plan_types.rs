@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use simulation::plan::Plan;
 
-/// Last parts of field names, with their units.
+/// Suffixes of field names, and the units for which they stand.
 const UNITS: [(&str, &str); 4] = [("ns", "ns"), ("bytes", "bytes"), ("bps", "bit/s"), ("packets", "packets")];
 
 /// The types of a plan.

@@ -43,7 +43,7 @@ pub fn columns(py: Python<'_>, stream: PyBackedBytes) -> PyResult<Bound<'_, PyDi
     Ok(out)
 }
 
-/// Concatenate tables with the same columns, behind a first column `id` with one number per table.
+/// Concatenate tables with the same columns. A new first column `id` has the number of each row's table.
 #[pyfunction]
 pub fn joined<'py>(
     py: Python<'py>,
@@ -100,7 +100,7 @@ fn refused(error: ArrowError) -> PyErr {
 struct Reader {
     /// Rows of all tables so far.
     frame: Frame,
-    /// Messages of schemas, with the schemas.
+    /// Schema messages that have been read so far, each with its decoded schema.
     known: Vec<(Vec<u8>, SchemaRef)>,
 }
 
