@@ -1,4 +1,5 @@
-//! Every kind of change of a link, computed by hand, and traces compared with Mahimahi's link shell.
+//! Every kind of change of a link, compared with values computed by hand, and traces, compared with Mahimahi's link
+//! shell.
 
 use crate::common::{Payload, arrivals, both, config, impairment, loss, ms, packet, run};
 use network::queue::{DropTail, Limit, build};

@@ -30,7 +30,7 @@ pub struct Writer {
     write: u64,
     /// Time between two writes; `None`: unlimited data in active periods.
     interval: Option<Duration>,
-    /// Periods of activity, with their randomness.
+    /// Periods of activity, with their random numbers.
     periods: Option<(Periods, Rng)>,
     /// Maximum unacknowledged bytes in the send buffer, sent or not; `None`: no limit.
     buffer: Option<u64>,

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Interface {
     /// Whether the queue paces the TCP packets that pass through it, as `sch_fq` does.
     pub paces: bool,
-    /// Limit on the bytes of a sender in the interface. With value n, the limit is the bytes that the pacing rate
-    /// carries in 2^-n seconds.
+    /// Limit on the bytes that a sender has queued in the interface. With value n, the limit is the bytes that the
+    /// pacing rate carries in 2^-n seconds.
     pub pacing_shift: u32,
 }
 

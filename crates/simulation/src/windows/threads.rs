@@ -19,7 +19,7 @@ struct Workers<'a> {
     windows: &'a Windows,
     until: Time,
     meeting: Mutex<Meeting>,
-    /// Signals the end of a meeting.
+    /// Signals that all threads have reached the barrier.
     met: Condvar,
     /// Current window.
     window: Mutex<Window>,
@@ -37,7 +37,7 @@ struct Workers<'a> {
 struct Meeting {
     /// Threads that wait at the barrier.
     waiting: usize,
-    /// Number of meetings before the current meeting.
+    /// Number of times that all threads have met at the barrier so far.
     number: usize,
 }
 

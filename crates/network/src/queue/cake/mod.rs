@@ -94,8 +94,8 @@ pub struct Cake<P> {
 }
 
 impl<P: Copy> Cake<P> {
-    /// Split `self` into the tins and the other state that a call needs. Own choice: the borrow checker requires the
-    /// split.
+    /// Split `self` into the tins and the other state that a call needs. Own choice: Rust's borrow rules require
+    /// separate borrows of these two parts.
     fn split<'a, 'e>(
         &'a mut self,
         now: Time,

@@ -11,7 +11,7 @@ use units::{Duration, Rng, Time};
 pub struct Departures {
     interval: Duration,
     poisson: Option<Rng>,
-    /// Periods of activity, with their randomness.
+    /// Periods of activity, with their random numbers.
     periods: Option<(Periods, Rng)>,
     /// End of the current active period.
     until: Time,

@@ -188,7 +188,7 @@ class Drx(Model):
     """
 
     cycle_s: Annotated[Seconds, Field(gt=0, le=100)] = Field(alias="cycle", examples=["160 ms"])
-    """Time from one listening window to the next."""
+    """Time from the start of one listening window to the start of the next."""
     on_s: Annotated[Seconds, Field(gt=0, le=100)] = Field(0.01, alias="on", examples=["10 ms"])
     """Duration of a listening window."""
     inactivity_s: Annotated[Seconds, Field(le=100)] = Field(0.1, alias="inactivity", examples=["100 ms"])
