@@ -10,7 +10,8 @@ use units::Time;
 const SYMBOL: &CStr = c"fullpipe_congestion";
 const ERROR_BYTES: usize = 500;
 
-/// Failure of an algorithm of a library. The failure unwinds the simulator as the payload of a panic, which prints no message.
+/// Failure of an algorithm of a library. A failure ends the run: it unwinds the simulator as the payload of a panic
+/// that prints no message.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// Name of the algorithm.

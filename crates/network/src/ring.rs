@@ -2,7 +2,7 @@
 
 /// A queue of plain values in a ring whose number of slots is a power of two. The number of slots doubles when all
 /// slots are in use. The number of slots halves when the oldest value is in the first slot and at most a quarter of the
-/// slots is in use. The memory of a burst is therefore released later.
+/// slots is in use. The memory of a burst is therefore not released until some time after the burst.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     /// Slots that have been used at least once, from the first slot on.

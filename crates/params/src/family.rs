@@ -69,7 +69,8 @@ impl BuildError {
         BuildError::Unknown(format!("unknown {what} \"{name}\"{known}"))
     }
 
-    /// Splits the error into its problems. For an unknown name, the only problem names no parameter.
+    /// Splits the error into its problems. For an unknown name, the result is a single problem without the name of a
+    /// parameter.
     pub fn problems(self) -> Vec<Problem> {
         match self {
             BuildError::Unknown(message) => vec![Problem::new("", message)],

@@ -101,7 +101,7 @@ macro_rules! note {
     )* };
 }
 
-/// Declares methods of types that no parameter has.
+/// Declares the methods of [`Seen`] for types that no parameter can have.
 macro_rules! none {
     ($($method:ident)*) => { $(
         fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
 use simulation::plan::Options;
 
-/// Every family by name, each with one dictionary per entry.
+/// All families by name. A family is a list with one dictionary per entry.
 pub fn registry(py: Python<'_>) -> PyResult<Py<PyAny>> {
     let out = PyDict::new(py);
     out.set_item("algorithms", algorithms(py)?)?;
@@ -52,7 +52,7 @@ const TRANSPORT: Descriptor = Descriptor {
     params: Options::specs,
 };
 
-/// Applications with their declared settings. Datagrams have the fields of their plan.
+/// Applications with their declared settings. The settings of datagrams are the fields of their plan.
 fn applications(py: Python<'_>, types: &PlanTypes) -> PyResult<Py<PyAny>> {
     let out = PyList::empty(py);
     let mut kinds = types.kinds("WorkloadPlan");

@@ -32,8 +32,8 @@ struct Simulation {
 impl Simulation {
     /// Build everything that the plan (JSON) describes. All randomness comes from the seed. `controllers` has a
     /// factory, called with parameters and a seed, for every kind with a colon in it. `threads` is the maximum number
-    /// of threads. It never changes results. With `samples`, `sampled` returns samples before the end. Releases the
-    /// GIL.
+    /// of threads. It never changes results. With `samples`, the method `sampled` returns samples during the run.
+    /// Releases the GIL.
     #[new]
     #[pyo3(signature = (plan_json, seed, controllers = None, threads = 1, samples = false))]
     fn new(

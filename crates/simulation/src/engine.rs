@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tcp::Segment;
 use units::{Duration, Time};
 
-/// Turns of actors after which [`Engine::advance`] returns. These turns take some ten milliseconds, as most turns
+/// Turns of actors after which [`Engine::advance`] returns. These turns take about ten milliseconds, as most turns
 /// process one packet.
 pub(crate) const TURNS: usize = 1 << 16;
 

@@ -150,7 +150,7 @@ impl Passages {
     }
 
     /// Note the counters at all sampling times that this packet is the first to pass on arrival, at its start or at the
-    /// far end. A time of zero passes no sampling time.
+    /// far end. An argument of zero passes no sampling time.
     #[cold]
     #[inline(never)]
     fn pass_sampling_times(&mut self, at: Time, start: Time, arrival: Time, free_at: Time) {

@@ -45,7 +45,7 @@ pub trait Effect {
     }
 }
 
-/// Effects of an impairment that a link without impairments does not have.
+/// Effects of an impairment that are impossible on a link without impairments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Properties {
     /// Whether packets may be dropped before they reach the queue.

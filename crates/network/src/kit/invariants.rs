@@ -23,9 +23,9 @@ pub struct Evidence<'a> {
     pub keeps_order: bool,
     /// Log of an element that was called only when due.
     pub log: Log,
-    /// Log of a second element with the same seed that was called at the same times.
+    /// Log of a second element with the same seed, called at the same times.
     pub again: Log,
-    /// Log of a third element with the same seed that was also called at other times.
+    /// Log of a third element with the same seed, called also at other times.
     pub often: Log,
 }
 

@@ -178,8 +178,7 @@ impl Codel {
     }
 }
 
-/// Mark a packet and return true if the packet may be marked. If the packet may not be marked, record its drop and
-/// return false.
+/// If a packet is ECN-capable, mark it and return true. Otherwise, record its drop and return false.
 /// Source: RFC 8289 section 5.5; Linux `codel_dequeue` (`INET_ECN_set_ce`).
 fn mark_or_drop<P: Copy>(waiting: &mut Waiting<P>, ecn: bool, events: &mut QueueEvents<P>) -> bool {
     let marks = ecn && waiting.packet.ecn.may_mark();

@@ -53,7 +53,8 @@ impl Activity {
     }
 }
 
-/// Bins of PPDU sizes. A bin counts the PPDUs with up to this many packets and with more packets than the bin before.
+/// Bins of PPDU sizes. A bin counts the PPDUs with at most this many packets and with more packets than the preceding
+/// bin allows.
 const BINS: [(usize, &str); 15] = [
     (1, "ppdus_to_1"),
     (2, "ppdus_to_2"),

@@ -87,8 +87,8 @@ fn marks_take_the_place_of_drops() {
 
 #[test]
 fn blue_holds_traffic_that_does_not_respond() {
-    // The load is twice the rate. Marks do not reduce the load, so only BLUE can. BLUE adds 1/256 every 5 ms while
-    // the queue overflows, and therefore drops half of all packets after 0.65 s.
+    // The load is twice the rate. Marks do not reduce the load, so only drops by BLUE shorten the queue. BLUE adds
+    // 1/256 every 5 ms while the queue overflows, and therefore drops half of all packets after 0.65 s.
     let params = json!({ "memlimit_bytes": 300_000 });
     let (_, waits) = drive(params, Ecn::Ect0, |_| 2, 20_000);
     let mean = |from: f64, until: f64| {

@@ -62,7 +62,7 @@ impl Half {
 /// The opposite direction of a connection: from the flow's receiver to its sender.
 struct Back {
     half: Half,
-    /// The end that opens the connection, and closes the connection when its application does.
+    /// The end whose application opens and closes the connection.
     client: End,
 }
 

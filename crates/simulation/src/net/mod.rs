@@ -23,8 +23,9 @@ use units::{Duration, Probe, Time};
 /// time at the far end of the second link is known when the packet enters the first link. The packet then enters both
 /// links at the same time, with one event for two links. Results do not change: no other packet can enter the second
 /// link in between, so the limits and the random numbers of the second link apply to the same packets at the same times
-/// in the same order. As packets enter the second link ahead of the clock, links count per interval. The second link
-/// must have a delay, so that it never depends on other events at the same time.
+/// in the same order. Packets enter the second link ahead of the clock, so links keep separate counters for each
+/// sampling interval. The second link must have a delay, so that its deliveries never depend on other events at the
+/// same time.
 pub struct Net<P> {
     nodes: Vec<Node<P>>,
     media: Vec<Medium<P>>,

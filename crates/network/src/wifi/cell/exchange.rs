@@ -132,7 +132,7 @@ impl<P: Copy> Cell<P> {
         }
     }
 
-    /// End the part of a contender in an exchange that began at `start`.
+    /// Record the outcome of an exchange that began at `start` for one of its contenders.
     fn end(&mut self, Frame { contender, content }: Frame, succeeded: bool, start: Time) {
         if let Content::Request(n) | Content::Data(n, _) = content {
             self.ports[n].refresh();

@@ -112,8 +112,9 @@ impl RateControl for Minstrel {
         Choice { scheme, alone: self.alone }
     }
 
-    /// Count the frame and advance (`minstrel_ht_tx_status`). If no MPDU was acknowledged, the next try is at the next
-    /// stage. The first stage follows the last stage.
+    /// Count the frame and find the stage of the next try (`minstrel_ht_tx_status`). If no MPDU was acknowledged, the
+    /// next stage follows once the tries of this stage are used up, or immediately after a sample. A success and the
+    /// end of the last stage both lead back to the first stage.
     fn report(&mut self, outcome: &Outcome, now: Time) {
         let Outcome { choice, sent, received, .. } = *outcome;
         self.table.count(choice.scheme, sent, received);
