@@ -156,8 +156,8 @@ impl<P: Copy> Port<P> {
         }
     }
 
-    /// Pass the next packet to the radio with the arrival number `number`. Return the packet's size in bytes and its
-    /// airtime, estimated at the last used rate.
+    /// Pass the next packet to the radio. Its arrival number becomes `number`. Return the packet's size in bytes and
+    /// its airtime, estimated at the last used rate.
     pub fn hand_down(&mut self, number: u64, now: Time) -> Option<(u16, Duration)> {
         let next = self.dequeue(now)?;
         let size = next.packet.size;

@@ -20,7 +20,7 @@ pub enum AckFilter {
     Aggressive,
 }
 
-/// The filter, with the function that recognises redundant ACKs once that function is set.
+/// The filter, and the function that recognises redundant ACKs, which is `None` until it is set.
 pub(super) struct Filter<P> {
     aggressive: bool,
     redundant: Option<fn(&P, &P) -> bool>,

@@ -59,7 +59,7 @@ impl Fairness {
         self.round += 1;
     }
 
-    /// Remove the station to be served next from the list and return it; `None` if no station may send.
+    /// Remove and return the station in the list whose turn is next; `None` if no station may send.
     pub fn next(&mut self) -> Option<usize> {
         let (mut head, mut eligible) = (None, false);
         loop {
