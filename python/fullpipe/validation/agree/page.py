@@ -31,14 +31,14 @@ _INTRODUCTION = (
     "`{command}` generates this page. The error of an engine is (value - {reference}) / {reference}, "
     "computed from means over runs, for every group of flows. For retransmissions, the divisor is at "
     "least {floor:.0f} packets. The mean RTT is the mean over time of the smoothed RTT. "
-    "Results depend on the phase of the kernel's clock tick, and on BBR's phase, at which a flow "
-    "starts. So the runs of a case have several start times within {jitter}, which are the same in "
-    "every engine. **{again}** is the error of {reference} against itself with other start times, from "
-    "a bootstrap of its runs: it shows the effect of chance. In the tables of cases, an error in "
-    "**bold** is more than chance: the {level:.0f} % interval of the mean difference between runs with "
-    "the same start time excludes 0. A case lasts {duration} s, and the first {warmup} s are not "
-    "measured. Cases of transfers and start-up are measured from the start. Any other exception is part "
-    "of the case's name."
+    "Results depend on when a flow starts, relative to the kernel's clock tick and to BBR's cycle. "
+    "So the runs of a case have several start times within {jitter}, which are the same in every "
+    "engine. **{again}** is the error of {reference} against itself with other start times, from a "
+    "bootstrap of its runs: it shows the effect of chance. In the tables of cases, an error in "
+    "**bold** is larger than chance explains: the {level:.0f} % interval of the mean difference "
+    "between runs with the same start time excludes 0. A case lasts {duration} s, and the first "
+    "{warmup} s are not measured. Cases of transfers and start-up are measured from the start. Any "
+    "other exception is part of the case's name."
 )
 _HELD_OUT = (
     "No parameter of the model was fitted to the held-out cases. The model has changed since most "
@@ -107,7 +107,8 @@ def conclusion(found: Found) -> list[str]:
         )
         is_chance = engine == again(reference)
         who = f"{reference} against itself, by chance" if is_chance else f"{engine} against {reference}"
-        beyond_chance = "" if real.get(engine) is None else f"; {real[engine]} errors are more than chance"
+        is_known = real.get(engine) is not None
+        beyond_chance = f"; {real[engine]} errors are larger than chance explains" if is_known else ""
         told.append(f"{who}: the median error (p95) is {', '.join(of_engine)}{beyond_chance}.")
     return told
 
@@ -210,8 +211,8 @@ def _beyond(errors: pl.DataFrame, suite: Suite) -> str:
         for row in beyond(errors, suite.quantities).iter_rows(named=True)
     ]
     if not rows:
-        return "No error is both larger than the target for the 95th percentile and more than chance."
-    words = "Errors that are larger than the target for the 95th percentile, and more than chance:"
+        return "No error is larger than the target for the 95th percentile and than chance explains."
+    words = "Errors that are larger than the target for the 95th percentile, and larger than chance explains:"
     return f"{words}\n\n{_table(['case', 'flows', 'quantity', 'engine', 'error'], rows)}"
 
 
