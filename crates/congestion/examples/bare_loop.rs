@@ -5,7 +5,7 @@
 //! cargo run -p fullpipe-congestion --example bare_loop -- cubic
 //! ```
 //!
-//! The stack has its own state (packets in flight, RTT, losses) and passes this state to the algorithm, counted
+//! The stack has its own state (packets in flight, RTT, losses) and passes this state to the algorithm. All counts are
 //! in packets. The network of this example is a formula: a bottleneck of 50 packets per 40 ms with a buffer of 50
 //! packets, and one ACK per packet.
 

@@ -56,9 +56,9 @@ impl Endpoint<'_> {
         self.sender.last_rtt()
     }
 
-    /// Pass data to the receiver. The acknowledgement of this data is piggybacked on data that has just been
-    /// sent, because Linux calls `tcp_data_snd_check` before `tcp_ack_snd_check`. The last FIN is acknowledged at
-    /// once (`tcp_fin` in FIN-WAIT).
+    /// Pass data to the receiver. If the sender has just sent data in answer to this segment, no separate ACK follows,
+    /// because this data has the acknowledgement: Linux calls `tcp_data_snd_check` before `tcp_ack_snd_check`. The last
+    /// FIN is acknowledged immediately (`tcp_fin` in FIN-WAIT).
     fn take(&mut self, now: Time, segment: &Segment, ce: bool, out: &mut Vec<Segment>) {
         let before = out.len();
         self.receiver.on_segment(now, segment, ce, out);

@@ -29,8 +29,7 @@ impl Feedback {
 /// Acknowledgements that the ECN bits of an arriving packet require.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Whether to first acknowledge the packets before this packet, with the old ECN-Echo, if they are still
-    /// unacknowledged.
+    /// Whether to acknowledge earlier packets first, with the old ECN-Echo, if they are still unacknowledged.
     pub flush: bool,
     /// Whether to acknowledge this packet immediately.
     pub now: bool,

@@ -77,10 +77,10 @@ params! {
         /// Smallest burst, if data and window allow (Linux: tcp_min_tso_segs). Left out: the value of the
         /// algorithm, which is 2 for most algorithms.
         min_burst: Option<u32> = None, "packets", 1..=1_000;
-        /// Receive offload: time for which the network card collects packets after the first. Consecutive packets without
-        /// a hole, mark or end of a burst are acknowledged as one packet. "0 s": no offload. Left out: no
-        /// offload, with one exception. In the native engine, a station behind a queue "mac80211" merges the
-        /// packets of an aggregate, unless `ack_every` is given.
+        /// Receive offload: time for which the network card collects packets after the first. Consecutive packets are
+        /// acknowledged as one packet, up to a hole, a CE mark or the end of a burst. "0 s": no offload. Left out: no
+        /// offload, with one exception. In the native engine, a station behind a queue "mac80211" merges the packets of
+        /// an aggregate, unless `ack_every` is given.
         gro: Option<u64> = None, "ns", 0..=1_000_000_000;
         /// Whether the sender stops while too many of its packets wait in its host (Linux: tcp_small_queue_check). They
         /// wait in the network interface or, in the native engine, in a queue "mac80211". Left out: true.

@@ -54,8 +54,8 @@ class Experiment:
     """Indices of the flows that use the algorithm. None means all flows."""
 
     def has(self, point: Mapping[str, Value]) -> bool:
-        """Whether a job with this point belongs to the experiment. Several experiments can have one name, but
-        then differ in the values of their conditions."""
+        """Whether a job with this point belongs to the experiment. Several experiments can share a
+        name if the values of their conditions differ."""
         return point["experiment"] == self.name and all(
             point.get(key) in values for key, values in self.variants.items()
         )

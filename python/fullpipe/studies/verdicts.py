@@ -161,8 +161,8 @@ BY_DATA = {
     Verdict.NOT_REPRODUCED: Verdict.CONTRADICTED,
     Verdict.NOT_TESTABLE: Verdict.NOT_JUDGED,
 }
-"""Verdicts on claims that are judged by published data, by the verdict that the same results would get if
-they came from runs."""
+"""Verdict on a claim that is judged by published data, for each verdict that the same result from runs would
+get."""
 
 
 def check_number(

@@ -120,8 +120,8 @@ params! {
         cruise_lowers_inflight_lo: bool = true, "";
         /// Whether RTT samples of delayed ACKs never renew an expired minimum.
         delayed_ack_guard: bool = true, "";
-        /// Limit up to which the window grows regardless of the model while the pipe is not full: window (twice
-        /// the initial window) or delivered (delivery of an initial window).
+        /// Limit up to which the window grows regardless of the model while the pipe is not full: window (up to twice
+        /// the initial window) or delivered (until one initial window is delivered).
         early_growth: EarlyGrowth = EarlyGrowth::Window, "";
         /// Whether the undo of a loss keeps a window that grew since, and returns to the STARTUP or probe that the
         /// loss had ended.

@@ -16,9 +16,9 @@
 //!
 //! ## State diagram
 //! slow start (doubles once per RTT) → (rate above target) → steady: the window rises while the rate is below the
-//! target, and otherwise falls. Mode: default → (no nearly empty queue, that is a queueing delay below 10 % of its
-//! maximum, for five RTTs) → competitive: 1 / delta grows by one per RTT and halves on loss → (queue nearly empty) →
-//! default. A timeout returns to slow start.
+//! target, and otherwise falls. Mode: default → (for five RTTs, the queueing delay never falls below 10 % of its
+//! maximum: the queue is never nearly empty) → competitive: 1 / delta grows by one per RTT and halves on loss → (queue
+//! nearly empty) → default. A timeout returns to slow start.
 //!
 //! ## Deviations from the source
 //! - A round lasts for the smoothed RTT.

@@ -11,10 +11,10 @@
 //! RTT (current: smallest of the last four samples; base: smallest of the last ten minutes), loss, classic ECN marks.
 //!
 //! ## State diagram
-//! slow start at the reduced gain → (queueing delay above 3/4 of the target, or congestion) → avoidance: per round,
-//! the window grows by gain below the target, and otherwise changes by max(gain − decrease · cwnd · (delay / target −
-//! 1), −cwnd / 2) → (two rounds after the first slow start; later nine times the duration of the last slowdown) →
-//! slowdown: two packets for two rounds → slow start up to the old window → avoidance.
+//! slow start at the reduced gain → (queueing delay above 3/4 of the target, or congestion) → avoidance: per round, the
+//! window grows by gain while the delay is below the target, and otherwise changes by max(gain − decrease · cwnd ·
+//! (delay / target − 1), −cwnd / 2) → (two rounds after the first slow start; later nine times the duration of the last
+//! slowdown) → slowdown: two packets for two rounds → slow start up to the old window → avoidance.
 //!
 //! ## Deviations from the source
 //! Windows are whole packets: fractional changes accumulate. A round of a slowdown lasts for the smallest recent RTT.

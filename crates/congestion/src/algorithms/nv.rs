@@ -12,8 +12,8 @@
 //! RTT, packets delivered between sending a packet and its ACK, loss, classic ECN marks.
 //!
 //! ## State diagram
-//! growing (slow start, then like Reno) → (window above pad after at least 60 samples, 30 in the first slow start) →
-//! holding: up to 30 % of the excess is cut per decision → (2 packets or more below the pad after at least 20
+//! growing (slow start, then like Reno) → (excess above the pad after at least 60 samples, 30 in the first slow start)
+//! → holding: up to 30 % of the excess is cut per decision → (excess 2 packets or more below the pad after at least 20
 //! samples) → growing. Congestion: ssthresh = 0.8 cwnd and holding until the next decision without congestion. Each
 //! timeout halves the speed of growth. More than eight successive decisions without congestion double the speed.
 //!

@@ -31,8 +31,8 @@
 //! - Pacing allows at least one packet per 64 round trips. In the source, successive losses halve the fractional
 //!   window, and so the rate, down to 0.
 //! - Two rules of version 0.7 are not implemented. For windows up to four packets, version 0.7 computes a rate
-//!   instead of a window, and paces 3 % above and below this rate in turn. In this case version 0.7 also shrinks
-//!   packets, down to 150 bytes.
+//!   instead of a window, and paces alternately 3 % above and 3 % below this rate. In this case version 0.7 also
+//!   shrinks packets, down to 150 bytes.
 //!
 //! ## Validated against
 //! Laws of equilibrium, pacing and RTT independence (unit tests of this module, and `tests/theory`), and both

@@ -172,7 +172,7 @@ mod tests {
         (vegas, drive)
     }
 
-    /// The window after a round with this RTT that began with 50 packets.
+    /// The window after a round that began with 50 packets and had this RTT.
     fn after_a_round_of(rtt_us: u64) -> u32 {
         let (mut vegas, mut drive) = steady();
         drive.round(&mut vegas, rtt_us); // the first ACK ends the preceding round, in which the RTT was the base RTT

@@ -4,7 +4,7 @@ use super::Bandwidth;
 use crate::WindowedMax;
 use units::Time;
 
-/// Acknowledged packets after which an aggregation epoch restarts, so that an old surplus cannot hide new
+/// Number of acknowledged packets after which an aggregation epoch restarts, so that an old surplus cannot hide new
 /// aggregation. Linux `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_RESET: u64 = 1 << 20;
 /// Longest gap between ACKs for which an extra window compensates.

@@ -18,8 +18,8 @@ const COMPRESSION: Duration = Duration::from_millis(1);
 const COMPRESSION_PERCENT: u64 = 33;
 
 impl Receiver {
-    /// Send the ACK that is held back, before packet `seq` would push a block out of this ACK. A packet pushes a block
-    /// out if it opens a third block or extends an old block.
+    /// Send the ACK that is held back if packet `seq` would push a SACK block out of this ACK. A packet pushes a block
+    /// out if it opens a third block or extends a block other than the two most recent ones.
     pub(super) fn release_before_losing_blocks(&mut self, seq: u32, out: &mut Vec<Segment>) {
         if self.compressed == 0 || seq <= self.next || self.out_of_order.find(seq).is_some() {
             return;

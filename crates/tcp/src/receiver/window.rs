@@ -444,9 +444,9 @@ impl Window {
     }
 
     /// Adjust the buffer after the application has read (`tcp_recvmsg_locked`, `tcp_rcv_space_adjust`). `bytes` have
-    /// arrived in order so far. The last packet made `newly` of these bytes in-order, including bytes behind a
-    /// hole that the packet filled. `beyond` is the extent of out-of-order data. The kernel adjusts the buffer
-    /// after the application has read the first `skb` of `newly`, before it reads the rest.
+    /// arrived in order so far. `newly` is the number of these bytes that the last packet brought in order, including
+    /// bytes behind a hole that the packet filled. `beyond` is the extent of out-of-order data. The kernel adjusts the
+    /// buffer after the application has read the first `skb` of `newly`, before it reads the rest.
     pub fn read(&mut self, now: Time, bytes: u64, newly: u64, beyond: u64) {
         let unread = newly.saturating_sub(FRAGMENTS * self.mss);
         let until = bytes - unread;

@@ -1,5 +1,5 @@
-//! Compact records of the oldest outstanding packets. Most of these packets are delivered (SACKed) above a missing
-//! packet.
+//! Compact records of the oldest outstanding packets. Most of these packets have been SACKed while a packet with a
+//! lower number is missing.
 
 use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, RETRANSMITTED, Record, SACKED};
 

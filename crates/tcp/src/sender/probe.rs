@@ -36,7 +36,7 @@ impl TailProbe {
         self.end.is_some() && self.was_retransmission
     }
 
-    /// Whether a probe that was sent when `end` was the number of the next new packet awaits its ACK.
+    /// Whether a probe awaits its ACK and `end` was the number of the next new packet when the probe was sent.
     pub fn ends_at(&self, end: u32) -> bool {
         self.end == Some(end)
     }

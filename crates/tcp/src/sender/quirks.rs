@@ -79,8 +79,8 @@ pub enum Proportion {
     /// The reduction counts delivered data, as in RFC 9937 section 6.
     #[default]
     Rfc9937,
-    /// A duplicate ACK counts one packet more than it SACKs, as a duplicate ACK without SACK blocks would, and products
-    /// have 32 bits (ns-3 3.44 `TcpPrrRecovery::DoRecovery`).
+    /// A duplicate ACK counts one packet more than it SACKs, although the RFC adds this packet only without SACK, and
+    /// products have 32 bits (ns-3 3.44 `TcpPrrRecovery::DoRecovery`).
     Ns3,
 }
 
@@ -91,9 +91,10 @@ pub enum LostInFlight {
     /// All packets in flight when the lost packet was sent.
     #[default]
     Counted,
-    /// Packets in flight when the lost packet was sent, minus the packets before it in its burst if these packets
-    /// and the last packet of the preceding burst are SACKed. Google's kernel with BBRv3 moves these packets into
-    /// the preceding burst and subtracts them from the count of the remaining burst (`tcp_shifted_skb`).
+    /// Packets in flight when the lost packet was sent, minus the earlier packets of its burst. The earlier packets are
+    /// subtracted only if they and the last packet of the preceding burst are SACKed. Google's kernel with BBRv3 moves
+    /// the earlier packets into the preceding burst and subtracts them from the count of the remaining burst
+    /// (`tcp_shifted_skb`).
     Shifted,
 }
 

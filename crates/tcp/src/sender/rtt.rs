@@ -25,7 +25,7 @@ pub(super) struct RttEstimator {
     /// Floor of the variance term, in microseconds (`tcp_rto_min_us`).
     floor: i64,
     min: WindowedMax, // stores u64::MAX - RTT, whose maximum gives the minimum RTT
-    /// The RTT sample of the last arrived segment that was smoothed into the RTT, if any.
+    /// The RTT sample that the last arrived segment added to the smoothed RTT, if any.
     last: Option<Duration>,
 }
 
@@ -71,7 +71,7 @@ impl RttEstimator {
         self.rto = (self.rto * 2).min(RTO_MAX);
     }
 
-    /// The RTT sample of the last arrived segment that was smoothed into the RTT, if any.
+    /// The RTT sample that the last arrived segment added to the smoothed RTT, if any.
     pub fn last(&self) -> Option<Duration> {
         self.last
     }

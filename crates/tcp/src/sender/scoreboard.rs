@@ -7,7 +7,7 @@
 //! - The send-order list has every packet believed to be in the network, in the order of sending. Any other
 //!   packet in the list was marked lost by a timeout.
 //! - The field `earlier` of the first packet in the list is stale: most packets leave the list at the front, and the
-//!   record of the packet behind them is then not written.
+//!   record of the next packet is then not updated.
 
 use super::record::{BURST_HEAD, EVER_RETRANSMITTED, LINKED, LOST, NONE, RETRANSMITTED, Record, SACKED};
 use super::ring::{Outstanding, Ring};

@@ -188,9 +188,9 @@ impl Window {
         now.since(self.used_since) >= rto && self.belongs_to_transport()
     }
 
-    /// Reduce a window that was neither filled nor confirmed for an RTO to the mean of the window and its used
-    /// part, because the unused part was never tested on the network. `only_unused`: no other reason, such as
-    /// recovery or a full send buffer, kept the window unused.
+    /// Reduce the window to the mean of the window and its used part, because the unused part was never tested on the
+    /// network. The sender calls this method when the window was neither filled nor confirmed for an RTO.
+    /// `only_unused`: no other reason, such as recovery or a full send buffer, kept the window unused.
     pub fn shrink_unused(&mut self, now: Time, only_unused: bool) {
         let used = self.used.max(self.initial);
         if only_unused && used < self.control.cwnd {

@@ -204,7 +204,7 @@ def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
     """
     check_level(level)
     if not 0 <= successes <= n or n == 0:
-        raise ValueError(f"{successes} of {n}: successes must be between 0 and a positive number of runs")
+        raise ValueError(f"{successes} of {n}: give one run or more, and 0 to {n} successes")
     z, p = float(ndtri((1 + level) / 2)), successes / n
     half = z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     middle, scale = p + z**2 / (2 * n), 1 + z**2 / n

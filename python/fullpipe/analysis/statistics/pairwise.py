@@ -114,7 +114,7 @@ def games_howell_of_samples(samples: Sequence[Sample], level: float = 0.95) -> l
             groups of a pair do not vary.
     """
     if len(samples) < 2 or any(sample.n <= 1 for sample in samples):
-        raise ValueError("samples: two or more are needed, each worth more than one independent value")
+        raise ValueError("samples: give two or more samples, each with an effective size above 1")
     means, found = [sample.mean for sample in samples], []
     for i, j in combinations(range(len(samples)), 2):
         v, w = (samples[k].variance / samples[k].n for k in (i, j))

@@ -88,8 +88,8 @@ impl V3 {
         flight.marked > 0 && flight.delivered > 0 && beyond
     }
 
-    /// The short-term bounds on bandwidth (version 2 only) and packets in flight after the marks of this round.
-    /// Losses of the same round reduce the bounds separately, and the lower result applies.
+    /// The short-term bounds to which the marks of this round lead: on bandwidth (version 2 only) and on packets in
+    /// flight. Losses of the same round reduce the bounds separately, and the lower result applies.
     /// google/bbr v3 `bbr_ecn_lower_bounds`; v2alpha `bbr2_adapt_lower_bounds`.
     pub(super) fn lower_bounds_by_marks(&mut self) -> (Bandwidth, u32) {
         let Some(rules) = self.rules.ecn.filter(|_| self.latest.marks_in_round) else {

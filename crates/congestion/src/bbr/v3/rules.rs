@@ -145,9 +145,9 @@ pub(crate) enum Aggregation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EarlyGrowth {
-    /// A window of twice the initial window.
+    /// Until the window is twice the initial window.
     Window,
-    /// Delivery of an initial window.
+    /// Until one initial window of packets has been delivered.
     Delivered,
 }
 

@@ -18,7 +18,7 @@ from fullpipe.engines.linux.install import download
 from fullpipe.engines.linux.install.download import DoubtError
 from fullpipe.errors import EngineError
 
-# Unpacks packages without dpkg. Unpacked files stay below the target folder, and their number and size are
+# Unpacks packages without dpkg. Unpacked files stay inside the target folder, and their number and size are
 # limited.
 
 
