@@ -1,5 +1,5 @@
-//! The algorithms without fullpipe's transport: the calls that a QUIC stack or any other transport makes, in
-//! their order.
+//! The algorithms without fullpipe's transport: the calls that a QUIC stack or any other transport makes, in the order
+//! in which it makes them.
 //!
 //! ```text
 //! cargo run -p fullpipe-congestion --example bare_loop -- cubic

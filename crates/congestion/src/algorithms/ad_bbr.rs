@@ -57,13 +57,13 @@ use crate::{Ack, Path, Probe, WindowedMax};
 use serde::{Deserialize, Serialize};
 use units::{Duration, Rate, Time};
 
-/// Value of nRTT once the RTT has exceeded `alpha` RTprop for `hold_s`. Before that time nRTT is RTprop.
+/// Value of nRTT after the RTT has exceeded `alpha` × RTprop for `hold_s`. Before that time nRTT is RTprop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reference {
     /// RTprop, as printed in the paper.
     Rtprop,
-    /// The smallest RTT since the RTT exceeded `alpha` RTprop. This value follows a longer path, but also a
+    /// The smallest RTT since the RTT exceeded `alpha` × RTprop. This value rises with a longer path, but also with a
     /// standing queue.
     WindowMin,
     /// The last RTT sample.

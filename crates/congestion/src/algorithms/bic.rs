@@ -39,7 +39,8 @@ params! {
         max_increment: u32 = 16, "packets", 1..=1_000;
         /// Largest window at which BIC grows like Reno.
         low_window: u32 = 14, "packets", 2..=1_000;
-        /// Rounds for the last four packets before the maximum, and for the first four packets beyond it.
+        /// Rounds in which the window grows by the last four packets before the maximum, and rounds in which it grows
+        /// by the first four packets beyond the maximum.
         smooth_part: u32 = 20, "rounds", 1..=1_000;
         /// Whether an early loss lowers the target below the last maximum, so that new flows get bandwidth sooner.
         fast_convergence: bool = true, "";

@@ -14,8 +14,8 @@
 //! ## State diagram
 //! The diagram of BBRv1, with three changes. In PROBE_BW the bandwidth-delay product is multiplied by rtt / (rtt +
 //! RTprop), unless RTprop has grown by more than a fifth since the preceding window of the RTprop filter. The window
-//! of PROBE_RTT is a third of the window before PROBE_RTT. Recovery begins with a window of the packets in flight and
-//! a pacing gain of 0.75, and the end of recovery does not restore the window.
+//! of PROBE_RTT is a third of the window before PROBE_RTT. Recovery begins with a window equal to the packets in flight
+//! and with a pacing gain of 0.75, and the end of recovery does not restore the window.
 //!
 //! ## Deviations from the source
 //! On an ACK without an RTT sample, the last RTT sample is used (the module divides by an undefined value). The

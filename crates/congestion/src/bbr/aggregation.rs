@@ -26,7 +26,8 @@ impl Default for Slots {
     }
 }
 
-/// Largest excess of acknowledged packets over the bandwidth estimate, by default in the last five to ten rounds.
+/// Largest number of packets acknowledged in excess of the bandwidth estimate, by default in the last five to ten
+/// rounds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExtraAcked {
     memory: Slots,

@@ -131,7 +131,7 @@ impl<'a> Rounds<'a> {
         Round { sent, lost, rtt: self.rtt, cwnd: control.cwnd, ssthresh: control.ssthresh }
     }
 
-    /// Mark the packets of a round that follow its first `arrived` packets as lost.
+    /// Mark as lost all packets of a round after its first `arrived` packets.
     fn lose(&mut self, lost: u32, arrived: u32) {
         let watches = self.algorithm.traits().watches_losses;
         for n in 1..=lost {

@@ -20,7 +20,7 @@ pub(super) struct Probe {
     pub(super) stopped_risky: bool,
     /// Number of times that the growth of the long-term bound has doubled in UP.
     pub(super) up_rounds: u32,
-    /// Acknowledged packets for which the long-term bound grows by one packet.
+    /// Number of acknowledged packets for which the long-term bound grows by one packet.
     pub(super) up_count: u64,
     pub(super) up_acks: u64,
     /// Start of the present cycle, or of UP once UP has begun.
