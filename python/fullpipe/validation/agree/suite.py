@@ -83,9 +83,9 @@ modelled. To build this kernel, take the source of Debian's kernel (`linux-sourc
 `tcp_prague.c` of the repository L4STeam/linux (version 0.6: commit 02573a215581; version 0.7 is the
 newest in that repository). Linux 7.2 has AccECN and DualPI2. Add three missing parts to TCP's core: a
 flag with which an algorithm sends ECT(1) from its initialisation on, the number of marks of an ACK in its
-rate sample (`ece_delta`), and the hook `tso_segs` beside `min_tso_segs`. Version 0.7 also needs to choose
-the MSS. Leave out `get_info`, and in version 0.6 also the detection of classic ECN queues, which is off
-by default. Then install the kernel in a separate cache:
+rate sample (`ece_delta`), and the hook `tso_segs` beside `min_tso_segs`. Version 0.7 also needs a way for
+the algorithm to choose the MSS. Leave out `get_info`, and in version 0.6 also the detection of classic
+ECN queues, which is off by default. Then install the kernel in a separate cache:
 
 ```text
 XDG_CACHE_HOME=DIR fullpipe engines install linux --source TREE
@@ -100,12 +100,12 @@ tenths of a second, a single native flow sends the same packets as the kernel. B
 with 40 ms, a run of the native engine and a run of the kernel have 791 marks each.
 
 With two packets per burst, the queue of a single flow is about four packets, near the step of 1 ms. So
-marks depend for many round trips on which packets wait for the next ACK. Therefore a native flow has the
-same marks as the kernel's flow only while the two flows send exactly the same packets. The longest
-observed time is 6 s, at 10 Mbit/s with 20 ms. Sending the same packets needs three rules, which hold for
-every algorithm. The receive window grows by segments whose size is counted without the AccECN option. The
-send buffer holds two congestion windows unless an algorithm requests three. A timer runs before a packet
-that arrives at the same time."""
+for many round trips, the number of marks depends on which packets the sender holds back until the next
+ACK. Therefore a native flow has the same marks as the kernel's flow only while the two flows send exactly
+the same packets. The longest observed time with the same packets is 6 s, at 10 Mbit/s with 20 ms. Sending
+the same packets needs three rules, which hold for every algorithm. The receive window grows in units of a
+segment without the AccECN option. The send buffer holds two congestion windows unless an algorithm
+requests three. A timer runs before a packet that arrives at the same time."""
 _QUEUES: Mapping[str, Mapping[str, Any]] = {
     "dualpi2": {"kind": "dualpi2"},
     "step": {"kind": "step", "mark_ms": 1},
