@@ -105,8 +105,9 @@ def conclusion(found: Found) -> list[str]:
             for row in sizes
             if row["engine"] == engine
         )
-        is_chance = engine == again(reference)
-        who = f"{reference} against itself, by chance" if is_chance else f"{engine} against {reference}"
+        is_itself = engine == again(reference)
+        who = f"{reference} against itself, with other start times"
+        who = who if is_itself else f"{engine} against {reference}"
         is_known = real.get(engine) is not None
         beyond_chance = f"; {real[engine]} errors are larger than chance explains" if is_known else ""
         told.append(f"{who}: the median error (p95) is {', '.join(of_engine)}{beyond_chance}.")
