@@ -21,7 +21,7 @@ from fullpipe.validation.compare.conclusion import MOST, conclusion, leads, rank
 from fullpipe.validation.compare.contrast import Contrast
 from fullpipe.validation.compare.finding import check_groups, weight
 from fullpipe.validation.compare.rules import one_sided, paired
-from fullpipe.validation.compare.sentence import Part, fitted, one, verdict_of
+from fullpipe.validation.compare.sentence import Part, fitted, name_of, one, verdict_of
 
 SIZE = "topology.bottleneck.queue.size"
 DUEL = """
@@ -140,6 +140,21 @@ def test_the_changed_flow_comes_first_then_those_beside_it_then_the_link() -> No
     assert told[4] == (
         "Also better: mean RTT of mine (-20.0 % [-20.2, -19.8]); the other metric is equivalent."
     )
+
+
+@pytest.mark.parametrize(
+    ("flows", "told"),
+    [((2, 2), " (2 flows, {})"), ((1, 4), " (1 -> 4 flows, {})"), ((1, 1), ""), (None, "")],
+)
+def test_a_group_of_several_flows_says_what_its_value_is(flows: tuple[int, int] | None, told: str) -> None:
+    made = compared([replace(each, flows=flows) for each in ALL if each.subject.of == "mine"])
+    names = {each.metric: name_of(each) for each in made.findings}
+    assert names["goodput"] == f"goodput of mine{told.format('sum')}"
+    assert names["rtt_mean"] == f"mean RTT of mine{told.format('mean')}"
+    (goodput, *_) = conclusion([made])
+    assert goodput.startswith(f"vegas instead of cubic: goodput of mine{told.format('sum')} is worse: ")
+    rows = first_table(made.findings, ranked([made])).rows
+    assert {row[0] for row in rows} == {f"mine{told.format(each)}" for each in ("sum", "mean")}
 
 
 def test_entries_of_two_cases_are_two_subjects() -> None:

@@ -95,12 +95,28 @@ def test_findings_are_read_as_they_were_written(written: dict[str, Any]) -> None
     assert (one.sides, one.changed) == ({"cubic": [1, 2, 3], "reno": [1, 2, 3]}, {0})
 
 
+def test_findings_have_the_number_of_flows_and_what_their_value_is(written: dict[str, Any]) -> None:
+    found = {(each["of"], each["metric"]): (each["flows"], each["combined"]) for each in written["findings"]}
+    assert all(flows is None for (of, _), (flows, _) in found.items() if of == "all flows")
+    assert {(metric, combined) for (_, metric), (_, combined) in found.items()} >= {
+        ("goodput", "sum"),
+        ("rtt_mean", "mean"),
+        ("jain", ""),
+    }
+    assert all(flows == [1, 1] for (of, _), (flows, _) in found.items() if " -> " in of)
+    without = [
+        {k: v for k, v in each.items() if k not in ("flows", "combined")} for each in written["findings"]
+    ]
+    findings, others = findings_in({**written, "findings": without})
+    assert (len(findings), others) == (len(without), [])
+
+
 def test_rows_of_format_1_become_findings_with_their_means(written: dict[str, Any]) -> None:
     before = {key: written[key] for key in ("kind", "title", "rows", "notes")}
     findings, others = findings_in(before)
     assert others == []
     for old, new in zip(findings, findings_in(written)[0], strict=True):
-        same = replace(new, values=old.values, labels=("", ""), p_raw=None)
+        same = replace(new, values=old.values, labels=("", ""), p_raw=None, flows=None)
         assert old == replace(same, difference=old.difference)
         assert (old.reference, old.other) == pytest.approx((new.reference, new.other))
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from fullpipe.analysis.limits import bounds_of
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
-from fullpipe.analysis.metrics.measure import Bounds
+from fullpipe.analysis.metrics.measure import Bounds, Combined
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.shown import axis_shown
 from fullpipe.errors import UnknownNameError
@@ -262,6 +262,23 @@ def _has_both(scenario: Scenario) -> bool:
 def are_both(scenarios: Iterable[Scenario]) -> bool:
     """Whether any scenario has both connections and datagrams."""
     return any(map(_has_both, scenarios))
+
+
+def with_flows(of: str, counts: Iterable[int], combined: Combined) -> str:
+    """Return the name of a group of flows; with several flows, also their number and what their value is.
+
+    Args:
+        of: Name of the group or link.
+        counts: Numbers of flows of the group, such as those of two sides; empty if they are not known.
+        combined: See `Measure.combined`.
+
+    >>> with_flows("old", [2, 2], "sum"), with_flows("old", [1, 2], "mean"), with_flows("new", [1], "sum")
+    ('old (2 flows, sum)', 'old (1 -> 2 flows, mean)', 'new')
+    """
+    distinct = list(dict.fromkeys(counts))
+    if max(distinct, default=1) < 2:
+        return of
+    return f"{of} ({' -> '.join(f'{count:,}' for count in distinct)} flows{combined and f', {combined}'})"
 
 
 def flows_of(metric: str, of: str, *, has_both: bool) -> str:

@@ -13,7 +13,7 @@ import typer
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups, groups_in
 from fullpipe.analysis.over_seeds import paths_of
-from fullpipe.analysis.points import Subject, path_called, shape_of
+from fullpipe.analysis.points import Subject, path_called, shape_of, with_flows
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
@@ -261,17 +261,15 @@ def labelled(
     in_base_unit: bool = False,
     in_percent: bool = True,
 ) -> str:
-    """The label of the axis of a metric, with its group of flows. A rate is the sum over the flows of a
-    group; the label has their number if it is the same in all `runs`.
+    """The label of the axis of a metric, with its group of flows: see `with_flows`. The label has the number
+    of flows if it is the same in all `runs`.
 
     The unit is that of printed tables or, with `in_base_unit`, that of stored values. Shares are in per cent,
     or from 0 to 1 if `in_percent` is false.
     """
     of = labels.value(FLOWS, subject.of) if subject.of else ""
-    if subject.of and BY_NAME[subject.metric].unit == "bit/s":
-        counts = {len(flow_groups(run).get(subject.of, ())) for run in runs}
-        if len(counts) == 1 and (count := counts.pop()) > 1:
-            of = f"{of} ({count} flows, sum)"
+    counts = {len(flow_groups(run).get(subject.of or "", ())) for run in runs}
+    of = with_flows(of, counts if len(counts) == 1 else (), BY_NAME[subject.metric].combined)
     if in_base_unit:
         return base_axis_shown(subject.metric, of)
     return axis_shown(subject.metric, of, in_percent=in_percent)[1]

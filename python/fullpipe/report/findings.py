@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
 from typing import Any
@@ -174,7 +174,7 @@ def _table(
             *([each.case] if has_cases else []),
             *([] if is_one else [_variant(each, is_short=has_one_reference)]),
             *(labels.value(path, each.point[path]) if path in each.point else "-" for path in paths),
-            flows_of(each.metric, each.of, has_both=has_both),
+            flows_of(each.metric, each.group, has_both=has_both),
             axis_shown(each.metric)[1],
             number_shown(each.reference, each.unit, each.metric),
             number_shown(known(each.other), each.unit, each.metric),
@@ -263,7 +263,7 @@ def _words(findings: Sequence[Finding], labels: Labels, *, several: bool, has_bo
         first = [
             metric_shown(each.metric),
             side,
-            flows_of(each.metric, each.of, has_both=has_both),
+            flows_of(each.metric, each.group, has_both=has_both),
             each.case,
         ]
         rows.append((first, told, short))
@@ -296,6 +296,7 @@ class FindingPoints(Points):
     known_bulk: frozenset[int] = frozenset()
     known_labels: Labels = _PLAIN
     known_both: bool = False
+    known_counts: Mapping[int, set[int]] = field(default_factory=dict)
 
     @classmethod
     def of_findings(
@@ -336,7 +337,11 @@ class FindingPoints(Points):
         columns: dict[str, Any] = {key: column([row.get(key, "-") for row in rows.values()]) for key in paths}
         columns |= {key: [row[key] for row in rows.values()] for key in ("seed", "engine", *MEASURED)}
         frame = pl.DataFrame(columns, schema_overrides={"entry": pl.Int64, "seed": pl.Int64})
-        return cls(name, [], [], {}, "", frame, bulk, labels, has_both)
+        counts: dict[int, set[int]] = {}
+        for each in findings:
+            if each.entry is not None:
+                counts.setdefault(each.entry, set()).update(each.flows or ())
+        return cls(name, [], [], {}, "", frame, bulk, labels, has_both, counts)
 
     @cached_property
     def values(self) -> pl.DataFrame:
@@ -363,6 +368,11 @@ class FindingPoints(Points):
     def has_both(self) -> bool:
         """Whether the scenarios have both connections and datagrams."""
         return self.known_both
+
+    @cached_property
+    def counts(self) -> Mapping[int, set[int]]:
+        """Numbers of flows of every entry of `flows`, on both sides."""
+        return self.known_counts
 
     @property
     def count(self) -> int:

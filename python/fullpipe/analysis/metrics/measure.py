@@ -73,6 +73,11 @@ class View(Flag):
 EVERYWHERE = View.TABLE | View.COMPARISON | View.REPORT | View.FIGURE | View.SENTENCE
 
 
+Combined = Literal["sum", "mean", ""]
+"""Value of a group of several flows: the sum or the mean over its flows; empty if it is computed from all
+flows together, such as a share or an index."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Shown:
     """Presentation of a metric: the outputs that include it, and its position there."""
@@ -86,6 +91,7 @@ class Shown:
     is_percent: bool = False
     """Whether the metric is a part of a whole, shown in per cent. Its differences are then in percentage
     points."""
+    combined: Combined = ""
 
     def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:
         """Return the metric with another presentation: its views, rank and `instead_of`."""

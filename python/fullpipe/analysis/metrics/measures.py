@@ -70,6 +70,7 @@ def _summed(
         f"flows.{column}",
         is_of_one_way=is_of_one_way,
         label=label,
+        combined="sum",
     )
 
 
@@ -84,6 +85,7 @@ def _averaged(name: str, margin: Margin, meaning: str, column: str, label: str) 
         lambda group: mean(group.flows[column].to_list()),
         f"flows.{column}",
         label=label,
+        combined="mean",
     )
 
 
@@ -141,6 +143,7 @@ def _rate(name: str, meaning: str, column: str, better: Better, label: str = "")
         is_of_one_way=True,
         is_of_echoes=False,
         label=label,
+        combined="sum",
     )
 
 
@@ -221,6 +224,7 @@ MEASURES = (
         is_of_one_way=True,
         is_of_echoes=False,
         label="goodput share",
+        combined="sum",
         bounds=PART,
         is_percent=True,
         neutral="equal_share",
@@ -300,6 +304,7 @@ MEASURES = (
         "series.srtt_s",
         is_of_connections=True,
         label="mean smoothed RTT",
+        combined="mean",
     ).leads(View.COMPARISON),
     _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "p95 RTT").leads(
         View.COMPARISON | View.REPORT
@@ -314,6 +319,7 @@ MEASURES = (
         "series.srtt_s",
         is_of_connections=True,
         label="p95 smoothed RTT",
+        combined="mean",
     ).leads(View.COMPARISON),
     Measure(
         "rtt_inflation",
@@ -350,6 +356,7 @@ MEASURES = (
         _latency_increase,
         "probes.rtt_s",
         label="latency increase under load",
+        combined="mean",
     ),
     _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay").leads(
         View.COMPARISON | View.REPORT, rank=7
@@ -377,6 +384,7 @@ MEASURES = (
         _call_score,
         "flows.owd_mean_s",
         label="opinion score (MOS)",
+        combined="mean",
         bounds=(1.0, 4.5),
         digits=1,
     ).leads(EVERYWHERE, rank=1),
@@ -390,6 +398,7 @@ MEASURES = (
         _wideband_score,
         "flows.owd_mean_s",
         label="wideband opinion score",
+        combined="mean",
         bounds=(1.0, 4.5),
         digits=1,
     ),

@@ -185,6 +185,7 @@ OF_APPLICATIONS = (
         "videos.startup_s",
         "any of its videos shows a picture",
         label="video start-up delay",
+        combined="mean",
     ).leads(EVERYWHERE, rank=3),
     Measure(
         "stalls",
@@ -195,6 +196,7 @@ OF_APPLICATIONS = (
         _of_videos(stalls),
         "videos.stalls",
         label="stalls per video",
+        combined="mean",
     ),
     Measure(
         "stall_ratio",
@@ -217,6 +219,7 @@ OF_APPLICATIONS = (
         _of_videos(video_rate_bps),
         "videos.bitrate_bps",
         label="video bit rate",
+        combined="mean",
     ),
 )
 """Measures per group of flows. All measures except those of videos leave out the warm-up."""

@@ -260,7 +260,7 @@ def _extremes(found: Points, metric: str, group: str | int) -> Iterator[str]:
     key = group if isinstance(group, int) else found.entries.get(group, group)
     rows = found.means_of(metric, key)
     if rows:
-        yield extremes(rows, metric, _named(found, group), found.told)
+        yield extremes(rows, metric, found.group_of(metric, group), found.told)
 
 
 def _how(found: Points) -> str:
@@ -329,15 +329,11 @@ def _by_point(found: Points, caption: str, subjects: Sequence[_Subject], most: i
     heads = [
         *(Column(found.words[path]) for path in found.paths),
         *(
-            Column(f"{found.flows_of(metric, of)}: {headed(metric).name}", is_number=True)
+            Column(f"{found.group_of(metric, of)}: {headed(metric).name}", is_number=True)
             for metric, of in subjects
         ),
     ]
     return Table(caption, heads, told[:most], left_out(most, len(told), "points" if found.paths else "rows"))
-
-
-def _named(found: Points, of: int | str) -> str:
-    return found.called(of) if isinstance(of, int) else of
 
 
 def _at_points(found: Points, metric: str, of: int | str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

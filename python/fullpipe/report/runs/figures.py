@@ -94,7 +94,7 @@ def _figures(found: Points, lead: Drawn | None, at: Mapping[str, Any]) -> Iterat
         yield from _of_groups(found, first_rows, lead[0])
     if found.paths:
         for metric, of in subjects:
-            name = found.flows_of(metric, of)
+            name = found.group_of(metric, of)
             first = at if (metric, of) == lead else None
             yield from _of_metric(found, metric, _rows(found, metric, of), name, found.paths, first)
     else:
@@ -139,7 +139,7 @@ def _of_one_point(found: Points, subjects: Iterable[tuple[str, int | str]]) -> I
 def _groups(found: Points, metric: str, rows: pl.DataFrame) -> Iterator[Figure]:
     """The boxes of several groups of flows or links side by side."""
     scale, label = axis_shown(metric)
-    named = [found.flows_of(metric, of) for of in rows["of"]]
+    named = [found.group_of(metric, of) for of in rows["of"]]
     of = named[0] if len({*named}) == 1 else "every group"
     boxes = rows.with_columns(pl.col("value") * scale, label=pl.Series(named))
     yield from _boxes(boxes, label, metric_shown(metric, of), found)

@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 
 from fullpipe.analysis.limits import with_counts
-from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_groups
-from fullpipe.analysis.metrics.measure import View
+from fullpipe.analysis.metrics.measure import Combined, View
 from fullpipe.analysis.metrics.table import headlines, leading, names_in
 from fullpipe.analysis.outcome import NEEDED, called, labelled, with_groups
 from fullpipe.analysis.over_seeds import over_seeds, paths_of, without_stand_ins
-from fullpipe.analysis.points import Subject, are_both, flows_of, groups_asked, points_of
+from fullpipe.analysis.points import Subject, are_both, flows_of, groups_asked, points_of, with_flows
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run
@@ -287,6 +287,27 @@ class Points:
         """Return the flows that a metric of an entry of `flows`, a total or a link covers, in words."""
         name = self.called(of) if isinstance(of, int) else of
         return flows_of(metric, name, has_both=self.has_both)
+
+    def group_of(self, metric: str, of: int | str) -> str:
+        """Return `flows_of`; a group of several flows has their number, and what its value is: see
+        `with_flows`."""
+        return self.with_flows(self.flows_of(metric, of), of, BY_NAME[metric].combined)
+
+    def with_flows(self, name: str, of: int | str, combined: Combined = "") -> str:
+        """Return the name of an entry of `flows`, a total or a link with its number of flows if this number
+        is the same in all runs and above 1: see `with_flows`."""
+        entry = of if isinstance(of, int) else self.entries.get(of)
+        counts = () if entry is None else self.counts.get(entry, ())
+        return with_flows(name, counts if len(counts) == 1 else (), combined)
+
+    @cached_property
+    def counts(self) -> Mapping[int, set[int]]:
+        """Numbers of flows of every entry of `flows`, in all runs."""
+        found: dict[int, set[int]] = {}
+        for scenario in {run.meta.digest: run.scenario for run in self.runs}.values():
+            for entry, flow in enumerate(scenario.flows):
+                found.setdefault(entry, set()).add(flow.count)
+        return found
 
     def means_of(self, metric: str, of: int | str) -> Sequence[dict[str, Any]]:
         """The rows of `means` with a known mean, of a metric and an entry of `flows`, a total or a link."""

@@ -47,7 +47,9 @@ def means(found: Points, kind: str, budget: Budget) -> Table | None:
     """A row per point and group of flows, or link: mean over seeds and 95 % interval."""
     metrics = found.measured(kind)
     rows = found.means.filter(pl.col("kind") == kind)
-    named = [found.flows_of(*row) for row in rows.select("metric", "of").iter_rows()]
+    named = [
+        found.with_flows(found.flows_of(*row), row[1]) for row in rows.select("metric", "of").iter_rows()
+    ]
     rows = rows.with_columns(of=pl.Series(named, dtype=pl.String))
     if not metrics:
         return None

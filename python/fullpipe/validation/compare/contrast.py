@@ -44,6 +44,8 @@ class Contrast:
     sides: tuple[str, str] = ("reference", "other")
     labels: tuple[str, str] = ("", "")
     """Names of the group or link on either side."""
+    flows: tuple[int, int] | None = None
+    """Number of flows of the group on either side; None for links and totals."""
     stated: Margin = field(default_factory=Margin)
     """The margin as a share, an amount, or both."""
 
@@ -134,6 +136,8 @@ class Series:
     """All seeds that the side was run with, including runs without the metric."""
     counts: Counts | None
     """Unfinished transfers, for completion times."""
+    flows: int = 0
+    """Number of flows of the group; 0 for links and totals."""
 
     @property
     def is_whole(self) -> bool:
@@ -167,7 +171,9 @@ def series_of(side: Side, metrics: Sequence[str], found: Sequence[int] | None = 
         if entry is not None and (found is None or entry < len(found)):
             place = entry if found is None else found[entry]
         known = [value for value, *_ in part if value is not None]
-        series[kind, place, metric] = Series(name, known, seeds, _counts(part))
+        entries = side.scenario.flows
+        flows = 0 if entry is None or entry >= len(entries) else entries[entry].count
+        series[kind, place, metric] = Series(name, known, seeds, _counts(part), flows)
     groups = {group: n for n, group in enumerate(dict.fromkeys(key[:2] for key in series))}
     ranks = {metric: n for n, metric in enumerate(dict.fromkeys(metrics))}
     order = sorted(series, key=lambda key: (groups[key[:2]], ranks[key[2]]))
@@ -227,6 +233,7 @@ def contrast_of(
         subject=Subject(kind, entry, of, metric, measure.unit, dict(point or {}), case),
         sides=sides,
         labels=(theirs.label, ours.label),
+        flows=(theirs.flows, ours.flows) if theirs.flows and ours.flows else None,
         stated=margin,
     )
 

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
 from fullpipe.analysis.limits import Counts
-from fullpipe.analysis.metrics.measure import Better, Margin
-from fullpipe.analysis.metrics.table import RANKED
+from fullpipe.analysis.metrics.measure import Better, Combined, Margin
+from fullpipe.analysis.metrics.table import BY_NAME, RANKED
+from fullpipe.analysis.points import with_flows
 from fullpipe.analysis.statistics import Interval
 from fullpipe.errors import UnknownNameError
 
@@ -171,6 +172,19 @@ class Finding:
     """Unfinished transfers, for completion times."""
     labels: tuple[str, str] = ("", "")
     """Names of the group or link on either side, if known."""
+    flows: tuple[int, int] | None = None
+    """Number of flows of the group on either side; None for links, for totals, and if it is not known."""
+
+    @property
+    def group(self) -> str:
+        """Group of flows or link; a group of several flows has their number, and whether its value is their
+        sum or mean."""
+        return with_flows(self.of, self.flows or (), self.combined)
+
+    @property
+    def combined(self) -> Combined:
+        """Whether the value of a group of several flows is their sum or mean: see `Measure.combined`."""
+        return BY_NAME[self.metric].combined if self.metric in BY_NAME else ""
 
     @property
     def outcome(self) -> str:
@@ -267,6 +281,8 @@ class Finding:
             "rule": self.rule,
             "sides": list(self.sides),
             "labels": list(self.labels),
+            "flows": self.flows and list(self.flows),
+            "combined": self.combined,
             "values": [list(of_side) for of_side in self.values],
             "means": [self.reference, known(self.other)],
             "n": [len(of_side) for of_side in self.values],

@@ -351,6 +351,7 @@ def _about(contrast: Contrast) -> dict[str, Any]:
         "subject": contrast.subject,
         "sides": contrast.sides,
         "labels": contrast.labels,
+        "flows": contrast.flows,
         "values": (contrast.reference, contrast.other),
         "margin": contrast.stated,
         "allowed": contrast.margin,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics.groups import TOTALS
+from fullpipe.analysis.points import with_flows
 from fullpipe.analysis.shown import (
     LARGER_PART,
     LONGEST,
@@ -130,7 +131,7 @@ class Names:
     def place(self, found: Finding, *, with_side: bool = False, with_group: bool = True) -> str:
         """Side, case, point and group of a finding, if requested and present."""
         side = self.side(found.sides[1]) if with_side else ""
-        group = found.of if with_group else ""
+        group = with_flows(found.of, found.flows or (), "") if with_group else ""
         return ", ".join(filter(None, [side, found.case, self.point(found), group]))
 
 
@@ -323,7 +324,7 @@ def family_size(family: Iterable[Finding], metric: str = "") -> int:
 
 def name_of(found: Finding) -> str:
     """Metric and group in words."""
-    return f"{metric_shown(found.metric)} {'at' if found.kind == 'link' else 'of'} {found.of}"
+    return f"{metric_shown(found.metric)} {'at' if found.kind == 'link' else 'of'} {found.group}"
 
 
 def moves(found: Finding) -> str:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 
 from fullpipe.analysis.limits import Counts
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.measure import Better, Margin
+from fullpipe.analysis.metrics.measure import Better, Combined, Margin
 from fullpipe.analysis.statistics import Interval
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.finding import LeftOut, Rule, Subject, Verdict
@@ -125,6 +125,8 @@ class StoredFinding(Part):
     rule: Rule = "paired"
     sides: tuple[str, str] = Field(("reference", "other"), description="Reference, and other side.")
     labels: tuple[str, str] = Field(("", ""), description="Names of the group or link on either side.")
+    flows: tuple[Count, Count] | None = Field(None, description="Number of flows of the group, by side.")
+    combined: Combined = Field("", description="Whether several flows have one value as their sum or mean.")
     values: tuple[list[_Number], list[_Number]] | None = Field(
         None, description="Values of each side, one per seed."
     )
@@ -164,6 +166,7 @@ class StoredFinding(Part):
             "rule": self.rule,
             "sides": self.sides,
             "labels": self.labels,
+            "flows": self.flows,
             "values": values,
             "margin": margin,
             "allowed": margin.allowed(reference) if self.allowed is None else self.allowed,
