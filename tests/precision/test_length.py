@@ -16,14 +16,15 @@ from scipy import stats
 
 from fullpipe import Scenario, run, sweeps
 from fullpipe.analysis import values
+from fullpipe.analysis.expected import cycle_s, start_up_s
 from fullpipe.analysis.length import (
     EXAMINED,
     _examined,
-    cycle_s,
+    doubtful,
     drifting,
     need,
+    reservations,
     shortfall,
-    start_up_s,
     waits_for_others,
     warnings_of,
 )
@@ -192,6 +193,29 @@ def test_what_the_warning_says_to_set_is_long_enough() -> None:
     words = told.split('"')
     longer = short.with_values({"duration": words[1], "warmup": words[3]})
     assert not is_warned_of(run(longer))
+
+
+def test_the_settings_of_one_warning_are_enough_for_every_point() -> None:
+    common: dict[str, Any] = {"rate": 20, "queue": {"size": "1 bdp"}, "lasts": "5 s", "warmup": "1 s"}
+    short = [scenario(["bbr3", "cubic"], rtt=60, **common), scenario(["cubic"], rtt=400, **common)]
+    points = [{"topology.bottleneck.delay": delay} for delay in ("30 ms", "200 ms")]
+    told = str(shortfall(points, [run(each) for each in short]))
+    assert told.startswith("2 of 2 points are too short for means: the cycle of bbr3 is 5 s")
+    words = told.split('"')
+    longer = {"duration": words[1], "warmup": words[3]}
+    assert shortfall(points, [run(each.with_values(longer)) for each in short]) is None
+
+
+def test_the_settings_of_short_runs_are_enough_for_means_that_have_not_settled() -> None:
+    runs = deep("12 s", "1 s", ["cubic", "bbr3"])
+    points = [{}] * len(runs)
+    told, moving = reservations(points, runs)
+    alone = str(drifting(points, runs))
+    assert alone.startswith(moving)
+    (of_both, of_one) = (float(each.rpartition('warmup = "')[2].split()[0]) for each in (told, alone))
+    assert of_both >= of_one > 1
+    first, *means = doubtful(runs)[runs[0].meta.digest]
+    assert (first, means[:3]) == ("", re.findall(r"\w+ of f\d", moving))
 
 
 def test_warnings_of_several_scenarios_name_them() -> None:

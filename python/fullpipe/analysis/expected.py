@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import chain
-from math import isclose
+from math import cbrt, isclose, log2
 from typing import Literal
 
 from fullpipe.analysis.metrics.groups import is_bulk
@@ -111,6 +111,65 @@ def max_min(
                 left_bps[other] = max(0.0, left_bps[other] - rate_bps)
                 crossing[other].discard(flow)
     return [found[flow] for flow in range(len(routes))]
+
+
+# Time that congestion control takes to adapt.
+
+
+_INITIAL_WINDOW = 10
+_BETA, _C = 0.7, 0.4
+_BBR1_ROUNDS, _BBR3_ROUNDS, _BBR3_WAIT_S = 8, 62, 3.0
+_PROBE_RTT_S = {
+    **dict.fromkeys(("bbr1", "bbq", "da_bbr", "ad_bbr"), 10.0),
+    **dict.fromkeys(("bbr2", "bbr3", "bbr_n_plus"), 5.0),
+}
+"""Time between two PROBE_RTT phases of each version of BBR, s."""
+
+
+def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
+    """Length of an algorithm's adaptation cycle, s.
+
+    CUBIC: from one loss to the next, K = ((W - beta W) / C)^(1/3), or (W - beta W) / alpha round trips as in
+    the Reno-friendly region, whichever is sooner; alpha = 3 (1 - beta) / (1 + beta).
+    Source: RFC 9438, sections 4.2 and 4.3.
+
+    BBR: if flows share a queue, from one PROBE_RTT to the next, because BBR's estimate of the smallest RTT
+    includes the queueing delay of other flows. Otherwise a cycle of PROBE_BW. BBRv1 has PROBE_RTT every 10 s,
+    and cycles of 8 round trips. BBRv2 and BBRv3 have PROBE_RTT every 5 s, and cycles of 3 s or min(W, 62)
+    round trips, whichever is sooner.
+    Source: draft-cardwell-iccrg-bbr-congestion-control-00, draft-ietf-ccwg-bbr-02, section 5.3.3.
+
+    Other algorithms: W / 2 round trips, as for a window that halves and grows by a packet per round trip.
+    Source: RFC 5681, section 3.1.
+
+    Args:
+        cca: The algorithm.
+        window: W, packets.
+        rtt_s: Mean RTT, queueing delay included, s.
+        is_shared: Whether flows wait for each other in one queue.
+
+    >>> round(cycle_s("cubic", 1000, 0.1, is_shared=True), 1), cycle_s("reno", 1000, 0.1, is_shared=True)
+    (9.1, 50.0)
+    """
+    if cca in _PROBE_RTT_S:
+        if is_shared:
+            return _PROBE_RTT_S[cca]
+        if _PROBE_RTT_S[cca] == _PROBE_RTT_S["bbr1"]:
+            return _BBR1_ROUNDS * rtt_s
+        return min(_BBR3_WAIT_S, min(window, _BBR3_ROUNDS) * rtt_s)
+    if cca == "cubic":
+        alpha = 3 * (1 - _BETA) / (1 + _BETA)
+        lost = (1 - _BETA) * window
+        return min(cbrt(lost / _C), lost / alpha * rtt_s)
+    return window / 2 * rtt_s
+
+
+def start_up_s(window: float, rtt_s: float) -> float:
+    """Time in which slow start reaches a window, s: the window doubles every round trip from 10 packets on.
+
+    Source: RFC 5681, section 3.1, and RFC 6928.
+    """
+    return rtt_s * log2(max(window / _INITIAL_WINDOW, 2))
 
 
 # Theoretical values for the bulk flows of a scenario, computed from links and delays without a run.

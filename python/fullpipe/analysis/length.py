@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import cbrt, ceil, inf, log2, sqrt
+from math import ceil, inf, sqrt
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from fullpipe.analysis.expected import cycle_s, start_up_s
 from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, flow_groups
+from fullpipe.analysis.regions import region_of_runs
 from fullpipe.scenario import resolve
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.link.queues import Discipline
@@ -38,15 +40,9 @@ of the mean."""
 _MOST_NAMED = 2
 _LONGEST_WHERE = 160
 """Maximum length of the words for points, in characters."""
+_LATE_RTT, _MOST_GROWTH = "rtt_p95_s", 4
+"""Column with the RTT after start-up, and the largest ratio of the goodput after start-up to its mean."""
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
-_INITIAL_WINDOW = 10
-_BETA, _C = 0.7, 0.4
-_BBR1_ROUNDS, _BBR3_ROUNDS, _BBR3_WAIT_S = 8, 62, 3.0
-_PROBE_RTT_S = {
-    **dict.fromkeys(("bbr1", "bbq", "da_bbr", "ad_bbr"), 10.0),
-    **dict.fromkeys(("bbr2", "bbr3", "bbr_n_plus"), 5.0),
-}
-"""Time between two PROBE_RTT phases of each version of BBR, s."""
 _FAIR = ("fq", "fq_codel", "fq_pie", "cake")
 """Fair queues: packets of one flow do not wait for packets of other flows."""
 
@@ -59,6 +55,8 @@ class Need:
     """Algorithm of the flow that adapts slowest."""
     cycle_s: float
     """Adaptation cycle of that flow; 0 if no flow competes with another."""
+    later_cycle_s: float
+    """Adaptation cycle after start-up, in which the window is larger than its mean."""
     early_s: float
     """Longest time for which the start-up of a flow continues after the warm-up."""
     settled_s: float
@@ -82,7 +80,7 @@ class Need:
     @property
     def missing_s(self) -> float:
         """Additional measured time that is needed if the warm-up covers all start-up."""
-        return max(CYCLES * self.cycle_s - self.measured_s, 0.0)
+        return max(CYCLES * self.later_cycle_s - self.measured_s, 0.0)
 
     @property
     def missing_to_stop_s(self) -> float:
@@ -98,52 +96,6 @@ class Need:
         if self.early_s > START_UP * self.measured_s:
             told.append(f"{_seconds(self.early_s)} of the {_seconds(self.measured_s)} measured are start-up")
         return "; ".join(told)
-
-
-def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
-    """Length of an algorithm's adaptation cycle, s.
-
-    CUBIC: from one loss to the next, K = ((W - beta W) / C)^(1/3), or (W - beta W) / alpha round trips as in
-    the Reno-friendly region, whichever is sooner; alpha = 3 (1 - beta) / (1 + beta).
-    Source: RFC 9438, sections 4.2 and 4.3.
-
-    BBR: if flows share a queue, from one PROBE_RTT to the next, because BBR's estimate of the smallest RTT
-    includes the queueing delay of other flows. Otherwise a cycle of PROBE_BW. BBRv1 has PROBE_RTT every 10 s,
-    and cycles of 8 round trips. BBRv2 and BBRv3 have PROBE_RTT every 5 s, and cycles of 3 s or min(W, 62)
-    round trips, whichever is sooner.
-    Source: draft-cardwell-iccrg-bbr-congestion-control-00, draft-ietf-ccwg-bbr-02, section 5.3.3.
-
-    Other algorithms: W / 2 round trips, as for a window that halves and grows by a packet per round trip.
-    Source: RFC 5681, section 3.1.
-
-    Args:
-        cca: The algorithm.
-        window: W, packets.
-        rtt_s: Mean RTT, queueing delay included, s.
-        is_shared: Whether flows wait for each other in one queue.
-
-    >>> round(cycle_s("cubic", 1000, 0.1, is_shared=True), 1), cycle_s("reno", 1000, 0.1, is_shared=True)
-    (9.1, 50.0)
-    """
-    if cca in _PROBE_RTT_S:
-        if is_shared:
-            return _PROBE_RTT_S[cca]
-        if _PROBE_RTT_S[cca] == _PROBE_RTT_S["bbr1"]:
-            return _BBR1_ROUNDS * rtt_s
-        return min(_BBR3_WAIT_S, min(window, _BBR3_ROUNDS) * rtt_s)
-    if cca == "cubic":
-        alpha = 3 * (1 - _BETA) / (1 + _BETA)
-        lost = (1 - _BETA) * window
-        return min(cbrt(lost / _C), lost / alpha * rtt_s)
-    return window / 2 * rtt_s
-
-
-def start_up_s(window: float, rtt_s: float) -> float:
-    """Time in which slow start reaches a window, s: the window doubles every round trip from 10 packets on.
-
-    Source: RFC 5681, section 3.1, and RFC 6928.
-    """
-    return rtt_s * log2(max(window / _INITIAL_WINDOW, 2))
 
 
 def need(run: Run, *, is_shared: bool) -> Need | None:
@@ -171,6 +123,7 @@ def _together(needs: Sequence[Need]) -> Need:
     slowest = max(needs, key=lambda each: each.cycle_s)
     return replace(
         slowest,
+        later_cycle_s=max(each.later_cycle_s for each in needs),
         early_s=max(each.early_s for each in needs),
         settled_s=max(each.settled_s for each in needs),
         measured_s=min(each.measured_s for each in needs),
@@ -178,63 +131,72 @@ def _together(needs: Sequence[Need]) -> Need:
     )
 
 
-def shortfall(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | None:
+def shortfall(
+    points: Sequence[Mapping[str, Any]], runs: Sequence[Run], warmups_s: Sequence[float] = ()
+) -> str | None:
     """Return a sentence on the points whose runs are too short, and the settings to use; None if all runs are
     long enough.
 
     Args:
         points: The point of every run.
         runs: Runs of any number of seeds per point.
+        warmups_s: Warm-ups that the settings have to include, s.
     """
-    places = _places(points, runs)
-    firsts = [of[0] for of in places.values()]
-    needs = [list(_needs_of([runs[place] for place in of[:_SEEDS]])) for of in places.values()]
-    short = {
+    places = list(_places(points, runs).values())
+    short = _short(places, runs)
+    if not short:
+        return None
+    worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
+    distinct = [points[of[0]] for of in places]
+    where = region_of_runs(distinct, short, runs) if len(distinct) > 1 else ""
+    verb = "is" if len(short) == 1 else "are"
+    some = f"{len(short)} of {len(places)} points {verb}" if len(places) > 1 else "the run is"
+    at = f", where {where}" if where else ""
+    firsts = [runs[places[number][0]] for number in short]
+    advice = _advice(firsts, list(short.values()), runs[places[worst][0]], short[worst], warmups_s)
+    return f"{some} too short for means{at}: {short[worst]}; {advice}"
+
+
+def _short(places: Sequence[Sequence[int]], runs: Sequence[Run]) -> dict[int, Need]:
+    """Return the largest `Need` of every point, by number, at which most of the examined runs are short."""
+    needs = [list(_needs_of([runs[place] for place in of[:_SEEDS]])) for of in places]
+    return {
         number: max(known, key=lambda each: each.missing_s + each.early_s)
         for number, of in enumerate(needs)
         if len(known := [each for each in of if each and each.is_short]) > len(of) / 2
     }
-    if not short:
-        return None
-    worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
-    distinct = [points[place] for place in firsts]
-    where = _where(distinct, short, runs) if len(distinct) > 1 else ""
-    verb = "is" if len(short) == 1 else "are"
-    some = f"{len(short)} of {len(places)} points {verb}" if len(places) > 1 else "the run is"
-    at = f", where {where}" if where else ""
-    return f"{some} too short for means{at}: {short[worst]}; {_advice(runs[firsts[worst]], short[worst])}"
-
-
-def _key(point: Mapping[str, Any], run: Run) -> str:
-    """Return the key of the point and engine of a run."""
-    return f"{point} {run.engine.name}"
 
 
 def _places(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> dict[str, list[int]]:
     """Return the indices of the runs of every point and engine."""
     places: dict[str, list[int]] = {}
     for place, (point, run) in enumerate(zip(points, runs, strict=True)):
-        places.setdefault(_key(point, run), []).append(place)
+        places.setdefault(f"{point} {run.engine.name}", []).append(place)
     return places
 
 
-def drifting(
-    points: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, has_advice: bool = True
-) -> str | None:
-    """Return a sentence on the means of bulk flows that have not settled; None if all means have settled.
+@dataclass(frozen=True)
+class _Drift:
+    """The means of bulk flows that have not settled, such as "RTT of old"."""
 
-    A mean has not settled if `statistics.steadiness` finds start-up or drift in most of the examined runs of
-    a point, and if the mean change from the first to the second half of the measured time exceeds 2 % and
-    differs from 0 over the seeds (t test, with Bonferroni's correction for all examined means). Slow
-    oscillations change the mean in different directions with different seeds; the intervals over seeds
-    include this variation.
+    examined: Sequence[Sequence[int]]
+    """Indices of the examined runs of every point."""
+    points: int
+    """Number of points with enough seeds."""
+    found: Mapping[str, Mapping[int, Sequence[Course]]]
+    """Courses of every mean, by the number of the point."""
+    bad: Mapping[str, Mapping[int, Sequence[Course]]]
+    """Courses of the means that have not settled; the largest change comes first."""
 
-    Args:
-        points: The point of every run.
-        runs: Runs. Points with fewer than three seeds are left out. At most 400 runs are examined, of each
-            point equally many; if these are too few, of a random selection of the points.
-        has_advice: Whether the sentence ends with settings to use.
-    """
+    @property
+    def warmups_s(self) -> list[float]:
+        """Known warm-ups with which means have settled, s."""
+        return [
+            each.warmup_s for of in self.bad.values() for at in of.values() for each in at if each.warmup_s
+        ]
+
+
+def _drift(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> _Drift:
     places = [of for of in _places(points, runs).values() if len(of) >= _FEWEST_SEEDS]
     examined = _examined(places)
     courses = iter(_courses([runs[place] for of in examined for place in of]))
@@ -249,28 +211,57 @@ def drifting(
         for name, by_point in found.items()
     }
     order = sorted(filter(bad.get, bad), key=lambda name: -abs(_change(bad[name])))
-    if not order:
+    return _Drift(examined, len(places), found, {name: bad[name] for name in order})
+
+
+def drifting(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | None:
+    """Return a sentence on the means of bulk flows that have not settled; None if all means have settled.
+
+    A mean has not settled if `statistics.steadiness` finds start-up or drift in most of the examined runs of
+    a point, and if the mean change from the first to the second half of the measured time exceeds 2 % and
+    differs from 0 over the seeds (t test, with Bonferroni's correction for all examined means). Slow
+    oscillations change the mean in different directions with different seeds; the intervals over seeds
+    include this variation.
+
+    Args:
+        points: The point of every run.
+        runs: Runs. Points with fewer than three seeds are left out. At most 400 runs are examined, of each
+            point equally many; if these are too few, of a random selection of the points.
+    """
+    return _told(_drift(points, runs), points, runs)
+
+
+def _told(
+    found: _Drift, points: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, has_advice: bool = True
+) -> str | None:
+    """Return the sentence of `drifting`, which ends with settings to use if `has_advice`."""
+    if not found.bad:
         return None
-    first, *others = order
-    distinct = [points[of[0]] for of in examined]
-    some = "" if len(examined) == len(places) else "examined "
-    counts = {name: _count(bad[name], found[name], some) for name in order}
-    where = _where(distinct, bad[first], runs) if len(distinct) > 1 else ""
+    (first, at_points), *others = found.bad.items()
+    distinct = [points[of[0]] for of in found.examined]
+    some = "" if len(found.examined) == found.points else "examined "
+    counts = {name: _count(found.bad[name], found.found[name], some) for name in found.bad}
+    where = region_of_runs(distinct, at_points, runs) if len(distinct) > 1 else ""
     where = where if len(where) <= _LONGEST_WHERE else ""
-    change = _change(bad[first])
+    change = _change(at_points)
     told = f"{first} has not settled {counts[first]}{f', where {where}' if where else ''}"
     told += f": its second half is {100 * abs(change):.0f} % {'above' if change > 0 else 'below'} its first"
-    also = ", ".join(f"{name} ({counts[name]})" for name in others[:_MOST_NAMED])
+    also = ", ".join(f"{name} ({counts[name]})" for name, _ in others[:_MOST_NAMED])
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     told += f"; also {also}{more}" if also else ""
     if not has_advice:
         return told
+    scenario = runs[0].scenario
     if runs[0].meta.engine.is_of_a_file:
         return f"{told}; measure longer"
-    known = [each.warmup_s for of in bad.values() for at in of.values() for each in at if each.warmup_s]
-    duration_s = runs[0].scenario.duration_s
-    warmup = f'set warmup = "{_rounded(max(known)):g} s" or more' if known else "set a longer warmup"
-    return f"{told}; {warmup}, and a duration longer than {duration_s:g} s"
+    if not found.warmups_s:
+        return f"{told}; set a longer warmup, and a duration longer than {scenario.duration_s:g} s"
+    warmup_s = max(_rounded(max(found.warmups_s)), scenario.warmup_s)
+    return f"{told}; {_settings(scenario.duration_s + warmup_s - scenario.warmup_s, warmup_s)}"
+
+
+def _settings(until_s: float, warmup_s: float) -> str:
+    return f'set duration = "{_rounded(until_s):g} s" and warmup = "{warmup_s:g} s", or longer'
 
 
 def _count(bad: Mapping[int, Sequence[Course]], found: Mapping[int, Sequence[Course]], some: str) -> str:
@@ -360,55 +351,79 @@ def _change(by_point: Mapping[int, Sequence[Course]]) -> float:
 
 
 def reservations(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
-    """Return the sentences of `shortfall` and `drifting`; an empty list if means can be trusted."""
+    """Return the sentences of `shortfall` and `drifting`; an empty list if means can be trusted.
+
+    Only one of the two sentences recommends settings, which are enough for both.
+    """
     if not runs:
         return []
-    # Only one of the two sentences recommends settings: two recommendations could contradict each other.
-    short = shortfall(points, runs)
-    return list(filter(None, (short, drifting(points, runs, has_advice=not short))))
+    drift = _drift(points, runs)
+    short = shortfall(points, runs, drift.warmups_s)
+    return list(filter(None, (short, _told(drift, points, runs, has_advice=not short))))
 
 
-def warnings_of(runs: Sequence[Run]) -> list[str]:
-    """The sentences of `reservations` as warnings below a conclusion. Runs of scenarios with different names
-    get separate warnings."""
+def _by_name(runs: Sequence[Run]) -> dict[str, tuple[list[dict[str, Any]], list[Run]]]:
+    """Return the points and runs of the scenarios of every name."""
     from fullpipe.analysis.points import points_of  # imported here, as `shortfall` is given points
 
     by_name: dict[str, list[Run]] = {}
     for run in runs:
         by_name.setdefault(run.name, []).append(run)
-    of_whom = {name: f" of {name}" if len(by_name) > 1 else "" for name in by_name}
-    return [
-        f"Warning{of_whom[name]}: {sentence}."
-        for name, of in by_name.items()
-        for sentence in reservations(points_of(of), of)
-    ]
+    return {name: (points_of(of), of) for name, of in by_name.items()}
 
 
-def _advice(run: Run, of: Need) -> str:
-    """Return the settings with which means can be trusted."""
-    if run.meta.engine.is_of_a_file:
-        return f"measure {_rounded(of.missing_to_stop_s):g} s longer"
-    if of.is_stopped:
-        later_s = _rounded(of.missing_to_stop_s)
-        until_s = max(_stops_s(run.scenario).values()) + later_s
-        longer = f' and set duration = "{until_s:g} s"' if until_s > run.scenario.duration_s else ""
+def warnings_of(runs: Sequence[Run]) -> list[str]:
+    """The sentences of `reservations` as warnings below a conclusion. Runs of scenarios with different names
+    get separate warnings."""
+    of_names = _by_name(runs)
+    of_whom = {name: f" of {name}" if len(of_names) > 1 else "" for name in of_names}
+    told = ((name, sentence) for name, of in of_names.items() for sentence in reservations(*of))
+    return [f"Warning{of_whom[name]}: {sentence}." for name, sentence in told]
+
+
+def doubtful(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """The means that `warnings_of` names, by digest of the scenario of their runs.
+
+    Each is a quantity and its group of flows, such as "RTT of old", or an empty text if the runs are too
+    short for all means.
+    """
+    found: dict[str, list[str]] = {}
+    for points, of in _by_name(runs).values():
+        places, drift = list(_places(points, of).values()), _drift(points, of)
+        named: list[tuple[str, Sequence[int]]] = [("", places[number]) for number in _short(places, of)]
+        named += [(name, drift.examined[number]) for name, at in drift.bad.items() for number in at]
+        for name, at in named:
+            found.setdefault(of[at[0]].meta.digest, []).append(name)
+    return found
+
+
+def _advice(
+    runs: Sequence[Run], needs: Sequence[Need], worst: Run, worst_need: Need, warmups_s: Sequence[float]
+) -> str:
+    """Return the settings with which the means of all points can be trusted.
+
+    Args:
+        runs: A run of every point.
+        needs: The need of every point.
+        worst: Run of the point with the largest need.
+        worst_need: This need.
+        warmups_s: Warm-ups that the settings have to include, s.
+    """
+    later_s = _rounded(
+        max(each.missing_to_stop_s for each in needs if each.is_stopped == worst_need.is_stopped)
+    )
+    if worst.meta.engine.is_of_a_file:
+        return f"measure {later_s:g} s longer"
+    if worst_need.is_stopped:
+        until_s = max(_stops_s(worst.scenario).values()) + later_s
+        longer = f' and set duration = "{until_s:g} s"' if until_s > worst.scenario.duration_s else ""
         return f"let flows with a `stop` stop {later_s:g} s later{longer}"
-    warmup_s = _rounded(of.settled_s)
-    until_s = max(run.scenario.duration_s + of.missing_s, warmup_s + of.measured_s + of.missing_s)
-    return f'set duration = "{_rounded(until_s):g} s" and warmup = "{warmup_s:g} s", or longer'
-
-
-def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int], runs: Sequence[Run]) -> str:
-    """Describe the chosen points with the labels of the runs' scenarios."""
-    from fullpipe.analysis.points import varying  # imported here, as a single run needs no points
-    from fullpipe.analysis.regions import region
-    from fullpipe.scenario.labels import Labels
-
-    firsts: dict[str, Run] = {}
-    for run in runs:  # `meta` of every run would open every run
-        firsts.setdefault(run.place, run)
-    labels = Labels(scenarios={run.meta.digest: run.meta.scenario for run in firsts.values()}.values())
-    return region(points, chosen, labels.names(varying(points)), labels.value)
+    lasting = [(run.scenario, of) for run, of in zip(runs, needs, strict=True) if not of.is_stopped]
+    warmup_s = max(map(_rounded, (*warmups_s, *(of.settled_s for _, of in lasting))))
+    until_s = max(
+        max(scenario.duration_s, warmup_s + of.measured_s) + of.missing_s for scenario, of in lasting
+    )
+    return _settings(until_s, warmup_s)
 
 
 def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
@@ -419,7 +434,10 @@ def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
 
 def _competing(run: Run) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of the bulk flows, one list per direction."""
-    rows = {row["flow"]: {name: row[name] for name in _COLUMNS} for row in run.rows("flows")}
+    rows = {
+        row["flow"]: {name: row[name] for name in _COLUMNS} | {_LATE_RTT: row[_LATE_RTT] or row["rtt_mean_s"]}
+        for row in run.rows("flows")
+    }
     bulk = (flow for flow in bulk_names(run) if flow in rows)
     known = {flow: rows[flow] for flow in bulk if None not in rows[flow].values()}
     ways = flow_directions(run).values() or [list(known)]
@@ -437,11 +455,14 @@ def _needs(run: Run, way: Sequence[Mapping[str, Any]], is_shared: bool) -> Itera
         # number of flows, this one included, that are active at the same time as this flow
         present = bisect_left(starts_s, row["end_s"]) - bisect_right(ends_s, row["start_s"])
         once_s = cycle_s(row["cca"], window, rtt_s, is_shared=is_shared) if present > 1 else 0.0
-        settled_s, measured_s = row["start_s"] + start_up_s(window, rtt_s), row["end_s"] - begin_s
-        early_s = max(settled_s - begin_s, 0.0)
+        measured_s = row["end_s"] - begin_s
+        early_s = max(row["start_s"] + start_up_s(window, rtt_s) - begin_s, 0.0)
         is_left_out = begin_s == warmup_s or early_s > START_UP * measured_s
-        settled_s = max(settled_s, warmup_s) if is_left_out else warmup_s
-        yield Need(row["cca"], once_s, early_s, settled_s, measured_s, row["flow"] in stopped)
+        late_rtt_s, growth = row[_LATE_RTT], measured_s / max(measured_s - early_s, measured_s / _MOST_GROWTH)
+        later = window * growth * late_rtt_s / rtt_s
+        settled_s = max(row["start_s"] + start_up_s(later, late_rtt_s), warmup_s) if is_left_out else warmup_s
+        later_s = cycle_s(row["cca"], window * growth, rtt_s, is_shared=is_shared) if present > 1 else 0.0
+        yield Need(row["cca"], once_s, later_s, early_s, settled_s, measured_s, row["flow"] in stopped)
 
 
 def _stops_s(scenario: Scenario) -> dict[str, float]:

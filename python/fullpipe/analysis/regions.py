@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from fullpipe.analysis.points import varying
 from fullpipe.analysis.values import value_text
+from fullpipe.runs import Run
+from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
 Point = Mapping[str, Any]
@@ -41,6 +44,15 @@ def region(
     first, rest = parts[:_MOST_PARTS], parts[_MOST_PARTS:]
     shown = [*first, f"{len(rest)} more"] if rest else first
     return ", and ".join(shown)
+
+
+def region_of_runs(points: Sequence[Point], chosen: Collection[int], runs: Sequence[Run]) -> str:
+    """Describe chosen points with the labels of the runs' scenarios: see `region`."""
+    firsts: dict[str, Run] = {}
+    for run in runs:  # `meta` of every run would open every run
+        firsts.setdefault(run.place, run)
+    labels = Labels(scenarios={run.meta.digest: run.meta.scenario for run in firsts.values()}.values())
+    return region(points, chosen, labels.names(varying(points)), labels.value)
 
 
 def _orders(paths: list[str]) -> list[list[str]]:
