@@ -83,7 +83,7 @@ def test_the_edge_beyond_which_a_table_goes_on_is_shaded(show: Show, scheme: str
     columns = [Column("cca"), *(Column(f"metric_number_{n}, Mbit/s", is_number=True) for n in range(6))]
     wide = _unlike(Table("Means", columns, [[name, *"123456"] for name in "abcd"]))
     page = page_with(Section("Tables", [wide]))
-    tab = unfold(show(page, color_scheme=scheme, viewport={"width": 420, "height": 900}))
+    tab = unfold(show(page, color_scheme=scheme, viewport={"width": 700, "height": 900}))
     table = tab.locator(".scroll").first
 
     def shaded() -> list[bool]:
@@ -93,7 +93,7 @@ def test_the_edge_beyond_which_a_table_goes_on_is_shaded(show: Show, scheme: str
         return [bool(np.abs(edge - middle).max() > 0.02) for edge in (points[0], points[-1])]
 
     assert shaded() == [False, True]
-    table.evaluate("(it) => it.scrollTo(it.scrollWidth / 3, 0)")
+    table.evaluate("(it) => it.scrollTo((it.scrollWidth - it.clientWidth) / 2, 0)")
     assert shaded() == [True, True]
     table.evaluate("(it) => it.scrollTo(it.scrollWidth, 0)")
     assert shaded() == [True, False]
@@ -197,6 +197,9 @@ def test_a_phone_scrolls_sideways_nowhere(show: Show, report: Document) -> None:
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
     unfold(tab)
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    wider = """[...document.querySelectorAll(".scroll, pre")].filter(
+        (one) => one.checkVisibility() && one.scrollWidth > one.clientWidth).map((one) => one.textContent)"""
+    assert tab.evaluate(wider) == []
 
 
 NAMES = [

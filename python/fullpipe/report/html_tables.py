@@ -109,8 +109,8 @@ _LONG = 20
 """Rows up to which a table has no scroll bar of its own. Longer tables scroll below their headings."""
 _PROSE = 40
 """Cells with more characters than this are prose."""
-_LETTER, _BETWEEN, _PAGE = 7.6, 11.2, 1232
-"""Mean width of a letter, distance of columns, and width of a page with margins, in pixels."""
+_LETTER, _BETWEEN, _PAGE, _PHONE = 7.6, 11.2, 1232, 358
+"""Mean width of a letter, distance of columns, widths of a page and a phone within margins, in pixels."""
 
 
 def shown(text: str) -> str:
@@ -123,13 +123,14 @@ def table_of(table: Table) -> list[str]:
 
     In a wide table, columns with equal cells move into the caption, and intervals are below their means. A
     tight table has intervals beside the means if the table then fits the page. A table that is wider than the
-    page has smaller letters, and its verdicts stay in view while it scrolls. On a phone, every row of a tight
-    table or of a table with verdicts is a block in which each cell has its heading.
+    page has smaller letters, and its verdicts stay in view while it scrolls. On a phone, every row is a block
+    in which each cell has its heading, if the table is tight, has verdicts, or is wider than a phone.
     """
     table = narrowed(table)
     is_wide = len(table.columns) > WIDE and not (table.is_tight and _width(table) < _PAGE)
     is_held = is_wide and _width(table, is_folded=True) > _PAGE
-    is_stacked = table.is_tight or any(column.is_verdict for column in table.columns)
+    has_verdicts = any(column.is_verdict for column in table.columns)
+    is_stacked = table.is_tight or has_verdicts or _width(table) > _PHONE
     named = {"wide": is_wide, "held": is_held, "stacked": is_stacked}
     kinds = " ".join(name for name, is_it in named.items() if is_it)
     head = "".join(
