@@ -12,9 +12,9 @@ pub enum Feedback {
     /// both marked and unmarked packets, so the receiver sends an ACK immediately when the marking changes.
     EveryMark,
     /// RFC 9768, AccECN: every ACK carries the number of marked packets. The counter has 16 bits, as if every ACK had
-    /// the option with the counters. A lost ACK therefore never hides marks, unlike with the three-bit counter of
-    /// the TCP header. When packets change from marked to unmarked or back, the receiver sends an ACK immediately (RFC
-    /// 9768 section 3.2.2.5.1, change-triggered ACKs; Linux `tcp_ecn_received_counters`).
+    /// the AccECN option, which contains the counters. A lost ACK therefore never hides marks, unlike with the
+    /// three-bit counter of the TCP header. When packets change from marked to unmarked or back, the receiver sends an
+    /// ACK immediately (RFC 9768 section 3.2.2.5.1, change-triggered ACKs; Linux `tcp_ecn_received_counters`).
     Accurate,
 }
 

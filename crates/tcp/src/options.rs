@@ -149,7 +149,7 @@ const IP_AND_TCP_HEADERS_BYTES: u32 = 40;
 const TIMESTAMPS_BYTES: u32 = 12;
 
 impl Options {
-    /// Bytes on the wire around the payload, which is also the size of a bare ACK. SYNs and SACKs are larger.
+    /// Bytes on the wire in addition to the payload. A bare ACK has this size. SYNs and SACKs are larger.
     pub fn overhead_bytes(&self) -> u32 {
         let timestamps = if self.timestamps { TIMESTAMPS_BYTES } else { 0 };
         self.link_overhead + IP_AND_TCP_HEADERS_BYTES + timestamps

@@ -4,7 +4,8 @@ use crate::pipe::{Fate, Pipe, config, seconds};
 use tcp::{AckPolicy, SenderConfig};
 use units::{Duration, Time};
 
-/// Return times and numbers of the packets sent on a path that drops an eighth of them, and the most records in memory.
+/// Return times and numbers of the packets sent on a path that drops an eighth of them, and the largest number of
+/// records in memory.
 fn sent(cca: &str, lean_records: bool) -> (Vec<(Time, u32)>, usize) {
     let config = SenderConfig { lean_records, ..config() };
     let ack = AckPolicy::Every { packets: 1, timeout: Duration::from_millis(40) };

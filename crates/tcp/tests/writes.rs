@@ -18,7 +18,7 @@ fn after_a_burst(cca: &str, packets: u64) -> Pipe {
 }
 
 /// Every ACK that may raise the window renews `snd_cwnd_stamp` (Linux `tcp_cong_avoid`). While ACKs arrive,
-/// `tcp_cwnd_validate` therefore never finds the window unused for a timeout.
+/// `tcp_cwnd_validate` therefore never finds the window unused for an RTO.
 #[test]
 fn a_window_that_is_not_filled_stays_as_it_is_while_acks_arrive() {
     let mut pipe = after_a_burst("cubic", 400);

@@ -42,7 +42,8 @@ params! {
         /// Rounds in which the window grows by the last four packets before the maximum, and rounds in which it grows
         /// by the first four packets beyond the maximum.
         smooth_part: u32 = 20, "rounds", 1..=1_000;
-        /// Whether an early loss lowers the target below the last maximum, so that new flows get bandwidth sooner.
+        /// Whether a loss before the window has reached the last maximum lowers the target below the window of that
+        /// loss, so that new flows get bandwidth sooner.
         fast_convergence: bool = true, "";
     }
 }

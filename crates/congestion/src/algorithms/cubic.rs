@@ -48,7 +48,8 @@ params! {
         beta: f64 = 717.0 / 1024.0, "", 0.1..=0.95;
         /// Scale of the cubic function; 41/1024 times ten in Linux.
         c: f64 = 410.0 / 1024.0, "packets/s^3", 0.01..=10.0;
-        /// Whether an early loss lowers the plateau below the last maximum, so that new flows get bandwidth sooner.
+        /// Whether a loss before the window has reached the last maximum lowers the plateau below the window of that
+        /// loss, so that new flows get bandwidth sooner.
         fast_convergence: bool = true, "";
         /// Whether the window grows at least as fast as Reno's.
         reno_friendly: bool = true, "";

@@ -29,7 +29,7 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK without SACK blocks and ECN-Echo only advances the cumulative acknowledgement: every
+    /// Whether an ACK that has neither SACK blocks nor ECN-Echo only advances the cumulative acknowledgement: every
     /// outstanding packet was sent once, and no packet may be lost.
     #[inline]
     fn is_progress(&self, ack: u32, ce_count: u16) -> bool {
@@ -278,13 +278,13 @@ impl Sender {
             summary.arm_timer = true;
             self.check_reordering(lowest_late.filter(|&seq| seq < summary.prior_highest));
         } else if summary.rtt.is_some() && !summary.sacked_sent.is_empty() {
-            // Deliveries of packets sent after the last transmission of the lowest outstanding packet must not
-            // postpone the timeout of that packet for ever.
+            // If only packets sent after the last transmission of the lowest outstanding packet are delivered, their
+            // ACKs must not postpone the timeout of that packet for ever.
             summary.arm_timer = self.board.get(self.board.una()).sent > summary.sacked_sent.first();
         }
     }
 
-    /// Update the reordering degree with a packet that was delivered after a packet sent later.
+    /// Update the reordering degree with a packet that was delivered after a packet that was sent later.
     fn check_reordering(&mut self, late: Option<u32>) {
         let highest = self.board.highest_sacked();
         if let Some(seq) = late.filter(|&seq| seq < highest) {

@@ -127,7 +127,7 @@ impl Departures {
         self.host.count(1, 0);
     }
 
-    /// Count a packet with `bytes` on the wire that another part of the connection passes to the NIC.
+    /// Count a packet that another part of the connection passes to the NIC; `bytes`: its size on the wire.
     pub fn count_bare(&mut self, bytes: u32) {
         self.host.count_bare(bytes);
     }

@@ -104,7 +104,7 @@ impl HostQueue {
         }
     }
 
-    /// Count a packet without data of `bytes` on the wire that is passed to the NIC.
+    /// Count a packet without data that is passed to the NIC; `bytes`: its size on the wire.
     pub fn count_bare(&mut self, bytes: u32) {
         self.held += u64::from(bytes);
     }
@@ -116,8 +116,8 @@ impl HostQueue {
         std::mem::take(&mut self.throttled)
     }
 
-    /// Whether the host has a NIC. [`is_throttled`](Self::is_throttled) then also counts packets that wait for
-    /// their departure.
+    /// Whether the host has a NIC. If the host has a NIC, [`is_throttled`](Self::is_throttled) also counts packets that
+    /// wait for their departure.
     #[inline]
     pub fn has_nic(&self) -> bool {
         self.nic.is_some()

@@ -8,8 +8,8 @@ use congestion::{CaState, LostPacket};
 use units::{Duration, Time};
 
 impl Sender {
-    /// Mark packets lost on a timeout. With RACK these are the lowest outstanding packet and every packet whose
-    /// time has expired, without RACK all packets.
+    /// Mark packets lost on a timeout. With RACK, mark the lowest outstanding packet and every packet for which the
+    /// reordering window has expired. Without RACK, mark all packets.
     pub(super) fn mark_timed_out(&mut self, now: Time) {
         let (head, all) = (self.board.una(), self.rack.by_duplicates());
         for seq in head..self.board.next() {
@@ -35,8 +35,8 @@ impl Sender {
         summary.retransmission_lost |= self.board.retrans_out() < retransmissions;
     }
 
-    /// Mark every packet lost whose time has expired. Return the longest remaining time of the other packets that
-    /// were sent before the newest delivered packet.
+    /// Mark every packet lost for which the reordering window has expired. For the other packets that were sent before
+    /// the newest delivered packet, return the longest time until the reordering window expires.
     pub(super) fn detect_losses(&mut self, now: Time) -> Option<Duration> {
         if self.rack.by_duplicates() {
             self.detect_losses_by_duplicates(now);

@@ -321,7 +321,7 @@ impl Sender {
     }
 
     /// Let the application write until the send buffer is full or the application has no more data
-    /// (`tcp_sendmsg_locked`). Return the packets sent meanwhile.
+    /// (`tcp_sendmsg_locked`). Return the number of packets sent meanwhile.
     #[inline]
     fn write(&mut self, now: Time, out: &mut Vec<Segment>) -> u32 {
         if self.queue.is_closed_to_writes() { 0 } else { self.write_chunks(now, out) }

@@ -47,8 +47,8 @@ impl Pacer {
         self.enabled && self.next_departure > now
     }
 
-    /// Account for a burst of `bytes` of payload. If the burst leaves late, the time until the next departure is
-    /// shortened by the delay, at most by half.
+    /// Account for a burst of `bytes` of payload. If the burst leaves late, the next departure is earlier by this
+    /// delay, but the time until it is at least half of the usual time.
     pub fn depart(&mut self, now: Time, bytes: u64, packets_sent: u64) {
         let before = self.next_departure;
         self.next_departure = before.max(now);

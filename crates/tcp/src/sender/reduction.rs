@@ -26,7 +26,7 @@ impl Reduction {
         *self = Reduction { prior_cwnd: cwnd, delivered: 0, sent: 0, ..*self };
     }
 
-    /// Set the window that an undo restores, without a reduction.
+    /// Set the window that an undo restores, without beginning a reduction.
     pub fn remember(&mut self, cwnd: u32) {
         self.prior_cwnd = cwnd;
     }
