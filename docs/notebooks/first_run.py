@@ -1,7 +1,7 @@
 # %% [markdown]
 # # First run
 #
-# One CUBIC flow on a line of 20 Mbit/s. How deep does it fill a buffer of two bandwidth-delay products
+# One CUBIC flow on a link of 20 Mbit/s. How deep does it fill a buffer of two bandwidth-delay products
 # (BDP)?
 
 # %%

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Flent's data
 #
-# Flent measures a line and stores the results in a `.flent.gz`. Read such a file, see the effect of load on
-# a ping, and compare it with a simulated twin. The file of this page is of a simulated DSL line (`fullpipe
-# flent`), so that the page needs no network. Replace its name with that of your own file.
+# Flent measures an internet line and stores the results in a `.flent.gz`. Read such a file, see the effect
+# of load on a ping, and compare it with a simulated twin. The file of this page is of a simulated DSL line
+# (`fullpipe flent`), so that the page needs no network. Replace its name with that of your own file.
 
 # %%
 import subprocess

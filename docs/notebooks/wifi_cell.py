@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A Wi-Fi cell
 #
-# A laptop near the access point and a phone far from it download at once. Why is the laptop slow, and what
+# A laptop near the access point and a phone far from it download together. Why is the laptop slow, and what
 # do Linux's queues change?
 
 # %%
