@@ -40,7 +40,7 @@ DIGITS = 16
 
 _known: dict[str, type[Controller]] = {}
 _brought: dict[str, list[str]] = {}
-"""For each module that `import_class` has imported, the modules that this import also imported."""
+"""Modules that each import loaded, by the name of the module that `import_class` imported."""
 _sources: WeakKeyDictionary[type, Source] = WeakKeyDictionary()
 
 
@@ -121,7 +121,7 @@ def fingerprint(kind: str) -> str:
 
 
 def digests(kind: str) -> dict[str, str]:
-    """Return the SHA-256 of every source file of a class by its path below the folder of its modules.
+    """Return the SHA-256 of every source file of a class, by its path relative to the folder of its modules.
 
     A class without a file has one entry: its name, with a digest that is constant while the class exists.
     """
@@ -221,7 +221,7 @@ class Source:
     fingerprint: str
     """Digest of all source files; empty for a class without a file."""
     digests: Mapping[str, str]
-    """SHA-256 of every source file by its path below the folder of its modules."""
+    """SHA-256 of every source file, by its path relative to the folder of its modules."""
     paths: Mapping[str, Path]
 
 
@@ -286,7 +286,7 @@ def _imported(files: Mapping[Path, Path], roots: Sequence[Path]) -> Iterator[tup
 
 
 def _loaded(modules: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """Yield the files of the user's own modules, by their names below the folder of the package."""
+    """Yield the files of the user's own modules, by their paths relative to the folder of the package."""
     for module in modules:
         file = getattr(sys.modules.get(module), "__file__", None)
         if file and file.endswith(".py") and is_own(module, path := Path(file).resolve()):
@@ -307,7 +307,7 @@ def _candidates(name: str, places: Sequence[Path]) -> Iterator[tuple[Path, Path]
 
 
 def _names(path: Path, root: Path) -> Iterable[str]:
-    """Return the modules that a file may import, as paths below `root` without suffix."""
+    """Return the modules that a file may import, as paths relative to `root`, without suffix."""
     from fullpipe.parser import PARSER  # imported here, as most scenarios name no class
 
     found = dict[str, None]()

@@ -121,8 +121,8 @@ class Controller:
         applied."""
 
     def on_lost(self, lost: LostPacket, path: Path) -> None:
-        """Called when a packet is marked lost. Afterwards `on_congestion` is called if an episode begins, and
-        then `on_ack`."""
+        """Called when a packet is marked lost. Calls come in this order: `on_lost`, `on_congestion` if an
+        episode begins, `on_ack`."""
 
     def on_congestion(self, episode: Episode, path: Path) -> None:
         """Called when an episode of congestion begins. The method should set `ssthresh`. The transport then

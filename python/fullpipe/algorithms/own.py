@@ -62,8 +62,8 @@ def library_fingerprint(kind: str) -> str:
     """Return a digest of the library file, since results depend on the file.
 
     Raises:
-        ScenarioError: If the file has changed since this process first read it. The process could not load
-            the new file.
+        ScenarioError: If the file has changed since this process first read it, because a process cannot load
+            a library again.
     """
     return library_digest(kind)[:_DIGITS]
 

@@ -37,8 +37,8 @@ def bbr_share(
     control", IMC 2019, equations 9 to 11.
 
     Args:
-        buffer_bdp: Buffer X, in bandwidth-delay products.
-        rate_bps: Rate of the link, which is c in packets per second.
+        buffer_bdp: Buffer X, in bandwidth-delay products; q is the buffer in packets.
+        rate_bps: Rate of the link; c is this rate in packets per second.
         rtt_s: Round-trip time l of the empty path.
         flows: BBR flows N.
         packet_bytes: Size of a packet on the wire.
@@ -232,7 +232,7 @@ def expected(network: Network) -> list[Expected]:
 
 def buffer_packets(hop: Hop, packet_bytes: int) -> float | None:
     """Return how many packets of a size fit into a drop-tail queue. None for other queues, for a queue
-    without a limit or with a changing limit, and if a device below the queue also holds packets."""
+    without a limit or with a changing limit, and for a queue that feeds a device with a queue of its own."""
     if not isinstance(hop.queue, DropTail) or _limit_varies(hop):
         return None
     if hop.queue.packets is not None:
@@ -323,7 +323,8 @@ class _Paths:
         return [hop for hop in dict.fromkeys(chain(*ways)) if self._limits_bps[hop]]
 
     def _all_datagrams_bps(self) -> dict[int, float]:
-        """Return the mean rate on the wire of all datagrams over each hop, by the routes at the beginning."""
+        """Return the mean rate on the wire of all datagrams over each hop, on the routes at the start of the
+        run."""
         found: dict[int, float] = defaultdict(float)
         for routed in self._network.flows:
             workload = routed.flow.datagrams
@@ -423,7 +424,7 @@ def common(values: Sequence[float | None]) -> float | None:
 
 
 def _limit_varies(hop: Hop) -> bool:
-    """Whether the limit of a queue changes, or a device below it also holds packets."""
+    """Whether the limit of a queue changes, or the queue feeds a device with a queue of its own."""
     if isinstance(hop, Port):
         return False
     states = [state for shape in hop.shapes for _, state in states_of(shape)]

@@ -33,7 +33,7 @@ EXAMINED = 400
 _FEWEST_SEEDS = 3
 """Minimum number of seeds of a point at which drift can be told from chance."""
 _LEVEL = 0.05
-"""Maximum probability that a sentence names a mean that has settled."""
+"""Maximum probability of a false alarm: `drifting` names a mean that has settled."""
 MATTERS = 0.02
 """Smallest change of a mean from the first to the second half of the measured time that matters, as a share
 of the mean."""
@@ -273,9 +273,10 @@ def _count(bad: Mapping[int, Sequence[Course]], found: Mapping[int, Sequence[Cou
 
 
 def _examined(places: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """Return the indices of the runs to examine, by point: equally many seeds of every point.
+    """Return the indices of the runs to examine, by point: the same number of seeds of every point.
 
-    The points are a random selection if there are too many: every n-th point could have one value of an axis.
+    If there are too many points, they are selected at random. If every n-th point were selected, all selected
+    points could have the same value of an axis.
     """
     if not places:
         return []
@@ -290,9 +291,10 @@ def _examined(places: Sequence[Sequence[int]]) -> list[Sequence[int]]:
 
 
 def _courses(runs: Sequence[Run]) -> list[dict[str, Course]]:
-    """Return the courses of the bulk flows of every entry, for every run, by quantity and label of the group.
+    """Return the courses of the bulk flows of every entry of `flows`, for every run, by quantity and label of
+    the entry.
 
-    The courses are stored beside the runs, as values are.
+    Courses are stored in the store of the runs, like metrics.
     """
     from fullpipe.analysis.statistics.stationarity import Course  # imported here, as the imports are slow
     from fullpipe.analysis.values import RUN, Question, answers
@@ -314,7 +316,7 @@ def _courses(runs: Sequence[Run]) -> list[dict[str, Course]]:
 
 
 def _measured(run: Run) -> Labelled:
-    """Return the numbers of all courses of a run."""
+    """Return the fields of all courses of a run as labelled numbers."""
     from fullpipe.analysis.statistics import stationarity  # imported here, as the import is slow
 
     times = ((row["flow"], row["start_s"], row["end_s"]) for row in run.rows("flows"))

@@ -24,8 +24,8 @@ _BATCH = 10
 SHARE = 0.05
 """Largest allowed half-width of Wilson's interval of the probability of a mode (see `two_modes`)."""
 _SMALL = 0.1
-"""Allowed half-widths are shares of the mean, or of this share of the largest mean at the same point if that
-is larger."""
+"""An allowed half-width is a share of the mean. A mean below this share of the largest mean at the same point
+is replaced by this share of the largest mean."""
 FLOORS = {"bit/s": 10e3, "s": 1e-4, "1": 1e-3, "packets": 1.0, "flows": 0.05, "bit/s²": 1e6}
 """Half-widths that are always precise enough, by unit. A mean near zero would never be precise to a share of
 itself."""

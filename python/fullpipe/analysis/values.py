@@ -233,7 +233,7 @@ def code() -> str | None:
 
 
 def _files(folder: Path, *, is_deep: bool) -> Iterator[tuple[str, int, int, int]]:
-    """Yield paths, sizes, and times of the last write and of the last change of the modules in a folder."""
+    """Yield the paths, sizes and times (mtime and ctime) of the modules in a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith((".py", ".so", ".pyd")):

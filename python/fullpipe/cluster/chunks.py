@@ -50,15 +50,15 @@ SHARE_S = 0.01
 """Minimum duration of a chunk divided by the number of workers, in s. With many workers, chunks must be
 longer, as one scheduler or file server serves all workers."""
 FIRST_CHUNKS = 128
-"""Number of chunks at the start of a sweep. The number is high so that many processes can claim a chunk at
-once."""
+"""Number of chunks at the start of a sweep. The number is high, so that each of many processes finds a free
+chunk at the start."""
 
 
 def chunk_runs(run_s: float | None, left: int, workers: int) -> int:
     """Return the size of the next chunk, by guided self-scheduling (Polychronopoulos and Kuck 1987).
 
-    The size is half of a worker's share of the remaining runs, within the bounds above, so that chunks become
-    short towards the end.
+    The size is half of a worker's share of the remaining runs, so that chunks become short towards the end.
+    `SHORTEST_S`, `LONGEST_S` and `SHARE_S` bound the duration of a chunk.
 
     >>> [chunk_runs(None, 1000, 2), chunk_runs(0.01, 1000, 2), chunk_runs(0.01, 100_000, 2)]
     [1, 250, 1000]

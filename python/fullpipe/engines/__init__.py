@@ -57,9 +57,9 @@ ENGINES: Mapping[str, Callable[[], Engine]] = {
     "ns3-3.42": _lazily("ns3", "Ns3Engine342"),
     "ns3-3.39": _lazily("ns3", "Ns3Engine339"),
 }
-"""Built-in engines by name, each a callable without arguments. Built-in engines are not entry points: a
-source tree that is not installed has no metadata of entry points, and an installed one has no metadata of
-engines added later."""
+"""Built-in engines by name, each a callable without arguments. Built-in engines are not entry points, because
+entry points need the metadata of an installation. A source tree that is not installed has no metadata. The
+metadata of an installed source tree lack engines that were added after the installation."""
 
 GROUP = "fullpipe.engines"
 """Group of entry points by which other packages provide engines."""

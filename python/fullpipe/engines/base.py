@@ -68,7 +68,7 @@ class Capabilities:
     own_algorithms: bool = False
     """Whether the engine runs algorithms of users, in Python or in shared libraries."""
     ends_tcp: bool = False
-    """Whether the engine supports hosts that terminate a flow's connection on its route."""
+    """Whether the engine supports hosts that terminate TCP on the route of a flow, like a proxy."""
     not_measured: frozenset[str] = frozenset()
     """Columns that stay null, as "table.column", and tables that stay empty, as "table"."""
 

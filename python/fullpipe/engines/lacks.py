@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 NATIVE = "use --engine native"
 KINDS = {"media": "cells of kind {}", "route_policies": "{} controller of routes"}
-"""Words for an entry in messages, by family, for families whose entries' names alone are unclear."""
+"""Formats of an entry's name in messages, by family. In families without a format, the name alone is
+clear."""
 Remedy = Callable[[str, str], str]
 """Function that returns the remedy for a missing entry, given its family and its name."""
 

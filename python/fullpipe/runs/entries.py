@@ -43,7 +43,7 @@ RUNS: Mapping[str, str] = {
 }
 """Columns of the table of runs, each with the kind of its values.
 
-`point`, `spec` (the scenario) and `files` are JSON. `digest` is the folder of the run below the store
+`point`, `spec` (the scenario) and `files` are JSON. `digest` is the folder of the run, relative to the store
 (`Meta.place`). `content` is the result of `fullpipe.runs.population.content_of` for the files. `changed_ns`
 is the time at which meta.json was written. This time shows whether another run replaced the run in this
 folder. If a run has several rows, the row with the latest `noted_ns` counts.

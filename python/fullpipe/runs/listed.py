@@ -73,7 +73,7 @@ class Listing:
 
 
 def _by_folder(segments: Iterable[Segment]) -> dict[str, list[Found]]:
-    """Read the tables `found` from files of the index, as rows by folder of the run.
+    """Read the tables `found` from the index's files. Return each run's rows, by the run's folder.
 
     polars is not used for two reasons. In an untrusted store, a small file can contain data that polars
     expands to many times its size. Importing polars also takes as long as looking up hundreds of runs.

@@ -49,9 +49,9 @@ def test_a_change_of_a_shaper_above_its_device_has_a_note() -> None:
     assert changed("100 Mbit/s", **shaped) == []
     [told] = changed("200 Mbit/s", **shaped)
     assert told.startswith(
-        f"{WHERE}.changes[0].rate: 200 Mbit/s is that of the tbf, and the device below it "
+        f"{WHERE}.changes[0].rate: 200 Mbit/s is the new rate of the tbf, but the device that it feeds "
     )
-    assert told.endswith("passes 100 Mbit/s at most")
+    assert told.endswith("sends at most 100 Mbit/s")
 
 
 def test_a_change_of_a_wire_above_its_shaper_has_a_note() -> None:
@@ -59,9 +59,9 @@ def test_a_change_of_a_wire_above_its_shaper_has_a_note() -> None:
     assert changed("10 Mbit/s", **shaped) == []
     [told] = changed("20 Mbit/s", **shaped)
     assert told.startswith(
-        f"{WHERE}.changes[0].rate: 20 Mbit/s is that of the wire, and the tbf in front of it "
+        f"{WHERE}.changes[0].rate: 20 Mbit/s is the new rate of the wire, but the tbf in front of it "
     )
-    assert told.endswith("passes 10 Mbit/s at most")
+    assert told.endswith("passes at most 10 Mbit/s")
 
 
 def test_a_shaper_on_a_link_without_a_rate_may_change_to_any() -> None:

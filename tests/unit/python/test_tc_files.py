@@ -296,7 +296,7 @@ def test_the_command_writes_a_scenario_that_runs(fullpipe: Cli) -> None:
     Path("sqm").write_text(section(script="piece_of_cake.qos", debug_logging=0))
     done = fullpipe("import-tc", "sqm", "--line", "dsl", "-o", "shaped.toml")
     assert (done.exit_code, done.stdout) == (0, "shaped.toml\n")
-    assert Path("shaped.toml").read_text().startswith("# interface wan is taken")
+    assert Path("shaped.toml").read_text().startswith("# interface wan is assumed")
     assert fullpipe("run", "shaped.toml", "--set", "duration=6 s").exit_code == 0
     for refused in (("nothing",), ("sqm", "--line", "lte")):
         done = fullpipe("import-tc", *refused)
@@ -322,7 +322,7 @@ def test_names_of_devices_are_shown_as_text(fullpipe: Cli) -> None:
     Path("router.sh").write_text("tc qdisc replace dev 'e\x1b[31m0' root cake bandwidth 9mbit\n")
     done = fullpipe("import-tc", "router.sh", "--line", "cable", "-o", "made.toml")
     assert done.exit_code == 0, done.output
-    assert r"# e\x1b[31m0 is taken" in Path("made.toml").read_text()
+    assert r"# e\x1b[31m0 is assumed" in Path("made.toml").read_text()
 
 
 @pytest.mark.parametrize(("squash", "down_kbit"), [(1, 50_000), (0, 49_984)])

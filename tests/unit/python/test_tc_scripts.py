@@ -66,7 +66,8 @@ def test_a_policer_alone_limits_what_comes() -> None:
     assert found.up is None
     assert found.down is not None
     assert found.down.queue == {"kind": "police", "rate_bps": 20_000_000, "burst_bytes": 102_400}
-    assert found.notes == ["eth0 is taken for the device towards the line; nothing shapes what leaves"]
+    assumed = "eth0 is assumed to be the device at the access line"
+    assert found.notes == [f"{assumed}; nothing shapes outgoing packets"]
 
 
 @pytest.mark.parametrize("line", [None, "dsl"])
@@ -113,7 +114,7 @@ def test_a_router_without_a_rate_either_way_needs_a_line(fullpipe: Cli) -> None:
     Path("fair.sh").write_text("tc qdisc add dev eth0 root fq_codel\ntc qdisc add dev ifb0 root fq_codel\n")
     done = fullpipe("import-tc", "fair.sh")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "no queue has a rate, so nothing limits a flow; name the line, as in --line dsl" in done.stderr
+    assert "no queue has a rate, so nothing limits a flow; name the access line" in done.stderr
 
 
 def test_a_delay_of_the_router_is_that_of_the_path() -> None:
@@ -148,7 +149,7 @@ def test_a_pasted_output_finds_both_directions_among_all_devices() -> None:
     assert (found.up.queue["bandwidth_bps"], found.down.queue["bandwidth_bps"]) == (18_000_000, 90_000_000)
     assert found.notes == [
         "queues of eth1 are left out: they shape nothing, or are of other ports",
-        "eth0 is taken for the device towards the line, ifb4eth0 is taken for what comes",
+        "eth0 is assumed to be the device at the access line, ifb4eth0 is assumed to carry incoming packets",
     ]
 
 

@@ -28,10 +28,10 @@ _DATE = "%Y-%m-%dT%H:%M:%S.%fZ"
 _OF_SOCKETS = ("tcp_cwnd", "tcp_rtt", "tcp_pacing_rate", "tcp_delivery_rate", "tcp_bbr_bw", "tcp_bbr_mrtt")
 _GENERAL = {True: "tcp_nup", False: "tcp_ndown"}
 """Flent's test for runs that match no other test, by direction: the key is True if the streams upload. The
-test has pings and streams in one direction."""
+test has pings, and streams in one direction only."""
 _DIGITS = 6
-"""Decimals of times. A float of seconds since 1970 is not more precise. Times of samples must equal times of
-the grid."""
+"""Decimals to which times are rounded, so that times of samples equal times of the grid. A float of seconds
+since 1970 has no further exact decimals."""
 Values = list[float | None]
 
 
@@ -85,7 +85,7 @@ def _flow(series: str) -> str:
 
 
 def _general(run: Run) -> tuple[FlentTest, dict[str, str]]:
-    """Return a general test: the streams of the direction with most of them, and all pings and probes."""
+    """Return a general test: the streams of the direction with more streams, and all pings and probes."""
     by_protocol = run.flows.select("flow", "protocol").iter_rows()
     found: dict[str, list[str]] = {"tcp": [], "icmp": [], "udp": []}
     for flow, protocol in by_protocol:

@@ -59,8 +59,8 @@ _PACKET_BLOCK = np.dtype(
         *(("captured", "<u4"), ("wire", "<u4"), ("headers", "u1", (FRAME_BYTES,)), ("last", "<u4")),
     ]
 )
-"""An Enhanced Packet Block with the longest headers. With shorter headers, the last word of the block moves
-up."""
+"""An Enhanced Packet Block with the longest headers. In a block with shorter headers, the word `last`
+directly follows the headers."""
 _FIXED_BYTES = _PACKET_BLOCK.itemsize - FRAME_BYTES
 _BATCH = 16_384
 """Number of packets whose blocks are built in one step, about 10 MB."""
@@ -143,7 +143,7 @@ _ENDS = ("sender", "receiver")
 
 
 def deliveries(run: Run, point: str | None = None) -> bytes:
-    """Return a packet-delivery trace of the packets that a run captured behind a link or port.
+    """Return a packet-delivery trace of the packets that a run captured as they left a link or port.
 
     The trace begins at the end of the warm-up. The trace has only the packets of the run, so it shows
     the capacity of the path only if the flows keep the path busy.

@@ -28,7 +28,7 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
 
     An entry with one flow has the name of that flow. An entry with several flows has the common name of its
     flows without their numbers. If another entry has this name, the entry has the name of its first flow and
-    the number of its last flow. Flows that the scenario does not name are groups of their own.
+    the number of its last flow. Each flow that the scenario does not name is a group of its own.
     """
     found, known = _named_groups(run.scenario)
     groups = {name: [*flows] for name, flows in found.items()}  # copies, which callers may change
@@ -165,8 +165,8 @@ _rates_bps = Remembered(_found)
 def shaper_utilisation(run: Run, row: Mapping[str, Any]) -> float | None:
     """Rate at which bytes left a link after the warm-up, over the rate of its shaper; None without a shaper.
 
-    Formula: 8 forwarded_bytes / (rate (duration - warmup)). forwarded_bytes counts packets as the link does.
-    A shaper that adds overhead to every packet is therefore full at a value below 1.
+    Formula: 8 forwarded_bytes / (rate (duration - warmup)). forwarded_bytes lacks the overhead that the
+    shaper adds to each packet. A shaper with overhead is therefore full at a value below 1.
     Source: definition.
 
     Args:

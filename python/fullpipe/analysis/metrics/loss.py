@@ -34,7 +34,8 @@ def retransmission_rate(flows: pl.DataFrame) -> float | None:
 
 
 def loss_rate(flows: pl.DataFrame) -> float | None:
-    """Data packets that senders marked lost, over all data packets sent. Packets marked lost in error count.
+    """Data packets that senders marked lost, over all data packets sent. Packets that were marked lost by
+    mistake count, too.
 
     Formula: Σ lost_i / Σ sent_i.
     Source: RFC 5166, section 2.1, packet loss rates, as the sender sees them.

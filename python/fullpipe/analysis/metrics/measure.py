@@ -85,7 +85,8 @@ class Shown:
     views: View = View.NOWHERE
     """Outputs that include the metric unless the user chooses metrics."""
     rank: int = 0
-    """Position among the metrics of a flow or link. Users notice the smallest rank first; 0 means no rank."""
+    """Position among the metrics of a flow or link. Users notice the metric with the smallest rank first; 0
+    means no rank."""
     instead_of: str = ""
     """Name of another metric. This metric is shown only where the other metric has no value."""
     is_percent: bool = False
@@ -94,7 +95,7 @@ class Shown:
     combined: Combined = ""
 
     def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:
-        """Return the metric with another presentation: its views, rank and `instead_of`."""
+        """Return a copy of the metric with these views, this rank and this `instead_of`."""
         return replace(self, views=views, rank=rank, instead_of=instead_of)
 
 

@@ -35,17 +35,18 @@ _DATAGRAMS = "; of its datagrams alone, if it has any"
 
 
 def _of(metric: Callable[[pl.DataFrame], float | None]) -> Value:
-    """Return a metric of a group's rows in the table of flows."""
+    """Return a function that applies `metric` to a group's rows in the table of flows."""
     return lambda group: metric(group.flows)
 
 
 def _of_bulk(metric: Callable[[pl.DataFrame], float | None]) -> Value:
-    """Return a metric of a group's bulk flows; None without bulk flows."""
+    """Return a function that applies `metric` to the rows of a group's bulk flows; it gives None without bulk
+    flows."""
     return lambda group: None if group.bulk.is_empty() else metric(group.bulk)
 
 
 def _of_bulk_group(metric: Value) -> Value:
-    """Return a metric of a group; None if the group has no bulk flows."""
+    """Return a function that applies `metric` to a group; it gives None without bulk flows."""
     return lambda group: None if group.bulk.is_empty() else metric(group)
 
 

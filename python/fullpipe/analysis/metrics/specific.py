@@ -104,7 +104,7 @@ def _slowdown(group: Group) -> float | None:
 
 
 def _of_videos(metric: Callable[[pl.DataFrame], float | None]) -> Value:
-    """Return a metric of a group's videos; None without videos."""
+    """Return a function that applies `metric` to a group's videos; it gives None without videos."""
     return lambda group: None if group.videos.is_empty() else metric(group.videos)
 
 

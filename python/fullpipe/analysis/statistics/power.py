@@ -89,8 +89,8 @@ def pairs_by_simulation(
         None if 5,000 pairs are too few.
 
     Raises:
-        ValueError: If there are fewer than two differences, all are the same, or the power is not between 0
-            and 1.
+        ValueError: If there are fewer than two differences, all differences are the same, or the power is not
+            between 0 and 1.
     """
     check_level(level)
     if not 0 < power < 1:

@@ -51,7 +51,8 @@ def kruskal_wallis(groups: Groups) -> RankTest:
     variance analysis". The effect is epsilon squared, H / (N - 1) (Kelley 1935).
 
     Raises:
-        ValueError: If there are fewer than two groups, fewer than two values in one, or all are the same.
+        ValueError: If there are fewer than two groups, fewer than two values in one group, or all values are
+            the same.
 
     >>> round(kruskal_wallis([[1, 2, 3], [4, 5, 6]]).statistic, 4)
     3.8571

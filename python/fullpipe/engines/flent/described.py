@@ -149,7 +149,7 @@ def names_of(document: Document, given: Mapping[str, str]) -> Names:
 
 
 _OF_DEVICES = ("mq", "noqueue")
-"""Root qdiscs of devices with several queues; the actual queue disciplines are below them."""
+"""Root qdiscs of devices with several queues; their children are the actual queue disciplines."""
 
 
 def links(series: Sequence[Series], timing: Timing) -> dict[str, pl.DataFrame]:

@@ -123,8 +123,8 @@ def full_wait_s(test: Test) -> float | None:
     """Return the queueing delay of a full buffer, computed from pings; None without pings.
 
     With at most two loss-based streams, or without uploads, the result is the p95 of the queueing delays of
-    pings after the first loss. A ping passes the queues of both directions, which are then rarely full at
-    once after slow start, when ACKs are compressed.
+    pings after the first loss. A ping passes the queues of both directions. After slow start, streams
+    compress each other's ACKs, so these two queues are rarely full at the same time.
 
     With more streams, the queues of both directions are full at the same time now and then. A drop of an
     upload's window reveals a loss, and the ping sent nearest to each loss gives a queueing delay. The result

@@ -27,8 +27,8 @@ _APART = 0.01
 """Relative difference between the mean of Flent's sum of streams and their total goodput above which a remark
 is made."""
 _FAR_BELOW = 0.5
-"""Ratio of TCP's RTT to the RTT of pings below which a proxy or NAT is assumed to terminate the connection.
-Without a proxy or NAT, TCP passes the same queues as a ping, so the ratio cannot be this small."""
+"""Ratio of TCP's RTT to the RTT of pings below which a proxy or NAT is assumed to terminate TCP. Without a
+proxy or NAT, TCP passes the same queues as a ping, so the ratio cannot be this small."""
 _LEAST_MS = 1.0
 """Differences between TCP's RTT and a ping's RTT up to this value are attributed to processing at hosts."""
 _HEADERS_BYTES = (40, 60)
@@ -112,7 +112,7 @@ def ended_on_the_way(test: Test) -> list[tuple[str, float, float]]:
 
 
 def _ended_on_the_way(test: Test) -> Iterator[str]:
-    """Remark on connections that a proxy or NAT terminates."""
+    """Remark on a proxy or NAT that terminates TCP."""
     found = ended_on_the_way(test)
     if found:
         own_ms, ping_ms = (float(np.median(values)) for values in list(zip(*found, strict=True))[1:])

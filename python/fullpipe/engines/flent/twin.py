@@ -33,9 +33,9 @@ _WINDOW_S = 10.0
 burst when the hole is filled. With a shorter window, the estimated rate of the link would be that of the
 burst."""
 _WINDOW_RTTS = 4
-"""Length of the time windows in tests with streams in both directions, in units of the longest ping. Queued
-ACKs leave links idle at times, which longer windows would include. Within this length, a loss is repaired and
-the data after the hole are delivered."""
+"""Length of the time windows in tests with streams in both directions, in units of the longest RTT of pings.
+Queued ACKs leave links idle at times, which longer windows would include. Within this length, a loss is
+repaired and the data after the hole are delivered."""
 _FINE_SHARE = 0.005
 """A ceiling of the rates is not used if it is below the p90 of the windows' rates by more than this share of
 the p90. The share corresponds to about one packet per window."""
@@ -51,8 +51,8 @@ class Direction:
 
     rate_bps: float
     window_s: float | None
-    """Length of the time windows, the p90 of whose rates is `rate_bps`; None if `rate_bps` is the ceiling of
-    a busy link."""
+    """Length of the time windows; `rate_bps` is the p90 of the rates in these windows. None if `rate_bps` is
+    the ceiling of a busy link."""
     mean_bps: float
     """Mean rate while any stream ran, headers and the ACKs of the other direction included."""
     queue_s: float | None
@@ -147,7 +147,7 @@ def _unasked(test: Test, rtts_s: Mapping[str, float]) -> list[str]:
 
 
 def _ended(test: Test) -> list[str]:
-    """Return a line on streams that a proxy or NAT terminates, which the scenario cannot reproduce."""
+    """Return a line on a proxy or NAT that terminates TCP, which the scenario cannot reproduce."""
     flows = [flow for flow, *_ in ended_on_the_way(test)]
     if not flows:
         return []

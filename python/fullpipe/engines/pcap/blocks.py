@@ -34,7 +34,7 @@ _PCAP = {
     b"\x4d\x3c\xb2\xa1": ("<", 1),
     b"\xa1\xb2\x3c\x4d": (">", 1),
 }
-"""Byte order, and unit of the fraction in ns, by magic number."""
+"""Byte order, and unit in ns of the fraction of a second in times, by magic number."""
 _SECTION_MAGIC = b"\x0a\x0d\x0d\x0a"
 MAGICS = (*_PCAP, _SECTION_MAGIC)
 """First four bytes of captures."""
@@ -150,8 +150,8 @@ class _Format:
 
     begin = 0
     """Offset of the first record in the file."""
-    where_cut = "behind"
-    """Word in messages for the place at which a file is cut: "behind" or "within" the last packet."""
+    where_cut = "after"
+    """Word in messages for the place at which a file is cut: "after" or "within" the last packet."""
 
     def __init__(self, records: Records, pieces: Pieces) -> None:
         self._records, self._pieces = records, pieces
@@ -256,13 +256,13 @@ class _Pcapng(_Format):
             kind, length = struct.unpack_from(f"{self._order}II", data, at)
             if length < 12 or length % 4:
                 self._records.damage = (
-                    f"a block behind packet {self._seen(found):,} has an impossible length: {length:,} bytes"
+                    f"a block after packet {self._seen(found):,} has an impossible length: {length:,} bytes"
                 )
                 break
             wanted = min(length, MOST_HEADERS_BYTES + 32 if kind == _PACKET else _LONGEST_SHORT_BLOCK)
             if at + wanted > len(data) and kind in (_SECTION, _INTERFACE, _OLD_PACKET, _SIMPLE, _PACKET):
                 if is_last:
-                    self._cut(f"behind packet {self._seen(found):,}")
+                    self._cut(f"after packet {self._seen(found):,}")
                 break
             self._take(kind, data, at, length, found)
             if self._records.damage:
@@ -270,7 +270,7 @@ class _Pcapng(_Format):
             at += length
         else:
             if is_last and at < len(data):
-                self._cut(f"behind packet {self._seen(found):,}")
+                self._cut(f"after packet {self._seen(found):,}")
         return self._pieces.base + at
 
     def _seen(self, found: _Found) -> int:

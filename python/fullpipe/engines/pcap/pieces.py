@@ -16,7 +16,7 @@ _MOST_MEMBERS = 1 << 17
 """Largest number of members of a gzip file: four times as many as bgzip makes for 2 GB in members of 64
 kB."""
 _PACKED_BYTES = 1 << 16
-"""Compressed bytes that are read at once."""
+"""Compressed bytes per read."""
 _GZIP = b"\x1f\x8b"
 """Magic number of gzip (RFC 1952, section 2.3.1)."""
 _WITH_GZIP_HEADER = zlib.MAX_WBITS | 16

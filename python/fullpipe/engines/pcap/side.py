@@ -244,8 +244,8 @@ class Side:
     handshake_s: float | None
     """RTT of the handshake: from the SYN to the ACK of the SYN-ACK."""
     is_idle: bool = False
-    """Whether the RTT to the sender is unknown because the handshake was not captured, and the sender was
-    idle at every ACK whose timestamp its data echo."""
+    """Whether the RTT to the sender is unknown for two reasons: the handshake was not captured, and the
+    sender was idle at every ACK whose timestamp was echoed."""
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ def _place(key: str, axis: Axis, i: int, step: Step) -> str:
 
 
 def _line(line: str, step: Step) -> str:
-    """Return the text of a mistake, without the path if the step has only one path."""
+    """Return the text of a mistake. If the value or variant sets only one path, the text lacks the path."""
     [only, *others] = step.values or [""]
     return line if others else line.removeprefix(f"{dotted.normal(only)}: ")
 

@@ -73,7 +73,7 @@ def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
 
 
 def named_states(link: LinkModel | Link) -> Iterator[tuple[str, State]]:
-    """Yield the states of a link's changes and shapes, each with its path below the link."""
+    """Yield the states of a link's changes and shapes, each with its path relative to the link."""
     yield from ((f"changes[{i}]", change) for i, change in enumerate(link.changes or ()))
     if not link.shapes:
         return

@@ -92,19 +92,19 @@ def _left_out(hop: Hop, queue: Discipline) -> Iterator[str]:
 
 
 def _hidden(link: Link) -> Iterator[str]:
-    """Yield notes on rate changes without effect: a shaper gets a higher rate than the device below it, or a
-    wire gets a higher rate than the shaper in front of it."""
+    """Yield notes on rate changes without effect: a shaper gets a higher rate than the device that it feeds,
+    or a wire gets a higher rate than the shaper in front of it."""
     queue = link.queue
     if not isinstance(queue, Discipline):
         return
     if queue.kind == _BUCKET and (link.rate_bps is None or link.device_packets is not None):
-        whose, other, most_bps = f"that of the {queue.kind}", "the device below it", link.rate_bps
+        whose, other, most_bps = f"the {queue.kind}", "the device that it feeds sends", link.rate_bps
     else:
-        whose, other, most_bps = "that of the wire", f"the {queue.kind} in front of it", queue.rate_bps
+        whose, other, most_bps = "the wire", f"the {queue.kind} in front of it passes", queue.rate_bps
     for place, state in named_states(link):
         if most_bps is not None and state.rate_bps is not None and state.rate_bps > most_bps:
-            rate = f"{RATE.format(state.rate_bps)} is {whose}"
-            yield f"{link.where}.{place}.rate: {rate}, and {other} passes {RATE.format(most_bps)} at most"
+            rate = f"{RATE.format(state.rate_bps)} is the new rate of {whose}"
+            yield f"{link.where}.{place}.rate: {rate}, but {other} at most {RATE.format(most_bps)}"
 
 
 # Notes on AQMs with a target delay below the grant delay of their uplink: such AQMs drop too many packets.

@@ -36,9 +36,9 @@ class Host(Model):
     the host."""
     terminated: Switch | None = Field(None, examples=[True])
     """Whether the host, a node of a graph, terminates TCP like a proxy or a NAT in user space. A flow through
-    the host is split into two connections. The first connection has the name of the flow and ends at the
-    host. The second connection goes from the host to the receiver, and is named "<flow>-<host>". Datagrams
-    are forwarded."""
+    the host is split into two connections. The first connection runs from the sender to the host, and has the
+    name of the flow. The second connection runs from the host to the receiver, and is named "<flow>-<host>".
+    Datagrams are forwarded."""
     proxy_buffer_bytes: Annotated[Bytes, Field(ge=9_000)] | None = Field(
         None, alias="proxy_buffer", examples=["256 KiB"]
     )

@@ -1,6 +1,6 @@
 """Conversion of a graph to nodes, links, media and routes.
 
-Hosts can move between media, and can terminate the connections of flows.
+Hosts can move between media, and can terminate TCP.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -163,7 +163,7 @@ def connections(
     connection.
 
     Raises:
-        ProblemsError: If the flow cannot be terminated at a host on its route.
+        ProblemsError: If a host on the route cannot terminate the flow's TCP connection.
     """
     first = next((host for host in _passed(routed.forward, hops) if host in hosts), None)
     if routed.flow.datagrams or first is None:

@@ -49,7 +49,7 @@ class Link:
     where: str
     """The part of the scenario that describes the link, for messages."""
     device_packets: int | None = None
-    """Limit of the device queue below the queue. None: no device queue."""
+    """Limit of the device queue, which `queue` feeds. None: no device queue."""
     changes: tuple[Change, ...] = ()
     shapes: tuple[Shape, ...] = ()
     trace: Trace | None = None
@@ -182,7 +182,7 @@ class Relayed(NamedTuple):
     buffer_bytes: int
     """Buffer for payload between the two connections."""
     where: str
-    """The part of the scenario that terminates the connection, for messages."""
+    """The key of the scenario that makes the host terminate TCP, for messages."""
     cca: Cca | None = None
     """Algorithm of the second connection. None: the algorithm of the first connection."""
 

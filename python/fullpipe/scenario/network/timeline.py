@@ -44,8 +44,8 @@ def values_of(state: State) -> Values:
 def timeline(link: LinkModel, first: Values, duration_s: float, where: str) -> list[Step]:
     """Return every step of a link until the end of the run, in the order of time.
 
-    If the run ends during an outage, the step that ends it is included. `step_counts` estimates the number of
-    steps beforehand.
+    If the run ends during an outage, the step that ends the outage is included. `step_counts` estimates the
+    number of steps beforehand.
 
     Args:
         link: The link.

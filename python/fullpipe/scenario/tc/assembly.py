@@ -33,8 +33,7 @@ class Assembly:
         """Policers by direction, with the names of their devices."""
 
     def add_qdisc(self, number: int, name: str, line: Line, changes: bool = False) -> None:
-        """Add a queue discipline of a device. With `changes`, classes and qdiscs below the queue discipline
-        remain."""
+        """Add a queue discipline of a device. With `changes`, the child classes and qdiscs remain."""
         if line.kind in _NO_QUEUE:
             return
         device = self._device(name)
@@ -90,14 +89,14 @@ class Assembly:
         """Return the router that the collected lines configure.
 
         Raises:
-            ScenarioError: If a line is not understood, or the device towards the line is ambiguous.
+            ScenarioError: If a line is not understood, or several devices may be at the access line.
         """
         router = Router(notes=self.notes)
         assumed = self._shape(router)
         for direction, (name, shaper) in self._policers.items():
             if getattr(router, direction) is None:
                 setattr(router, direction, shaper)
-                assumed = assumed or f"{name} is taken for the device towards the line"
+                assumed = assumed or f"{name} is assumed to be the device at the access line"
             else:
                 router.notes.append(f"the policer of {name} is left out: a queue shapes what it polices")
         if router.up is None and router.down is None:
@@ -105,8 +104,8 @@ class Assembly:
                 ["tc: no line sets up a queue, as in: tc qdisc replace dev eth0 root cake bandwidth 9mbit"]
             )
         if assumed:
-            missing = "comes" if router.down is None else "leaves" if router.up is None else ""
-            router.notes.append(assumed + (f"; nothing shapes what {missing}" if missing else ""))
+            missing = "incoming" if router.down is None else "outgoing" if router.up is None else ""
+            router.notes.append(assumed + (f"; nothing shapes {missing} packets" if missing else ""))
         return router
 
     def _shape(self, router: Router) -> str:
@@ -133,10 +132,10 @@ class Assembly:
         assumed = []
         for device in leaving:
             router.up = device.shaper(self.notes, device.name)
-            assumed.append(f"{device.name} is taken for the device towards the line")
+            assumed.append(f"{device.name} is assumed to be the device at the access line")
         for device in coming:
             router.down = device.shaper(self.notes, device.name)
-            assumed.append(f"{device.name} is taken for what comes")
+            assumed.append(f"{device.name} is assumed to carry incoming packets")
         return ", ".join(assumed)
 
     def _leave_out(self, devices: Sequence[Device]) -> None:
@@ -167,17 +166,17 @@ _OF_LINE = ("rate", "delay", "queue", "device_queue")
 
 
 def scenario_of(router: Router, line: Scenario | None = None) -> Scenario:
-    """Return a scenario of a download, an upload and a ping through a router and a line.
+    """Return a scenario of a download, an upload and a ping through a router and an access line.
 
     A direction without a rate limit has no flow.
 
     Args:
         router: The shapers of the router, one per direction.
-        line: Scenario of the line behind the router, a dumbbell. None: a line without a rate limit, with a
-            base RTT of 20 ms, or of 0 if the router itself delays packets.
+        line: Scenario of the access line behind the router, a dumbbell. None: an access line without a rate
+            limit, with a base RTT of 20 ms, or of 0 if the router itself delays packets.
 
     Raises:
-        ScenarioError: If the line is not a dumbbell of two links, or no direction has a rate.
+        ScenarioError: If the scenario `line` is not a dumbbell of two links, or no direction has a rate.
     """
     shaped_down: Table = router.down.link if router.down else {}
     shaped_up: Table = router.up.link if router.up else {}
@@ -196,7 +195,7 @@ def scenario_of(router: Router, line: Scenario | None = None) -> Scenario:
         flows.append({"name": "upload", "cca": "cubic", **ends})
     if not flows:
         raise ScenarioError(
-            ["tc: no queue has a rate, so nothing limits a flow; name the line, as in --line dsl"]
+            ["tc: no queue has a rate, so nothing limits a flow; name the access line, as in --line dsl"]
         )
     return Scenario(
         name="shaped",
@@ -214,7 +213,8 @@ def has_rate(link: Table) -> bool:
 
 
 def _line(line: Scenario | None, has_delay: bool) -> tuple[Table, Table]:
-    """Return the links of the line, down and up. Without a line, a router with a delay is the whole path."""
+    """Return the links of the access line, down and up. Without an access line, a router with a delay is the
+    whole path."""
     if line is None and has_delay:
         return {}, {}
     if line is None:

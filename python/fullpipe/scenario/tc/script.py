@@ -108,7 +108,7 @@ def router_of(text: str) -> Router:
     """Return the router that a script configures, or that output of `tc qdisc show` describes.
 
     Raises:
-        ScenarioError: If a line is not understood, or the device towards the line is ambiguous.
+        ScenarioError: If a line is not understood, or several devices may be at the access line.
     """
     lines = text.replace("\\\n", " ").splitlines()
     if len(lines) > _MOST_LINES:

@@ -293,7 +293,7 @@ def _is_auto(text: str) -> bool:
 
 
 def _notes(section: _Section) -> list[str]:
-    notes = [f"interface {section['interface'] or 'of the section'} is taken for the one towards the line"]
+    notes = [f"interface {section['interface'] or 'of the section'} is assumed to be at the access line"]
     notes += _of_defaults(section)
     if section["autorate"] == "1":
         notes.append("autorate is left out: the rates stay at download and upload")

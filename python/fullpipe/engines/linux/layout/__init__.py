@@ -138,8 +138,8 @@ class Namespaces:
             yield self._between(here, there)
 
     def _between(self, near: str, far: str) -> Device:
-        """Return the device in the namespace `near` of the cable without qdiscs to the namespace `far`. The
-        cable is added if it is missing."""
+        """Return the device in the namespace `near`, on the cable without qdiscs between `near` and `far`.
+        The cable is added if it is missing."""
         if (near, far) not in self._plain:
             self._plain[near, far], _ = self._cable(near, far)
         return self._plain[near, far]

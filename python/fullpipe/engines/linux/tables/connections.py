@@ -342,8 +342,8 @@ def _history(
 
 
 def _count(total: Totals, kind: str, handle: str, numbers: list[int], own: str, *, queues: bool) -> None:
-    """Add the counters of a qdisc to the counters of its link. Because a token bucket also counts some drops
-    of the queue below it, the larger of the two numbers of drops is used."""
+    """Add the counters of a qdisc to the counters of its link. A token bucket also counts some drops of its
+    child queue, so the larger of the two numbers of drops is used."""
     size, packets, drops, waiting_packets, waiting_bytes = numbers
     total.marked += marked(kind, own)
     if kind == "ingress":

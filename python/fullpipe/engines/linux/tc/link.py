@@ -204,7 +204,7 @@ def _may_reorder(link: Link) -> bool:
 
 
 def _queue(queue: DropTail | Discipline, state: LinkState, frame_bytes: int) -> tuple[TcObject, ...]:
-    """Return the htb class and the queue below it, or only the queue if the queue limits the rate itself."""
+    """Return the htb class and its child queue, or only the queue if the queue limits the rate itself."""
     policed = isinstance(queue, Discipline) and queue.kind == "police"
     if isinstance(queue, Discipline) and queue.rate_bps is not None and not policed:
         return _shaping(queue, state.rate_bps)
@@ -233,7 +233,7 @@ def _policed(queue: DropTail | Discipline) -> tuple[TcObject, ...]:
 
 
 def _shaping(queue: Discipline, changed_bps: int | None) -> tuple[TcObject, ...]:
-    """Return a queue that limits the rate itself. A token bucket has a drop-tail queue below it."""
+    """Return a queue that limits the rate itself. A token bucket has a drop-tail child queue."""
     if queue.kind != "tbf":
         return (TcObject(ROOT, OUTER, qdisc_for(queue)),)
     params = dict(queue.params)
@@ -248,8 +248,8 @@ def differing(before: Sequence[QdiscTree], after: Sequence[QdiscTree]) -> Iterat
     """Yield the qdiscs, classes and filters that differ: the index of the device, and of the object on the
     device.
 
-    If a token bucket changes, the queue below it is also yielded, because the kernel then sets the limit of
-    this queue to the limit of the bucket.
+    If a token bucket changes, its child queue is also yielded, because the kernel then sets the limit of the
+    child queue to the limit of the bucket.
     """
     for n, (old, new) in enumerate(zip(before, after, strict=True)):
         changed = [then != now for then, now in zip(old.objects, new.objects, strict=True)]

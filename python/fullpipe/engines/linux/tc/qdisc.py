@@ -44,7 +44,7 @@ _OPTIONS, _STAB, _NESTED = 2, 8, 0x8000
 ETHERNET_BYTES = 14
 MOST_U32 = 2**32 - 1
 ROOT, OUTER, INNER = "ffffffff", "10000", "20000"
-"""Hexadecimal handles of a device's root, of the qdisc at the root, and of a qdisc below the root qdisc."""
+"""Hexadecimal handles of a device's root, of the qdisc at the root, and of a child of the root qdisc."""
 INGRESS, ARRIVALS = "fffffff1", "ffff0000"
 """Hexadecimal handles of a device's ingress hook, and of the qdisc for incoming packets at this hook."""
 CLASS, FILTER = "10001", "1"

@@ -44,7 +44,7 @@ class Lte(Cellular):
     width: Literal["1.4 MHz", "3 MHz", "5 MHz", "10 MHz", "15 MHz", "20 MHz"] = "20 MHz"
     """Carrier width."""
     resource_blocks: Annotated[int, Field(strict=True, ge=1, le=100)] | None = Field(None, examples=[100])
-    """Resource blocks of a carrier. Left out: by `width`."""
+    """Resource blocks of a carrier. Left out: the number for `width`."""
 
     @property
     def carrier(self) -> tuple[int, int]:
@@ -112,7 +112,7 @@ class Nr(Cellular):
     width: Annotated[str, Field(strict=True, pattern=r"^[0-9]+ MHz$")] = Field("20 MHz", examples=["100 MHz"])
     """Carrier width."""
     resource_blocks: Annotated[int, Field(strict=True, ge=1, le=275)] | None = Field(None, examples=[273])
-    """Resource blocks of a carrier. Left out: by `width` and `spacing`."""
+    """Resource blocks of a carrier. Left out: the number for `width` and `spacing`."""
     pattern: Pattern = Field("DDDSU", examples=["DDDSU"])
     """Slots of time division duplex: D is downlink, U is uplink, S is split as in `special`. "FDD": every
     slot has both directions, on two carriers."""

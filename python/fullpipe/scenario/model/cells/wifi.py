@@ -170,8 +170,8 @@ class WifiStation(Station):
     """Probability that an MPDU (a data frame of an aggregate) is lost, independent for each MPDU, in both
     directions."""
     snr: Snr = Field(None, examples=["30 dB"])
-    """Signal-to-noise ratio at both ends: a value, or a table if it varies. Streams share the power. Left
-    out: so high that noise causes no errors."""
+    """Signal-to-noise ratio at both ends: a value, or a table if it varies. The spatial streams share the
+    transmit power. Left out: so high that noise causes no errors."""
 
     @property
     def law(self) -> str:

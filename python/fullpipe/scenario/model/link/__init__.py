@@ -51,9 +51,9 @@ class _Wire(Model):
     queue: Queue | None = Field(None, examples=['{ kind = "drop_tail", packets = 100 }'])
     """Queue in front of the link. Left out: first in, first out, without a limit."""
     device_queue: DeviceQueue | None = Field(None, examples=["{ packets = 100 }"])
-    """Queue of a network device below `queue`, such as a driver ring; the device sends at `rate`. If `queue`
-    is a shaper such as tbf, `changes` of the rate apply to the shaper. Left out: `queue` feeds the wire
-    directly."""
+    """Queue of the network device that `queue` feeds, such as a driver ring; the device sends at `rate`. If
+    `queue` is a shaper such as tbf, `changes` of the rate apply to the shaper. Left out: `queue` feeds the
+    wire directly."""
     loss: Loss | None = Field(None, examples=['{ kind = "bernoulli", probability = 0.01 }'])
     """Loss on the wire, apart from drops of the queue: bernoulli, periodic, gilbert_elliott or replay. Left
     out: none."""

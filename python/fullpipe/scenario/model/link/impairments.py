@@ -118,7 +118,8 @@ _DIGEST_NAMES = {key.field: key.field.replace(key.entry.name, old) for key in _K
 def with_digest_names(tree: Any) -> Any:
     """Return data of a scenario with the former names of fields, so that digests are those of stored runs.
 
-    Copying the data takes a quarter of the time of a digest. `has_renamed_fields` tells if it is needed.
+    Copying the data takes a quarter of the time of a digest. `has_renamed_fields` shows whether the copy is
+    needed.
     """
     if isinstance(tree, list | tuple):
         return [with_digest_names(part) for part in tree]

@@ -75,8 +75,8 @@ class DropTail(Model):
 
 
 class DeviceQueue(Model):
-    """The queue of a network device. When the device queue is full, it stops the queue above it, as a driver
-    stops a qdisc. When the device queue has space again, the queue above resumes."""
+    """The queue of a network device. When the device queue is full, it stops the link's `queue`, as a driver
+    stops a qdisc. When the device queue has space again, `queue` resumes."""
 
     packets: Annotated[Packets, Field(le=1_000_000)] = Field(title="device queue", examples=[100])
     """Limit in packets, without the packet in transmission. The device queue is first in, first out."""

@@ -12,7 +12,7 @@ from fullpipe.scenario.model.workloads.writers import Application, FlowContext, 
 
 
 class Bulk(Application):
-    """One stream of data, which ends after `size` or never; the default workload."""
+    """One stream of data, of `size` bytes or without an end; the default workload."""
 
     kind: Literal["bulk"] = "bulk"
 
