@@ -113,8 +113,8 @@ _only_in: ContextVar[Path | None] = ContextVar("only_in", default=None)
 def inputs_only_in(folder: Path) -> Iterator[None]:
     """Restrict the input files of scenarios to one folder within this context.
 
-    The restriction applies to this thread and to threads that it starts with its context. Use this context
-    for untrusted scenarios.
+    The restriction applies to this thread, and to threads that run in a copy of its context (`contextvars`).
+    Use this context for untrusted scenarios.
     """
     token = _only_in.set(folder.resolve())
     try:

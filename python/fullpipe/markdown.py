@@ -25,6 +25,7 @@ def _marked(found: re.Match[str]) -> str:
 
 
 def table(head: Sequence[str], marks: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table with escaped cells; a mark is `---` for text and `--:` for numbers."""
+    """Return the lines of a table with escaped cells. The mark of a column is `---` for text and `--:` for
+    numbers."""
     written = (map(escaped, head), marks, *(map(escaped, row) for row in rows))
     return [f"| {' | '.join(cells)} |" for cells in written]

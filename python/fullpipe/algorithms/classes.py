@@ -152,7 +152,7 @@ def looked_in() -> list[Path]:
 
 
 def look_in(*folders: Path) -> None:
-    """Add folders in which modules are searched first, in the given order."""
+    """Add folders that are searched for modules before all other folders, in the given order."""
     _looked_in.update(dict.fromkeys(folder.resolve() for folder in folders))
     for folder in reversed([str(folder.resolve()) for folder in folders]):
         if folder not in sys.path:

@@ -14,7 +14,8 @@ from fullpipe._native import round_trips as _round_trips
 from fullpipe.errors import ControllerError, suggestion
 
 _ALIKE = 0.8
-"""Similarity (0 to 1) from which the name of a method counts as a mistyped name of a hook."""
+"""Smallest similarity (0 to 1) of a method's name and a hook's name at which the method's name counts as
+mistyped."""
 
 
 class Controller:

@@ -42,7 +42,7 @@ def find_library(kind: str) -> Path | None:
 def allow_library(kind: str) -> None:
     """Allow the file of "library:PATH:NAME" to be loaded. Loading the file runs its code.
 
-    Relative paths are searched in the folders of `look_in` and in the working directory.
+    A file with a relative path is searched in the folders of `look_in` and in the working directory.
 
     Raises:
         ScenarioError: If the file does not exist.
@@ -81,7 +81,7 @@ def library_digest(kind: str) -> str:
 
 
 def look_for_libraries_in(*folders: Path) -> None:
-    """Add folders in which library files are searched first, in the given order."""
+    """Add folders that are searched for library files before all other folders, in the given order."""
     _folders[:0] = [folder.resolve() for folder in folders if folder.resolve() not in _folders]
 
 
@@ -127,7 +127,7 @@ def permit(kind: str) -> None:
 
 
 def maker(kind: str) -> Factory | str:
-    """Return a function that makes the algorithm, for a Python class; or the path of a shared object."""
+    """Return the path of a shared object or, for a Python class, a function that makes the algorithm."""
     path = find_library(kind)
     return classes.factory(kind) if path is None else str(path)
 
@@ -147,7 +147,7 @@ def names_in(tree: object) -> list[str]:
 
 
 def digests(kind: str) -> dict[str, str]:
-    """Return the SHA-256 of every file of an algorithm whose code may run, by its name."""
+    """Return the SHA-256 of every file of an algorithm whose code may run, by the name of the file."""
     if find_library(kind) is None:
         return classes.digests(kind)
     return {kind.split(":")[1]: library_digest(kind)}
@@ -160,6 +160,7 @@ def paths(kind: str) -> dict[str, Path]:
 
 
 def look_in(*folders: Path) -> None:
-    """Add folders in which modules and library files are searched first, in the given order."""
+    """Add folders that are searched for modules and library files before all other folders, in the given
+    order."""
     classes.look_in(*folders)
     look_for_libraries_in(*folders)

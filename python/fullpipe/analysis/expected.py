@@ -27,11 +27,11 @@ def bbr_share(
     """Share of a link that BBRv1 flows get together beside flows that fill the buffer, such as CUBIC's.
 
     In the model every BBR flow is limited by its cap of two estimated bandwidth-delay products in flight. The
-    other flows hold a share p of the buffer. A BBR flow in ProbeRTT sees the queue of the other flows and
-    four packets of each BBR flow, so that the cap of all BBR flows is 2 (1 - p) c ((p q + 4 N) / c + l). This
-    cap equals the data in flight of the BBR flows, (1 - p) (q + c l), so that p = 1/2 - 1/(2 X) - 4 N / q. In
-    a ProbeRTT, once per 10 s, BBR flows send nothing for q/c + 0.2 s + l. The number of flows that fill the
-    buffer does not change the share.
+    other flows hold a share p of the buffer. In ProbeRTT, the queue contains p q packets of the other flows
+    and four packets of each BBR flow. BBR flows then measure the RTT (p q + 4 N) / c + l, so that the cap of
+    all BBR flows is 2 (1 - p) c ((p q + 4 N) / c + l). This cap equals the data in flight of the BBR flows,
+    (1 - p) (q + c l), so that p = 1/2 - 1/(2 X) - 4 N / q. In a ProbeRTT, once per 10 s, BBR flows send
+    nothing for q/c + 0.2 s + l. The number of flows that fill the buffer does not change the share.
 
     Source: Ware, Mukerjee, Seshan and Sherry, "Modeling BBR's interactions with loss-based congestion
     control", IMC 2019, equations 9 to 11.
@@ -247,8 +247,8 @@ def datagrams_per_s(network: Network) -> float:
 
 
 def narrow_hops(network: Network) -> list[Hop]:
-    """Return the links and ports that are narrowest on the path of a flow, without repetition, in the order
-    of the flows."""
+    """Return the narrowest link or port of every flow's path, without repetition, in the order of the
+    flows."""
     limits_bps = [hop.limit_bps for hop in network.hops]
     found = dict.fromkeys(narrowest(routed, limits_bps) for routed in network.flows)
     return [network.hops[hop] for hop in found if hop is not None]
@@ -350,7 +350,8 @@ class _Paths:
         return found
 
     def _own_unknown(self, number: int) -> Unknown:
-        """Return the reason in a flow's own path or application; "" for datagrams, whose rate is given."""
+        """Return the reason, in the flow's own path or application, for which its fair share is unknown; ""
+        for datagrams, whose rate is given."""
         flows = self._network.flows
         routed = flows[number]
         if routed.flow.cca is None:

@@ -10,7 +10,7 @@ from fullpipe.scenario import Network
 from fullpipe.scenario.network.parts import Hop, Link, Port, RoutedFlow
 
 _SWEEPS = 4
-"""Passes that sort the nodes of every column by the places of their neighbours."""
+"""Number of passes. Each pass sorts the nodes of every column by the places of their neighbours."""
 
 _Edge = tuple[str, str]
 

@@ -61,7 +61,7 @@ class Need:
     """Longest time for which the start-up of a flow continues after the warm-up."""
     settled_s: float
     """Time at which all start-up is over. Flows that start after the warm-up count only if their start-up
-    exceeds `START_UP` of their measured time."""
+    exceeds the share `START_UP` of their measured time."""
     measured_s: float
     """Shortest time after the warm-up for which a flow is active."""
     is_stopped: bool
@@ -333,7 +333,7 @@ def _measured(run: Run) -> Labelled:
 
 
 def _is_drifting(of: Sequence[Course], means: int) -> bool:
-    """Whether most runs of a point have drift or start-up, and their change differs from 0.
+    """Whether most runs of a point have drift or start-up, and the mean change of these runs differs from 0.
 
     `means`: number of means that are tested.
     """
@@ -485,7 +485,8 @@ def _mss(run: Run) -> dict[str, int]:
 
 
 def waits_for_others(run: Run) -> bool:
-    """Whether the queue with the longest mean sojourn time is shared, that is, no fair queue."""
+    """Whether flows share the queue with the longest mean sojourn time, that is, the queue is not a fair
+    queue."""
     waits = {row["link"]: row["sojourn_mean_s"] for row in run.rows("links_summary")}
     longest = max(resolve(run.scenario).hops, key=lambda hop: waits.get(hop.name) or 0.0)
     return not isinstance(longest.queue, Discipline) or longest.queue.kind not in _FAIR

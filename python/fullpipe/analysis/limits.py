@@ -81,8 +81,8 @@ def unanswered(asked: Iterable[str], known: Collection[str]) -> list[str]:
 
 
 TIMES: Mapping[str, str] = {measure.name: measure.times for measure in MEASURES if measure.times}
-"""Prefix of the metrics that count begun and unfinished transfers or pages, by metric of completion times.
-See `Measure.times`."""
+"""Prefix of the two metrics with the counts of transfers or pages (`BEGAN`, `UNFINISHED`), by metric of
+completion times. See `Measure.times`."""
 BEGAN, UNFINISHED = "_began", "_unfinished"
 """Suffixes of two metrics of transfers or pages: the number that began, and the share that did not finish."""
 
@@ -129,7 +129,8 @@ def counted(values: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counts(values: pl.DataFrame, keys: list[str], start: str) -> pl.DataFrame:
-    """Return the columns `began` and `unfinished` for the metrics of times with the prefix `start`."""
+    """Return the columns `began` and `unfinished` for the metrics of completion times whose counts have the
+    prefix `start`."""
     began, share = (
         values.filter(pl.col("metric") == f"{start}{end}").select(*keys, pl.col("value").alias(column))
         for end, column in ((BEGAN, "began"), (UNFINISHED, "unfinished"))

@@ -165,7 +165,7 @@ def _rows_of(known: pl.DataFrame, metric: str, of: str) -> _Rows:
 
 
 def _of_point(known: pl.DataFrame, metric: str, groups: Sequence[str]) -> str:
-    """The means of a metric of several groups at one point."""
+    """Return a sentence with the means of a metric of several groups at one point."""
     named = BY_NAME[metric].label or metric
     parts = [
         f"{mean_shown(row, unit_shown(row['unit'], metric))} for {of}"

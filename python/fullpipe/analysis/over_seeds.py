@@ -52,7 +52,8 @@ def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:
 
 
 def _bounded(end: str) -> pl.Expr:
-    """Return the column of an end of intervals, truncated at the bounds of the metric."""
+    """Return the column with the lower or the upper end of intervals, truncated at the bounds of the
+    metric."""
     least, most = (
         pl.col("metric").replace_strict(
             {name: bounds[side] for name, bounds in _BOUNDS.items()}, default=None, return_dtype=pl.Float64
@@ -92,7 +93,8 @@ def are_equal_over_seeds(runs: Iterable[tuple[Mapping[str, Any], Run]]) -> bool:
 
 
 def _are_equal(one: Run, other: Run) -> bool:
-    """Whether two runs have equal packets and rows, by their checksums, or else by their rows."""
+    """Whether two runs have equal packets and rows. If their checksums differ or are missing, the rows are
+    compared."""
     if one.fingerprint and one.fingerprint == other.fingerprint:
         return True
     return _summary(one) == _summary(other)

@@ -72,7 +72,7 @@ def told_by_origin(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> 
 
 
 def _differ_within(points: Sequence[Mapping[str, Any]], runs: Sequence[Run], values: Sequence[str]) -> bool:
-    """Whether one engine's runs of one point have different values."""
+    """Whether one engine has runs of one point with different `values`, one per run."""
     first: dict[tuple[str, str], str] = {}
     return any(
         first.setdefault((repr(point), run.meta.engine.name), value) != value

@@ -182,7 +182,8 @@ def how_precise(
 
 
 def modes_of(values: pl.DataFrame, metrics: Iterable[str]) -> Iterator[tuple[dict[str, Any], TwoModes]]:
-    """Yield the metrics that have two modes over seeds: the columns that identify each, and the modes."""
+    """Yield every metric whose values over seeds have two modes: the columns that identify the metric at a
+    point, and its modes."""
     import polars as pl
 
     from fullpipe.analysis.over_seeds import paths_of

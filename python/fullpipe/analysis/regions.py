@@ -56,7 +56,7 @@ def region_of_runs(points: Sequence[Point], chosen: Collection[int], runs: Seque
 
 
 def _orders(paths: list[str]) -> list[list[str]]:
-    """Return one order of the paths per path, with that path first."""
+    """Return, for each path, the list of all paths with this path first."""
     return [[path, *(other for other in paths if other != path)] for path in paths]
 
 

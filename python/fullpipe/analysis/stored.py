@@ -23,7 +23,7 @@ from fullpipe.runs.population import NEWEST
 
 RUNS = "runs"
 NAMES = (RUNS, *TABLES)
-"""Names of the tables: `runs`, with one row per run, and the tables of a run, each over all runs."""
+"""Names of the tables: `runs`, with one row per run, and every table of a run, with the rows of all runs."""
 _ID, _FOLDER = "id", "folder"
 _IDENTITY = ("scenario", "engine", "seed", "content")
 """Columns of every table; the columns of swept paths come before them."""
@@ -122,7 +122,7 @@ class StoredRuns:
         return self._index.runs.select("digest", "spec").unique("digest", maintain_order=True)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table over all runs: `runs`, or a table of a run.
+        """Return the table `runs`, or a table of a run with the rows of all runs.
 
         Raises:
             UnknownNameError: If there is no table of that name.

@@ -47,7 +47,7 @@ _UNSURE_NS = 1_000_000_000
 
 
 Labelled = Sequence[tuple[tuple[Any, ...], float | None]]
-"""Values of a run, each after its labels: the columns of `LABELS`."""
+"""Pairs of labels and a value of a run. The labels are the values of the columns in `LABELS`."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Question:
     Args:
         metrics: Names of metrics. None: all metrics.
         links: Names of links. None: all links that forwarded or dropped packets.
-        subject: "metrics"; or another kind of values, which has no names of metrics and links.
+        subject: "metrics", or another kind of values, for which `metrics` and `links` are None.
     """
 
     metrics: frozenset[str] | None = None
@@ -107,7 +107,7 @@ class Packed:
             runs: The column `id` of the wanted runs, and other columns to repeat in every row.
 
         Returns:
-            The other columns, the columns of `LABELS`, and `value`, in the order of the runs.
+            The other columns of `runs`, the columns of `LABELS`, and `value`, in the order of the runs.
         """
         wanted = runs.join(self.runs, on="id", how="inner", maintain_order="left").drop("id")
         wanted = wanted.filter(pl.col("values").list.len() > 0)
@@ -274,7 +274,7 @@ def answers(runs: Sequence[Run], question: Question, compute: Callable[[Run], La
     """Return values of runs, one row per value. Values that no store has are computed and stored.
 
     Args:
-        runs: The runs. Values of `FEW` runs or fewer are always computed.
+        runs: The runs. Values of `FEW` runs or fewer are never read from a store, but computed.
         question: The requested values.
         compute: Function that computes the values of a run.
 

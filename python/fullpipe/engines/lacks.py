@@ -186,7 +186,7 @@ _NAMES = fields_by_key(Tcp)
 
 
 def as_written(problem: Problem, scenario: Scenario) -> Problem:
-    """Return a problem with the key path that the user wrote in the scenario, such as the path of a host
+    """Return a problem whose key path is the path that the user wrote in the scenario, such as that of a host
     profile."""
     path = problem.path.replace(".cca.params", ".cca")
     found = _OF_TCP.fullmatch(path)

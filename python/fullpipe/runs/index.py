@@ -256,7 +256,8 @@ def _part(segment: Segment) -> _Part:
 
 
 def _latest(parts: Sequence[_Part]) -> pl.DataFrame:
-    """Return the latest row of every run, including removed runs, with the number of the part of the row."""
+    """Return the latest row of every run, including removed runs, with the index of the part that has the
+    row."""
     empty = pl.DataFrame(schema=schema_of(RUNS))
     rows = [part.runs.with_columns(pl.lit(n, pl.Int64).alias(_PART)) for n, part in enumerate(parts)]
     return _last(rows or [empty.with_columns(pl.lit(0, pl.Int64).alias(_PART))], _KEY)

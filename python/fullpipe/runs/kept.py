@@ -276,7 +276,7 @@ def _look_at(folder: Path, name: str, size: int | None) -> os.stat_result:
 
 
 def _content(path: Path | str) -> bytes:
-    """Read a small file. The methods of a Path object would double the time."""
+    """Read a small file. The methods of a Path object would double the time of reading."""
     return files.read_regular(path)
 
 

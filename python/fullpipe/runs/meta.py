@@ -13,14 +13,15 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from fullpipe.commit import commit
 
 DIGEST = "^[0-9a-f]{16}$"
-"""Pattern of digests. Digests and names of engines become parts of paths, and a store can be untrusted."""
+"""Pattern of digests. Digests and names of engines are checked, because they become parts of paths and a
+store can be untrusted."""
 ENGINE = "^[A-Za-z0-9_-][A-Za-z0-9_.-]*$"
 """Pattern of names of engines: letters, digits, `_`, `-` and `.`, with no `.` at the beginning."""
 
 
 READERS: Mapping[str, str] = {"pcap": "captured", "flent": "measured"}
-"""Engines that import files of measurements, by descending detail of their files, with the model version of
-their runs."""
+"""Engines that import files of measurements, each with the model version of its runs. The engine with the
+most detailed files comes first."""
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 """Whole number that fits into a 64-bit column."""
 _Seconds = Annotated[float, Field(allow_inf_nan=False)]

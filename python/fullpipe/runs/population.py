@@ -20,7 +20,7 @@ from fullpipe.algorithms import own
 from fullpipe.runs.meta import Meta
 
 FILE = ".content"
-"""File in a store with the content of each file that was requested last."""
+"""File in a store that records, for each file, the digest of the last requested content."""
 ALL = "all"
 NEWEST = "newest"
 CHOICES = (NEWEST, ALL)

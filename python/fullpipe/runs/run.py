@@ -65,7 +65,8 @@ class _Tables(Mapping[str, "pl.DataFrame"]):
     def apart(self) -> _Tables:
         """Return the same tables as a new object.
 
-        The new object owns the frames that it makes. If the tables are large, it shares them instead.
+        The new object owns the frames that it makes. If the tables are large, both objects share the frames
+        instead.
         """
         at_hand = self._at_hand
         found = _Tables(self.kept, at_hand.apart() if isinstance(at_hand, Encoded) else at_hand)

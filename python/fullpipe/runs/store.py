@@ -262,7 +262,7 @@ class Store:
         return Listing.read(self.root, jobs)
 
     def enlist(self, run: Run) -> None:
-        """Add a run that `find` has read to the index, at the end of the batch. Later commands then find the
+        """Add to the index, at the end of the batch, a run that `find` has read. Later commands then find the
         run without reading its files."""
         if self._writer and isinstance(kept := getattr(run.tables, "kept", None), Kept):
             self._writer.enlist(kept, run.tables)

@@ -133,7 +133,7 @@ _WRITING = ".writing"
 """Hidden folder in a store for runs that are being written."""
 FEW = 8
 """Maximum number of runs that are synchronized one by one. Synchronizing the whole disk takes long if other
-programs write much. Few runs are added to the index only when the index is next read."""
+programs write much. Runs up to this number are added to the index only when the index is next read."""
 _MOST = 10_000
 """Maximum number of runs that wait to be added to the index."""
 SUMMARIES = (*PACKED, "transfers")

@@ -89,8 +89,8 @@ class Labels:
         """Return the label of a path, without a unit. Several paths joined by commas have the label of the
         first path.
 
-        The label of a flow count is the name of the entry of `flows`, which is the same in every part of a
-        sweep, or else the entry's algorithm.
+        The label of a flow count has the name of the entry of `flows` if all scenarios agree on the name,
+        otherwise the entry's algorithm.
 
         >>> Labels(scenarios=[{"flows": [{"cca": "cubic"}]}]).name("flows.0.count")
         'CUBIC flows'

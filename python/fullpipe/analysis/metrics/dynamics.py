@@ -103,7 +103,7 @@ class Windows:
 
     @cached_property
     def _shares_bps(self) -> Mapping[float, float | None]:
-        """Mean goodput of the active flows, by the end of the window."""
+        """Mean goodput of the active flows in each window; the key is the end of the window."""
         active = self._windows.join(self._flows, on="flow").filter(
             (pl.col("start_s") < pl.col("time_s")) & (pl.col("end_s") >= pl.col("time_s"))
         )

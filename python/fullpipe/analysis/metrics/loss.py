@@ -131,7 +131,8 @@ def reordered_ratio(packets: pl.DataFrame, flow: str) -> float:
 
 
 def reordering_extents(places: list[int]) -> list[int]:
-    """Number of positions by which every packet arrived late, in the order of arrival; 0 if not overtaken.
+    """Number of positions by which each packet arrived late, in the order of arrival; 0 for packets that were
+    not overtaken.
 
     Formula: i - j for a reordered packet i, with j the first to arrive of those with s_j > s_i.
     Source: RFC 4737, reordering extent.

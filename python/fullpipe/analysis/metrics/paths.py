@@ -102,8 +102,8 @@ def narrowest_hops(scenario: Scenario) -> Mapping[str, int]:
 
 
 def narrowest(routed: RoutedFlow, limits_bps: Sequence[int | None]) -> int | None:
-    """Return the index of the slowest hop that a flow's data crosses, the first of equal ones; None if no hop
-    has a rate."""
+    """Return the index of the slowest hop that a flow's data crosses, the first one if several are equally
+    slow; None if no hop has a rate."""
     limits = [(limit, hop) for hop in routed.forward if (limit := limits_bps[hop])]
     return min(limits, key=lambda each: each[0])[1] if limits else None
 

@@ -65,7 +65,7 @@ class Whole:
         return rows_together_bps([self._rows[name] for name in flows], column, self.warmup_s)
 
     def compared(self, flows: Sequence[str]) -> Mapping[str, float]:
-        """Return the amounts that flows delivered within the same time: see `samples.compared`."""
+        """Return the amounts that flows delivered in the same time span: see `samples.compared`."""
         rows = [self._rows[name] for name in flows]
         return compared(rows, self._bulk_names, lambda: self.series, self.warmup_s)
 
@@ -187,7 +187,7 @@ class Rivals:
 
     @cached_property
     def delivered(self) -> Mapping[str, float]:
-        """Amount that each flow delivered within the same time: see `samples.compared`."""
+        """Amount that each flow delivered in the same time span: see `samples.compared`."""
         return self.whole.compared(self.names)
 
     @cached_property

@@ -74,8 +74,8 @@ def spacing_s(samples: pl.DataFrame) -> float | None:
 
 
 def means_over(samples: pl.DataFrame, actor: str, column: str, interval_s: float) -> pl.DataFrame:
-    """Return means of a column over longer intervals from 0 on, per flow or link. time_s is the end of each
-    interval."""
+    """Return means of a column over intervals longer than the time between samples, per flow or link. The
+    first interval begins at 0. time_s is the end of each interval."""
     end = (pl.col("time_s") / interval_s - EDGE_S).floor() * interval_s + interval_s
     return samples.group_by(actor, end.alias("time_s"), maintain_order=True).agg(pl.col(column).mean())
 
@@ -129,17 +129,17 @@ def compared(
     series: Callable[[], pl.DataFrame],
     warmup_s: float,
 ) -> dict[str, float]:
-    """Return the amounts that several flows delivered within the same time, by flow. All amounts of a run
+    """Return the amounts that several flows delivered in the same time span, by flow. All amounts of a run
     have the same unit, which differs between runs. Use only ratios of the amounts.
 
-    The time counted is the time in which all bulk flows of `rows` are active; without bulk flows, the whole
-    measured time. The result is empty if there is no such time. The result is also empty if flows have
+    The span is the time in which all bulk flows of `rows` are active; without bulk flows, the whole measured
+    time. The result is empty if there is no such time. The result is also empty if flows are measured over
     different spans and the run has neither byte counts nor samples within this time.
 
     Args:
         rows: Rows of the table of flows.
         bulk: Names of the bulk flows of the run.
-        series: Returns the table of samples, which is read only if needed.
+        series: Function that returns the table of samples; it is called only if needed.
         warmup_s: Length of the warm-up.
     """
     known = [row for row in rows if row["goodput_bps"] is not None]

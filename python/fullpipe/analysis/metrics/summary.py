@@ -108,7 +108,7 @@ def _bulk_count(run: Run, flows: Sequence[dict[str, Any]]) -> int:
 
 
 def _delivered(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, float]]:
-    """Return the amounts that flows deliver within the same time, per direction: see `samples.compared`."""
+    """Return the amounts that flows deliver in the same time span, per direction: see `samples.compared`."""
     bulk = frozenset(bulk_names(run))
     ways = flow_directions(run).values() or [[row["flow"] for row in flows]]
     rows = [[row for row in flows if row["flow"] in names] for names in map(frozenset, ways)]
@@ -116,8 +116,8 @@ def _delivered(run: Run, flows: Sequence[dict[str, Any]]) -> list[dict[str, floa
 
 
 def _shares(ways: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Return every flow's share of the amount that all flows of its direction deliver within the same
-    time."""
+    """Return every flow's share of the amount that all flows of its direction deliver in the same time
+    span."""
     totals = [sum(delivered.values()) for delivered in ways]
     each = zip(ways, totals, strict=True)
     return {name: amount / total for delivered, total in each if total for name, amount in delivered.items()}

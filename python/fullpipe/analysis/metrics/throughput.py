@@ -30,7 +30,7 @@ def jain(rates: Iterable[float | None]) -> float | None:
 
 
 def jain_of_some(delivered: Mapping[str, float], flows: Container[str]) -> float | None:
-    """Jain's index of the amounts that some flows delivered within the same time; None for fewer than two
+    """Jain's index of the amounts that some flows delivered in the same time span; None for fewer than two
     flows.
 
     Formula: (Σ x)² / (n Σ x²) over the n amounts.

@@ -296,8 +296,8 @@ def hotelling(values: Matrix) -> Hotelling:
     """Test that the means of p metrics are all zero, from n rows: a MANOVA with an intercept only.
 
     T² = n m' S⁻¹ m and F = (n - p) / (p (n - 1)) T² with p and n - p degrees of freedom. Rows must be
-    independent. The test is pointless for metrics that cannot be negative. Source: Hotelling 1931,
-    "The generalization of Student's ratio".
+    independent. The test is pointless for metrics that cannot be negative, because their means exceed 0.
+    Source: Hotelling 1931, "The generalization of Student's ratio".
 
     Args:
         values: A row per run and a column per metric, each in any unit.

@@ -169,7 +169,7 @@ def _explained(found: FTest, level: float) -> Interval:
 
 
 def _root(beyond: Callable[[float], float], about: float) -> float:
-    """Return the root of a falling function on [0, inf); 0 if the function is not positive at 0."""
+    """Return the root of a decreasing function on [0, inf); 0 if the function is not positive at 0."""
     if beyond(0.0) <= 0:
         return 0.0
     high = 2 * about + 10

@@ -65,7 +65,8 @@ def paired(reference: Iterable[float], other: Iterable[float]) -> Paired:
 
 
 def pairs_that_decide(found: Paired, margin: float, level: float = 0.95, tests: float = 1) -> int | None:
-    """Pairs after which the test decides difference or equivalence, if mean and deviation stay the same.
+    """Number of pairs with which the test finds a difference or equivalence, if mean and deviation stay the
+    same.
 
     The result is the least n at which the interval of `level` excludes 0, or the interval of level
     1 - 2 (1 - level) is within the margin. For the first interval, the error rate 1 - level is divided by
@@ -101,7 +102,7 @@ class Tost:
     """Difference that does not matter, in the unit of the values."""
     df: float
     p: float
-    """The larger p value of the two tests. Below 5 %, the 90 % interval is within the margin."""
+    """The larger p value of the two tests. If it is below 5 %, the 90 % interval is within the margin."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,8 @@ def kruskal_wallis(groups: Groups) -> RankTest:
 
 
 def dunn(groups: Groups) -> list[RankPair]:
-    """Compare every pair of groups after `kruskal_wallis`, with its ranks, corrected by Holm's procedure.
+    """Compare every pair of groups by the ranks of `kruskal_wallis`; p values are corrected by Holm's
+    procedure.
 
     z = (mean rank i - mean rank j) / sqrt((N (N + 1) / 12 - Σ (t³ - t) / (12 (N - 1))) (1 / n(i) + 1 /
     n(j))).

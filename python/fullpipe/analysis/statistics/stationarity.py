@@ -93,7 +93,7 @@ Trend = Literal["steady", "warm-up", "drift", "noisy", "too short"]
 FEWEST = 30
 """Minimum number of samples for a verdict."""
 TOLERANCE = 0.02
-"""Change of the mean by start-up that does not matter, as a share of the mean."""
+"""Largest change of the mean by start-up that does not matter, as a share of the mean."""
 PRECISION = 0.05
 """Largest half-width of the 95 % interval of a mean worth quoting, as a share of the mean. Drift below this
 share does not matter."""
@@ -188,7 +188,8 @@ def steadiness(values: Iterable[float]) -> Steadiness:
 
     Start-up matters if leaving out the samples of MSER-5 changes the mean by more than 2 %, and by more than
     the half-width of the 95 % interval of the remaining samples. The mean drifts if Geweke's z exceeds 2.58
-    and both ends differ by more than 5 %; start-up that matters is left out first.
+    and the means at the start and at the end differ by more than 5 %; start-up that matters is left out
+    first.
 
     The mean is noisy if its 95 % interval is wider than ±5 %. The interval is the narrower of two: 1.96
     standard deviations over the root of the effective sample size, and Student's interval over the means of
@@ -224,8 +225,8 @@ def steadiness(values: Iterable[float]) -> Steadiness:
 
 
 def _drift(x: Vector) -> float | None:
-    """Return the difference between both ends as a share of the mean; None if the difference is not
-    significant."""
+    """Return the difference between the means at the start and at the end as a share of the mean; None if the
+    difference is not significant."""
     mean = abs(float(x.mean()))
     apart = float(x[-(x.size // 2) :].mean() - x[: max(3, x.size // 10)].mean())
     return apart / mean if abs(apart) > PRECISION * mean and abs(geweke(x)) > _Z else None
@@ -289,10 +290,10 @@ def courses(
     groups: Mapping[str, Sequence[str]],
     warmup_s: float = 0.0,
 ) -> Iterator[tuple[str, str, Course]]:
-    """Yield quantity, group and course of the goodput and RTT of groups of flows, in the time in which all
-    flows of the group are measured.
+    """Yield the quantity (goodput or RTT), the group and the course of every group of flows. The course
+    covers the time in which all flows of the group are measured.
 
-    Several flows of a group have the sum of their goodputs and the mean of their RTTs, as in comparisons.
+    In a group of several flows, goodputs are added and RTTs are averaged, as in comparisons.
 
     Args:
         series: Table of samples.
@@ -334,8 +335,8 @@ FEWEST_FOR_MODES = 20
 needs."""
 _FEWEST_OF_A_MODE = 2
 _GAP = 2.3
-"""Smallest gap, in standard deviations within modes. One in 200 samples of 20 normal values has such a gap;
-of larger samples, even fewer."""
+"""Smallest gap between two modes, in standard deviations within modes. One in 200 samples of 20 normal values
+has such a gap; of larger samples, even fewer."""
 _RELEVANT = 0.05
 """A gap counts if it is at least this share of the larger mean."""
 

@@ -22,8 +22,8 @@ _KEPT = 0.7
 
 
 def least_wait_s(test: Test, streams: Sequence[Series], rtts_s: Mapping[str, float]) -> float:
-    """Return the queueing delay, when full, of the smallest drop-tail queue with which CUBIC streams saturate
-    a link.
+    """Return the queueing delay of the smallest drop-tail queue with which CUBIC streams saturate a link,
+    when this queue is full.
 
     Formula: r is the base RTT (without queueing), averaged over all bytes, and q is the delay of a full
     queue. If the window falls to b times its maximum, which is (r + q) times the rate, and then rises

@@ -247,8 +247,8 @@ _LONGEST_S = 86_400.0
 _MOST_CELLS = 2_000_000
 """Largest total number of samples of all flows."""
 _LATE_S = 2.5
-"""If the first sample of a stream differs from the start of the test by less than this, the stream starts
-with the test. The difference is the time that a connection takes to open."""
+"""If the first sample of a stream is less than this time from the start of the test, the stream starts at the
+start of the test. The difference is the time that a connection takes to open."""
 
 
 @dataclass(frozen=True)

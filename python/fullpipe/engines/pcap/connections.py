@@ -105,7 +105,7 @@ class Connections:
 
 
 def connections_of(segments: Segments) -> Connections:
-    """Return the connections in segments that are in the order of time.
+    """Return the connections to which segments belong. The segments must be in the order of time.
 
     A pair of ends has several connections if it opens a new connection with another sequence number.
     """

@@ -182,9 +182,9 @@ class Flow:
     def to_sender_s(self) -> Floats:
         """RTT between the point of capture and the sender at each segment of the receiver, shape (m,).
 
-        The value is 0 if the capture was taken at the sender. Otherwise, echoes of timestamps give a value
-        for each time, if the segments have timestamps, because a queue on this part of the path can change
-        the RTT. Echoes of an idle sender give only upper bounds.
+        The value is 0 if the capture was taken at the sender, or at an unknown position. Otherwise the value
+        is interpolated between echoes of timestamps, because a queue on this part of the path can change the
+        RTT. Without such echoes, the value is constant. Echoes of an idle sender give only upper bounds.
         """
         acks, side = self.acks, self.side
         if side.name in ("sender", "unknown") or not acks.time_s.size:
@@ -278,7 +278,7 @@ class Flow:
     @cached_property
     def overtaking(self) -> Ints:
         """For each segment, the first captured segment that ends at a higher byte, shape (n,). For a segment
-        that was overtaken, it is an earlier segment; otherwise it is a later one."""
+        that was overtaken, the result is an earlier segment; for any other segment, a later one."""
         ends = self.data.seq[self.rows] + self.data.payload[self.rows]
         beyond = np.searchsorted(np.maximum.accumulate(ends), ends, side="right")
         return np.minimum(beyond, self.rows.size - 1)

@@ -21,7 +21,7 @@ from fullpipe.scenario.model.tcp import DEFAULT_MSS_BYTES, IP_AND_TCP_HEADERS_BY
 
 Booleans = npt.NDArray[np.bool_]
 _STEPS, _BACK = 23, 0.05
-"""Number of steps between successive IDs in a sample, and the largest allowed share of decreasing steps.
+"""Number of steps (from one ID to the next) in a sample, and the largest allowed share of decreasing steps.
 P(random IDs decrease at most once in 23 steps) is about 3e-6. A few decreases are allowed, because a
 retransmission that advances the highest byte can overtake other segments."""
 _LEAST_OWN = 0.5
@@ -206,9 +206,10 @@ def _guessed(sizes: Ints, headers_bytes: int) -> int:
     """Guess the MSS from the sizes that carry most of the payload.
 
     A packet that fits into an Ethernet frame is one segment. A larger packet is a jumbo frame, or a
-    super-packet of whole segments. If larger packets carry most of the payload, the MSS is the size of which
-    the packets with most of the payload are multiples. Usual sizes are tried first and are preferred in ties.
-    If there is no such size, as on loopback, the MSS is the size that carries the most payload.
+    super-packet of whole segments. If larger packets carry most of the payload, the MSS is the size such that
+    packets whose sizes are its multiples carry the most payload. Usual sizes are tried first and are
+    preferred in ties. If there is no such size, as on loopback, the MSS is the size that carries the most
+    payload.
     """
     values, counts = np.unique(sizes, return_counts=True)
     bytes_ = values * counts

@@ -107,7 +107,7 @@ def twin_of(captured: Captured, path: Path, algorithms: Mapping[str, str]) -> Tw
 def _forward(flows: Sequence[Flow]) -> list[Flow]:
     """Return the flows in the direction of the largest flow: all flows to, or all flows from, one host.
 
-    The host is the end of the largest flow that most flows share.
+    This host is the sender or the receiver of the largest flow, whichever more flows share.
 
     On loopback, where both ends have one address, ports distinguish the hosts.
     """

@@ -17,8 +17,8 @@ from fullpipe.engines.pcap.connections import NO_ACK, Floats, Sent
 
 _MOST_PAIRS_EACH = 3
 """Largest mean number of transmissions of cells per segment (of both ends), which bounds memory. Each segment
-and each ACK adds one edge, so a flow exceeds the bound only if bytes are sent more than three times on
-average."""
+and each ACK adds one boundary between cells, so a flow exceeds the bound only if bytes are sent more than
+three times on average."""
 
 
 class TooFragmentedError(Exception):
@@ -275,8 +275,8 @@ def _sacked_bytes(cells: Cells, acks: int) -> Ints:
 
 
 def _delivering(cells: Cells, history: _History) -> tuple[Ints, Ints, Ints]:
-    """Return the cells whose first reporting ACK arrived after a transmission, the last transmission before
-    that ACK, and the ACK."""
+    """Return the cells that an ACK reports after a transmission, the last transmission of each cell before
+    the first such ACK, and this ACK."""
     reported = cells.reported
     known = history.acks_before[cells.segment] <= reported[cells.cell]
     counts = np.bincount(cells.cell[known], minlength=reported.size)
@@ -328,7 +328,8 @@ def _last_cell(cells: Cells, segments: int) -> Ints:
 
 
 def _ends(cells: Cells, history: _History, above: Ints) -> Ints:
-    """Return, for every transmission, the event in the common order that ends its time in flight."""
+    """Return, for every transmission, the event after which it is no longer in flight, as a place in the
+    common order."""
     events = history.sent_place.size + history.acked_place.size
     places = np.concatenate([history.acked_place, [events]])
     lost = np.maximum(np.searchsorted(above, cells.segment, side="right"), history.acks_before[cells.segment])

@@ -80,7 +80,7 @@ class Dumbbell(Model):
     """Senders and receivers on access links, and one bottleneck between them.
 
     Data passes the sender's access link, the bottleneck and the receiver's access link. ACKs return over
-    three links in the opposite direction. The base RTT is 2 x (access + bottleneck + access) delays. A flow
+    three links in the opposite direction. The base RTT is twice the sum of the three links' delays. A flow
     with `direction = "reverse"` sends in the opposite direction: its data shares `reverse` with the ACKs of
     other flows.
 

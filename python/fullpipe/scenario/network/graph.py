@@ -316,7 +316,7 @@ def _edges_of(cells: Container[str], places: Mapping[str, int], node: str, mediu
 
 
 GAPS = "user_gaps_ns"
-"""Name of the parameter of a cell with the interruptions of its users."""
+"""Name of the cell's parameter that has the interruptions of its users."""
 
 
 def hand_overs_of(scenario: ScenarioModel, media: Sequence[Medium], first: int) -> Iterator[HandOver]:

@@ -229,7 +229,7 @@ class _Tree:
         return Shaper({"kind": "drop_tail", "packets": TX_QUEUE_PACKETS}, able_bps)
 
     def _mq(self, line: Line, below: list[tuple[int, Line]]) -> Shaper:
-        """Return one of the queues of mq, which must be equal. mq has a queue per transmit queue of a
+        """Return one of the queues of mq; all of them must be equal. mq has a queue per transmit queue of a
         device."""
         if not below:
             return Shaper(self._queue(line))

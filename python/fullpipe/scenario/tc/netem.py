@@ -264,7 +264,8 @@ class _Reader:
         self.netem.notes += [note] if note not in self.netem.notes else []
 
     def _is_number(self, skipping: tuple[str, ...] = ()) -> bool:
-        """Whether the next word is a number (`NEXT_IS_SIGNED_NUMBER`), after the words in `skipping`."""
+        """Remove words in `skipping` from the front, and return whether the next word is a number
+        (`NEXT_IS_SIGNED_NUMBER`)."""
         while self._words and self._words[0] in skipping:
             self._words.popleft()
         return bool(self._words) and self._words[0].lstrip("-")[:1].isdigit()

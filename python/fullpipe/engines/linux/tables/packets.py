@@ -151,8 +151,8 @@ def _took_s(sent_ns: int, seen_ns: int | None) -> float | None:
 
 
 def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[dict[str, Any]]:
-    """Return a flow's rows of the table `series`: one per interval, with its arrivals and its replies' mean
-    RTT."""
+    """Return a flow's rows of the table `series`: one per interval, with the arrivals and the mean RTT of
+    replies in the interval."""
     stop_s = records.routed.flow.stop_s
     stop_ns = duration_ns + 1 if stop_s is None else to_nanoseconds(stop_s)
     counts = _by_interval(records.rows, "arrived", interval_ns, pl.len())
@@ -178,8 +178,8 @@ def series(records: ProbeRecords, interval_ns: int, duration_ns: int) -> list[di
 
 def _by_interval(rows: pl.DataFrame, when: str, interval_ns: int, what: pl.Expr) -> dict[int, Any]:
     """Return the value of the expression `what` over the rows of every interval, by the interval's end in
-    units of `interval_ns`. A row belongs to the interval with its time in the column `when`. Intervals
-    without rows are left out."""
+    units of `interval_ns`. A row belongs to the interval that contains the row's time in the column `when`.
+    Intervals without rows are left out."""
     came = rows.drop_nulls(when).with_columns(interval=(pl.col(when) - 1) // interval_ns + 1)
     return dict(came.group_by("interval").agg(value=what).iter_rows())
 

@@ -46,7 +46,7 @@ class _Key:
         self._param = replace(
             first, name=entry.name, required=False, default=None, doc=f"{first.doc} {_ABSENT}"
         )
-        """The parameter of an impairment with a bare value, with the name of the impairment."""
+        """The parameter of an impairment with a bare value; it has the name of the impairment."""
         self.field = entry.name if self.table else field_name(self._param)
 
     def declaration(self) -> tuple[Any, Any]:
@@ -116,7 +116,8 @@ _DIGEST_NAMES = {key.field: key.field.replace(key.entry.name, old) for key in _K
 
 
 def with_digest_names(tree: Any) -> Any:
-    """Return data of a scenario with the former names of fields, so that digests are those of stored runs.
+    """Return data of a scenario with the former names of fields, so that digests equal the digests of stored
+    runs.
 
     Copying the data takes a quarter of the time of a digest. `has_renamed_fields` shows whether the copy is
     needed.

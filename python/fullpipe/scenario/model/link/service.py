@@ -180,7 +180,7 @@ class Frames(Model):
     """
 
     every_s: Annotated[Seconds, Field(gt=0, le=3_600)] = Field(alias="every", examples=["5 ms"])
-    """Time between two frames; the first is sent after this time."""
+    """Time between two frames; the first frame is sent this time after the start of the run."""
     size_bytes: Annotated[Bytes, Field(gt=0, le=10**9)] = Field(alias="size", examples=["64 KiB"])
     """Bytes of a frame."""
 
