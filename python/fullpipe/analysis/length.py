@@ -39,7 +39,7 @@ MATTERS = 0.02
 of the mean."""
 _MOST_NAMED = 2
 _LONGEST_WHERE = 160
-"""Maximum length of the words for points, in characters."""
+"""Maximum length of the description of points, in characters."""
 _LATE_RTT, _MOST_GROWTH = "rtt_p95_s", 4
 """Column with the RTT after start-up, and the largest ratio of the goodput after start-up to its mean."""
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
@@ -225,8 +225,9 @@ def drifting(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | 
 
     Args:
         points: The point of every run.
-        runs: Runs. Points with fewer than three seeds are left out. At most 400 runs are examined, of each
-            point equally many; if these are too few, of a random selection of the points.
+        runs: Runs. Points with fewer than three seeds are left out. At most 400 runs are examined, the same
+            number of each point. If 400 runs are too few for all points, a random selection of the points is
+            examined.
     """
     return _told(_drift(points, runs), points, runs)
 
@@ -375,8 +376,8 @@ def _by_name(runs: Sequence[Run]) -> dict[str, tuple[list[dict[str, Any]], list[
 
 
 def warnings_of(runs: Sequence[Run]) -> list[str]:
-    """The sentences of `reservations` as warnings below a conclusion. Runs of scenarios with different names
-    get separate warnings."""
+    """The sentences of `reservations` as warnings, which follow a conclusion. Runs of scenarios with
+    different names get separate warnings."""
     of_names = _by_name(runs)
     of_whom = {name: f" of {name}" if len(of_names) > 1 else "" for name in of_names}
     told = ((name, sentence) for name, of in of_names.items() for sentence in reservations(*of))
