@@ -165,8 +165,8 @@ def _store(out: str | Path | None) -> Store | None:
 
 
 def import_algorithms(scenario: Scenario) -> None:
-    """Import the classes and allow the libraries that a scenario names. This runs the code of the classes and
-    libraries.
+    """Import the classes and allow the libraries that a scenario names. The function runs the code of the
+    classes and libraries.
 
     Raises:
         ScenarioError: If a class cannot be imported, or there is no such library.

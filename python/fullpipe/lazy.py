@@ -1,4 +1,4 @@
-"""Start-up: lazy imports, lazy methods of runs, and no garbage collection before the command."""
+"""Start-up: lazy imports, lazy methods of runs, and no garbage collection before the command runs."""
 
 import gc
 import time

@@ -60,7 +60,7 @@ def shaded(colours: Sequence[str]) -> list[str]:
 def shaded_on_dark(colours: Sequence[str]) -> list[str]:
     """Return the colours in all shades for a dark page, where no shade is darker than its colour.
 
-    The last colour, which is nearly white there, has darker shades instead.
+    The last colour, which is nearly white on a dark page, has darker shades instead.
     """
     *others, last = colours
     return [

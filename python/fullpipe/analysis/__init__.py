@@ -1,1 +1,2 @@
-"""Analysis of runs: metrics, statistics, theory, files for other tools. Nothing here runs or draws."""
+"""Analysis of runs: metrics, statistics, theory, files for other tools. This package runs no simulation and
+draws no figure."""

@@ -134,9 +134,9 @@ def cycle_s(cca: str, window: float, rtt_s: float, *, is_shared: bool) -> float:
     Source: RFC 9438, sections 4.2 and 4.3.
 
     BBR: if flows share a queue, from one PROBE_RTT to the next, because BBR's estimate of the smallest RTT
-    includes the queueing delay of other flows. Otherwise a cycle of PROBE_BW. BBRv1 has PROBE_RTT every 10 s,
-    and cycles of 8 round trips. BBRv2 and BBRv3 have PROBE_RTT every 5 s, and cycles of 3 s or min(W, 62)
-    round trips, whichever is sooner.
+    includes the queueing delay of other flows; if no flows share a queue, a cycle of PROBE_BW. BBRv1 has
+    PROBE_RTT every 10 s, and cycles of 8 round trips. BBRv2 and BBRv3 have PROBE_RTT every 5 s, and cycles of
+    3 s or min(W, 62) round trips, whichever is sooner.
     Source: draft-cardwell-iccrg-bbr-congestion-control-00, draft-ietf-ccwg-bbr-02, section 5.3.3.
 
     Other algorithms: W / 2 round trips, as for a window that halves and grows by a packet per round trip.

@@ -16,9 +16,9 @@ if TYPE_CHECKING:  # slow to import, and unused by most commands
     from fullpipe.analysis.statistics import Interval, TwoModes
 
 PILOT = 20
-"""Seeds before the precision is first checked. With fewer seeds, runs that happen to be alike would end the
-sweep too early: if one run in five starves, the 95 % interval covers the mean in only 84 % of cases after a
-pilot of 10."""
+"""Number of seeds at the first check of the precision. With fewer seeds, runs that happen to be alike would
+end the sweep too early: if one run in five starves, the 95 % interval covers the mean in only 84 % of cases
+after a pilot of 10."""
 MOST = 500
 _BATCH = 10
 SHARE = 0.05

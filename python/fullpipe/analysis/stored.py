@@ -52,8 +52,8 @@ class StoredRuns:
     Args:
         out: The store.
         where: Filter by columns: for each column a value or a list of values. A column is a column of the
-            table of runs, or a path in their scenarios. The end of a path is enough if it is unique. Values
-            are spelt as in the scenario.
+            table of runs, or a path in the scenarios of the runs. The last keys of a path are enough if only
+            one path ends with them. Values are spelt as in the scenario.
         content: "newest" leaves out runs whose files or model are not the newest of their scenario, with a
             warning, unless `where` names a content; "all" includes every run.
 

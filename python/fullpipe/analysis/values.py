@@ -367,7 +367,7 @@ def _store(runs: Sequence[Run], question: Question, packed: Packed) -> None:
 IDENTITY = ("seed", "engine")
 """Columns that distinguish the runs of a point."""
 MEASURED = ("kind", "entry", "of", "metric", "value", "unit")
-"""Columns of measured values. They follow the columns of swept paths and of `IDENTITY`."""
+"""Columns of measured values. These columns follow the columns of swept paths and of `IDENTITY`."""
 _PLAIN = (bool, int, float, str)
 
 

@@ -69,7 +69,7 @@ class Crew:
 
     Args:
         folder: The folder of the sweep.
-        job: Function that returns a job by its index. If it raises a VersionError, the crew stops.
+        job: Function that returns a job by its index. If the function raises a VersionError, the crew stops.
         source: Source that finds, makes and stores runs.
         workers: Number of threads.
         progress: Function that is called with every update of a run.

@@ -68,7 +68,7 @@ class Capabilities:
     own_algorithms: bool = False
     """Whether the engine runs algorithms of users, in Python or in shared libraries."""
     ends_tcp: bool = False
-    """Whether the engine supports hosts that terminate TCP on the route of a flow, like a proxy."""
+    """Whether the engine supports hosts that split the TCP connection of a flow into two, like a proxy."""
     not_measured: frozenset[str] = frozenset()
     """Columns that stay null, as "table.column", and tables that stay empty, as "table"."""
 
@@ -147,8 +147,8 @@ class InstallOptions:
 
 
 class Engine(Protocol):
-    """An engine that runs scenarios. It refuses a scenario with a feature that it cannot model, and never
-    approximates a feature."""
+    """An engine that runs scenarios. An engine refuses a scenario with a feature that the engine cannot
+    model, and never approximates a feature."""
 
     name: ClassVar[str]
 

@@ -49,7 +49,8 @@ is the time at which meta.json was written. This time shows whether another run 
 folder. If a run has several rows, the row with the latest `noted_ns` counts.
 """
 LISTED: Mapping[str, str] = {"digest": "text", "changed_ns": "count", "noted_ns": "count"}
-"""Columns of the table of digest folders: time of the last change of a folder, and of its listing."""
+"""Columns of the table of digest folders: the time of the last change of a folder, and the time at which the
+folder was listed."""
 
 FOUND: Mapping[str, str] = {
     ID: "count",

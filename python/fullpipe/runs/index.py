@@ -93,7 +93,8 @@ def _compare(folder: Path, said: dict[str, tuple[str, int, int]], found: Look, n
 
 
 def _finished(folder: Path) -> Iterator[tuple[str, int]]:
-    """Yield the names of the finished runs of a digest, with the time of writing of their meta.json."""
+    """Yield the names of the finished runs of a digest, with the time at which meta.json of the run was
+    written."""
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
             if not entry.name.startswith("."):

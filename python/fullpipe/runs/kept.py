@@ -55,7 +55,7 @@ class Kept:
     meta: Meta
     sums: Sums
     stamp: str = ""
-    """Sizes and times of the files of the run before a file was read, from `stamp_of`; can be empty."""
+    """Sizes and times of the run's files, as they were before a file was read (`stamp_of`); can be empty."""
 
     @classmethod
     def read(cls, folder: Path) -> Kept:

@@ -28,7 +28,8 @@ _Seconds = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class EngineId(BaseModel):
-    """The engine with the versions of its code and model. Results depend on these and on the scenario."""
+    """The engine with the versions of its code and model. Results depend on the versions and on the
+    scenario."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -40,7 +41,7 @@ class EngineId(BaseModel):
 
     @property
     def is_of_a_file(self) -> bool:
-        """Whether the run was imported from a measurement. Its network path is then unknown."""
+        """Whether the run was imported from a measurement. The network path of an imported run is unknown."""
         return self.model_version in READERS.values()
 
 

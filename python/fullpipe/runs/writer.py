@@ -259,7 +259,7 @@ class Writer:
         return kept
 
     def enlist(self, kept: Kept, tables: Tables) -> None:
-        """Add a stored run to the index. All its checksums must have been verified."""
+        """Add a stored run to the index. All checksums of the run must have been verified."""
         summaries = _streams(tables)
         with self._lock:
             self._found += 1

@@ -291,8 +291,8 @@ def _written(dimension: Dimension, write: Callable[[Any], str]) -> Written:
 
 
 class OrWritten(NamedTuple):
-    """Annotation of a type: a second type that files may use. Its values are converted to the annotated
-    type."""
+    """Annotation of a type: a second type that files may use. Values of the second type are converted to the
+    annotated type."""
 
     type: Any
 

@@ -24,8 +24,8 @@ from fullpipe.scenario.read.dotted import BASE, SET
 
 Schema = dict[str, Any]
 QUANTITY = "x-quantity"
-"""Keyword of the schema for text with a unit. Its value is the kind of quantity, such as "rate". Validators
-ignore the keyword."""
+"""Keyword of the schema for text with a unit. The value of the keyword is the kind of quantity, such as
+"rate". Validators ignore the keyword."""
 _PLAIN = {int: "integer", float: "number", str: "string", bool: "boolean"}
 _NUMBER = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 _KEYWORDS = {

@@ -71,7 +71,7 @@ def explain(
         name: One of `names()`.
         claim: ID of a claim in `printed(name)`.
         seeds: Number of seeds, or the seeds. None gives 5 seeds, or 3 seeds in the quick form.
-        workers: Number of parallel runs. It does not affect results.
+        workers: Number of parallel runs. The number does not affect results.
         out: Folder of the store, whose stored runs are reused. If the claim's setting names an engine, the
         result of this engine is saved in the store's folder `papers/<name>-<engine>`.
         quick: Whether to use the quick form, which has fewer seeds and, in some studies, shorter runs.
@@ -124,7 +124,7 @@ def run(
     Args:
         name: One of `names()`.
         seeds: Number of seeds, or the seeds. None gives the default number of the study.
-        workers: Number of parallel runs. It does not affect results.
+        workers: Number of parallel runs. The number does not affect results.
         out: Folder of the store. An interrupted study continues with its stored runs. Tables and figures are
         written to the store's folder `papers/<name>`, or `papers/<name>-<engine>` unless the engine is
         native.

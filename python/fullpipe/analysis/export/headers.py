@@ -217,7 +217,7 @@ def _icmp(packets: _Packets) -> tuple[Headers, Ints]:
 def _tcp(packets: _Packets) -> tuple[Headers, Ints]:
     """Build TCP headers, and return them with their lengths.
 
-    The SYN has sequence number 0, so the first byte of payload has 1.
+    The SYN has sequence number 0, so the first byte of payload has sequence number 1.
     """
     header = np.zeros(packets.source.size, _TCP)
     is_syn, is_opening = packets.is_kind("syn"), packets.is_kind("syn", "syn_ack")

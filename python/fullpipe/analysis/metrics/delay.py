@@ -113,7 +113,7 @@ def rtt_inflation(flows: pl.DataFrame, base_s: float | None = None) -> float | N
 def queue_sojourn_s(links_summary: pl.DataFrame, link: str = "bottleneck") -> tuple[float, float] | None:
     """Mean and 95th percentile of the sojourn time in a link's queue, s; None if no packet arrived.
 
-    Formula: mean and percentile over the packets that left the queue of (time out - time in).
+    Formula: mean and percentile of (time out - time in) over the packets that left the queue.
     Source: RFC 8289 defines the sojourn time of a packet.
 
     Raises:

@@ -90,8 +90,8 @@ class Shown:
     instead_of: str = ""
     """Name of another metric. This metric is shown only where the other metric has no value."""
     is_percent: bool = False
-    """Whether the metric is a part of a whole, shown in per cent. Its differences are then in percentage
-    points."""
+    """Whether the metric is a part of a whole, shown in per cent. Differences of such a metric are in
+    percentage points."""
     combined: Combined = ""
 
     def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:

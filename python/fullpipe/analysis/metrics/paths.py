@@ -31,7 +31,7 @@ def base_rtts_s(network: Network) -> list[float | None]:
 def echo_rtts_s(scenario: Scenario) -> Mapping[str, float]:
     """Return the RTT of every ping and probe on its empty path, s, by the name of its flow.
 
-    Formula: sum over all hops, there and back, of propagation + bits of the packet / rate of the hop.
+    Formula: sum of (propagation + bits of the packet / rate of the hop) over all hops, there and back.
     Source: RFC 2681, section 2 (round-trip delay), without queueing.
 
     Returns:
@@ -53,7 +53,7 @@ def echo_rtts_s(scenario: Scenario) -> Mapping[str, float]:
 def one_way_s(scenario: Scenario) -> Mapping[str, float]:
     """Return the one-way delay of full packets of every flow on its empty path, s, by the name of the flow.
 
-    Formula: sum over all hops of the data's route of propagation + bits of the packet / rate of the hop.
+    Formula: sum of (propagation + bits of the packet / rate of the hop) over all hops of the data's route.
     Source: RFC 7679, section 3 (one-way delay), without queueing.
 
     Returns:

@@ -202,7 +202,7 @@ class Rivals:
 
     @cached_property
     def are_bulk(self) -> bool:
-        """Whether there is a flow and every flow is a bulk flow."""
+        """Whether there is at least one flow, and every flow is a bulk flow."""
         return bool(self.names) and set(self.names) <= set(self.bulk["flow"].to_list())
 
     @cached_property

@@ -1,7 +1,7 @@
 """Statistics of replicated experiments: summaries, intervals, effects.
 
-Every function here is pure: numbers in, numbers out. A *replicate* is one independent run (another seed), so
-the functions take one number per run. Samples along the time of one run are not replicates: see
+Every function of this package is pure: numbers in, numbers out. A *replicate* is one independent run (another
+seed), so the functions take one number per run. Samples along the time of one run are not replicates: see
 [`autocorrelation_warning`][fullpipe.analysis.statistics.autocorrelation_warning], and
 [`steadiness`][fullpipe.analysis.statistics.steadiness] for whether their mean can be trusted."""
 

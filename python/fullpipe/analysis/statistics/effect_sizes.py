@@ -135,11 +135,11 @@ class Effect:
 def eta_squared(found: FTest, level: float = 0.95) -> Effect:
     """Share of the variance that a factor explains in this sample (partial); biased upwards.
 
-    η² = df1 F / (df1 F + df2). The interval is for the share in the population, λ / (λ + N). Its ends follow
-    from the two λ for which the observed F is the upper or the lower quantile of the noncentral F
-    distribution. The interval assumes equal variances, like `anova` and `two_way_anova`. Source: Steiger
-    2004, "Beyond the F test: effect size confidence intervals and tests of close fit in the analysis of
-    variance and contrast analysis".
+    η² = df1 F / (df1 F + df2). The interval is for the share in the population, λ / (λ + N). The ends of the
+    interval follow from the two λ for which the observed F is the upper or the lower quantile of the
+    noncentral F distribution. The interval assumes equal variances, like `anova` and `two_way_anova`. Source:
+    Steiger 2004, "Beyond the F test: effect size confidence intervals and tests of close fit in the analysis
+    of variance and contrast analysis".
     """
     explained = found.df1 * found.f
     return Effect("eta²", explained / (explained + found.df2), _explained(found, level))

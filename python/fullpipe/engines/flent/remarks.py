@@ -22,13 +22,13 @@ from fullpipe.errors import brief
 from fullpipe.runs.spans import together_bps
 
 _NAMED = 4
-"""Largest number of flows that a remark names; the remark only counts further flows."""
+"""Largest number of flows that a remark names; for further flows, a remark has only their number."""
 _APART = 0.01
 """Relative difference between the mean of Flent's sum of streams and their total goodput above which a remark
 is made."""
 _FAR_BELOW = 0.5
-"""Ratio of TCP's RTT to the RTT of pings below which a proxy or NAT is assumed to terminate TCP. Without a
-proxy or NAT, TCP passes the same queues as a ping, so the ratio cannot be this small."""
+"""Ratio of TCP's RTT to the RTT of pings below which a proxy or NAT is assumed to split the connection into
+two. Without a proxy or NAT, TCP passes the same queues as a ping, so the ratio cannot be this small."""
 _LEAST_MS = 1.0
 """Differences between TCP's RTT and a ping's RTT up to this value are attributed to processing at hosts."""
 _HEADERS_BYTES = (40, 60)
@@ -112,7 +112,7 @@ def ended_on_the_way(test: Test) -> list[tuple[str, float, float]]:
 
 
 def _ended_on_the_way(test: Test) -> Iterator[str]:
-    """Remark on a proxy or NAT that terminates TCP."""
+    """Remark on a proxy or NAT that splits connections into two."""
     found = ended_on_the_way(test)
     if found:
         own_ms, ping_ms = (float(np.median(values)) for values in list(zip(*found, strict=True))[1:])

@@ -197,10 +197,10 @@ def _host(document: Document, name: str, kind: Kind) -> str:
 def _answered(points: Sequence[Point]) -> Iterator[Point]:
     """Yield the samples of netperf's UDP_RR that are means of RTTs, and every packet of irtt.
 
-    If a reply is lost, netperf waits until its timeout or the end of the test. It then divides the sample's
-    transactions by a duration that includes the waiting time. Rule: a sample counts if its duration is within
-    a factor of ten of the moving average of earlier durations, with weight 1/2. Source: flent/runners.py,
-    NetperfDemoRunner.parse.
+    If a reply is lost, netperf waits until its timeout or the end of the test. netperf then divides the
+    transactions of the sample by a duration that includes the waiting time. Rule: a sample counts if its
+    duration is within a factor of ten of the moving average of earlier durations, with weight 1/2. Source:
+    flent/runners.py, NetperfDemoRunner.parse.
     """
     usual_s = math.nan
     for point in points:

@@ -147,7 +147,8 @@ def _unasked(test: Test, rtts_s: Mapping[str, float]) -> list[str]:
 
 
 def _ended(test: Test) -> list[str]:
-    """Return a line on a proxy or NAT that terminates TCP, which the scenario cannot reproduce."""
+    """Return a line on a proxy or NAT that splits connections into two, which the scenario cannot
+    reproduce."""
     flows = [flow for flow, *_ in ended_on_the_way(test)]
     if not flows:
         return []

@@ -203,7 +203,8 @@ def simulation_of(scenario: Scenario, seed: int, *, samples: bool = False) -> Si
 
 
 class LiveRun:
-    """A stepwise run of a scenario without a sweep. Its tables equal those of `NativeEngine.run`.
+    """A stepwise run of a scenario without a sweep. The tables of a stepwise run equal the tables of
+    `NativeEngine.run`.
 
     Raises:
         EngineError: If the plan is refused.

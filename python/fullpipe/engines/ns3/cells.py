@@ -41,7 +41,8 @@ def lte_lines(cell: Lte) -> Iterator[str]:
 
 
 def scheduled_blocks(cell: Lte) -> int:
-    """Return the resource blocks that ns-3's schedulers assign. They assign only whole groups of blocks."""
+    """Return the resource blocks that ns-3's schedulers assign. ns-3's schedulers assign only whole groups of
+    blocks."""
     blocks = cell.carrier[0]
     group = next(size for most, size in _GROUPS.items() if blocks <= most)
     return blocks // group * group

@@ -12,7 +12,7 @@ from fullpipe.engines.pcap.headers import Left, Segments, decode
 from fullpipe.errors import InputFileError, brief
 
 MOST_SEGMENTS = 1_100_000
-"""Largest number of segments that are read from a file. Together with the limit in `window`, it limits memory
+"""Largest number of segments that are read from a file. This limit and the limit in `window` restrict memory
 to 700 MB."""
 LONGEST_S = 86_400.0
 """Longest total time during which at least one connection of a capture is open."""
@@ -135,8 +135,8 @@ def _nothing(records: Records, left: Left) -> str:
 
 
 def _joined(parts: list[Segments]) -> Segments:
-    """Concatenate parts of the segments. The parts are emptied meanwhile, so that no segment is in memory
-    twice."""
+    """Concatenate parts of the segments. Every field of the parts is removed once it is concatenated, so that
+    no segment is in memory twice."""
     begins = np.cumsum([0, *(part.seq.size for part in parts)])
     for part, begin in zip(parts, begins, strict=False):
         part.sack_row += begin

@@ -78,7 +78,7 @@ class Connection:
 
     ends: tuple[str, str]
     """Address and port of both ends, as in "10.0.0.1.80". The first end sent the SYN. Without a captured
-    handshake, it sent the first captured packet."""
+    handshake, the first end sent the first captured packet."""
     sent: tuple[Sent, Sent]
     """Segments from each end, in the order of `ends`."""
     interface: int

@@ -100,7 +100,7 @@ class OneWay:
     @property
     def early_s(self) -> float:
         """Longest time by which a packet seems to arrive before it was sent, because the clocks of the
-        captures differ; 0 if no packet seems to."""
+        captures differ; 0 if no packet seems to arrive early."""
         return max(0.0, -float(np.concatenate([self.there_s, self.back_s]).min()))
 
 

@@ -106,7 +106,7 @@ def source_of(file: FileIO) -> Source:
     """Return the bytes of an open file, decompressed if they are gzip.
 
     Raises:
-        OSError: If the file cannot be read. Later reads can raise it, too.
+        OSError: If the file cannot be read. Later reads can raise OSError, too.
     """
     is_packed = file.read(len(_GZIP)) == _GZIP
     file.seek(0)

@@ -127,8 +127,8 @@ def _series(flow: Flow, grid_s: Floats) -> Columns:
 
 
 def _goodput_bps(flow: Flow, grid_s: Floats) -> Floats:
-    """Return the goodput in every step of a time grid. Its sum over time equals the delivered bytes
-    exactly."""
+    """Return the goodput in every step of a time grid. The sum of the goodput over time equals the delivered
+    bytes exactly."""
     times_s, front = flow.delivered
     edges = np.concatenate([[0.0], grid_s])
     values = np.concatenate([[0], front])[np.searchsorted(times_s, edges, side="right")]

@@ -87,10 +87,10 @@ class Arrivals:
         """Whether IPv4 identifications count the packets of the connection, as in Linux (`inet_id`).
 
         RFC 6864 does not require a counter, so the IDs are tested. The test uses only segments that advance
-        the highest byte, because the sender sent these segments in the captured order. Their IDs must hardly
-        ever decrease, and captured packets must have at least half of the IDs in most spans of 23 steps. A
-        counter for all connections of a host fails the test. Such a counter does not show the order of
-        packets, because it can wrap while this connection pauses.
+        the highest byte, because the sender sent these segments in the captured order. The IDs of these
+        segments must hardly ever decrease, and captured packets must have at least half of the IDs in most
+        spans of 23 steps. A counter for all connections of a host fails the test. Such a counter does not
+        show the order of packets, because it can wrap while this connection pauses.
         """
         advances = np.diff(np.maximum.accumulate(self.ends), prepend=-1) > 0
         numbers, came = self.data.identity[self.rows][advances], self.came[advances]
@@ -259,8 +259,8 @@ class Echoes:
     """Time from the capture of an ACK to the first data that echo its timestamp: the RTT to the sender, plus
     the time in which the sender waited before it sent data."""
     is_prompt: npt.NDArray[np.bool_]
-    """Whether the sender had data in flight at every ACK with that timestamp. Otherwise the sender can have
-    been idle, so that its next data came late."""
+    """Whether the sender had data in flight at every ACK with that timestamp. Without data in flight, the
+    sender can have been idle, so that its next data came late."""
 
 
 def side_of(data: Sent, acks: Sent, answers_s: Floats) -> Side:

@@ -42,7 +42,7 @@ class Way:
 
     rate_bps: float
     is_ceiling: bool
-    """Whether the link was saturated for a long time. Otherwise `rate_bps` is a lower bound."""
+    """Whether the link was saturated for a long time. If false, `rate_bps` is a lower bound."""
     rise_s: float | None
     """Queueing delay of a full buffer; None without losses."""
     longest_s: float

@@ -106,8 +106,8 @@ def is_selective(acks: Sent) -> npt.NDArray[np.bool_]:
 def is_duplicate(acks: Sent) -> npt.NDArray[np.bool_]:
     """Whether SACK blocks are a DSACK, shape (blocks,).
 
-    A DSACK is the first block of an ACK, below the acknowledgement or within the second block (RFC 2883,
-    section 4).
+    A DSACK is the first block of an ACK, and is below the cumulative acknowledgement or within the second
+    block (RFC 2883, section 4).
     """
     row = acks.sack_row
     if not row.size:
@@ -304,7 +304,7 @@ def _lost_up_to(cells: Cells, history: _History, repairs: npt.NDArray[np.bool_],
 def _repairs(cells: Cells, history: _History, sacked: Ints, mss: int) -> npt.NDArray[np.bool_]:
     """Return whether the sender is in recovery after each ACK.
 
-    Recovery begins when three segments above a hole are reported. It ends when all data sent before its
+    Recovery begins when three segments above a hole are reported. Recovery ends when all data sent before its
     beginning are acknowledged.
     """
     enough = sacked > (_DUPLICATES - 1) * mss
@@ -358,7 +358,8 @@ def _timeouts(cells: Cells, history: _History, ends: Ints) -> Ints:
 
 
 def _end_at_timeouts(cells: Cells, history: _History, timeouts: Ints, ends: Ints) -> None:
-    """End all transmissions before an RTO at the RTO (RFC 5681, section 3.1)."""
+    """End the time in flight of all transmissions before an RTO at the time of the RTO (RFC 5681, section
+    3.1)."""
     following = np.searchsorted(timeouts, cells.segment, side="right")
     has = following < timeouts.size
     ends[has] = np.minimum(ends[has], history.sent_place[timeouts[following[has]]])

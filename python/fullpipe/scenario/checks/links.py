@@ -60,7 +60,8 @@ def _without_end(link: Link) -> Iterator[str]:
 
 
 def limit_problems(topology: Dumbbell | Graph) -> Iterator[str]:
-    """Yield changes of a queue limit to another unit, which `tc qdisc change` does not allow either."""
+    """Yield changes of a queue limit from packets to bytes, or from bytes to packets. `tc qdisc change` does
+    not allow such changes either."""
     for where, link in links_of(topology):
         if link.queue is None:
             continue

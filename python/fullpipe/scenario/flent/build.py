@@ -259,7 +259,7 @@ def path_of(scenario: Scenario, qdisc: Mapping[str, Any] | None = None) -> TestP
 
 
 def _with_queue(hosts: Any, name: str, queue: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the hosts with a queue at the network interface of one host."""
+    """Return the entries of `hosts`, with a queue at the network interface of one of these hosts."""
     known = {host["name"]: host for host in hosts}
     host = known.get(name, {"name": name})
     known[name] = {**host, "nic": {**host.get("nic", {}), "queue": dict(queue)}}

@@ -47,7 +47,8 @@ def from_dumbbell(scenario: ScenarioModel, topology: Dumbbell, each: int | None)
     """Return the network of a dumbbell: two routers, the bottleneck (link 0), its reverse (link 1), and
     hosts.
 
-    An access link without rate, delay and queue is omitted. Its host is then attached to the router directly.
+    An access link without rate, delay and queue is omitted, so that its host is attached to the router
+    directly.
     """
     layout = _Layout(scenario, topology)
     flows = [routed for entry in entries(scenario, each) for routed in layout.flows(entry)]

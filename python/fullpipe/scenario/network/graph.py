@@ -1,6 +1,6 @@
 """Conversion of a graph to nodes, links, media and routes.
 
-Hosts can move between media, and can terminate TCP.
+Hosts can move between media, and can split the connections of flows into two.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -41,8 +41,8 @@ from fullpipe.scenario.network.routes import (
 from fullpipe.scenario.quantities import to_nanoseconds
 
 MAX_CROSSED = 5_000_000
-"""Maximum of the sum of hops over all routes of all flows of a graph. Every change of a route adds the hops
-of the new route."""
+"""Maximum number of hops of all routes of all flows of a graph together. Every change of a route adds the
+hops of the new route."""
 
 
 def from_graph(scenario: ScenarioModel, topology: Graph, each: int | None) -> Network:
@@ -148,7 +148,7 @@ _BUFFER_BYTES = 256 << 10
 
 
 def terminating(hosts: Sequence[Host]) -> dict[str, Relayed]:
-    """Return the hosts that terminate TCP, by name."""
+    """Return the hosts that split connections (`terminated`), by name."""
     return {
         host.name: Relayed(host.proxy_buffer_bytes or _BUFFER_BYTES, f"hosts[{i}].terminated", host.proxy_cca)
         for i, host in enumerate(hosts)
@@ -163,7 +163,7 @@ def connections(
     connection.
 
     Raises:
-        ProblemsError: If a host on the route cannot terminate the flow's TCP connection.
+        ProblemsError: If a host on the route cannot split the flow's connection into two.
     """
     first = next((host for host in _passed(routed.forward, hops) if host in hosts), None)
     if routed.flow.datagrams or first is None:

@@ -177,12 +177,12 @@ class Steering(NamedTuple):
 
 
 class Relayed(NamedTuple):
-    """A host that terminates a connection and forwards the data over another connection."""
+    """A host that splits a connection into two, and forwards the data of the first over the second."""
 
     buffer_bytes: int
     """Buffer for payload between the two connections."""
     where: str
-    """The key of the scenario that makes the host terminate TCP, for messages."""
+    """The key of the scenario that makes the host split connections, for messages."""
     cca: Cca | None = None
     """Algorithm of the second connection. None: the algorithm of the first connection."""
 

@@ -139,7 +139,8 @@ class Device:
 
         Args:
             notes: List to which notes on options without a counterpart are added.
-            origin: The device that packets come from or go to. Its name shows whether it has Ethernet frames.
+            origin: The device that packets come from or go to. The name of this device shows whether packets
+                have Ethernet headers.
 
         Raises:
             ScenarioError: If a line is not understood or not modelled.

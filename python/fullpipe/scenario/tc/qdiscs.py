@@ -197,8 +197,7 @@ def _parameters(kind: str, qdisc: Qdisc, options: Sequence[str]) -> Table:
 
 
 def _takes(words: deque[str], usual: str) -> bool:
-    """Remove the ignored values `usual` from the front of `words` if they are there, and return whether they
-    were.
+    """Remove the ignored values `usual` if `words` begin with them, and return whether values were removed.
 
     Older versions of tc print "10s" as "10.0s".
     """

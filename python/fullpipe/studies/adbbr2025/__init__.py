@@ -219,7 +219,8 @@ def run(settings: Settings, todo: Sequence[Job]) -> Report:
 
 
 def checker(found: Measurements) -> ClaimChecker:
-    """Return a checker of the claims. It checks claims about Ad-BBR for every reading of the pseudo-code."""
+    """Return a checker of the claims. The checker checks claims about Ad-BBR for every reading of the
+    pseudo-code."""
     return ClaimChecker(with_growth(found), tuple(READINGS), subject=SUBJECT, others=tuple(OTHERS))
 
 

@@ -65,7 +65,7 @@ def contents(package: Path) -> Iterator[tarfile.TarFile]:
 
 @contextmanager
 def opened(file: IO[bytes], package: Path) -> Iterator[tarfile.TarFile]:
-    """Open a tar archive in a package. Its members can only be read in order.
+    """Open a tar archive in a package. The members of the archive can only be read in order.
 
     Raises:
         EngineError: If the file is not a tar archive, is damaged, or has a member outside the target folder.

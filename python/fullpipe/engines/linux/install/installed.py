@@ -65,8 +65,8 @@ def in_kernel(ours: str, known: Collection[str]) -> str | None:
 
 SUITE = "bookworm"
 BORROWED = ("flex", "bison", "m4")
-"""Programs that a build of the kernel's configuration needs. Their Debian packages depend only on the C
-library, so they can be used on other distributions."""
+"""Programs that a build of the kernel's configuration needs. The Debian packages of these programs depend
+only on the C library, so the programs can be used on other distributions."""
 
 
 @functools.cache

@@ -37,7 +37,7 @@ def make(tree: Path, environment: Mapping[str, str], targets: list[str], say: Sa
     """Run make for some targets, and call `say` after every 100 compiled files.
 
     Raises:
-        EngineError: If make fails. Its message has the end of make's output.
+        EngineError: If make fails. The message of the error has the end of make's output.
     """
     command = ["nice", "make", "ARCH=um", *targets]
     said: list[str] = []
@@ -311,7 +311,7 @@ def build(tree: Path, tools: Mapping[str, str], jobs: int, say: Say) -> Path:
     """Compile a kernel, and return its path. make compiles only files that have changed since the last build.
 
     Raises:
-        EngineError: If a command fails. Its message has the end of the command's output.
+        EngineError: If a command fails. The message of the error has the end of the command's output.
     """
     environment = {**os.environ, **_STAMP, **tools}
     configured, wanted = tree / ".fullpipe-configured", configuration(tree)

@@ -120,7 +120,7 @@ class Watched:
     link: int
     device: Device
     queues: bool
-    """Whether packets in the qdiscs wait for the link. Otherwise the packets are propagating."""
+    """Whether packets in the qdiscs wait for the link. If false, the packets are propagating."""
 
 
 @dataclass(frozen=True)

@@ -53,12 +53,13 @@ CLASS, FILTER = "10001", "1"
 
 @dataclass(frozen=True)
 class Qdisc:
-    """The kind and the options of a qdisc, class or filter. All three are encoded in the same way."""
+    """The kind and the options of a qdisc, class or filter. Qdiscs, classes and filters are encoded in the
+    same way."""
 
     kind: str
     options: bytes = b""
     nested: bool = True
-    """Whether the options are netlink attributes. Otherwise the options are a bare C structure."""
+    """Whether the options are netlink attributes. If false, the options are a bare C structure."""
 
     def written(self, link_overhead_bytes: int = ETHERNET_BYTES) -> str:
         """Return the kind, and the attributes of the netlink message in hexadecimal.
@@ -90,7 +91,7 @@ class QdiscTree:
 
     objects: tuple[TcObject, ...]
     queues: bool
-    """Whether packets in the tree wait for the link. Otherwise the packets are propagating."""
+    """Whether packets in the tree wait for the link. If false, the packets are propagating."""
 
 
 def ratespec(rate_bps: int, cell_log: int = 0) -> bytes:
@@ -242,7 +243,7 @@ def _shift(least: int, burst: int, packet: int) -> int:
 
 
 def red(p: Mapping[str, Any]) -> Qdisc:
-    """Return the qdisc RED. Its table for idle times (TCA_RED_STAB) is all zeros and has no effect.
+    """Return the qdisc RED. RED's table for idle times (TCA_RED_STAB) is all zeros and has no effect.
 
     RED is below an htb class, and htb does not dequeue from an empty qdisc, so RED never detects an idle
     time.

@@ -183,7 +183,8 @@ class Wifi(CellModel):
     """An access point and its stations on one channel.
 
     The access point and the stations contend by enhanced distributed channel access (EDCA, IEEE 802.11,
-    10.23.2) in the best-effort category. They send aggregates that are acknowledged by block ACKs.
+    10.23.2) in the best-effort category. The access point and the stations send aggregates that are
+    acknowledged by block ACKs.
 
     Each station has two ports: the access point's port to it, whose name ends in `-down`, and its own port to
     the access point, in `-up`.
@@ -226,7 +227,7 @@ class Wifi(CellModel):
     retransmission, as ns-3 does."""
     release_each: Switch = False
     """Deliver each packet when its part of an aggregate has been received, as ns-3 does
-    (`PhyEntity::EndOfMpdu`). Otherwise, all packets are delivered at the end of the aggregate, as by a device
+    (`PhyEntity::EndOfMpdu`). false: all packets are delivered at the end of the aggregate, as by a device
     that interrupts its host once."""
     max_ampdu_bytes: Annotated[Bytes, Field(ge=1, le=15_523_200)] | None = Field(
         None, alias="max_ampdu", examples=["65535 B"]

@@ -135,7 +135,7 @@ class MarkovChannel(_At):
     )
     """The states. The link begins in the first state."""
     neighbours: Switch = False
-    """Move only to the previous or next state in the list, as in a random walk. Otherwise any other state can
+    """Move only to the previous or next state in the list, as in a random walk. false: any other state can
     follow."""
 
 

@@ -28,8 +28,7 @@ def _trains(data: bytes, where: str) -> "Trains":
 
 _MAHIMAHI, _CSV, _TRAINS = Content(_mahimahi), Content(parse_steps), Content(_trains)
 _PACKET = "1400 B"
-"""Packet size of CellReplay's recorder. This is also the size of a delivery opportunity in CellReplay's
-traces."""
+"""Packet size of CellReplay's recorder, and size of a delivery opportunity in CellReplay's traces."""
 _LEAST_SHARE = 0.75
 """Minimum of (duration of the shorter recording) / (duration of the longer) for simultaneous recordings."""
 
@@ -90,8 +89,8 @@ class Trace(Model):
     kind: Literal["mahimahi", "csv"] = "mahimahi"
     """Format of the file."""
     repeat: Switch = True
-    """Repeat the recording after its last line. Otherwise, a packet-delivery trace must last as long as the
-    run, and the last row of a CSV holds until the end."""
+    """Repeat the recording after its last line. false: a packet-delivery trace must last as long as the run,
+    and the last row of a CSV holds until the end."""
     offset_s: Seconds = Field(0.0, alias="offset")
     """Time in the recording at which the run begins."""
     opportunity_bytes: Annotated[Bytes, Field(gt=0, le=10**9)] = Field(OPPORTUNITY_BYTES, alias="opportunity")
