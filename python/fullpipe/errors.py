@@ -1,7 +1,8 @@
 """Exceptions of the package, and helpers for their messages."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import accumulate
@@ -35,11 +36,22 @@ class ScenarioError(FullpipeError):
 
 
 class UnknownNameError(FullpipeError):
-    """A name that is not in the list of scenarios, engines, studies or algorithms."""
+    """A name that is not in the list of scenarios, engines, studies or algorithms.
 
-    def __init__(self, what: str, name: str, known: Iterable[str], listed_by: str = "") -> None:
-        all_of_them = f"; `{listed_by}` lists all" if listed_by else ""
-        super().__init__(f'unknown {what} "{brief(name)}"{suggestion(name, known)}{all_of_them}')
+    `synonyms` has other words, each with the known names that it can mean.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        name: str,
+        known: Iterable[str],
+        listed_by: str = "",
+        synonyms: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        told = suggestion(name, known, synonyms)
+        all_of_them = f"; `{listed_by}` lists all" if listed_by and not told.endswith("?") else ""
+        super().__init__(f'unknown {what} "{brief(name)}"{told}{all_of_them}')
 
 
 class MissingExtraError(FullpipeError):
@@ -153,25 +165,33 @@ def _readable(lines: Sequence[str]) -> list[str]:
     return [brief(line, _LONGEST_LINE) for line in lines]
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggestion(name: str, known: Iterable[str], synonyms: Mapping[str, Sequence[str]] | None = None) -> str:
     """Return an addition to "unknown ...": `; did you mean "cubic"?`, or the list of known names.
 
     Args:
         name: The unknown name.
         known: All known names.
+        synonyms: Other words in lower case, each with the known names that it can mean.
 
     Returns:
         A clause that starts with a semicolon; empty without known names.
+
+    >>> suggestion("throughput", ["goodput", "jain"], {"throughput": ["goodput"]})
+    '; did you mean "goodput"?'
     """
-    return _suggestion(name[:_LONGEST_QUOTE], tuple(known))
+    also = tuple((word, tuple(names)) for word, names in (synonyms or {}).items())
+    return _suggestion(name[:_LONGEST_QUOTE], tuple(known), also)
 
 
 @lru_cache
-def _suggestion(name: str, known: tuple[str, ...]) -> str:
-    by_case = {option.lower(): option for option in known}
-    close = get_close_matches(name.lower(), by_case, n=1, cutoff=0.6)
+def _suggestion(name: str, known: tuple[str, ...], also: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+    meant = {**dict(also), **{option.lower(): (option,) for option in known}}
+    word = name.lower()
+    spelt = [each for each in (word, re.sub(r"[\s-]+", "_", word)) if each in meant]
+    close = spelt or get_close_matches(word, meant, n=1, cutoff=0.6)
     if close:
-        return f'; did you mean "{by_case[close[0]]}"?'
+        *first, last = (f'"{option}"' for option in meant[close[0]])
+        return f"; did you mean {' or '.join([*([', '.join(first)] if first else []), last])}?"
     return f"; there is {_listed(known)}" if known else ""
 
 

@@ -11,6 +11,7 @@ import pytest
 import fullpipe
 from fullpipe import Run, Scenario, metrics, statistics
 from fullpipe.analysis.metrics.groups import ALL, DOWNLOADS, UPLOADS
+from fullpipe.analysis.metrics.table import metric_suggestion
 
 DUMBBELL = {"kind": "dumbbell", "bottleneck": {"rate": "10 Mbit/s", "delay": "10 ms"}}
 
@@ -215,3 +216,27 @@ def test_downloads_and_uploads_are_measured_apart() -> None:
 def test_flows_of_one_direction_have_no_totals_of_directions() -> None:
     run = made({"cca": "cubic"}, {"cca": "reno"})
     assert {UPLOADS, DOWNLOADS}.isdisjoint(metrics.measured(run)["of"])
+
+
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [
+        ("mos", '"call_score"'),
+        ("MOS", '"call_score"'),
+        ("fct", '"fct_p50" or "fct_p95"'),
+        ("rtt", '"rtt_mean" or "rtt_p95"'),
+        ("throughput", '"goodput"'),
+        ("troughput", '"goodput"'),
+        ("Jain's index", '"jain"'),
+        ("queue delay", '"queueing_mean" or "sojourn_mean"'),
+        ("goodputt", '"goodput"'),
+    ],
+)
+def test_words_of_the_field_lead_to_the_metric(word: str, names: str) -> None:
+    assert metric_suggestion(word) == f"; did you mean {names}?"
+
+
+def test_synonyms_are_other_words_than_names() -> None:
+    for measure in metrics.BY_NAME.values():
+        assert not metrics.BY_NAME.keys() & {*measure.synonyms}
+        assert [*measure.synonyms] == [word.lower().replace(" ", "_") for word in measure.synonyms]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from fullpipe.errors import ScenarioError, brief, suggestion
+from fullpipe.errors import ScenarioError, brief
 
 if TYPE_CHECKING:  # slow to import, and unused by most commands
     import polars as pl
@@ -87,12 +87,12 @@ def _target(text: str) -> Target:
         raise ScenarioError(
             [f'--until "{brief(text)}": write METRIC ci<X%, as in "goodput ci<2%, rtt_p95 ci<5%"']
         )
-    from fullpipe.analysis.metrics import BY_NAME
+    from fullpipe.analysis.metrics.table import BY_NAME, metric_suggestion
 
     name = parts[1] or "goodput"
     if name not in BY_NAME:
         raise ScenarioError(
-            [f'--until "{brief(text)}": unknown metric "{brief(name)}"{suggestion(name, BY_NAME)}']
+            [f'--until "{brief(text)}": unknown metric "{brief(name)}"{metric_suggestion(name)}']
         )
     return Target(name, float(parts[2]) / 100)
 

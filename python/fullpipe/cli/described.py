@@ -102,6 +102,8 @@ def _show_measure(measure: "Measure | LinkMeasure", of: str) -> None:
     console.print(f"better: {measure.better or 'neither direction'}")
     console.print(f"margin: {measure.margin}, differences up to the margin do not matter")
     console.print(f"made of: {measure.column}")
+    if measure.synonyms:
+        console.print(f"other words: {', '.join(word.replace('_', ' ') for word in measure.synonyms)}")
 
 
 def _unit(measure: "Measure | LinkMeasure") -> str:
@@ -166,6 +168,17 @@ def _show_table(described: "Table", of: str) -> None:
 
 
 # Output of `fullpipe list`, without typer, whose import takes longer than the rest of the command.
+
+
+def print_kinds(numbers: Mapping[str, int]) -> None:
+    """Print the kinds of names with the number of names, and the command that lists one kind."""
+    from fullpipe.cli.console import listing, styled, terminal  # imported here, as --json needs none
+
+    table = listing("", "")
+    for kind, number in numbers.items():
+        table.add_row(styled(kind, "bold"), f"{number:>3,}")
+    terminal().print(table)
+    terminal().print("`fullpipe list KIND` lists the names of a kind, such as `fullpipe list ccas`.")
 
 
 def print_all(found: Mapping[str, Any]) -> None:

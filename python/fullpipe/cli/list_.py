@@ -10,12 +10,20 @@ from fullpipe.cli.output import echo
 
 
 def list_names(
-    kind: Annotated[Kind, typer.Argument(help="Kind of names to list.")],
+    kind: Annotated[
+        Kind | None, typer.Argument(help="Kind of names to list (default: the kinds, with their numbers).")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object with a key per name.")
     ] = False,
 ) -> None:
     """`fullpipe show NAME` describes a name in full."""
+    if kind is None:
+        from fullpipe.cli.described import print_kinds  # imported here, as it is slow to import
+
+        numbers = {str(each): len(names()) for each, names in KINDS.items()}
+        echo(json.dumps(numbers)) if as_json else print_kinds(numbers)
+        return
     if kind is Kind.engines:
         from fullpipe.cli.show import list_engines  # imported here, as other kinds need no engines
 

@@ -105,9 +105,10 @@ def show(name: str, *, paths: bool = False, as_json: bool = False) -> None:
             f" `fullpipe runs --out {name}` lists its runs"
         )
     else:
+        from fullpipe.analysis.metrics.table import by_synonym
         from fullpipe.cli.kinds import known_names
 
-        raise UnknownNameError("name", name, known_names())
+        raise UnknownNameError("name", name, known_names(), "fullpipe list", by_synonym())
 
 
 def _called(name: str) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from fullpipe.cli.kinds import Kind
+
 Cli = Callable[..., Any]
 SLOW_DOWN = "topology.bottleneck.rate=1 Mbit/s"
 
@@ -267,7 +269,7 @@ def test_a_metric_of_a_table_may_say_of_what_it_is(fullpipe: Cli) -> None:
     assert all(row["goodput_mean"] for row in rows.values())
     wrong = fullpipe(*words, "--metric", "rtt_mean of fridge")
     assert wrong.exit_code == 2
-    assert 'unknown group of flows "fridge"' in wrong.stderr
+    assert 'unknown group of flows or link "fridge"' in wrong.stderr
 
 
 SHARES = ("run", "cubic-vs-bbr1", "--set", "duration=12 s", "--seeds", 3, "--metric", "share")
@@ -283,6 +285,20 @@ def test_what_is_the_same_at_every_point_is_said_once(fullpipe: Cli) -> None:
     assert any("jain is over 4 bulk flows" in line for line in lines)
     every = fullpipe("run", "rrul", *words, "--metric", "goodput", "--all").stdout
     assert [line for line in every.splitlines() if line.startswith("fq_codel") and " call " in line]
+
+
+def test_list_alone_counts_the_kinds(fullpipe: Cli) -> None:
+    told = fullpipe("list")
+    assert told.exit_code == 0
+    counted = dict(line.split() for line in told.stdout.splitlines()[:-1])
+    assert counted.keys() == {*map(str, Kind)}
+    assert int(counted["ccas"]) == len(json.loads(fullpipe("list", "ccas", "--json").stdout))
+    assert json.loads(fullpipe("list", "--json").stdout) == {k: int(n) for k, n in counted.items()}
+
+
+def test_show_leads_from_a_word_of_the_field_to_the_metric(fullpipe: Cli) -> None:
+    assert 'did you mean "call_score"?' in fullpipe("show", "mos").stderr
+    assert "other words: call quality, mos" in fullpipe("show", "call_score").stdout
 
 
 @pytest.mark.parametrize("words", [("show", "kato2025"), ("list", "ccas"), ("--help",), ("run", "--help")])

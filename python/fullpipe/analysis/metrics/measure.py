@@ -93,10 +93,17 @@ class Shown:
     """Whether the metric is a part of a whole, shown in per cent. Differences of such a metric are in
     percentage points."""
     combined: Combined = ""
+    synonyms: tuple[str, ...] = ()
+    """Other words for the metric, in lower case with underscores. An error on such a word names the
+    metric."""
 
     def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:
         """Return a copy of the metric with these views, this rank and this `instead_of`."""
         return replace(self, views=views, rank=rank, instead_of=instead_of)
+
+    def also(self, *synonyms: str) -> Self:
+        """Return the metric with its `synonyms`."""
+        return replace(self, synonyms=synonyms)
 
 
 @dataclass(frozen=True)

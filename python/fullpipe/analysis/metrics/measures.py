@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from fullpipe.analysis.metrics.delay import power, responsiveness, rtt_inflation
@@ -24,7 +24,7 @@ from fullpipe.analysis.metrics.measure import (
 )
 from fullpipe.analysis.metrics.rows import Group
 from fullpipe.analysis.metrics.samples import mean, real
-from fullpipe.analysis.metrics.specific import OF_APPLICATIONS
+from fullpipe.analysis.metrics.specific import OF_APPLICATIONS, OF_CALLS
 from fullpipe.analysis.metrics.throughput import jain_of_some, starved_flows
 from fullpipe.lazy import pl
 
@@ -190,18 +190,6 @@ def _convergence(group: Group) -> float | None:
     return max(known) if len(known) == len(times) else None
 
 
-def _call_score(group: Group) -> float | None:
-    return _mean_score(group, group.whole.scores)
-
-
-def _wideband_score(group: Group) -> float | None:
-    return _mean_score(group, group.whole.wideband_scores)
-
-
-def _mean_score(group: Group, scores: Mapping[str, float | None]) -> float | None:
-    return mean([scores[flow] for flow in group.names if flow in scores])
-
-
 def _responsiveness(group: Group) -> float | None:
     return responsiveness(group.rtts_under_load_s.to_list())
 
@@ -212,8 +200,12 @@ def _latency_increase(group: Group) -> float | None:
 
 
 MEASURES = (
-    _rate("goodput", "payload delivered", "goodput_bps", "higher").leads(EVERYWHERE, rank=5),
-    _rate("wire", "bytes sent, with headers and retransmissions,", "wire_bps", "", "rate on the wire"),
+    _rate("goodput", "payload delivered", "goodput_bps", "higher")
+    .leads(EVERYWHERE, rank=5)
+    .also("throughput", "bandwidth", "bitrate", "speed", "rate"),
+    _rate("wire", "bytes sent, with headers and retransmissions,", "wire_bps", "", "rate on the wire").also(
+        "sending_rate", "wire_rate"
+    ),
     Measure(
         "share",
         "1",
@@ -229,7 +221,9 @@ MEASURES = (
         bounds=PART,
         is_percent=True,
         neutral="equal_share",
-    ).leads(View.TABLE | View.REPORT),
+    )
+    .leads(View.TABLE | View.REPORT)
+    .also("fairness", "bandwidth_share"),
     Measure(
         "equal_share",
         "1",
@@ -258,7 +252,7 @@ MEASURES = (
         is_of_echoes=False,
         label="share over fair share",
         neutral=1.0,
-    ),
+    ).also("fairness", "fair_share"),
     Measure(
         "bulk",
         "flows",
@@ -282,7 +276,9 @@ MEASURES = (
         label="Jain's index",
         bounds=PART,
         digits=3,
-    ).leads(EVERYWHERE),
+    )
+    .leads(EVERYWHERE)
+    .also("fairness", "fairness_index", "jfi"),
     Measure(
         "starved",
         "flows",
@@ -293,8 +289,10 @@ MEASURES = (
         "flows.goodput_bps",
         label="starved flows",
     ).leads(View.REPORT),
-    _rtt("rtt_min", "the smallest RTT", "rtt_min_s", "smallest RTT"),
-    _rtt("rtt_mean", "the mean of RTT samples", "rtt_mean_s", "mean RTT").leads(EVERYWHERE, rank=6),
+    _rtt("rtt_min", "the smallest RTT", "rtt_min_s", "smallest RTT").also("base_rtt", "min_rtt"),
+    _rtt("rtt_mean", "the mean of RTT samples", "rtt_mean_s", "mean RTT")
+    .leads(EVERYWHERE, rank=6)
+    .also("rtt", "latency", "delay", "round_trip_time", "ping"),
     Measure(
         "srtt_mean",
         "s",
@@ -307,9 +305,9 @@ MEASURES = (
         label="mean smoothed RTT",
         combined="mean",
     ).leads(View.COMPARISON),
-    _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "p95 RTT").leads(
-        View.COMPARISON | View.REPORT
-    ),
+    _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "p95 RTT")
+    .leads(View.COMPARISON | View.REPORT)
+    .also("rtt", "latency", "tail_latency"),
     Measure(
         "srtt_p95",
         "s",
@@ -344,7 +342,7 @@ MEASURES = (
         _responsiveness,
         "probes.rtt_s",
         label="responsiveness",
-    ),
+    ).also("rpm"),
     Measure(
         "latency_increase",
         "s",
@@ -358,15 +356,19 @@ MEASURES = (
         "probes.rtt_s",
         label="latency increase under load",
         combined="mean",
+    ).also("bufferbloat", "latency", "latency_under_load"),
+    _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay")
+    .leads(View.COMPARISON | View.REPORT, rank=7)
+    .also("owd", "delay", "one_way_delay"),
+    _delay("owd_p95", "the 95th percentile of the one-way delay", "p95_s", "p95 one-way delay")
+    .leads(View.TABLE | View.REPORT | View.FIGURE, rank=8)
+    .also("owd", "one_way_delay"),
+    _queueing("queueing_mean", "the mean", "mean_s", "mean queueing delay").also(
+        "queue", "queue_delay", "queueing", "queueing_delay"
     ),
-    _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay").leads(
-        View.COMPARISON | View.REPORT, rank=7
+    _queueing("queueing_p95", "the 95th percentile of the", "p95_s", "p95 queueing delay").also(
+        "queueing", "queueing_delay"
     ),
-    _delay("owd_p95", "the 95th percentile of the one-way delay", "p95_s", "p95 one-way delay").leads(
-        View.TABLE | View.REPORT | View.FIGURE, rank=8
-    ),
-    _queueing("queueing_mean", "the mean", "mean_s", "mean queueing delay"),
-    _queueing("queueing_p95", "the 95th percentile of the", "p95_s", "p95 queueing delay"),
     _in_order("in_order_mean", "the mean", "in_order_mean_s", "mean delay in order"),
     _in_order("in_order_p95", "the 95th percentile of the", "in_order_p95_s", "p95 delay in order"),
     _averaged(
@@ -375,34 +377,10 @@ MEASURES = (
         "the interarrival jitter of datagrams",
         "jitter_s",
         "interarrival jitter",
-    ).leads(View.REPORT),
-    Measure(
-        "call_score",
-        "1",
-        "higher",
-        Margin(absolute=0.1),
-        "mean opinion score of its calls, by the E-model",
-        _call_score,
-        "flows.owd_mean_s",
-        label="opinion score (MOS)",
-        combined="mean",
-        bounds=(1.0, 4.5),
-        digits=1,
-    ).leads(EVERYWHERE, rank=1),
-    Measure(
-        "call_score_wideband",
-        "1",
-        "higher",
-        Margin(absolute=0.1),
-        "mean opinion score of its calls by the wideband E-model (ITU-T G.107.1), as if speech were AMR-WB"
-        " at 23.05 kbit/s; on another scale than call_score",
-        _wideband_score,
-        "flows.owd_mean_s",
-        label="wideband opinion score",
-        combined="mean",
-        bounds=(1.0, 4.5),
-        digits=1,
-    ),
+    )
+    .leads(View.REPORT)
+    .also("delay_variation", "ipdv", "pdv"),
+    *OF_CALLS,
     _summed(
         "dropped_packets",
         "packets",
@@ -411,7 +389,7 @@ MEASURES = (
         "data packets that the network dropped; for links see `dropped`",
         "dropped_packets",
         "data packets dropped",
-    ),
+    ).also("drops"),
     Measure(
         "dropped_share",
         "1",
@@ -425,7 +403,9 @@ MEASURES = (
         bounds=PART,
         is_percent=True,
         digits=2,
-    ).leads(EVERYWHERE),
+    )
+    .leads(EVERYWHERE)
+    .also("drops", "loss", "losses", "packet_loss"),
     _summed(
         "retransmitted",
         "packets",
@@ -434,7 +414,9 @@ MEASURES = (
         "retransmissions of data packets, for any reason, summed over its flows",
         "retransmitted_packets",
         "packets retransmitted",
-    ).leads(View.COMPARISON),
+    )
+    .leads(View.COMPARISON)
+    .also("retrans", "retransmissions", "retransmits", "retx"),
     Measure(
         "retransmission_rate",
         "1",
@@ -448,7 +430,9 @@ MEASURES = (
         bounds=PART,
         is_percent=True,
         digits=2,
-    ).leads(View.TABLE | View.REPORT | View.FIGURE | View.SENTENCE, instead_of="dropped_share"),
+    )
+    .leads(View.TABLE | View.REPORT | View.FIGURE | View.SENTENCE, instead_of="dropped_share")
+    .also("retransmissions", "retransmits"),
     Measure(
         "loss_rate",
         "1",
@@ -463,7 +447,9 @@ MEASURES = (
         bounds=PART,
         is_percent=True,
         digits=2,
-    ).leads(View.COMPARISON | View.REPORT),
+    )
+    .leads(View.COMPARISON | View.REPORT)
+    .also("loss", "losses", "packet_loss"),
     Measure(
         "marking_rate",
         "1",
@@ -477,7 +463,7 @@ MEASURES = (
         bounds=PART,
         is_percent=True,
         digits=2,
-    ),
+    ).also("ce_marks", "ecn", "marks"),
     Measure(
         "power",
         "bit/s²",
@@ -503,7 +489,9 @@ MEASURES = (
         event="all its bulk flows converge",
         is_of_one_way=True,
         label="convergence time",
-    ).leads(View.COMPARISON),
+    )
+    .leads(View.COMPARISON)
+    .also("convergence_time"),
     *OF_APPLICATIONS,
 )
 """Measures per group of flows. All measures except `convergence` and the measures of videos leave out the

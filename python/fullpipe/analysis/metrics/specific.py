@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from fullpipe.analysis.metrics.applications import (
@@ -34,10 +34,59 @@ from fullpipe.analysis.metrics.measure import (
     View,
 )
 from fullpipe.analysis.metrics.rows import Group
-from fullpipe.analysis.metrics.samples import real
+from fullpipe.analysis.metrics.samples import mean, real
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+# Measures of calls.
+
+
+def _call_score(group: Group) -> float | None:
+    return _mean_score(group, group.whole.scores)
+
+
+def _wideband_score(group: Group) -> float | None:
+    return _mean_score(group, group.whole.wideband_scores)
+
+
+def _mean_score(group: Group, scores: Mapping[str, float | None]) -> float | None:
+    return mean([scores[flow] for flow in group.names if flow in scores])
+
+
+OF_CALLS = (
+    Measure(
+        "call_score",
+        "1",
+        "higher",
+        Margin(absolute=0.1),
+        "mean opinion score of its calls, by the E-model",
+        _call_score,
+        "flows.owd_mean_s",
+        label="opinion score (MOS)",
+        combined="mean",
+        bounds=(1.0, 4.5),
+        digits=1,
+    )
+    .leads(EVERYWHERE, rank=1)
+    .also("call_quality", "mos", "opinion_score", "voice_quality", "voip"),
+    Measure(
+        "call_score_wideband",
+        "1",
+        "higher",
+        Margin(absolute=0.1),
+        "mean opinion score of its calls by the wideband E-model (ITU-T G.107.1), as if speech were AMR-WB"
+        " at 23.05 kbit/s; on another scale than call_score",
+        _wideband_score,
+        "flows.owd_mean_s",
+        label="wideband opinion score",
+        combined="mean",
+        bounds=(1.0, 4.5),
+        digits=1,
+    ).also("wideband_mos"),
+)
+"""Opinion scores of the calls of a group of flows."""
 
 
 # Measures of the applications of a group of flows: transfers, web pages and videos.
@@ -122,7 +171,9 @@ OF_APPLICATIONS = (
         _FINISHED,
         times="fct",
         label="median completion time",
-    ).leads(EVERYWHERE, rank=4),
+    )
+    .leads(EVERYWHERE, rank=4)
+    .also("completion_time", "fct", "flow_completion_time"),
     Measure(
         "fct_p95",
         "s",
@@ -134,7 +185,9 @@ OF_APPLICATIONS = (
         _FINISHED,
         times="fct",
         label="p95 completion time",
-    ).leads(View.TABLE | View.REPORT),
+    )
+    .leads(View.TABLE | View.REPORT)
+    .also("fct", "flow_completion_time"),
     *_counted("fct", "transfers", "transfers", _transfers_s, "transfers.fct_s"),
     Measure(
         "page_p50",
@@ -147,7 +200,9 @@ OF_APPLICATIONS = (
         "a web page that began after the warm-up is loaded",
         times="page",
         label="median page load time",
-    ).leads(View.TABLE | View.COMPARISON | View.REPORT, rank=2),
+    )
+    .leads(View.TABLE | View.COMPARISON | View.REPORT, rank=2)
+    .also("page_load_time", "page_time", "plt"),
     Measure(
         "page_p95",
         "s",
@@ -159,7 +214,7 @@ OF_APPLICATIONS = (
         "a web page that began after the warm-up is loaded",
         times="page",
         label="p95 page load time",
-    ),
+    ).also("page_load_time", "plt"),
     *_counted("page", "pages", "web pages", _pages_s, "transfers.page"),
     Measure(
         "slowdown",
@@ -173,7 +228,7 @@ OF_APPLICATIONS = (
         times="fct",
         label="median slowdown",
         neutral=1.0,
-    ),
+    ).also("stretch"),
     Measure(
         "video_startup",
         "s",
@@ -186,7 +241,9 @@ OF_APPLICATIONS = (
         "any of its videos shows a picture",
         label="video start-up delay",
         combined="mean",
-    ).leads(EVERYWHERE, rank=3),
+    )
+    .leads(EVERYWHERE, rank=3)
+    .also("join_time", "startup", "startup_delay"),
     Measure(
         "stalls",
         "1",
@@ -197,7 +254,7 @@ OF_APPLICATIONS = (
         "videos.stalls",
         label="stalls per video",
         combined="mean",
-    ),
+    ).also("rebuffering"),
     Measure(
         "stall_ratio",
         "1",
@@ -209,7 +266,9 @@ OF_APPLICATIONS = (
         label="stall time share",
         bounds=PART,
         is_percent=True,
-    ).leads(View.NOWHERE, rank=3),
+    )
+    .leads(View.NOWHERE, rank=3)
+    .also("rebuffering", "rebuffering_ratio"),
     Measure(
         "video_rate",
         "bit/s",
@@ -220,7 +279,7 @@ OF_APPLICATIONS = (
         "videos.bitrate_bps",
         label="video bit rate",
         combined="mean",
-    ),
+    ).also("video_bitrate", "video_quality"),
 )
 """Measures per group of flows. All measures except those of videos leave out the warm-up."""
 
@@ -264,7 +323,9 @@ LINK_MEASURES = (
         "utilisation",
         bounds=PART,
         is_percent=True,
-    ).leads(View.COMPARISON | View.REPORT, rank=10),
+    )
+    .leads(View.COMPARISON | View.REPORT, rank=10)
+    .also("utilization", "link_load", "load"),
     LinkMeasure(
         "shaper_rate",
         "bit/s",
@@ -296,7 +357,9 @@ LINK_MEASURES = (
         "mean time that packets spend in its queue",
         "sojourn_mean_s",
         "mean sojourn time",
-    ).leads(View.COMPARISON | View.REPORT, rank=9),
+    )
+    .leads(View.COMPARISON | View.REPORT, rank=9)
+    .also("queue", "queue_delay", "queueing_delay", "sojourn", "wait"),
     _of_link(
         "sojourn_p95",
         "s",
@@ -305,7 +368,9 @@ LINK_MEASURES = (
         "95th percentile of the time that packets spend in its queue",
         "sojourn_p95_s",
         "p95 sojourn time",
-    ).leads(View.REPORT),
+    )
+    .leads(View.REPORT)
+    .also("sojourn"),
     _of_link(
         "dropped",
         "packets",
@@ -314,7 +379,9 @@ LINK_MEASURES = (
         "packets dropped by its queue or at random on the wire",
         "dropped_packets",
         "packets dropped",
-    ).leads(View.COMPARISON | View.REPORT),
+    )
+    .leads(View.COMPARISON | View.REPORT)
+    .also("drops"),
     LinkMeasure(
         "drop_rate",
         "1",
@@ -327,9 +394,11 @@ LINK_MEASURES = (
         bounds=PART,
         is_percent=True,
         digits=2,
-    ).leads(View.REPORT),
+    )
+    .leads(View.REPORT)
+    .also("drops", "loss", "packet_loss"),
     _of_link(
         "marked", "packets", "", PACKETS, "packets marked by its queue", "marked_packets", "packets marked"
-    ),
+    ).also("ce_marks", "ecn", "marks"),
 )
 """Measures per busy link (see `busy_links`); they leave out the warm-up."""

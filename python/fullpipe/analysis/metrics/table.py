@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from fullpipe.analysis.metrics.groups import ALL, DOWNLOADS, UPLOADS, flow_directions, flow_groups
@@ -10,6 +11,7 @@ from fullpipe.analysis.metrics.measure import LinkMeasure, Measure, View
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.rows import Group, Whole
 from fullpipe.analysis.metrics.specific import LINK_MEASURES
+from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.lazy import pl
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
@@ -25,6 +27,28 @@ BY_NAME: Mapping[str, Measure | LinkMeasure] = {each.name: each for each in (*ME
 NOT_OF_ECHOES = frozenset(measure.name for measure in MEASURES if not measure.is_of_echoes)
 """Names of measures that are meaningless for pings and probes."""
 _WAIT_S = 1e-4
+
+
+def check_metric(name: str) -> None:
+    """Raise UnknownNameError if a name is not a metric. The error names the metrics that have the name as a
+    synonym or as their label."""
+    if name not in BY_NAME:
+        raise UnknownNameError("metric", name, BY_NAME, "fullpipe list metrics", by_synonym())
+
+
+def metric_suggestion(name: str) -> str:
+    """Return the addition to an error on an unknown metric: see `fullpipe.errors.suggestion`."""
+    return suggestion(name, BY_NAME, by_synonym())
+
+
+@cache
+def by_synonym() -> dict[str, list[str]]:
+    """Return the names of metrics by their synonyms and labels in lower case."""
+    found: dict[str, list[str]] = {}
+    for each in BY_NAME.values():
+        for word in (*each.synonyms, *filter(None, [each.label.lower()])):
+            found.setdefault(word, []).append(each.name)
+    return found
 
 
 def measured(

@@ -12,8 +12,8 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.measure import Better, Margin
-from fullpipe.analysis.metrics.table import headlines
-from fullpipe.errors import ScenarioError, UnknownNameError, shown, suggestion
+from fullpipe.analysis.metrics.table import headlines, metric_suggestion
+from fullpipe.errors import ScenarioError, UnknownNameError, shown
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.read import files
 from fullpipe.scenario.read.dotted import paths_of
@@ -161,7 +161,7 @@ def _case(path: Path, name: str) -> Case:
 
 def _check(path: Path, name: str, demand: Demand) -> None:
     if name not in MARGINS:
-        raise ScenarioError([f"{path}: metrics: unknown metric {shown(name)}{suggestion(name, MARGINS)}"])
+        raise ScenarioError([f"{path}: metrics: unknown metric {shown(name)}{metric_suggestion(name)}"])
     where = f"{path}: metrics.{name}"
     try:
         margin_of(demand.margin or "0")

@@ -16,9 +16,10 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.measure import Better, LinkMeasure, Margin, Measure
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.specific import LINK_MEASURES
+from fullpipe.analysis.metrics.table import metric_suggestion
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.statistics import Paired, paired
-from fullpipe.errors import ScenarioError, shown, suggestion
+from fullpipe.errors import ScenarioError, shown
 from fullpipe.validation.compare.finding import NO_SUBJECT, Cell, LeftOut, Note, Subject
 from fullpipe.validation.compare.side import COLUMNS, Side, are_alike, joint, places
 
@@ -348,7 +349,7 @@ def overridden(margins: Mapping[str, Margin] | None) -> dict[str, Margin]:
     """
     for metric, margin in (margins or {}).items():
         if metric not in MARGINS:
-            raise ValueError(f'margins: unknown metric "{metric}"{suggestion(metric, MARGINS)}')
+            raise ValueError(f'margins: unknown metric "{metric}"{metric_suggestion(metric)}')
         if not all(0 <= part < inf for part in (margin.relative, margin.absolute)):
             raise ValueError(f'margins: "{metric}" has {margin}; give numbers of 0 or more')
     return {**MARGINS, **(margins or {})}
@@ -365,7 +366,7 @@ def read_margin(text: str) -> tuple[str, Margin]:
     """
     name, _, value = (part.strip() for part in text.partition("="))
     if name not in MARGINS:
-        raise ScenarioError([f'--margin "{text}": unknown metric "{name}"{suggestion(name, MARGINS)}'])
+        raise ScenarioError([f'--margin "{text}": unknown metric "{name}"{metric_suggestion(name)}'])
     try:
         return name, margin_of(value)
     except ValueError as error:
