@@ -14,12 +14,14 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS
 from fullpipe.analysis.metrics.measure import Bounds, Combined
 from fullpipe.analysis.metrics.measures import MEASURES
+from fullpipe.analysis.metrics.table import check_metric
 from fullpipe.analysis.shown import axis_shown
 from fullpipe.errors import UnknownNameError
+from fullpipe.lazy import pl
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.labels import told_apart
+from fullpipe.scenario.labels import Labels, told_apart
 from fullpipe.scenario.quantities import natural
 
 # Sweep points of runs: the scenario keys whose values differ between runs.
@@ -318,8 +320,7 @@ class Subject(NamedTuple):
             UnknownNameError: If there is no such metric.
         """
         metric, _, own = (part.strip() for part in text.partition(" of "))
-        if metric not in BY_NAME:
-            raise UnknownNameError("metric", metric, BY_NAME)
+        check_metric(metric)
         return cls(metric, own or of)
 
     @property
@@ -352,6 +353,52 @@ def groups_asked(subjects: Iterable[Subject]) -> dict[str, list[str] | None]:
         known = found.get(metric, [])
         found[metric] = None if of is None or known is None else [*dict.fromkeys([*known, of])]
     return found
+
+
+def groups_called(word: str, values: pl.DataFrame, labels: Labels | None = None) -> list[str]:
+    """Return the groups of flows and links that a word means in every command: the name of a group, its
+    label, or the index of an entry, as in `flows.0`.
+
+    Args:
+        word: The word.
+        values: Values as `values_of` returns them.
+        labels: Labels of groups.
+
+    Raises:
+        UnknownNameError: If no run has such a group.
+    """
+    owners = values.select("of", "entry").unique(maintain_order=True)
+    words, names = labels or Labels(), owners["of"].unique(maintain_order=True).to_list()
+    found = words.groups_called(word, names)
+    found = found or [of for of, entry in owners.iter_rows() if word == f"flows.{entry}"]
+    if not found:
+        known = dict.fromkeys([*names, *map(words.group, names)])
+        raise UnknownNameError("group of flows or link", word, known)
+    return found
+
+
+def of_subjects(
+    values: pl.DataFrame,
+    subjects: Iterable[Subject],
+    labels: Labels | None = None,
+    *,
+    by_entry: bool = False,
+) -> pl.DataFrame:
+    """Return the values of the groups that subjects name; metrics of subjects without a group keep all
+    groups. With `by_entry`, an entry of `flows` is kept at all points, even if its name differs between them.
+
+    Raises:
+        UnknownNameError: If no run has a named group of flows or link.
+    """
+    for metric, asked in groups_asked(subjects).items():
+        if not asked:
+            continue
+        is_kept = pl.col("of").is_in([of for word in asked for of in groups_called(word, values, labels)])
+        if by_entry:
+            entries = values.filter(is_kept)["entry"].drop_nulls().unique()
+            is_kept |= pl.col("entry").is_in(entries.implode()).fill_null(value=False)
+        values = values.filter((pl.col("metric") != metric) | is_kept)
+    return values
 
 
 def check_groups(subjects: Iterable[Subject], known: Collection[str]) -> None:

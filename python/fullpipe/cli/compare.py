@@ -76,7 +76,7 @@ def compare(
     ] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Compare only this metric; may be repeated."),
+        typer.Option(metavar="NAME", help='Compare only this metric, or "METRIC of GROUP". May be repeated.'),
     ] = None,
     of: Annotated[
         list[str] | None,

@@ -98,6 +98,21 @@ def show_findings(
     answer.say(f"margins{larger}: {'; '.join(f'{metric} {margin}' for metric, margin in margins.items())}")
 
 
+def _in_order(findings: Sequence[Finding], asked: Sequence[str]) -> list[Finding]:
+    """The findings on groups with the first requested metric, then on other groups, in the order of the
+    request."""
+    order = {metric: place for place, metric in enumerate(asked)}
+    firsts: dict[object, tuple[int, int]] = {}
+    for n, each in enumerate(findings):
+        place, seen = firsts.get(_place(each), (len(order), n))
+        firsts[_place(each)] = min(place, order.get(each.metric, len(order))), seen
+    return sorted(findings, key=lambda each: (*firsts[_place(each)], order.get(each.metric, len(order))))
+
+
+def _place(found: Finding) -> tuple[object, ...]:
+    return found.sides, found.case, repr(found.point), found.kind, found.of
+
+
 def _headings(findings: Sequence[Finding], names: Names) -> list[str]:
     """The names of the two sides if they are short and equal in all rows; else "reference" and "other"."""
     reference, other = ({names.value(each.sides[n]) for each in findings} for n in (0, 1))
@@ -169,7 +184,7 @@ def tell_variants(
         answer.conclude(conclusion(made, asked, names=names))
         _title(answer, made, names)
         shown = names.shown(made)
-        rows = [finding for one in shown for finding in one.findings]
+        rows = _in_order([finding for one in shown for finding in one.findings], asked)
         first = {id(each) for each in leads(ranked(shown, asked))}
         show_findings(answer, rows, names, first=lambda each: (id(each) not in first, weight(each)))
         left_out = merged((note for one in made for note in one.notes), names, whole=all_rows)
@@ -219,7 +234,7 @@ def tell_engines(
     first = made[0]
     where = ", ".join([*_points(made, names), counted(len(first.seeds[first.reference]), "seed")])
     answer.title(first.scenario, f", {where}; reference {first.reference}")
-    findings = [finding for one in names.shown(shown) for finding in one.findings]
+    findings = _in_order([finding for one in names.shown(shown) for finding in one.findings], asked)
     show_findings(answer, findings, names, first=weight, level="90 %")
     shown_notes = (note for one in made for note in one.notes if note.metric in metrics)
     notes = merged(shown_notes, names, whole=all_rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,10 @@ from typing import Any
 import polars as pl
 import typer
 
+from fullpipe.analysis.metrics.groups import groups_in
 from fullpipe.analysis.metrics.table import headlines
+from fullpipe.analysis.points import Subject, groups_asked
+from fullpipe.analysis.shown import listed
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
@@ -24,7 +29,7 @@ from fullpipe.cli.jobs import (
     read_runs,
     runs_in,
 )
-from fullpipe.cli.output import echo, say
+from fullpipe.cli.output import complain, echo, say
 from fullpipe.cli.selection import check_labels_of_jobs, labels_of
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError, UnknownNameError
@@ -37,6 +42,7 @@ from fullpipe.validation import baseline as baselines
 from fullpipe.validation import compare as comparison
 from fullpipe.validation.compare import EngineComparison, VariantComparison, overlay
 from fullpipe.validation.compare.comparison import compare_all
+from fullpipe.validation.compare.finding import Groups
 from fullpipe.validation.compare.sentence import names_of
 from fullpipe.validation.compare.side import Side
 from fullpipe.validation.over import HEADLINES, compared, settings_of, sides_of
@@ -73,9 +79,9 @@ class Comparing:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for wanted in self.metric:
-            if wanted not in comparison.MARGINS:
-                raise UnknownNameError("metric", wanted, comparison.MARGINS)
+        if self.of and self.subjects and all(each.of for each in self.subjects):
+            told_how = "every --metric has a group of its own; leave out --of"
+            raise typer.BadParameter(told_how, param_hint="--of")
         is_of_variants = bool(self.over or self.baseline)
         if self.is_stored:
             if is_of_variants or self.engines or self.assignments:
@@ -91,6 +97,31 @@ class Comparing:
         if self.reference is not None and is_of_variants:
             told_how = "needs --engines; with --over, the first value is the reference"
             raise typer.BadParameter(told_how, param_hint="--reference")
+
+    @cached_property
+    def subjects(self) -> list[Subject]:
+        """The metrics that the user names, with their groups. Raises UnknownNameError for other words."""
+        return [Subject.read(text) for text in self.metric]
+
+    @property
+    def asked(self) -> list[str]:
+        """The metrics that the user names, each once."""
+        return list(dict.fromkeys(each.metric for each in self.subjects))
+
+    def groups(self, scenarios: Iterable[Scenario]) -> Groups:
+        """The groups that the user names, by their names in these scenarios."""
+        words = {*self.of, *(each.of for each in self.subjects if each.of)}
+        used = list({id(each): each for each in scenarios}.values()) if words else []
+        labels = Labels(self.labels, [each.to_dict() for each in used])
+        known = [name for each in used for name in groups_in(each)]
+        named = {word: labels.groups_called(word, known) or [word] for word in words}
+        by_metric = groups_asked(self.subjects)
+        if not any(by_metric.values()):
+            return [name for word in self.of for name in named[word]]
+        return {
+            metric: [name for word in (self.of if asked is None else asked) for name in named[word]]
+            for metric, asked in by_metric.items()
+        }
 
     @property
     def is_stored(self) -> bool:
@@ -129,10 +160,10 @@ class Comparing:
             raise UnknownNameError("reference", self.reference, sides)
         first = self.reference or comparison.closest_to_the_world(sides)
         try:
-            found = comparison.compare(sides, first, self.margins, self.of)
+            found = comparison.compare(sides, first, self.margins, self.groups(run.scenario for run in runs))
         except ValueError as error:
             raise ScenarioError([f"{folder}: {error}"]) from None
-        metrics = list(self.metric) or headlines(HEADLINES, (run.scenario for run in runs))
+        metrics = self.asked or headlines(HEADLINES, (run.scenario for run in runs))
         self._tell_engines([found], [sides], metrics)
 
     def _compare_variants(self, chosen: Scenario) -> None:
@@ -143,7 +174,8 @@ class Comparing:
         check_labels_of_jobs(self.labels, chain(*sides.values()), settings.values())
         outcomes = self._finished([job for of_side in sides.values() for job in of_side])
         runs = [outcome.run for outcome in outcomes]
-        made = compared(sides, runs, self.metric or None, self.margins, self.of, settings)
+        groups = self.groups(job.scenario for job in chain(*sides.values()))
+        made = compared(sides, runs, self.asked or None, self.margins, groups, settings)
         if self.figures:
             draw_forest(self.figures, made, self.labels, quiet=self.as_json)
         self._tell_variants(made, runs)
@@ -158,8 +190,8 @@ class Comparing:
             baselines.write(file, baselines.baseline_of(points))
             say(f"baseline stored in {file}; the same command now compares with this file")
             return
-        metrics = list(self.metric) or headlines(HEADLINES, [chosen])
-        made = against(file, points, metrics, self.margins, self.of)
+        metrics = self.asked or headlines(HEADLINES, [chosen])
+        made = against(file, points, metrics, self.margins, self.groups(job.scenario for job in todo))
         runs = [outcome.run for outcome in outcomes]
         self._tell_variants(made, runs)
 
@@ -170,15 +202,35 @@ class Comparing:
         several = range(1, (self.seeds or _SEEDS) + 1)
         todo = [job for name in names for job in jobs(chosen, several, name)]
         check_labels_of_jobs(self.labels, todo)
-        outcomes = self._finished(todo)
+        try:
+            outcomes = self._finished(todo)
+        except ScenarioError as error:
+            raise ScenarioError([*error.problems, *self._instead(chosen)]) from None
         first = self.reference or ("linux" if "linux" in names else names[0])
-        at_points = _by_engine(outcomes)
+        at_points, groups = _by_engine(outcomes), self.groups(job.scenario for job in todo)
         made = [
-            replace(comparison.compare(sides, first, self.margins, self.of), point=point)
+            replace(comparison.compare(sides, first, self.margins, groups), point=point)
             for point, sides in at_points
         ]
-        metrics = list(self.metric) or headlines(HEADLINES, [chosen])
+        for line in self._instead(chosen) if chosen.sweep else ():
+            complain(f"note: {line}")
+        metrics = self.asked or headlines(HEADLINES, [chosen])
         self._tell_engines(made, [sides for _, sides in at_points], metrics)
+
+    def _instead(self, chosen: Scenario) -> list[str]:
+        """Return how to compare variants, if the user names no engines: the command for the algorithms of the
+        sweep, or else for its first plain path."""
+        if self.engines is not None:
+            return []
+        plain = [path for path, axis in chosen.sweep.items() if _is_plain(path, axis)]
+        path = next((path for path in plain if path.endswith(".cca")), plain[0] if plain else "")
+        if not path:
+            return ["without --over, engines are compared; to compare variants, add --over PATH=VALUE,VALUE"]
+        over = shlex.quote(f"{path}={','.join(map(str, chosen.sweep[path]))}")
+        return [
+            f"without --over, engines are compared at every point of {listed(chosen.sweep)}; to compare the"
+            f" values of {path}: fullpipe compare {shlex.quote(self.scenario)} --over {over}"
+        ]
 
     def _finished(self, todo: Sequence[Job]) -> list[Outcome]:
         """Run the jobs whose results are not stored yet. A run that fails ends the command."""
@@ -197,7 +249,7 @@ class Comparing:
             file=self.file,
             command=self.command,
             runs=runs,
-            asked=self.metric,
+            asked=self.asked,
             labels=self.labels,
         )
 
@@ -210,7 +262,7 @@ class Comparing:
         tell_engines(
             made,
             metrics,
-            asked=self.metric,
+            asked=self.asked,
             as_json=self.as_json,
             all_rows=self.all_rows,
             labels=self.labels,
@@ -240,6 +292,12 @@ def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
     return found
 
 
+def _is_plain(path: str, axis: object) -> bool:
+    """Whether the values of an axis can be written as `--over PATH=VALUE,VALUE`."""
+    is_path = "." in path and "," not in path
+    return is_path and isinstance(axis, list | tuple) and not any(isinstance(each, Mapping) for each in axis)
+
+
 def _seeds_of(file: Path, asked: int | None) -> list[int]:
     """The seeds to run: those of the baseline if its file exists, else 1 to `asked` (default: 20).
 
@@ -261,7 +319,7 @@ def against(
     points: Points,
     metrics: Sequence[str],
     margins: Mapping[str, comparison.Margin],
-    of: Sequence[str] = (),
+    of: Groups = (),
 ) -> list[VariantComparison]:
     """Compare runs with a baseline at every sweep point. All tests are corrected as one family.
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from fullpipe.analysis.metrics import busy_links
+from fullpipe.analysis.points import Subject, of_subjects
 from fullpipe.analysis.values import values_of
 from fullpipe.cli.answer import Answer, Row, number_shown, point_shown, unit_shown
 from fullpipe.cli.asked import processors, read_scenario
@@ -18,7 +19,6 @@ from fullpipe.cli.forms import NOTHING
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, Out, ScenarioName
-from fullpipe.cli.summary import check_metrics
 from fullpipe.cluster import Threads
 from fullpipe.errors import ScenarioError, brief
 from fullpipe.runs import Run, Store
@@ -44,7 +44,10 @@ def plan(
     ] = 0.9,
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Metric to plan for (default: goodput). May be repeated."),
+        typer.Option(
+            metavar="NAME",
+            help='Metric to plan for, or "METRIC of GROUP" (default: goodput). May be repeated.',
+        ),
     ] = None,
     over: Annotated[
         list[str] | None,
@@ -72,8 +75,8 @@ def plan(
     instead of by a formula. The pilot's runs are stored.
     """
     share = _share(detect)
-    metrics = metric or ["goodput"]
-    check_metrics(metrics)
+    subjects = [Subject.read(text) for text in metric or ["goodput"]]
+    metrics = list(dict.fromkeys(each.metric for each in subjects))
     chosen = read_scenario(scenario).with_values(values_set(assignments or [], None))
     todo = _todo(chosen, over or [], pilot)
     if allow_python:
@@ -85,7 +88,9 @@ def plan(
         for (variant, _), outcome in zip(todo, outcomes, strict=True)
     ]
     links = dict.fromkeys(link for _, run in runs for link in busy_links(run))
-    rows, notes = planned(values_of(runs, metrics, links), share, power)
+    labels = Labels(scenarios=[run.scenario.to_dict() for _, run in runs])
+    values = of_subjects(values_of(runs, metrics, links), subjects, labels, by_entry=True)
+    rows, notes = planned(values, share, power)
     seeds = [row.seeds for row in rows]
     most = None if None in seeds else max(each for each in seeds if each)
     said = conclusion_of(rows, share, power)

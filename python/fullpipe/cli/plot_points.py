@@ -17,7 +17,7 @@ from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_di
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
-from fullpipe.analysis.points import Subject, of_parts, points_of
+from fullpipe.analysis.points import Subject, groups_called, of_parts, points_of
 from fullpipe.analysis.shown import decimals_between, metric_shown
 from fullpipe.analysis.values import MEASURED, identities, value_text, values_of
 from fullpipe.cli.plot_axes import Factor, Factors
@@ -28,13 +28,13 @@ from fullpipe.cli.selection import (
     changed_entry,
     factor_called,
     filtered,
-    group_called,
     labelled,
     labels_of,
     no_value,
     of_groups,
     read_subjects,
     varied,
+    with_name,
 )
 from fullpipe.palette import Look, is_algorithm, looks
 from fullpipe.plots.style import check_formulas
@@ -84,8 +84,8 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     metrics, chosen = _with_y(chosen)
     subjects = read_subjects(metrics or ["goodput"], chosen.of)
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
-    both = [*subjects, *([delay] if delay else [])]
-    wanted = with_counts(with_neutral([each.metric for each in both]))
+    metrics = [each.metric for each in (*subjects, *([delay] if delay else []))]
+    wanted = with_counts(with_neutral(metrics))
     pointed = list(zip(points_of(runs), runs, strict=True))
     every = values_of(pointed, wanted)
     if delay:
@@ -93,6 +93,9 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     values = counted(filtered(every, chosen.where))
     labels = labels_of(runs, chosen.labels, [point for point, _ in pointed])
     check_labels(labels)
+    subjects = [with_name(each, every, labels) for each in subjects]
+    delay = delay and with_name(delay, every, labels)
+    both = [*subjects, *([delay] if delay else [])]
     entry = (
         None if chosen.of else default_entry(values, runs) if delay else changed_entry(paths_of(values), runs)
     )
@@ -273,7 +276,8 @@ class _Axes:
             keys = [*paths_of(self.values), "seed", *([] if delay.of else ["kind", "of"])]
             of_delay = self.values.filter(pl.col("metric") == delay.metric)
             if delay.of:
-                of_delay = of_delay.filter(pl.col("of") == group_called(delay.of, self.values))
+                groups = groups_called(delay.of, self.values, self.labels)
+                of_delay = of_delay.filter(pl.col("of").is_in(groups))
             other = of_delay.select(*keys, (pl.col("value") * delay.scale).alias(_OF_X))
             table = table.join(other, on=keys, how="inner", nulls_equal=True, maintain_order="left")
             table = table.drop_nulls(_OF_X)
@@ -323,7 +327,7 @@ class _Axes:
         if not own.is_empty():
             return own
         by_group = FLOWS in (self.x, self.y, self.colour, self.panel)
-        return of_groups(self.values, subject, by_group=by_group)
+        return of_groups(self.values, subject, self.labels, by_group=by_group)
 
     def _of_entry(self, subject: Subject) -> pl.DataFrame:
         """The values of the default entry; empty if a group is named or drawn, or the entry has no values."""

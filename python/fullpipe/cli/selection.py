@@ -13,7 +13,7 @@ import typer
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups, groups_in
 from fullpipe.analysis.over_seeds import paths_of
-from fullpipe.analysis.points import Subject, path_called, shape_of, with_flows
+from fullpipe.analysis.points import Subject, groups_called, path_called, shape_of, with_flows
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
@@ -188,7 +188,16 @@ def factor_called(word: str, values: pl.DataFrame) -> str:
     return path
 
 
-def of_groups(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> pl.DataFrame:
+def with_name(subject: Subject, values: pl.DataFrame, labels: Labels) -> Subject:
+    """The subject with the name of its group instead of a label or index. A label that several groups share
+    stays."""
+    found = groups_called(subject.of, values, labels) if subject.of else []
+    return subject._replace(of=found[0]) if len(found) == 1 else subject
+
+
+def of_groups(
+    values: pl.DataFrame, subject: Subject, labels: Labels | None = None, *, by_group: bool
+) -> pl.DataFrame:
     """The values of a metric for the named group, for every group, or for all flows together.
 
     Raises:
@@ -198,7 +207,7 @@ def of_groups(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> pl.D
     table = values.filter(pl.col("metric") == subject.metric)
     groups = table["of"].unique(maintain_order=True).to_list()
     if subject.of is not None:
-        return table.filter(pl.col("of") == group_called(subject.of, values))
+        return table.filter(pl.col("of").is_in(groups_called(subject.of, values, labels)))
     if by_group:
         return table.filter(~pl.col("of").is_in(TOTALS)) if len(groups) > 1 else table
     if subject.metric == "share" and len(groups) > 1:
@@ -207,14 +216,6 @@ def of_groups(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> pl.D
     if ALL not in groups and table["kind"].eq("flows").all():
         return table  # each run has one group; the names of the groups may differ
     return table.filter(pl.col("of") == (ALL if ALL in groups else groups[0]))
-
-
-def group_called(of: str, values: pl.DataFrame) -> str:
-    """`of`, the name of a group of flows or link. Raises UnknownNameError if no run has this name."""
-    groups = values["of"].unique(maintain_order=True).to_list()
-    if of not in groups:
-        raise UnknownNameError("group of flows", of, groups)
-    return of
 
 
 def no_value(subject: Subject, values: pl.DataFrame) -> typer.BadParameter:

@@ -29,7 +29,7 @@ from fullpipe.analysis.over_seeds import (
     paths_of,
     without_stand_ins,
 )
-from fullpipe.analysis.points import Subject, check_groups, groups_asked, of_parts
+from fullpipe.analysis.points import Subject, groups_asked, of_parts, of_subjects
 from fullpipe.analysis.precision import modes_of
 from fullpipe.analysis.shown import decimals_of, mean_shown
 from fullpipe.analysis.values import value_text, values_of
@@ -38,7 +38,6 @@ from fullpipe.cli.answer import Answer, number_shown, point_shown, unit_shown
 from fullpipe.cli.forms import Form, Grid
 from fullpipe.cli.jobs import warnings_of_short
 from fullpipe.cli.output import complain
-from fullpipe.errors import UnknownNameError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
@@ -100,13 +99,6 @@ HEADLINES = names_in(View.TABLE)
 """Default metrics. A metric is shown if at least one group has a value."""
 
 
-def check_metrics(names: Sequence[str]) -> None:
-    """Raise UnknownNameError if a name is not a metric."""
-    for name in names:
-        if name not in BY_NAME:
-            raise UnknownNameError("metric", name, BY_NAME)
-
-
 def summary_of(
     runs: Sequence[tuple[Mapping[str, Any], Run]],
     subjects: Sequence[Subject] = (),
@@ -127,14 +119,7 @@ def summary_of(
     usual = headlines(HEADLINES, (run.scenario for _, run in runs))
     asked = groups_asked(subjects) or dict.fromkeys((*usual, *also))
     values = values_of(runs, (*with_counts([*asked]), *NEEDED))
-    check_groups(subjects, values["of"].unique(maintain_order=True).to_list())
-    left_out = [
-        (pl.col("metric") == metric) & ~pl.col("of").is_in(groups)
-        for metric, groups in asked.items()
-        if groups
-    ]
-    if left_out:
-        values = values.filter(~pl.any_horizontal(left_out))
+    values = of_subjects(values, subjects, labels)
     if labels:
         values = labelled(values, labels)
     return marked(over_seeds(values), values, [*asked])

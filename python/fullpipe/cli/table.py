@@ -32,9 +32,11 @@ from fullpipe.cli.selection import (
     of_groups,
     read_subjects,
     varied,
+    with_name,
 )
 from fullpipe.cli.shared import Content, ContentOption, FormOption, LabelOption
 from fullpipe.runs import Run
+from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import as_numbers
 
 # The pivoted table: factors on the rows and columns, means of metrics in the cells.
@@ -152,6 +154,7 @@ def pivot_of(
     pointed = list(zip(points, runs, strict=True))
     values = filtered(values_of(pointed, with_counts([each.metric for each in subjects])), where)
     labels = labels_of(runs, given or {}, points)
+    subjects = [with_name(each, values, labels) for each in subjects]
     across = [factor_called(word, values) for word in columns]
     free = [path for path in varied(values) if path not in across]
     down = [factor_called(word, values) for word in rows] or [*free]
@@ -160,7 +163,7 @@ def pivot_of(
     raw = {path: _raw(points, values, path) for path in (*down, *across)}
     named = [_named(each, values, by_group=by_group) for each in subjects]
     tables = [
-        (labelled(name, labels, runs), _means(values, each, by_group=by_group))
+        (labelled(name, labels, runs), _means(values, each, labels, by_group=by_group))
         for name, each in zip(named, subjects, strict=True)
     ]
     in_base_unit = {
@@ -241,9 +244,9 @@ def _check(down: Sequence[str], across: Sequence[str], free: Sequence[str]) -> N
         raise typer.BadParameter(f"runs also differ in {', '.join(left)}: {how}")
 
 
-def _means(values: pl.DataFrame, subject: Subject, *, by_group: bool) -> list[Mean]:
+def _means(values: pl.DataFrame, subject: Subject, labels: Labels, *, by_group: bool) -> list[Mean]:
     """Means over seeds of a metric, without unknown means."""
-    rows = of_groups(values, subject, by_group=by_group)
+    rows = of_groups(values, subject, labels, by_group=by_group)
     counts = values.filter(pl.col("metric").is_in(with_counts([subject.metric])[1:]))
     found = over_seeds(pl.concat([rows, counts.join(rows.select("of").unique(), on="of", how="semi")]))
     known = found.filter(pl.col("metric") == subject.metric).drop_nulls("mean")

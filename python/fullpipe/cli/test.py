@@ -11,7 +11,8 @@ from fullpipe import files
 from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics import BY_NAME, busy_links
-from fullpipe.analysis.points import points_of, told_by_origin
+from fullpipe.analysis.metrics.table import check_metric
+from fullpipe.analysis.points import Subject, points_of, told_by_origin
 from fullpipe.analysis.shown import metric_shown
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.asked import processors, read_scenario
@@ -35,7 +36,7 @@ from fullpipe.cli.shared import (
 )
 from fullpipe.cli.test_shown import factor_names, show, title_of
 from fullpipe.cluster import Threads
-from fullpipe.errors import NoRunError, ScenarioError, UnknownNameError
+from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.report import basis
 from fullpipe.runs import Run, Store
 from fullpipe.runs.population import NEWEST
@@ -128,7 +129,10 @@ def factors(
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Metric to test; if repeated, the metrics are one family."),
+        typer.Option(
+            metavar="NAME",
+            help='Metric to test, or "METRIC of GROUP"; if repeated, the metrics are one family.',
+        ),
     ] = None,
     factor: Annotated[
         str | None,
@@ -212,7 +216,7 @@ def factors(
     margins = dict(read_margin(text) for text in margin or ())
     asked = _families(family, metric, factor, of, reference, block)
     for name in dict.fromkeys(name for each in asked.values() for name in each.metrics):
-        _check_metric(name)
+        _check_metric(name.partition(" of ")[0].strip())
     if Path(what).is_dir():
         if seeds or assignments:
             raise typer.BadParameter("--seeds and --set need a scenario; stored runs cannot be changed")
@@ -223,11 +227,19 @@ def factors(
         points = made_runs(what, assignments, seeds or _SEEDS, workers, out, allow_python)
     given = read_labels(label or ())
     labels = labels_of([run for _, run in points], given, [point for point, _ in points])
-    metrics = [name for each in asked.values() for name in each.metrics]
+    metrics = [subject.metric for each in asked.values() for subject in each.subjects]
     links = dict.fromkeys(link for _, run in points for link in busy_links(run))
     values = only(values_of(points, metrics, links), where or ())
     planned = [name for name in asked if name != _ASKED]
-    found = answer(values, asked, planned=planned, margins=margins, classical=classical, together=manova)
+    found = answer(
+        values,
+        asked,
+        planned=planned,
+        margins=margins,
+        classical=classical,
+        together=manova,
+        labels=labels,
+    )
     made = {
         "kind": "test",
         "title": title_of((run.name for _, run in points), found, labels),
@@ -288,27 +300,26 @@ def _families(
 
 def _check_metric(name: str) -> None:
     """Raise an error unless `name` is a metric. Columns of samples over time are not metrics."""
-    if name in BY_NAME:
-        return
     column = name.rpartition(".")[2]
-    if any(column in table.schema for table in (TABLES["series"], TABLES["links"])):
+    is_sampled = any(column in table.schema for table in (TABLES["series"], TABLES["links"]))
+    if name not in BY_NAME and is_sampled:
         raise ScenarioError(
             [
                 f"{name}: is a column of samples over time, which are not replicates; test a metric with"
                 " one number per run, such as goodput"
             ]
         )
-    raise UnknownNameError("metric", name, BY_NAME)
+    check_metric(name)
 
 
 def _question(asked: Mapping[str, Family], found: Answer, labels: Labels) -> str:
     names = factor_names(found, labels)
     return " ".join(
-        each.question or f"Does {_labels(each.metrics)} differ by {' and '.join(names[family])}?"
+        each.question or f"Does {_labels(each.subjects, labels)} differ by {' and '.join(names[family])}?"
         for family, each in asked.items()
     )
 
 
-def _labels(metrics: Sequence[str]) -> str:
-    """The labels of metrics, joined by "or"."""
-    return " or ".join(metric_shown(metric) for metric in metrics)
+def _labels(subjects: Sequence[Subject], labels: Labels) -> str:
+    """The labels of metrics with their groups, joined by "or"."""
+    return " or ".join(metric_shown(each.metric, labels.group(each.of or "")) for each in subjects)

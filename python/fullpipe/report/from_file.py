@@ -157,7 +157,9 @@ def _part(
     kind = text_of(found.get("kind") or "results")
     every, others = findings_in(found)
     found, every = with_names(found, every)
-    findings = _asked(every, asked, of)
+    ran = scenarios_in(found)
+    trees = [each.scenario.to_dict() for each in ran]
+    findings = _asked(every, asked, of, Labels(scenarios=trees))
     made = comparisons_in(found, findings)
     is_whole = len(findings) == len(every)
     told = (_stored(found) if is_whole else []) or conclusion(
@@ -170,12 +172,11 @@ def _part(
     order = ranked(made, [each.metric for each in asked])
     bulk = frozenset[int]().union(*(each.bulk for each in made))
     tested = factors_in(found)
-    ran = scenarios_in(found)
     given = {key: words for each in ran for key, words in each.scenario.labels.items()}
     runs = [run.with_labels(given) for run in runs]
     of_runs = _measured(runs, tested)
     has_both = are_both(each.scenario for each in ran)
-    labels = of_runs.labels if of_runs else Labels(scenarios=[each.scenario.to_dict() for each in ran])
+    labels = of_runs.labels if of_runs else Labels(scenarios=trees)
     if tested:
         tested = [each.model_copy(update={"of": labels.group(each.of)}) for each in tested]
         others = [{**each, "of": labels.group(str(each["of"]))} if "of" in each else each for each in others]
@@ -254,16 +255,18 @@ def _measured(runs: Sequence[Run], tested: Sequence[factors.StoredFactor]) -> Po
     return Points.of_runs(runs, list(dict.fromkeys(each.subject for each in tested)))
 
 
-def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str) -> list[Finding]:
+def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str, labels: Labels) -> list[Finding]:
     """The findings on the metrics and the group that the user names; all findings if the user names none."""
     wanted = asked or ([Subject("", of)] if of else [])
+    known = [name for each in findings for name in (each.of, *each.labels)]
+    named = {each.of: labels.groups_called(each.of, known) or [each.of] for each in wanted if each.of}
     kept = [
         each
         for each in findings
         if not wanted
         or any(
             subject.metric in ("", each.metric)
-            and (subject.of is None or each.subject.is_of([subject.of], each.labels))
+            and (subject.of is None or each.subject.is_of(named[subject.of], each.labels))
             for subject in wanted
         )
     ]

@@ -151,6 +151,15 @@ class Labels:
         """
         return self.given(_FLOWS, name) or name
 
+    def groups_called(self, word: str, known: Iterable[str]) -> list[str]:
+        """Return the groups of flows with this name, or else all groups with this label.
+
+        >>> Labels({"flows.mine": "my flow"}).groups_called("my flow", ["mine", "beside"])
+        ['mine']
+        """
+        names = list(dict.fromkeys(known))
+        return [word] if word in names else [name for name in names if self.group(name) == word]
+
     def point(self, point: Mapping[str, Any]) -> list[str]:
         """Return the label of every path of a point with its value."""
         names = self.names([*point])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -20,6 +20,7 @@ from fullpipe.scenario.read import dotted
 from fullpipe.scenario.read.dotted import Axis, Step
 from fullpipe.sweeps import Job, by_point
 from fullpipe.validation.compare.comparison import VariantComparison, compare_all
+from fullpipe.validation.compare.finding import Groups
 from fullpipe.validation.compare.side import Side
 
 HEADLINES = names_in(View.COMPARISON)
@@ -89,7 +90,7 @@ def compared(
     runs: Iterable[Run],
     metrics: Sequence[str] | None = None,
     margins: Mapping[str, Margin] | None = None,
-    of: Collection[str] = (),
+    of: Groups = (),
     settings: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[VariantComparison]:
     """Compare every variant with the first at every point of the sweep.
@@ -101,7 +102,7 @@ def compared(
         runs: Runs of the variants' jobs, in the same order.
         metrics: Metrics to compare; default: `HEADLINES` without the metrics that `headlines` leaves out.
         margins: Margins by metric that replace the default margins.
-        of: Groups of flows and links to compare; default: all.
+        of: Groups of flows and links to compare, also by metric; default: all.
         settings: The values that the variants set, for their names: see `settings_of`.
 
     Raises:
@@ -149,7 +150,7 @@ def compare_over(
     *,
     metrics: Sequence[str] | None = None,
     margins: Mapping[str, Margin] | None = None,
-    of: Collection[str] = (),
+    of: Groups = (),
     engine: str = "native",
     workers: int = 1,
     out: str | Path | None = None,
@@ -165,7 +166,7 @@ def compare_over(
         seeds: Seeds of every variant.
         metrics: Metrics to compare; default: `HEADLINES` without the metrics that `headlines` leaves out.
         margins: Margins by metric that replace the default margins.
-        of: Groups of flows and links to compare; default: all.
+        of: Groups of flows and links to compare, also by metric; default: all.
         engine: The engine that runs the variants.
         workers: Number of simultaneous runs.
         out: Folder in which runs are stored and looked up; None keeps runs in memory.

@@ -168,3 +168,11 @@ def test_what_is_found_in_the_model() -> None:
         "Copa",
         "mine",
     ]
+
+
+def test_a_group_is_found_by_name_first_then_by_label() -> None:
+    labels = Labels({"flows.mine": "beside", "flows.a": "both", "flows.b": "both"})
+    assert labels.groups_called("beside", ["mine", "beside"]) == ["beside"]
+    assert labels.groups_called("beside", ["mine"]) == ["mine"]
+    assert labels.groups_called("both", ["a", "b", "c"]) == ["a", "b"]
+    assert labels.groups_called("other", ["mine"]) == []

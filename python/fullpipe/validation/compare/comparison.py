@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import or_
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.points import of_parts
 from fullpipe.validation.compare.contrast import Contrast, matched
-from fullpipe.validation.compare.finding import Finding, Note, check_groups, interval_dict
+from fullpipe.validation.compare.finding import Finding, Groups, Note, check_groups, interval_dict, is_asked
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Equivalence, Judgement, paired
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries, joint, places
 
@@ -339,7 +339,7 @@ def compare_all(
     sides: Iterable[tuple[Mapping[str, Any], Side, Side]],
     metrics: Sequence[str],
     margins: Mapping[str, Margin] | None = None,
-    of: Collection[str] = (),
+    of: Groups = (),
 ) -> list[VariantComparison]:
     """Compare many pairs of variants, whose tests form one family.
 
@@ -349,7 +349,7 @@ def compare_all(
         sides: Point, reference and other side of every pair.
         metrics: Names of metrics.
         margins: Margins by metric that replace the default margins.
-        of: Groups of flows and links to compare; default: all.
+        of: Groups of flows and links to compare, also by metric; default: all.
 
     Raises:
         ValueError: In the same cases as `matched`, or if no metric is measured on both sides of any pair.
@@ -359,7 +359,7 @@ def compare_all(
     if of:
         check_groups(of, ((each.subject, each.labels) for *_, contrasts, _ in found for each in contrasts))
         found = [
-            (point, reference, other, [c for c in contrasts if c.subject.is_of(of, c.labels)], notes)
+            (point, reference, other, [c for c in contrasts if is_asked(of, c.subject, c.labels)], notes)
             for point, reference, other, contrasts, notes in found
         ]
     if not any(contrasts for *_, contrasts, _ in found):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.table import leading
@@ -28,9 +28,6 @@ from fullpipe.validation.compare.sentence import (
     signed,
     why_open,
 )
-
-if TYPE_CHECKING:
-    pass
 
 MOST = 5
 """Maximum number of sentences of a conclusion."""
@@ -232,17 +229,15 @@ def _chosen(
     """Return the subjects of the conclusion, the most important first; subjects with the decision "regressed"
     lead.
 
-    If metrics were requested, the subjects are these metrics: the first of every group, then the second of
-    every group, and so on. Otherwise the subjects are the leading metric of the changed flows, the leading
-    metric of the unchanged flows, fairness, the leading metric of links, and the second metric of the changed
-    flows.
+    If metrics were requested, the subjects are these metrics: see `_asked_of`. Otherwise the subjects are the
+    leading metric of the changed flows, the leading metric of the unchanged flows, fairness, the leading
+    metric of links, and the second metric of the changed flows.
     """
     known = list(by_subject)
     groups = sorted(dict.fromkeys(key[:3] for key in known), key=lambda group: _order(group, sides.changed))
     chosen: list[Subject] = []
     if any(key[3] in asked for key in known):
-        turns = zip_longest(*(_asked_of(group, known, asked, sides) for group in groups))
-        chosen = [subject for turn in turns for subject in turn if subject is not None]
+        chosen = _asked_of(groups, known, asked, sides)
         return sorted(chosen, key=lambda subject: not _is_regressed(by_subject[subject]))
     seconds: list[Subject] = []
     for group in groups:
@@ -259,9 +254,32 @@ def _chosen(
     return sorted(chosen or known, key=lambda subject: not _is_regressed(by_subject[subject]))
 
 
-def _asked_of(group: Group, known: Sequence[Subject], asked: Sequence[str], sides: _Sides) -> list[Subject]:
-    """Return the requested metrics of a group in the order of the request, or of `_leading` if the user names
-    more than `MOST` metrics."""
+def _asked_of(
+    groups: Sequence[Group], known: Sequence[Subject], asked: Sequence[str], sides: _Sides
+) -> list[Subject]:
+    """Return the requested metrics of all groups: the first of every group, then the second, and so on.
+
+    Of up to `MOST` metrics, each is among the first subjects, which are in the order of the request.
+    """
+    of_groups = [_asked_of_group(group, known, asked, sides) for group in groups]
+    turns = [[each for each in turn if each is not None] for turn in zip_longest(*of_groups)]
+    every = [subject for turn in turns for subject in turn]
+    if len(asked) > MOST:
+        return every
+    order = {metric: place for place, metric in enumerate(asked)}
+
+    def place(subject: Subject) -> tuple[int, int]:
+        return order[subject[3]], groups.index(subject[:3])
+
+    own = sorted((each for each in turns[0] if each[2] not in TOTALS), key=place)
+    of_metrics = {each[3]: each for each in sorted(every, key=place, reverse=True)}
+    found = list(dict.fromkeys([*own, *sorted(of_metrics.values(), key=place), *every]))
+    return [*sorted(found[:MOST], key=place), *found[MOST:]]
+
+
+def _asked_of_group(
+    group: Group, known: Sequence[Subject], asked: Sequence[str], sides: _Sides
+) -> list[Subject]:
     metrics = [metric for metric in asked if (*group, metric) in known]
     first = _leading(group, metrics, sides) if len(asked) > MOST else []
     fair = [_FAIRNESS] if group[2] in TOTALS and _FAIRNESS in metrics and len(asked) > MOST else []
@@ -377,7 +395,7 @@ def _besides(rest: Sequence[Sequence[Finding]], room: int, names: Names) -> list
         of_verdict = ([each for each in of if each.outcome == verdict] for of in rest)
         if subjects := [found for found in of_verdict if found]:
             named[verdict] = subjects
-    left = [of for of in rest if not _claims(of) and not all(map(_is_zero, of))]
+    left = [of for of in rest if not _claims(of) and not all(each.is_zero for each in of)]
     open_ = sum(any(each.outcome == "undecided" for each in of) for of in left)
     word = "not worse" if any(each.outcome == "not worse" for of in left for each in of) else "equivalent"
     others = _others(len(left) - open_, open_, word)
@@ -396,17 +414,7 @@ def _named(found: Finding) -> str:
     return f"{name_of(found)} in {found.case}" if found.case else name_of(found)
 
 
-def _is_zero(found: Finding) -> bool:
-    """Whether all values of both sides are 0, such as the retransmissions of pings."""
-    return not any(value for of_side in found.values for value in of_side)
-
-
-def _also(
-    named: Mapping[str, Sequence[Sequence[Finding]]],
-    points: str,
-    most: int,
-    names: Names,
-) -> str:
+def _also(named: Mapping[str, Sequence[Sequence[Finding]]], points: str, most: int, names: Names) -> str:
     """Return a sentence with the subjects of each verdict.
 
     For each verdict, at most `most` subjects are named, and the first is followed by its largest difference.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -17,7 +17,7 @@ from fullpipe.runs.meta import READERS
 from fullpipe.runs.population import content_of, files_of
 from fullpipe.validation.compare.comparison import EngineComparison, Entries, Ran
 from fullpipe.validation.compare.contrast import Series, contrast_of, measure_of, overridden, series_of
-from fullpipe.validation.compare.finding import Cell, Finding, Note, check_groups
+from fullpipe.validation.compare.finding import Cell, Finding, Groups, Note, check_groups, is_asked
 from fullpipe.validation.compare.rules import independent
 from fullpipe.validation.compare.side import Key, Side, bulk_entries, is_total, joint, places
 
@@ -133,7 +133,7 @@ def _remarks(found: Matched, first: str, name: str) -> Iterator[str]:
 
 
 def compare(
-    runs: Runs, reference: str, margins: Mapping[str, Margin] | None = None, of: Collection[str] = ()
+    runs: Runs, reference: str, margins: Mapping[str, Margin] | None = None, of: Groups = ()
 ) -> EngineComparison:
     """Compare the values of several sides: engines that ran one scenario, or settings of one engine.
 
@@ -181,7 +181,7 @@ def compare(
             ]
     if of:
         check_groups(of, ((each.subject, each.labels) for each in findings))
-        findings = [each for each in findings if each.subject.is_of(of, each.labels)]
+        findings = [each for each in findings if is_asked(of, each.subject, each.labels)]
     return EngineComparison(
         scenario=runs[reference][0].name,
         sides={name: [run.meta.seed for run in side.runs] for name, side in found.sides.items()},

@@ -12,12 +12,14 @@ from fullpipe.analysis.metrics.measure import Better, Combined, Margin
 from fullpipe.analysis.metrics.table import BY_NAME, RANKED
 from fullpipe.analysis.points import with_flows
 from fullpipe.analysis.statistics import Interval
-from fullpipe.errors import UnknownNameError
+from fullpipe.errors import UnknownNameError, brief, suggestion
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 """Verdicts of every comparison; "higher" and "lower" are used if neither direction is better."""
 Rule = Literal["paired", "independent", "one-sided", "lacking", "demanded"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
+Groups = Collection[str] | Mapping[str, Collection[str]]
+"""Requested groups of flows and links: of all metrics, or of each metric by its name."""
 Cell = tuple[str, int | str, str]
 """Kind of the subject; its index in the reference's `flows`, or its name; and the metric."""
 
@@ -198,6 +200,11 @@ class Finding:
         return self.rule in ("lacking", "demanded")
 
     @property
+    def is_zero(self) -> bool:
+        """Whether all values of both sides are 0, such as the retransmissions of pings."""
+        return not any(value for of_side in self.values for value in of_side)
+
+    @property
     def kind(self) -> str:
         """ "flows" or "link": kind of the subject."""
         return self.subject.kind
@@ -304,14 +311,44 @@ class Finding:
         }
 
 
-def check_groups(groups: Collection[str], known: Iterable[tuple[Subject, Sequence[str]]]) -> None:
-    """Raise UnknownNameError if a group matches no subject. `known` has the subjects with their labels."""
+def is_asked(groups: Groups, subject: Subject, labels: Collection[str] = ()) -> bool:
+    """Whether the subject is of a requested group. Without groups, or without groups for its metric, every
+    subject is."""
+    asked = groups.get(subject.metric, ()) if isinstance(groups, Mapping) else groups
+    return not asked or subject.is_of(asked, labels)
+
+
+def check_groups(groups: Groups, known: Iterable[tuple[Subject, Sequence[str]]]) -> None:
+    """Check that every group matches a subject.
+
+    Args:
+        groups: The groups, or the groups of each metric.
+        known: The subjects with their labels.
+
+    Raises:
+        UnknownNameError: If there is no such group.
+        ValueError: If no such group has the metric.
+    """
     subjects = list(known)
+    if isinstance(groups, Mapping):
+        _check_by_metric(groups, subjects)
+        return
     for name in groups:
         if not any(subject.is_of([name], labels) for subject, labels in subjects):
             raise UnknownNameError(
                 "group of flows or link", name, dict.fromkeys(subject.of for subject, _ in subjects)
             )
+
+
+def _check_by_metric(
+    groups: Mapping[str, Collection[str]], known: Sequence[tuple[Subject, Sequence[str]]]
+) -> None:
+    for metric, names in groups.items():
+        of_metric = [each for each in known if each[0].metric == metric]
+        for name in names:
+            if not any(subject.is_of([name], labels) for subject, labels in of_metric):
+                having = dict.fromkeys(subject.of for subject, _ in of_metric)
+                raise ValueError(f'no run has {metric} of "{brief(name)}"{suggestion(name, having)}')
 
 
 def word(better: Better, difference: float) -> Verdict:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from fullpipe.analysis import statistics
+from fullpipe.analysis import points, statistics
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.errors import ScenarioError, brief
@@ -41,6 +41,7 @@ class Family(BaseModel):
 
     question: str = ""
     metrics: tuple[str, ...] = Field(min_length=1)
+    """Metrics, each by its name or with a group, such as "rtt_mean of ping"."""
     factors: tuple[str, ...] = Field(min_length=1, max_length=MOST_FACTORS)
     of: tuple[str, ...] = ()
     """Groups of flows or links; default: all."""
@@ -50,6 +51,11 @@ class Family(BaseModel):
     margins: dict[str, str] = {}
     """Margins by metric, written as for `--margin`."""
     correction: Correction = "holm"
+
+    @property
+    def subjects(self) -> list[points.Subject]:
+        """The metrics with their groups. Raises UnknownNameError if a word is no metric."""
+        return [points.Subject.read(text) for text in self.metrics]
 
     def margin(self, metric: str, default: Mapping[str, Margin]) -> Margin:
         """The largest difference of a metric that does not matter.
@@ -113,6 +119,7 @@ def answer(
     margins: Mapping[str, Margin] | None = None,
     classical: bool = False,
     together: bool = False,
+    labels: Labels | None = None,
 ) -> Answer:
     """Test the metrics of families by their factors.
 
@@ -124,6 +131,7 @@ def answer(
         margins: Margins by metric that replace the default margins.
         classical: Also test with equal variances: ANOVA and Tukey's HSD.
         together: Also test all metrics of a family at once: MANOVA.
+        labels: Labels of groups of flows. Families can name a group by its label.
 
     Raises:
         ScenarioError: If something cannot be tested; the message has the remedy. See `designs`.
@@ -134,7 +142,7 @@ def answer(
     tested: list[tuple[str, Design, Margin]] = []
     notes, allowed = dict[str, None](), {**MARGINS, **(margins or {})}
     for name, family in families.items():
-        found, left_out = _designs(values, family)
+        found, left_out = _designs(values, family, labels)
         notes.update(dict.fromkeys(left_out))
         with_margins = [(design, family.margin(design.subject.metric, allowed)) for design in found]
         tested += [(name, *each) for each in with_margins]
@@ -158,14 +166,16 @@ def _factors(tested: Sequence[tuple[str, Design, Margin]], rows: Sequence[Row]) 
     ]
 
 
-def _designs(values: pl.DataFrame, family: Family) -> tuple[list[Design], list[str]]:
+def _designs(values: pl.DataFrame, family: Family, labels: Labels | None) -> tuple[list[Design], list[str]]:
     """The designs of a family, and notes on left-out subjects."""
-    chosen = values.filter(pl.col("metric").is_in(family.metrics))
+    subjects = family.subjects
+    chosen = values.filter(pl.col("metric").is_in([each.metric for each in subjects]))
+    chosen = points.of_subjects(chosen, subjects, labels, by_entry=True)
     found, notes = designs(
         chosen,
         _paths(values, family.factors),
         blocked=family.block is not None,
-        of=family.of,
+        of=[name for word in family.of for name in points.groups_called(word, values, labels)],
         reference=family.reference,
     )
     if not all(design.is_blocked for design in found):
