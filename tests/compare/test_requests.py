@@ -121,3 +121,10 @@ def test_a_sweep_without_over_says_how_to_compare_its_algorithms(
     assert last.endswith("fullpipe compare swept.toml --over flows.0.cca=cubic,bbr3")
     named = line("compare", "swept.toml", "--seeds", 2, "--engines", "native,linux")
     assert "--over" not in named.stderr
+
+
+def test_the_table_of_one_run_has_the_labels_of_groups_of_several_flows(line: Cli) -> None:
+    rows = line("run", "line.toml", *LABEL).stdout.splitlines()
+    for name in ("the downloads 1 ", "the downloads 2 ", "call "):
+        assert any(row.startswith(name) for row in rows)
+    assert "the downloads 2" in line("run", "labelled.toml").stdout

@@ -10,7 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from fullpipe.analysis.length import shortfall
-from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, shaper_bps, shaper_utilisation
+from fullpipe.analysis.metrics.groups import (
+    bulk_names,
+    flow_directions,
+    flows_in,
+    shaper_bps,
+    shaper_utilisation,
+)
 from fullpipe.analysis.metrics.samples import compared
 from fullpipe.analysis.metrics.throughput import jain_of_some
 from fullpipe.cli.console import led, styled, table, terminal
@@ -59,6 +65,8 @@ def _folders(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 Row = Mapping[str, Any]
+Words = Mapping[str, str]
+"""The label of every flow, by its name."""
 _DATAGRAMS = ("udp", "icmp")
 """Protocols without congestion control."""
 _MOST_ROWS, _FEW_ROWS = 40, 16
@@ -77,7 +85,8 @@ def show_run(run: Run, *, all_rows: bool = False, labels: Mapping[str, str] | No
     the scenario.
     """
     console, flows, links = terminal(), run.rows("flows"), run.rows("links_summary")
-    words = Labels(labels, [run.meta.scenario])
+    given = Labels(labels, [run.meta.scenario])
+    words = {row["flow"]: given.group(row["flow"]) for row in flows} | given.flows(flows_in(run.scenario))
     rows, busy = len(flows) + len(links), list(filter(_is_busy, links))
     most = max(1, rows if all_rows else min(rows, _MOST_ROWS))
     parts = list(_parts(run, flows, busy, most, words))
@@ -96,7 +105,7 @@ def show_run(run: Run, *, all_rows: bool = False, labels: Mapping[str, str] | No
     console.print(f"{run.meta.data_packets:,} data packets{everything} in {run.meta.wall_s:.2f} s")
 
 
-def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int, labels: Labels) -> Iterator[Any]:
+def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int, words: Words) -> Iterator[Any]:
     """Tables of at most `most` rows for flows and busy links, and the lines between the tables."""
     meta, warmup_s = run.meta, run.scenario.warmup_s
     connections = [row for row in flows if row.get("protocol") not in _DATAGRAMS]
@@ -105,14 +114,14 @@ def _parts(run: Run, flows: Sequence[Row], links: Sequence[Row], most: int, labe
     about = f", {meta.duration_s:g} s{measured}, seed {meta.seed}, engine {meta.engine.name}"
     yield led(run.name, "bold", about)
     if connections:
-        yield _flows(connections, most, labels)
+        yield _flows(connections, most, words)
         yield from _otherwise(run)
     if datagrams:
-        yield _datagrams(run, datagrams, most, labels)
+        yield _datagrams(run, datagrams, most, words)
     if not run.is_empty("transfers"):
-        yield _transfers(run, most, labels)
+        yield _transfers(run, most, words)
     if videos := run.rows("videos"):
-        yield _videos(run, videos, most, labels)
+        yield _videos(run, videos, most, words)
     yield _links(links, most)
     shapers = list(_shapers(run, links))
     for line in [*shapers[:most], *_left(len(shapers) - most)]:
@@ -151,7 +160,7 @@ def _otherwise(run: Run) -> Iterator[Any]:
         yield styled(f"{', '.join(columns)} of {run.meta.engine.name}: {why}", "dim")
 
 
-def _transfers(run: Run, most: int, labels: Labels) -> Any:
+def _transfers(run: Run, most: int, words: Words) -> Any:
     """Completion times of transfers after the warm-up: a row per flow if flows are few, and a row for all."""
     from fullpipe.analysis.metrics.applications import completion_percentiles_s, measured_transfers
 
@@ -160,7 +169,7 @@ def _transfers(run: Run, most: int, labels: Labels) -> Any:
     of_flows = completion_percentiles_s(transfers, by="flow")
     if 1 < of_flows.height <= min(_MOST_LINES_OF_TRANSFERS, most):
         for row in of_flows.iter_rows(named=True):
-            made.add_row(labels.group(row["flow"]), *_completion(row))
+            made.add_row(words[row["flow"]], *_completion(row))
     made.add_row("all", *_completion(completion_percentiles_s(transfers).row(0, named=True)))
     return made
 
@@ -170,14 +179,14 @@ def _completion(row: dict[str, Any]) -> list[str]:
     return [*map(_number, counts), *(_ms(row[f"{key}_s"]) for key in ("mean", "p50", "p95", "p99"))]
 
 
-def _videos(run: Run, videos: Sequence[Row], most: int, labels: Labels) -> Any:
+def _videos(run: Run, videos: Sequence[Row], most: int, words: Words) -> Any:
     name = "video (with\nthe warm-up)" if run.scenario.warmup_s else "video"
     made = table(
         name, "startup\ns", "played\ns", "stalled\ns", "stalls", "bit rate\nMbit/s", "switches", "pieces"
     )
     for row in videos[:most]:
         made.add_row(
-            labels.group(row["flow"]),
+            words[row["flow"]],
             *(_number(row[key], 2) for key in ("startup_s", "played_s", "stalled_s")),
             _number(row["stalls"]),
             _mbps(row["bitrate_bps"]),
@@ -186,7 +195,7 @@ def _videos(run: Run, videos: Sequence[Row], most: int, labels: Labels) -> Any:
     return _ended(made, len(videos) - most)
 
 
-def _flows(flows: Sequence[Row], most: int, labels: Labels) -> Any:
+def _flows(flows: Sequence[Row], most: int, words: Words) -> Any:
     made = table(
         "flow",
         "goodput\nMbit/s",
@@ -200,7 +209,7 @@ def _flows(flows: Sequence[Row], most: int, labels: Labels) -> Any:
     )
     for row in flows[:most]:
         made.add_row(
-            labels.group(row["flow"]),
+            words[row["flow"]],
             *(_mbps(row[key]) for key in ("goodput_bps", "wire_bps")),
             _dropped_percent(row),
             _number(row["retransmitted_packets"]),
@@ -210,7 +219,7 @@ def _flows(flows: Sequence[Row], most: int, labels: Labels) -> Any:
     return _ended(made, len(flows) - most)
 
 
-def _datagrams(run: Run, rows: Sequence[Row], most: int, labels: Labels) -> Any:
+def _datagrams(run: Run, rows: Sequence[Row], most: int, words: Words) -> Any:
     """A table of flows without congestion control. Calls have a mean opinion score (MOS).
 
     Pings and probes have no goodput, because the metric is meaningless for them.
@@ -237,7 +246,7 @@ def _datagrams(run: Run, rows: Sequence[Row], most: int, labels: Labels) -> Any:
     for row in rows[:most]:
         goodput_bps = None if row["flow"] in without else row["goodput_bps"]
         made.add_row(
-            labels.group(row["flow"]),
+            words[row["flow"]],
             _number(goodput_bps and goodput_bps / 1e6, 3),
             _number(row["sent_packets"]),
             _dropped_percent(row),

@@ -151,6 +151,21 @@ class Labels:
         """
         return self.given(_FLOWS, name) or name
 
+    def flows(self, groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
+        """Return the label of every flow of groups: the label of the flow, or of its group with the number of
+        the flow, or the name of the flow.
+
+        >>> Labels({"flows.mine": "my flows"}).flows({"mine": ["mine-1", "mine-2"], "ping": ["ping"]})
+        {'mine-1': 'my flows 1', 'mine-2': 'my flows 2', 'ping': 'ping'}
+        """
+        found = {}
+        for group, names in groups.items():
+            words = self.given(_FLOWS, group)
+            for name in names:
+                numbered = f"{words} {name.rpartition('-')[2]}" if words and len(names) > 1 else words
+                found[name] = self.given(_FLOWS, name) or numbered or name
+        return found
+
     def groups_called(self, word: str, known: Iterable[str]) -> list[str]:
         """Return the groups of flows with this name, or else all groups with this label.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fullpipe.analysis.metrics.samples import rows_where
@@ -38,6 +38,11 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
 def groups_in(scenario: Scenario) -> list[str]:
     """Return the names of the groups of flows of a scenario, one per entry of its `flows`."""
     return [*_named_groups(scenario)[0]]
+
+
+def flows_in(scenario: Scenario) -> Mapping[str, Sequence[str]]:
+    """Return the flows of every group of a scenario, by the name of the group."""
+    return _named_groups(scenario)[0]
 
 
 def algorithms_of(runs: Iterable[Run]) -> dict[str, str]:
