@@ -8,10 +8,12 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fullpipe import Scenario
+from fullpipe.analysis.length import warnings_of
 from fullpipe.engines import engine
 from fullpipe.engines.base import missing
 from scripts.notebooks import scripts
@@ -94,6 +96,20 @@ def test_every_block_of_a_page_runs_by_itself(
             run_block(block, most_seeds)
             made |= files() - before
             said += re.sub(r"# (\S+)\n.*", r"`\1`", block.text, flags=re.DOTALL)
+
+
+def test_the_first_examples_are_long_enough_for_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(ROOT / "README.md"):
+        if block.fate == "run" and block.language == "sh":
+            shell.run(block.text, None)
+        elif block.fate == "run":
+            found: dict[str, Any] = {}
+            exec(compile(block.text, block.where, "exec"), found)
+            assert warnings_of([found["run"]]) == []
+    assert "too short" not in Path("report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("block", WITH_ENGINES, ids=lambda block: block.where)
