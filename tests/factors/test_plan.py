@@ -100,7 +100,7 @@ def test_the_conclusion_has_the_seeds_with_range_unit_and_group() -> None:
     (row,) = rows
     assert conclusion_of(rows, 0.05, 0.9) == [
         f"bbr3 instead of cubic: {row.seeds} seeds [{row.least} to {row.most}] find a difference of 5 %"
-        f" ({row.difference / 1e6:.2f} Mbit/s) in goodput of mine in 90 of 100 comparisons."
+        f" of the mean ({row.difference / 1e6:.2f} Mbit/s) in goodput of mine in 90 of 100 comparisons."
     ]
 
 
@@ -144,7 +144,7 @@ def test_the_conclusion_of_several_points_ends_with_the_worst_case() -> None:
     rows, _ = planned(several([2, 20, 5]), 0.05, 0.9)
     first, worst = conclusion_of(rows, 0.05, 0.9)
     least, _, most = sorted(row.seeds or 0 for row in rows)
-    assert first.startswith(f"{least} to {most:,} seeds find a difference of 5 % (")
+    assert first.startswith(f"{least} to {most:,} seeds find a difference of 5 % of the mean (")
     assert worst.startswith(f"The worst case takes {most:,} seeds [")
     assert "goodput of mine at delay 1 ms, where differences vary by" in worst
 
@@ -173,8 +173,11 @@ def plan(fullpipe: Callable[..., Any]) -> Callable[..., Any]:
 def test_seeds_of_variants(plan: Callable[..., Any]) -> None:
     made = plan("--detect", "5%", "--over", "flows.0.cca=cubic,vegas")
     assert made.exit_code == 0, made.output
-    assert " find a difference of 5 % (" in " ".join(made.output.partition("\n\n")[0].split())
-    assert "to find a difference of 5 % in 90 of 100 comparisons, from a pilot of 6 seeds" in made.output
+    assert " find a difference of 5 % of the mean (" in " ".join(made.output.partition("\n\n")[0].split())
+    assert (
+        "to find a difference of 5 % of the mean in 90 of 100 comparisons, from a pilot of 6 seeds"
+        in made.output
+    )
     assert len(list(Path("runs").glob("*/native-*"))) == 12
 
 
@@ -184,7 +187,7 @@ def test_as_json(plan: Callable[..., Any]) -> None:
     assert made["seeds"] == max(row["seeds"] for row in made["rows"])
     assert {row["metric"] for row in made["rows"]} == {"jain"}
     assert made["command"].startswith("fullpipe plan home.toml --pilot 6 --detect 10%")
-    assert " find a difference of 10 % (" in made["conclusion"][0]
+    assert " find a difference of 10 % of the mean (" in made["conclusion"][0]
 
 
 @pytest.mark.parametrize("columns", ["80", "100"])
@@ -207,8 +210,9 @@ def test_twelve_rows_are_printed_unless_all_are_asked_for(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--detect", "5"), "write a share of the mean, as in 5%"),
-        (("--detect", "0%"), "write a share of the mean, as in 5%"),
+        (("--detect", "5"), "write the difference in per cent of the mean, as in 5%"),
+        (("--detect", "0.1"), "as in 5% (10% is 0.1 times the mean)"),
+        (("--detect", "0%"), "write the difference in per cent of the mean, as in 5%"),
         (("--detect", "5%", "--metric", "gooput"), 'did you mean "goodput"'),
         (("--detect", "5%", "--over", "flows.0.cca=cubic"), "give two values or more"),
         (("--detect", "5%", "--power", "2"), "--power"),

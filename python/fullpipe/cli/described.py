@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.cli.kinds import Preset
+from fullpipe.scenario import catalogue
 from fullpipe.scenario.catalogue import Entry, Param
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _show_entry(entry: Entry, of: str) -> None:
         if text:
             console.print(f"{what}: {text}")
     if entry.params:
-        rows = [_row(param) for param in entry.params.values()]
+        rows = [*_size(entry), *map(_row, entry.params.values())]
         shown = [n for n, heading in enumerate(_OF_PARAMS) if heading == "meaning" or any(r[n] for r in rows)]
         table = listing(*(_OF_PARAMS[n] for n in shown))
         for row in rows:
@@ -131,6 +132,16 @@ def _show_entry(entry: Entry, of: str) -> None:
         console.print(table)
     for preset, values in entry.presets.items():
         console.print(f"preset {preset}: {_given(values)}")
+
+
+def _size(entry: Entry) -> list[list[str]]:
+    """The row of `size`, which sets the limit in packets of a queue; empty for other entries."""
+    limits = [param.key for param in entry.with_role("limit")]
+    is_queue = catalogue.queues().get(entry.name) == entry
+    if not is_queue or not any(param.unit == "packets" for param in entry.with_role("limit")):
+        return []
+    told = f"Limit as a multiple of the link's BDP, or as a time, instead of {' and '.join(limits)}."
+    return [["size", "", "1 bdp or 50 ms", told]]
 
 
 def _row(param: Param) -> list[str]:
@@ -191,5 +202,6 @@ def print_all(found: Mapping[str, Any]) -> None:
         if isinstance(one, Entry):
             if one.source:
                 table.add_row("", styled(one.source, "dim"))
-            table.add_row("", styled(f"parameters: {', '.join(one.keys) or 'none'}", "dim"))
+            keys = [*(row[0] for row in _size(one)), *one.keys]
+            table.add_row("", styled(f"parameters: {', '.join(keys) or 'none'}", "dim"))
     terminal().print(table)

@@ -37,7 +37,8 @@ def plan(
     context: typer.Context,
     scenario: ScenarioName,
     detect: Annotated[
-        str, typer.Option(metavar="SHARE", help='Difference to detect, such as "5%" of the mean.')
+        str,
+        typer.Option(metavar="PERCENT", help='Difference to detect, in per cent of the mean, as in "5%".'),
     ],
     power: Annotated[
         float, typer.Option(min=0.5, max=0.999, metavar="P", help="Probability of detecting this difference.")
@@ -112,9 +113,12 @@ def plan(
 
 
 def _share(text: str) -> float:
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
-    if not found or not 0 < float(found[1]) <= 1000:
-        raise ScenarioError([f'--detect "{brief(text)}": write a share of the mean, as in 5%'])
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*(%?)\s*", text)
+    if not found or not 0 < float(found[1]) <= 1000 or not found[2]:
+        part = float(found[1]) if found else 0.0
+        meant = f" ({100 * part:g}% is {part:g} times the mean)" if 0 < part < 1 else ""
+        told = f"write the difference in per cent of the mean, as in 5%{meant}"
+        raise ScenarioError([f'--detect "{brief(text)}": {told}'])
     return float(found[1]) / 100
 
 
@@ -128,7 +132,8 @@ def _todo(scenario: Scenario, over: list[str], pilot: int) -> list[tuple[str, Jo
 
 def _show(answer: Answer, of: Scenario, rows: list[Planned], share: float, power: float) -> None:
     pilot = f"a pilot of {rows[0].pilot if rows else 0} seeds"
-    about = f": to find a difference of {100 * share:g} % in {100 * power:g} of 100 comparisons, from {pilot}"
+    wanted = f"a difference of {100 * share:g} % of the mean in {100 * power:g} of 100 comparisons"
+    about = f": to find {wanted}, from {pilot}"
     answer.title(of.name, about)
     labels = Labels(scenarios=[of.to_dict()])
     headings = ["", "mean", "spread of\ndifferences", "seeds", "range"]

@@ -296,6 +296,14 @@ def test_list_alone_counts_the_kinds(fullpipe: Cli) -> None:
     assert json.loads(fullpipe("list", "--json").stdout) == {k: int(n) for k, n in counted.items()}
 
 
+@pytest.mark.parametrize(("name", "has_size"), [("drop_tail", True), ("codel", True), ("red", False)])
+def test_show_of_a_queue_has_the_key_that_scenarios_use_for_the_limit(
+    fullpipe: Cli, name: str, has_size: bool
+) -> None:
+    rows = [line.split()[0] for line in fullpipe("show", name).stdout.splitlines() if line[:1].isalpha()]
+    assert ("size" in rows) == has_size
+
+
 def test_show_leads_from_a_word_of_the_field_to_the_metric(fullpipe: Cli) -> None:
     assert 'did you mean "call_score"?' in fullpipe("show", "mos").stderr
     assert "other words: call quality, mos" in fullpipe("show", "call_score").stdout

@@ -88,7 +88,7 @@ def test_an_option_that_takes_a_value_has_a_word_for_it() -> None:
 
 def test_usage_has_what_must_be_given() -> None:
     usages = {command.name: command.usage for command in every_command()}
-    assert usages["plan"] == "plan SCENARIO --detect SHARE"
+    assert usages["plan"] == "plan SCENARIO --detect PERCENT"
     assert usages["export"] == "export RUN --out FILE"
     assert usages["runs"] == "runs [STORE]"
     assert "Usage: fullpipe engines install NAME [OPTIONS]\n" in help_of("engines install")

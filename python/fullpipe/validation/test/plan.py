@@ -189,7 +189,7 @@ def conclusion_of(rows: Sequence[Planned], detect: float, power: float) -> list[
         by_cell.setdefault(row.subject.cell, []).append(row)
     told = sorted(by_cell.values(), key=lambda of: of[0].subject.entry is None)
     others = list(dict.fromkeys(row.other for row in rows if row.other))
-    share, times = f"{100 * detect:g} %", f"{100 * power:g} of 100 comparisons"
+    share, times = f"{100 * detect:g} % of the mean", f"{100 * power:g} of 100 comparisons"
     sentences = [
         f"{_sides(rows, others)}{_range(of)} find a difference of {share} ({_amounts(of)}) in {_name(of)} in"
         f" {times}."
