@@ -37,7 +37,7 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
     assert tab.locator("tbody tr").count() == 3
     tab.get_by_role("button", name="Show all runs").click()
     tab.wait_for_selector("tbody tr:nth-child(6)")
-    tab.get_by_role("button", name="goodput of all").click()
+    tab.get_by_role("button", name="goodput of all, in total").click()
     tab.wait_for_selector("th[aria-sort=ascending]")
     expect(tab.locator("tbody tr").first).to_contain_text("5 Mbit/s")
     tab.get_by_role("link", name="what-if").first.click()

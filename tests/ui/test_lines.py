@@ -27,7 +27,7 @@ def test_more_flows_share_the_line_of_their_algorithm() -> None:
     told = drawn([{"cca": "cubic", "count": 12}, {"cca": "bbr3", "count": 12}])
     assert [(line["label"], line["flows"]) for line in told["lines"]] == [("cubic ×12", 12), ("bbr3 ×12", 12)]
     assert len(told["flows"]) == 24
-    assert told["flows"][23] == {"name": "bbr3-12", "line": 1}
+    assert told["flows"][23] == {"name": "bbr3-12", "label": "bbr3-12", "line": 1}
     alone = drawn([{"cca": "cubic"}, {"cca": "bbr3"}])["lines"]
     looks = [[(line["colour"], line["dash"]) for line in lines] for lines in (told["lines"], alone)]
     assert looks[0] == looks[1]

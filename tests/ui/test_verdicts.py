@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,14 @@ def test_of_a_reference_of_0_there_is_no_share() -> None:
     shown = shown_of(finding("loss_rate", 0.0, Interval(0.01, 0.09, 0.95, "t")))
     assert shown["share"] is None
     assert "%" not in shown["difference"]
+
+
+def test_sums_over_flows_and_margins_of_two_parts_say_so() -> None:
+    found = replace(finding("goodput", 0.5, WIDE), flows=(2, 2), margin=Margin(0.05, 0.02))
+    shown = shown_of(found)
+    assert shown["of"] == "mine (2 flows, sum)"
+    assert shown["margin"].endswith(", whichever is larger")
+    assert "whichever" not in shown_of(finding("goodput", 0.5, WIDE))["margin"]
 
 
 @pytest.fixture

@@ -33,11 +33,11 @@ const unfinished = ({ unfinished: of }) => (of && (of.reference.unfinished || of
   ? `unfinished: ${count(of.reference.unfinished)} of ${count(of.reference.began)}, ${count(of.variant.unfinished)} of ${count(of.variant.began)}` : "");
 const isExplained = ({ rule }) => rule === "lacking" || rule === "demanded";
 const more = (finding) => (isExplained(finding) ? finding.reason
-  : finding.seeds_that_would_decide ? `about ${count(finding.seeds_that_would_decide)} seeds would decide` : "");
+  : finding.seeds_that_would_decide ? `about ${count(finding.seeds_that_would_decide)} seeds in total would decide` : "");
 
 function Row({ finding, limit, meaning }) {
   const [reference, other] = finding.texts.means, note = unfinished(finding);
-  return html`<tr><td class="of">${finding.of}</td>
+  return html`<tr><td class="of">${finding.texts.of}</td>
     <th scope="row" title=${`${finding.metric}: ${meaning || ""}`}>${finding.texts.metric}${note && html` <span class="note">${note}</span>`}</th>
     <td><span class=${`verdict v-${finding.verdict}`} title=${finding.reason}>${finding.verdict}</span> <span class="note">${more(finding)}</span></td>
     <td class="n" title=${`margin: ${finding.texts.margin}`}>${finding.texts.difference}</td><td class="drawn-interval"><${Interval} finding=${finding} limit=${limit} /></td>
@@ -91,7 +91,7 @@ export function Verdicts({ result, known }) {
   </table></div>
   ${findings.length > MOST_ROWS && html`<p class="buttons"><button type="button" aria-expanded=${isWhole} onClick=${() => setIsWhole(!isWhole)}>${isWhole ? `The first ${MOST_ROWS} rows` : `All ${count(findings.length)} rows`}</button></p>`}
   <details class="how"><summary>Rules of verdicts</summary>
-    <p>Equivalent: the 90 % interval is within the margin (the grey band), so the difference does not matter. Better or worse: not equivalent, and p is below 0.05 after Holm's correction over all rows.
+    <p>Equivalent: the 90 % interval is within the margin (the grey band), so the difference does not matter. A margin of two parts is the larger of both. Better or worse: not equivalent, and p is below 0.05 after Holm's correction over all rows.
       The drawn 95 % intervals are uncorrected. They are shares of the mean of ${names[0]}, and may extend beyond the ends of the axis.</p></details>
   <div class="notes">${result.notes.map((line) => html`<p class="note">${line.replace(CODE_NAME, (name) => known.metrics[name] || name)}</p>`)}</div>`;
 }

@@ -4,7 +4,7 @@ import { count, plain, rate, score, share, time } from "../parts/numbers.js";
 import { Refused, get } from "../parts/server.js";
 
 const LABELS = {
-  goodput_bps: "goodput of all", rtt_mean_s: "RTT, mean of flows", retransmitted_packets: "retransmitted",
+  goodput_bps: "goodput of all, in total", rtt_mean_s: "RTT, mean of flows", retransmitted_packets: "retransmitted",
   started: "started, UTC", call_score: "call score (MOS)", page_p50: "page load, median", stall_ratio: "video stalled",
 };
 const SHOWN = {

@@ -40,7 +40,7 @@ export function sentenceOf({ begin, end }) {
   const isEven = Math.abs(by[most] / shared - counts[most] / flows.length) < EVEN;
   const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
   const shares = flows.length === 1 ? `the flow carries ${rate(flows[0].goodput_bps)}${calls ? " beside the call" : ""}`
-    : names.length === 1 || !shared || shared > 1 + EVEN ? `${names.length === 1 ? "the flows" : listed} carry ${rate(whole)}${calls ? ", calls included" : ""}`
+    : names.length === 1 || !shared || shared > 1 + EVEN ? `${names.length === 1 ? "the flows" : listed} carry ${rate(whole)} in total${calls ? ", calls included" : ""}`
       : isEven ? `${listed} share ${rate(whole)} evenly` : `${most} takes ${share(by[most], 2)} of ${rate(whole)}`;
   const waits = link ? `; packets wait ${time(link.sojourn_mean_s)} on average` : "";
   const dropped = link ? (link.dropped_packets ? `, and ${count(link.dropped_packets)} are dropped` : ", and none is dropped") : "";
@@ -100,7 +100,7 @@ export function Flows({ begin, end }) {
   const datagrams = end.flows.filter((flow) => flow.protocol !== "tcp");
   const ofSome = [[OF_CALLS], [OF_DATAGRAMS, datagrams], [OF_LOSS]].filter(([[first], flows]) => has(first.valueOf, flows)).flatMap(([columns]) => columns);
   const columns = [...OF_ALL, ...ofSome, ...OF_SENDERS], members = begin.lines.map(() => []);
-  end.flows.forEach((flow, n) => members[begin.flows[n].line].push(flow));
+  end.flows.forEach((flow, n) => members[begin.flows[n].line].push({ ...flow, label: begin.flows[n].label }));
   let left = isWhole ? Infinity : MOST_ROWS;
   const shown = members.map((flows) => {
     const some = flows.slice(0, left);
@@ -112,7 +112,7 @@ export function Flows({ begin, end }) {
     ${begin.lines.map((line, n) => html`<tbody>
       ${line.flows > 1 && html`<tr class="group"><th colspan=${columns.length + 2} scope="rowgroup">${swatch(line)}${line.label}${spread(members[n])}</th></tr>`}
       ${shown[n].map((flow) => html`<tr>
-        <th scope="row">${swatch(line)}${flow.flow}</th>
+        <th scope="row">${swatch(line)}${flow.label}</th>
         <td class="n">${share(flow.share, 2)}</td>
         ${columns.map(({ valueOf, shown: said }) => html`<td class="n">${said(valueOf(flow))}</td>`)}
       </tr>`)}</tbody>`)}</table></div>
@@ -128,7 +128,7 @@ export function Difference({ a, b }) {
   const every = (end) => end.flows;
   const link = (state) => state.end.links.find((one) => one.link === state.begin.links[0]) || {};
   const rows = [
-    ["goodput of all", a.end.totals.goodput_bps, b.end.totals.goodput_bps, rate],
+    ["goodput of all, in total", a.end.totals.goodput_bps, b.end.totals.goodput_bps, rate],
     ["RTT, mean of flows", ...of(every, (flow) => flow.rtt_mean_s), time],
     ["RTT, 95th percentile", ...of(every, (flow) => flow.rtt_p95_s), time],
     ["call score (MOS)", ...of(callsOf, (flow) => flow.call_score), score, points],

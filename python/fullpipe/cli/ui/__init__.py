@@ -7,13 +7,14 @@ import socket
 import sys
 import warnings
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fullpipe.cli.output import complain, echo
-from fullpipe.cli.shared import AllowPython, Out, target
+from fullpipe.cli.shared import AllowPython, LabelOption, Out, target
 from fullpipe.errors import FolderError, MissingExtraError
 
 __all__ = ["ui"]
@@ -46,6 +47,7 @@ def ui(
         bool, typer.Option("--expose", help="Let other machines reach the page, without encryption.")
     ] = False,
     allow_python: AllowPython = False,
+    label: LabelOption = None,
 ) -> None:
     """The command prints a one-time address and serves the page until you press Ctrl-C. Without `--expose`,
     only this machine can open the page.
@@ -56,6 +58,7 @@ def ui(
     except ImportError as error:
         told = f"the page needs {error.name}; install it with: python -m pip install starlette uvicorn"
         raise MissingExtraError(told) from None
+    labels = _labels(label or ())
     if host not in (*_NAMES, "::1") and not expose:
         told = f'other machines can reach "{host}", without encryption; add --expose to allow this'
         raise typer.BadParameter(told, param_hint="--host")
@@ -65,7 +68,7 @@ def ui(
     listening = _listening(host, port)
     shown = f"[{host}]" if ":" in host else host
     address = f"{shown}:{listening.getsockname()[1]}"
-    guard = guarded(folder, address, allow_python)
+    guard = guarded(folder, address, allow_python, labels)
     url = f"http://{address}/?token={guard.token}"
     try:
         echo(url)
@@ -78,6 +81,19 @@ def ui(
     except KeyboardInterrupt:
         complain("stopped; the page is no longer served")
         raise typer.Exit(1) from None
+
+
+def _labels(texts: Sequence[str]) -> dict[str, str]:
+    """The labels that the user gives. The scenarios of the page are not known yet, so that a label is only
+    refused if no scenario can have its key."""
+    from fullpipe.cli.selection import read_labels  # imported here, as help needs no labels
+    from fullpipe.scenario.labels import problem_of
+
+    found = read_labels(texts)
+    for key in found:
+        if problem := problem_of(key):
+            raise typer.BadParameter(f"{key}: {problem}", param_hint="--label")
+    return found
 
 
 def _listening(host: str, port: int) -> socket.socket:

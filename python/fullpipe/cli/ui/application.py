@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -42,28 +42,37 @@ _HTTP = "80"
 _Answer = Callable[[Request], Awaitable[Response]]
 
 
-def guarded(store: Path, address: str, allow_python: bool) -> Guard:
+def guarded(store: Path, address: str, allow_python: bool, labels: Mapping[str, str] | None = None) -> Guard:
     """The application of the page, behind a guard that refuses requests without the token.
 
     Args:
         store: The folder of finished runs.
         address: Host and port at which the page is served.
         allow_python: Whether scenarios may name the user's own algorithms, whose code then runs.
+        labels: Labels of paths, values and groups of flows, in addition to those of the scenarios.
     """
     port = address.rpartition(":")[2]
     hosts = {address, f"127.0.0.1:{port}", f"localhost:{port}"}
     hosts |= {host.rpartition(":")[0] for host in hosts if port == _HTTP}
-    return Guard(Server(store, allow_python).application(), frozenset(hosts), f"fullpipe-{port}")
+    return Guard(
+        Server(store, allow_python, labels=labels).application(), frozenset(hosts), f"fullpipe-{port}"
+    )
 
 
 class Server:
     """The routes of the page. Between requests, the server keeps no runs except those in the store."""
 
-    def __init__(self, store: Path, allow_python: bool = False, limits: Limits | None = None) -> None:
-        self._store, self._allow_python = store, allow_python
+    def __init__(
+        self,
+        store: Path,
+        allow_python: bool = False,
+        limits: Limits | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        self._store, self._allow_python, self._labels = store, allow_python, labels or {}
         self._limits = limits or Limits()
         self._turns = Turns(self._limits)
-        self._kept = KeptRuns(store)
+        self._kept = KeptRuns(store, self._labels)
 
     def application(self) -> Starlette:
         """Return the application. A thread reads the store at once, so that no request waits for it."""
@@ -222,7 +231,8 @@ class Server:
         return Response(await to_thread.run_sync(figure, self._store, *names), media_type="image/png")
 
     def _scenario(self, sent: object) -> Scenario:
-        return scenario_of(sent, self._allow_python)
+        made = scenario_of(sent, self._allow_python)
+        return made.model_copy(update={"labels": {**made.labels, **self._labels}}) if self._labels else made
 
     def _bounded(self, sent: object, times: int = 1) -> Scenario:
         """Return the scenario, or refuse it if `times` runs of the scenario exceed the limits of the page."""

@@ -14,7 +14,14 @@ from anyio import to_thread
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.points import at, differences, short_names
-from fullpipe.analysis.shown import axis_shown, difference_shown, margin_shown, number_shown, shown_in
+from fullpipe.analysis.shown import (
+    LARGER_PART,
+    axis_shown,
+    difference_shown,
+    margin_shown,
+    number_shown,
+    shown_in,
+)
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.ui import inputs
 from fullpipe.cli.ui.export import verdicts_page
@@ -24,9 +31,10 @@ from fullpipe.cli.ui.live import Turns, event
 from fullpipe.errors import FullpipeError, ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import natural
 from fullpipe.sweeps import jobs
-from fullpipe.validation.compare import Finding, VariantComparison
+from fullpipe.validation.compare import Finding, VariantComparison, sentence
 from fullpipe.validation.compare.conclusion import conclusion
 from fullpipe.validation.compare.finding import known, weight
 from fullpipe.validation.over import Jobs, compared
@@ -50,13 +58,17 @@ def names_of(one: Scenario, other: Scenario) -> tuple[str, str]:
     ('cubic', 'bbr3')
     """
     trees = [_tree(each) for each in (one, other)]
-    paths = differences(*trees)
+    paths, labels = differences(*trees), Labels(scenarios=[one.to_dict(), other.to_dict()])
     if 0 < len(paths) <= _MOST:
         words = short_names(paths)
         values = [[at(tree, _keys(path)) for path in paths] for tree in trees]
         pairs = list(zip(paths, *values, strict=True))
-        first = ", ".join(_said(words[path], value, against) for path, value, against in pairs)
-        second = ", ".join(_said(words[path], value, against) for path, against, value in pairs)
+
+        def said(path: str, value: Any, against: Any) -> str:
+            return labels.given(path, value) or _said(words[path], value, against)
+
+        first = ", ".join(said(path, value, against) for path, value, against in pairs)
+        second = ", ".join(said(path, value, against) for path, against, value in pairs)
         if first != second:
             return first, second
     return (one.name, other.name) if one.name != other.name else ("A", "B")
@@ -109,12 +121,12 @@ def told(made: VariantComparison) -> dict[str, Any]:
         The keys of that format, and `shown`: for every finding, its texts and its place on an axis, from
         `shown_of`.
     """
-    findings = sorted(made.findings, key=weight)
+    findings, names = sorted(made.findings, key=weight), sentence.names_of([made])
     return {
         **made.to_dict(),
         "conclusion": conclusion([made]),
         "findings": [finding.to_dict() for finding in findings],
-        "shown": [shown_of(finding) for finding in findings],
+        "shown": [shown_of(names.finding(finding)) for finding in findings],
     }
 
 
@@ -122,18 +134,20 @@ def shown_of(found: Finding) -> dict[str, Any]:
     """The texts of a finding, and its difference as a share of the reference.
 
     Returns:
-        `metric` with its unit; `means` of the two sides, `difference` with its interval, and `margin`, as the
-        terminal prints them; `share`, from `_share`.
+        `of`, the group with its label and its number of flows; `metric` with its unit; `means` of the two
+        sides, `difference` with its interval, and `margin`, as the terminal prints them; `share`, from
+        `_share`.
     """
     of = found.unit, found.metric
     name = axis_shown(found.metric)[1] if found.metric in BY_NAME else shown_in(found.metric, found.unit)[1]
-    has_value = isfinite(found.difference)
+    has_value, larger = isfinite(found.difference), f", {LARGER_PART}" if found.margin.has_two_parts else ""
     texts = found.difference, found.interval, found.reference, *of, found.margin
     return {
+        "of": found.group,
         "metric": name,
         "means": [number_shown(found.reference, *of), number_shown(known(found.other), *of)],
         "difference": difference_shown(*texts) if has_value else "-",
-        "margin": margin_shown(found.margin, *of, has_unit=True),
+        "margin": f"{margin_shown(found.margin, *of, has_unit=True)}{larger}",
         "share": _share(found) if has_value else None,
     }
 

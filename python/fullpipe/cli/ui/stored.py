@@ -87,6 +87,8 @@ class KeptRuns:
     """The runs of a store, as data for the page."""
 
     root: Path
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels in addition to those of the scenarios."""
     _runs: pl.DataFrame | None = None
     _damaged: list[str] = field(default_factory=list)
     _dates: Mapping[str, int] | None = None
@@ -258,7 +260,8 @@ class KeptRuns:
             raise NoRunError("no such run")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # older runs have no checksums, and the page cannot change that
-            return Run.load(Store(self.root).folder(digest, engine, int(seed)))
+            found = Run.load(Store(self.root).folder(digest, engine, int(seed)))
+        return found.with_labels(self.labels)
 
     def _table(self) -> tuple[pl.DataFrame, list[str]]:
         """The table of runs from the index. The index is read again if the date of a folder changes."""

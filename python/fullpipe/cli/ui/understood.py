@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from fullpipe.analysis.expected import Expected, buffer_packets, common, expected, narrow_hops
+from fullpipe.analysis.metrics.groups import flows_in
 from fullpipe.analysis.metrics.paths import base_rtts_s
 from fullpipe.analysis.packets import journeys, points_in_order
 from fullpipe.cli.ui.inputs import toml_of
@@ -20,6 +21,7 @@ from fullpipe.cli.ui.path import path_of
 from fullpipe.errors import FullpipeError
 from fullpipe.report.svg.marks import of_flows
 from fullpipe.scenario import Network, RoutedFlow, Scenario, resolve
+from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.model.link.queues import DropTail
 from fullpipe.scenario.read.files import inline
 
@@ -193,8 +195,10 @@ def _drawn(name: str, cca: str | None, routed: RoutedFlow | None) -> Drawn:
     return Drawn(name, cca, kind, routed.flow.is_upload, routed.tcp.mss_bytes)
 
 
-def lines_of(flows: Sequence[Drawn]) -> tuple[list[dict[str, Any]], list[int]]:
-    """The lines with their looks, and the number of the line of each flow.
+def lines_of(
+    flows: Sequence[Drawn], words: Mapping[str, str] | None = None
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """The lines with their looks, and the number of the line of each flow. `words` has labels of flows.
 
     Up to `MOST_LINES` flows have a line each. More flows share a line if they have the same algorithm,
     workload, direction and MSS.
@@ -206,7 +210,11 @@ def lines_of(flows: Sequence[Drawn]) -> tuple[list[dict[str, Any]], list[int]]:
     groups: dict[tuple[Any, ...], list[Drawn]] = {}
     for key, flow in zip(keys, flows, strict=True):
         groups.setdefault(key, []).append(flow)
-    labels = [_label(key, group, groups) for key, group in groups.items()]
+    called = words or {}
+    labels = [
+        called.get(group[0].name, group[0].name) if len(group) == 1 else _label(key, group, groups)
+        for key, group in groups.items()
+    ]
     firsts = [group[0] for group in groups.values()]
     looks = of_flows([first.cca for first in firsts])
     lines = [
@@ -218,12 +226,10 @@ def lines_of(flows: Sequence[Drawn]) -> tuple[list[dict[str, Any]], list[int]]:
 
 
 def _label(key: tuple[Any, ...], group: Sequence[Drawn], keys: Iterable[tuple[Any, ...]]) -> str:
-    """The label of a line: the name of a single flow, or the kind and number of its flows.
+    """The label of a line of several flows: their kind and number.
 
     The direction and the MSS are added if lines of the same kind differ in them.
     """
-    if len(group) == 1:
-        return group[0].name
     kind, is_upload, mss_bytes = key
     beside = [other for other in keys if other[0] == kind]
     words = [kind]
@@ -294,7 +300,8 @@ def understood(
     """
     network = resolve(scenario)
     flows = drawn(network, measured)
-    lines, numbers = lines_of(flows)
+    words = Labels(scenarios=[scenario.to_dict()]).flows(flows_in(scenario)) if scenario.labels else {}
+    lines, numbers = lines_of(flows, words)
     line_of = {flow.name: number for flow, number in zip(flows, numbers, strict=True)}
     links = [hop.name for hop in islice(narrow_hops(network), MOST_LINKS)]
     rows = expected(network)
@@ -306,7 +313,10 @@ def understood(
         "warmup_s": scenario.warmup_s,
         "seed": seed,
         "lines": lines,
-        "flows": [{"name": flow.name, "line": line} for flow, line in zip(flows, numbers, strict=True)],
+        "flows": [
+            {"name": flow.name, "label": words.get(flow.name, flow.name), "line": line}
+            for flow, line in zip(flows, numbers, strict=True)
+        ],
         "links": links,
         "expected": [asdict(each) for each in rows[:MOST_LINKS]],
         "expected_in_all": len(rows),
