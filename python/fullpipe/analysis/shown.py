@@ -25,6 +25,8 @@ _SHOWN = {
 }
 _PERCENT, POINTS = ("%", 100.0, 1), "pp"
 """Unit, scale and decimals of parts of a whole, and the unit of their differences: percentage points."""
+_SECONDS = ("s", 1.0, 2)
+"""Unit, scale and decimals of times that are shown in seconds."""
 _RELATIVE = ("bit/s", "bit/s²", "s")
 """Units whose differences are shown in per cent of the reference: rates and times."""
 LONGEST = 35
@@ -45,7 +47,11 @@ _MOST_MORE = 4
 def _form(unit: str, metric: str) -> tuple[str, float, int]:
     """Return the unit, the scale and the decimals in which values of a metric are shown."""
     measure = BY_NAME.get(metric)
-    shown, scale, digits = _PERCENT if measure and measure.is_percent else _SHOWN.get(unit, (unit, 1.0, 0))
+    shown, scale, digits = _SHOWN.get(unit, (unit, 1.0, 0))
+    if measure and measure.is_percent:
+        shown, scale, digits = _PERCENT
+    elif measure and measure.is_in_seconds:
+        shown, scale, digits = _SECONDS
     own = measure.digits if measure else None
     return shown, scale, digits if own is None else own
 
@@ -53,8 +59,8 @@ def _form(unit: str, metric: str) -> tuple[str, float, int]:
 def unit_shown(unit: str, metric: str = "") -> str:
     """The unit in which a quantity is shown.
 
-    >>> unit_shown("1", "loss_rate"), unit_shown("1", "jain"), unit_shown("s")
-    ('%', '', 'ms')
+    >>> unit_shown("1", "loss_rate"), unit_shown("1", "jain"), unit_shown("s"), unit_shown("s", "convergence")
+    ('%', '', 'ms', 's')
     """
     return _form(unit, metric)[0]
 
@@ -97,11 +103,12 @@ def axis_shown(metric: str, of: str = "", *, in_percent: bool = True) -> tuple[f
 
     Figures of `fullpipe plot` show parts of a whole from 0 to 1, like their CSV files.
 
-    >>> axis_shown("page_p50", "readers")
-    (1000.0, 'median page load time of readers (ms)')
+    >>> axis_shown("page_p50", "readers"), axis_shown("convergence")
+    ((1000.0, 'median page load time of readers (ms)'), (1.0, 'convergence time (s)'))
     """
     named, unit = metric_shown(metric, of), BY_NAME[metric].unit
-    scale, label = shown_in(named, unit, metric if in_percent else "")
+    is_part = BY_NAME[metric].is_percent and not in_percent
+    scale, label = shown_in(named, unit, "" if is_part else metric)
     return scale, named if unit in _COUNTED else label
 
 

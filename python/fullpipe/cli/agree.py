@@ -67,7 +67,8 @@ def _row(row: Mapping[str, Any], *, several: bool) -> Row:
     """A row for one deviation. The line above the row names the engine, the case and the group of flows."""
     measure = BY_NAME.get(row["quantity"])
     unit = measure.unit if measure else "1"
-    name = f" {row['quantity']} {unit_shown(unit) if unit not in ('1', 'packets') else ''}".rstrip()
+    shown = unit_shown(unit, row["quantity"]) if unit not in ("1", "packets") else ""
+    name = f" {row['quantity']} {shown}".rstrip()
     values = (number_shown(row[key], unit, row["quantity"]) for key in ("reference", "value"))
     place = ", ".join([*([row["engine"]] if several else []), row["case"], row["of"]])
     return Row(place, [name, *values, f"{100 * row['error']:+.1f} %", _CHANCE[row["real"]]])

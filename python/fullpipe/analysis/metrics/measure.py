@@ -92,6 +92,8 @@ class Shown:
     is_percent: bool = False
     """Whether the metric is a part of a whole, shown in per cent. Differences of such a metric are in
     percentage points."""
+    is_in_seconds: bool = False
+    """Whether the metric is a time of seconds, shown in s; other times are shown in ms."""
     combined: Combined = ""
     synonyms: tuple[str, ...] = ()
     """Other words for the metric, in lower case with underscores. An error on such a word names the

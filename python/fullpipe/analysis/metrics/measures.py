@@ -489,6 +489,7 @@ MEASURES = (
         event="all its bulk flows converge",
         is_of_one_way=True,
         label="convergence time",
+        is_in_seconds=True,
     )
     .leads(View.COMPARISON)
     .also("convergence_time"),

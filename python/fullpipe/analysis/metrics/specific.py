@@ -241,6 +241,7 @@ OF_APPLICATIONS = (
         "any of its videos shows a picture",
         label="video start-up delay",
         combined="mean",
+        is_in_seconds=True,
     )
     .leads(EVERYWHERE, rank=3)
     .also("join_time", "startup", "startup_delay"),
