@@ -287,8 +287,8 @@ def latex_of(pivot: Pivot) -> str:
     """The table in LaTeX, for a document with `\\usepackage{booktabs, siunitx}`.
 
     A cell is the mean with the half width of its 95 % interval as its uncertainty, which siunitx prints as
-    1.23(4) or, with `separate-uncertainty`, as 1.23 ± 0.04. An interval that is truncated at a bound of its
-    metric is written out.
+    1.23(4) or, with `separate-uncertainty`, as 1.23 ± 0.04. If an interval of a column is truncated at a
+    bound of its metric, all intervals of the column are written out.
     """
     written = [
         _latex_column([row[n] for row in pivot.cells], pivot.of_metric(column.metric))
@@ -382,14 +382,15 @@ def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean]) -> list[s
     widest = max((width * scale for cell in known if (width := _half_width(cell))), default=0.0)
     while decimals > 0 and widest * 10**decimals >= _MOST_UNCERTAIN:
         decimals -= 1
-    return [_number(cell, scale, decimals) for cell in cells]
+    is_written_out = any(cell is not None and _half_width(cell) is None for cell in cells)
+    return [_number(cell, scale, decimals, is_written_out=is_written_out) for cell in cells]
 
 
-def _number(cell: Mean | None, scale: float, decimals: int) -> str:
+def _number(cell: Mean | None, scale: float, decimals: int, *, is_written_out: bool) -> str:
     if cell is None:
         return "{--}"
     mean, width = f"{cell['mean'] * scale:.{decimals}f}", _half_width(cell)
-    if width is None:
+    if width is None or is_written_out:
         return f"{{{in_latex(_THOUSANDS.sub('', mean_shown(cell, digits=decimals)))}}}"
     return mean if width == 0 else f"{mean}({math.ceil(width * scale * 10**decimals - 1e-9)})"
 
