@@ -36,8 +36,8 @@ def plotted(folder: Path, out: Path, *words: str) -> Result:
     [
         (
             "--kind box --flow cubic-1",
-            "--flow goes with --kind sequence, phase or rates or with runs over time, not with --kind box;"
-            " --of chooses a group of flows",
+            "--flow goes with --kind pauses, sequence, phase or rates or with runs over time, not with --kind"
+            " box; --of chooses a group of flows",
         ),
         ("--metric goodput --flow cubic-1", "not with --kind lines; --of chooses a group of flows"),
         ("--metric goodput --var cwnd", "--var goes with runs over time, not with --kind lines"),

@@ -112,7 +112,7 @@ def test_the_longest_pause_is_the_handover(phone: Run) -> None:
     assert float(late["value"].to_numpy().max()) >= 60 - 20  # a probe every 20 ms
     assert len(figure.axes) == 2
     (legend,) = figure.legends
-    assert legend.get_texts()[-1].get_text() == "longest pause"
+    assert legend.get_texts()[-1].get_text() == "longest pause of download"
 
 
 def test_the_pause_at_a_time_is_drawn_if_one_is_chosen(phone: Run, tmp_path: Path) -> None:

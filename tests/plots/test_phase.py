@@ -58,7 +58,7 @@ def test_flows_can_be_chosen(two: Run) -> None:
         (("--kind", "rates", "--flow", "first"), "rates needs two flows"),
         (("--kind", "rates", "--flow", "third"), 'unknown flow "third"'),
         (("--kind", "phase", "--at", "2 s"), "goes with --kind handover or sequence"),
-        (("--kind", "all_scaled", "--flow", "first"), "goes with --kind sequence, phase or rates"),
+        (("--kind", "all_scaled", "--flow", "first"), "goes with --kind pauses, sequence, phase or rates"),
     ],
 )
 def test_what_does_not_fit_is_refused(words: tuple[str, ...], told: str, two: Run) -> None:

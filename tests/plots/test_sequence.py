@@ -134,3 +134,9 @@ def test_a_sequence_names_its_flow_and_is_in_megabytes_if_long() -> None:
     long, _ = sequence({"packets": table(*LOST, *far)})
     assert long.axes[0].get_ylabel() == "sequence number (MB)"
     assert long.axes[0].get_ylim()[1] < 10
+
+
+def test_a_sequence_says_that_it_has_most_data_of_several_connections() -> None:
+    packets = table(*LOST, row(40, SENDER, 0, flow="small"))
+    assert sequence({"packets": packets})[0].axes[0].get_title() == "f, most data of 2 connections"
+    assert sequence({"packets": packets}, flow="f")[0].axes[0].get_title() == "f"

@@ -110,16 +110,25 @@ def flow_of_segments(packets: pl.DataFrame, flow: str | None = None) -> str:
     return str(_busiest(packets, flow)["flow"])
 
 
+def connections_with_data(packets: pl.DataFrame, flow: str | None = None) -> int:
+    """Return the number of connections among which `segments` chooses for the same arguments."""
+    return _sizes(packets, flow).height
+
+
 def _busiest(packets: pl.DataFrame, flow: str | None) -> dict[str, Any]:
     """Return the flow and the connection that sent most data, of a named flow if `flow` is given."""
+    return _sizes(packets, flow).sort("len", descending=True, maintain_order=True).row(0, named=True)
+
+
+def _sizes(packets: pl.DataFrame, flow: str | None) -> pl.DataFrame:
+    """Return the bytes that were sent on each connection with data."""
     data = packets.filter(
         pl.col("point") == "sender", pl.col("connection").is_not_null(), source="sender"
     ).filter(pl.col("len") > 0, pl.lit(True) if flow is None else pl.col("flow") == flow)
     if data.is_empty():
         whose = f" of {flow}" if flow else ""
         raise ValueError(f'no data{whose} were captured at a sender; write record.packets = ["sender"]')
-    sizes = data.group_by("flow", "connection", maintain_order=True).agg(pl.col("len").sum())
-    return sizes.sort("len", descending=True, maintain_order=True).row(0, named=True)
+    return data.group_by("flow", "connection", maintain_order=True).agg(pl.col("len").sum())
 
 
 def round_trip_s(found: pl.DataFrame) -> float:

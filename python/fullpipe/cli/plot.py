@@ -41,6 +41,7 @@ _OF_KIND: Mapping[Kind, str] = {
     Kind.VIOLIN: f"{_ALONG_X} --log=y",
     Kind.MEANS: f"{_ALONG_X} --log=y",
     Kind.HANDOVER: "--at",
+    Kind.PAUSES: "--flow",
     Kind.SEQUENCE: "--at --flow",
     Kind.PHASE: "--flow",
     Kind.RATES: "--flow",
@@ -295,7 +296,7 @@ def _chosen_flows(kind: Kind, flows: Sequence[str], labels: Sequence[str]) -> di
     if kind in plots.SAMPLE_FIGURES:
         return {"only": labels}
     if len(flows) > 1:
-        raise typer.BadParameter("sequence draws one flow; give --flow once", param_hint="--flow")
+        raise typer.BadParameter(f"{kind} draws one flow; give --flow once", param_hint="--flow")
     return {"flow": flows[0]}
 
 

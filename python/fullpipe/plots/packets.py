@@ -8,9 +8,17 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from fullpipe.analysis.over_time import Tables
-from fullpipe.analysis.packets import acks, delays, flow_of_segments, round_trip_s, segments
+from fullpipe.analysis.packets import (
+    acks,
+    connections_with_data,
+    delays,
+    flow_of_segments,
+    round_trip_s,
+    segments,
+)
 from fullpipe.palette import COLOURS
 from fullpipe.plots.series import algorithms, flow_looks, with_algorithm
 from fullpipe.plots.style import (
@@ -58,7 +66,7 @@ def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     sizes.set_xticks(range(most + 1), [str(2**n) for n in range(most + 1)])
     sizes.set(xlabel="ACKs of a clump, up to", ylabel="share of ACKs", ylim=(0, 1))
     longest = found["after_ms"].quantile(0.99)
-    times.set(xlabel="from clump to clump (ms)", ylabel="share of clumps", ylim=(0, 1.02))
+    times.set(xlabel="time from clump to clump (ms)", ylabel="share of clumps", ylim=(0, 1.02))
     times.set_xlim(0, longest or None)
     shared_legend(figure, legend_entries(sizes))
     return figure, found
@@ -96,25 +104,35 @@ BINS = 100
 
 
 @in_house_style
-def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """Draw the pauses between deliveries of the flow with the most packets: the distribution of the pauses,
-    and the deliveries around one of the longer pauses, in which a late block held up later blocks.
+def pauses(tables: Tables, flow: str | None = None) -> tuple[Figure, pl.DataFrame]:
+    """Draw the pauses between deliveries of a flow: the distribution of the pauses, and the deliveries around
+    one of the longer pauses, in which a late block held up later blocks.
+
+    The default flow is the one with the most packets. The title names the flow.
 
     Returns:
         The figure, and its table: time_s (of a delivery), bytes (of the delivery), pause_ms (before the
         delivery).
 
     Raises:
-        ValueError: If packets were not captured at both ends, or no flow has three deliveries.
+        ValueError: If packets were not captured at both ends, or the flow has less than three deliveries.
     """
-    found = deliveries(delays(tables["packets"]))
+    arrived = delays(tables["packets"])
+    if flow is not None and flow not in arrived["flow"]:
+        raise ValueError(f"no packets of {flow} arrived")
+    count = arrived["flow"].n_unique() if flow is None else 1
+    drawn = busiest(arrived) if flow is None else flow
+    found = deliveries(arrived.filter(flow=drawn))
     waits = found["pause_ms"].drop_nulls().to_numpy()
     if len(waits) < 2:
         raise ValueError("no flow has three deliveries or more, which are needed for two pauses")
     figure, (often, around) = new_figure(1, 2, row_height=2.4)
     edge = max(float(np.quantile(waits, SHOWN)), float(np.median(waits)))
-    often.hist(waits[waits <= edge], bins=BINS, color=COLOURS[0], log=True)
-    often.set(xlabel="pause before a delivery (ms)", ylabel="deliveries")
+    look = flow_looks(tables, [drawn])[drawn]
+    often.hist(waits[waits <= edge], bins=BINS, color=look.color, log=True)
+    named = with_algorithm(drawn, algorithms({"": tables}))
+    named += f", most packets of {count} flows" if count > 1 else ""
+    often.set(xlabel="pause before a delivery (ms)", ylabel="deliveries", title=named)
     often.set_xlim(left=0)
     often.yaxis.set_major_formatter("{x:g}")  # exponents would have too small letters
     at = _example(found, float(np.quantile(waits, RARE)))
@@ -122,23 +140,29 @@ def pauses(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     begin_s, end_s = found["time_s"][at] - 3 * pause_s, found["time_s"][at] + 2 * pause_s
     rows = found.filter(pl.col("time_s").is_between(begin_s, end_s))
     came = rows["bytes"].cum_sum().to_numpy() / 1e3
-    around.plot(rows["time_s"].to_numpy() * 1e3 - begin_s * 1e3, came, drawstyle="steps-post")
+    after_ms = (rows["time_s"].to_numpy() - begin_s) * 1e3
+    around.plot(after_ms, came, drawstyle="steps-post", color=look.color)
     around.set(xlabel=f"time after {begin_s:.3f} s (ms)", ylabel="delivered (kB)")
+    around.set_xlim(0, 5 * pause_s * 1e3)
     around.set_ylim(bottom=0)
     return figure, found
 
 
 def deliveries(found: pl.DataFrame) -> pl.DataFrame:
     """Deliveries to the flow with the most packets: time_s, bytes, pause_ms (null for the first)."""
-    counts = found.group_by("flow", maintain_order=True).len()
-    (flow,) = counts.filter(pl.col("len") == pl.col("len").max())["flow"].head(1)
-    mine = found.filter(pl.col("flow") == flow).sort("arrived_s")
+    mine = found.filter(flow=busiest(found)).sort("arrived_s")
     begins = (pl.col("arrived_s").diff() >= TOGETHER_S).fill_null(value=True)
     numbered = mine.with_columns(delivery=begins.cum_sum())
     once = numbered.group_by("delivery", maintain_order=True).agg(
         time_s=pl.col("arrived_s").first(), bytes=pl.col("bytes").sum()
     )
     return once.drop("delivery").with_columns(pause_ms=pl.col("time_s").diff() * 1e3)
+
+
+def busiest(found: pl.DataFrame) -> str:
+    """Name of the flow with the most packets."""
+    counts = found.group_by("flow", maintain_order=True).len()
+    return str(counts.filter(pl.col("len") == pl.col("len").max())["flow"][0])
 
 
 def _example(found: pl.DataFrame, at_least_ms: float) -> int:
@@ -180,11 +204,17 @@ def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         frames.append(pl.DataFrame({"flow": [name] * len(ranked), "delay_ms": ranked, "share": shares}))
     came.set(xlabel="one-way delay (ms)", ylabel="share of packets", ylim=(0, 1.02))
     late.set(xlabel="one-way delay (ms)", ylabel="share that took longer", yscale="log")
-    late.yaxis.set_major_formatter("{x:g}")  # exponents would have too small letters
+    late.yaxis.set_major_formatter(_decimal)  # exponents would have too small letters
+    late.yaxis.set_minor_locator(NullLocator())
     for place in (came, late):
         place.set_xlim(left=0)
     shared_legend(figure, legend_entries(came))
     return figure, pl.concat(frames)
+
+
+def _decimal(value: float, _: float) -> str:
+    """A number without an exponent."""
+    return np.format_float_positional(value, precision=12, trim="-")
 
 
 # The longest time without a delivery, as in a handover: delays and data in flight around this time.
@@ -230,12 +260,15 @@ def handover(tables: Tables, at_s: float | None = None) -> tuple[Figure, pl.Data
         waiting.plot(inside_s, size_kb, drawstyle="steps-post", **look.line)
         frames.append(_rows("on_the_way_kb", name, pl.Series(inside_s), pl.Series(size_kb)))
     took.set(ylabel="one-way delay (ms)", ylim=(0, None))
-    waiting.set(ylabel="on the way (kB)", xlabel="time (s)", ylim=(0, None))
+    waiting.set(ylabel="in transit (kB)", xlabel="time (s)", ylim=(0, None))
     for place in (took, waiting):
         place.set_xlim(*window)
         pause = place.axvspan(end_s - pause_s, end_s, color="0.5", alpha=0.2, linewidth=0)
         place.label_outer()
-    shared_legend(figure, {**legend_entries(took), "longest pause": pause})
+    entries = legend_entries(took)
+    told = "longest pause" if at_s is None else "pause"
+    told += f" of {busiest(found)}" if len(entries) > 1 else ""
+    shared_legend(figure, {**entries, told: pause})
     return figure, pl.concat(frames)
 
 
@@ -278,7 +311,8 @@ def sequence(
     the round trips around a time. The default time is the first retransmission, or the middle of the data
     without retransmissions.
 
-    The connection is the one with the most data, of the named flow if a flow is named.
+    The connection is the one with the most data, of the named flow if a flow is named. The title names its
+    flow, and the number of connections if there are several.
 
     Returns:
         The figure, and its table: time_s, what, from_byte, to_byte (equal to from_byte for an ACK).
@@ -302,10 +336,15 @@ def sequence(
     entries = _draw(whole, found, scale) | _draw(part, near, scale)
     entries[_ENLARGED] = whole.axvspan(begin_s, end_s, color="0.5", alpha=0.2, linewidth=0)
     part.set_xlim(begin_s, end_s)
+    count = connections_with_data(tables["packets"], flow)
     named = with_algorithm(flow_of_segments(tables["packets"], flow), algorithms({"": tables}))
+    named += f", most data of {count} connections" if count > 1 else ""
     whole.set(ylabel=f"sequence number ({unit})", xlabel="time (s)", title=named)
     part.set(ylabel=whole.get_ylabel() if is_narrow() else "", xlabel="time (s)")
     shown = [what for what in (*LOOKS, _ENLARGED) if what in entries]
+    for place in (whole, part):
+        place.set_ylim(bottom=max(0, place.get_ylim()[0]))
+    whole.set_xlim(left=0)
     shared_legend(figure, {WORDS.get(what, what): entries[what] for what in shown})
     return figure, found
 
