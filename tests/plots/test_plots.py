@@ -210,12 +210,12 @@ def look_of_line(line: Any) -> tuple[str, str]:
 
 
 def test_one_legend_for_all_rows_and_the_same_look_in_each() -> None:
-    long = {f"seed {seed} of a scenario with a rather long name": tables() for seed in range(1, 6)}
+    long = {f"seed {seed} of a scenario with a rather long name": tables() for seed in range(1, 3)}
     figure, _ = plots.overview(long)
     assert [place.get_legend() for place in figure.axes] == [None] * 4
     (legend,) = figure.legends
-    assert len(legend.get_texts()) == 15
-    assert len({look_of_line(line) for line in legend.get_lines()}) == 15
+    assert len(legend.get_texts()) == 6
+    assert len({look_of_line(line) for line in legend.get_lines()}) == 6
     rows = [{line.get_label(): line.get_color() for line in place.lines} for place in figure.axes]
     assert rows[0] == rows[1] == rows[2]
     with warnings.catch_warnings():
@@ -228,11 +228,39 @@ def test_one_legend_for_all_rows_and_the_same_look_in_each() -> None:
 
 
 def test_flows_of_many_runs_look_alike_and_the_legend_names_the_runs() -> None:
-    figure, _ = plots.overview({f"seed {seed}": tables() for seed in range(15)}, ("goodput",))
+    figure, _ = plots.overview({f"seed {seed}": tables() for seed in range(15)})
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [f"seed {seed}" for seed in range(15)]
-    (place,) = figure.axes
+    place = figure.axes[0]
     assert len({look_of_line(line) for line in place.lines}) == 15
+
+
+def test_runs_with_many_lines_have_panels_of_their_own() -> None:
+    runs = {f"seed {seed}": tables() for seed in range(3)}
+    runs["seed 2"]["series"] = runs["seed 2"]["series"].with_columns(pl.col("goodput_bps") * 5)
+    figure, data = plots.overview(runs, ("goodput", "rtt"))
+    assert [place.get_title() for place in figure.axes] == [*runs, "", "", ""]
+    assert [place.get_ylabel() for place in figure.axes] == [
+        "goodput (Mbit/s)",
+        *2 * [""],
+        "smoothed RTT (ms)",
+        *2 * [""],
+    ]
+    assert [place.get_xlabel() for place in figure.axes] == [*4 * [""], "time (s)", ""]
+    assert len({place.get_ylim() for place in figure.axes[:3]}) == 1
+    assert figure.axes[0].get_ylim()[1] > 15
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
+    assert data["run"].unique().sort().to_list() == sorted(runs)
+
+
+def test_runs_of_different_flows_are_drawn_together_if_there_is_no_room() -> None:
+    """Names of flows that are in one run only have no run before them."""
+    runs = {f"{count} flows": tables() for count in range(15)}
+    for count, each in enumerate(runs.values()):
+        each["series"] = each["series"].with_columns(pl.col("flow") + f"-{count}")
+    (legend,) = plots.overview(runs)[0].legends
+    assert [text.get_text() for text in legend.get_texts()] == [*runs]
 
 
 def test_a_legend_says_how_many_it_leaves_out() -> None:

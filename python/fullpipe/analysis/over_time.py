@@ -22,6 +22,9 @@ from fullpipe.scenario.quantities import DURATION, RATE, natural, to_nanoseconds
 Tables = Mapping[str, pl.DataFrame]
 
 _SMOOTHED_RTTS = 3
+"""Length of moving means in round trips."""
+_SMOOTHED_PART, _SMOOTHED_S = 0.1, 1.0
+"""Largest length of moving means: a share of the run or a time in s, whichever is longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +69,21 @@ def samples(
     """
     what = _in_packets(_quantity(quantity), runs)
     frames = []
-    smoothed_s = 0.0
+    windows_s: set[float] = set()
     for label, tables in runs.items():
         long_s = _long_rtts_s(tables) if quantity == "goodput" else 0.0
         for actor, frame in _actors(tables, what, only):
             if long_s:
                 frame, window_s = _smoothed(frame, long_s)
-                smoothed_s = max(smoothed_s, window_s)
+                windows_s |= {window_s} if window_s else set()
             of_whom = [pl.lit(label).alias("run"), pl.lit(actor).alias("actor")]
             frames.append(frame.select(*of_whom, "time_s", "value"))
     if not frames:
         raise ValueError(f'{quantity}: there are no samples to draw; run with record.interval = "100 ms"')
-    return pl.concat(frames), f"{what.label}\nmeans over {smoothed_s:.2g} s" if smoothed_s else what.label
+    if not windows_s:
+        return pl.concat(frames), what.label
+    ends = dict.fromkeys(f"{window_s:.2g}" for window_s in (min(windows_s), max(windows_s)))
+    return pl.concat(frames), f"{what.label}\nmeans over {' to '.join(ends)} s"
 
 
 def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
@@ -88,7 +94,8 @@ def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
 
 
 def _long_rtts_s(tables: Tables) -> float:
-    """Return three times the p95 of the smoothed RTT, s; 0 if RTTs are unknown.
+    """Return three times the p95 of the smoothed RTT, s, but at most 1 s or a tenth of the run; 0 if RTTs are
+    unknown.
 
     The maximum would be too long: during an outage a few RTTs are as long as the outage, and means over that
     time would hide the outage.
@@ -96,7 +103,9 @@ def _long_rtts_s(tables: Tables) -> float:
     series = tables.get("series")
     if series is None or "srtt_s" not in series:
         return 0.0
-    return _SMOOTHED_RTTS * float(series["srtt_s"].quantile(0.95) or 0)
+    long_s = _SMOOTHED_RTTS * float(series["srtt_s"].quantile(0.95) or 0)
+    run_s = float(series["time_s"].to_numpy().max(initial=0.0))
+    return min(long_s, max(_SMOOTHED_S, _SMOOTHED_PART * run_s))
 
 
 def _smoothed(frame: pl.DataFrame, long_s: float) -> tuple[pl.DataFrame, float]:

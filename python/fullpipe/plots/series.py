@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from textwrap import fill, wrap
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,16 @@ from matplotlib.figure import Figure
 from fullpipe.analysis.over_time import QUANTITIES, Quantity, Tables, flow_labels, presented, samples
 from fullpipe.palette import Look, looks
 from fullpipe.plots.style import (
+    HALO,
     LEGEND_UP_TO,
     REFERENCE,
     SMALL,
+    column_of,
     figure_of,
     in_house_style,
     inches_across,
+    is_narrow,
+    label_once,
     legend_columns,
     new_figure,
     shared_legend,
@@ -136,9 +141,10 @@ def time_series(
     `only` keeps the flows or links of these names. Missing samples leave gaps, and a sample between two gaps
     is a dot. Returns the columns run, actor, time_s, value, in the unit of the axis.
 
-    If samples are closer than three round trips, goodput is drawn as a mean over three round trips. The
-    reason is head-of-line blocking: when a lost packet has been retransmitted, all bytes behind it are
-    delivered at once, so that goodput exceeds the link rate in a short interval."""
+    If samples are closer than three round trips, goodput is drawn as a mean over three round trips, but at
+    most over 1 s or a tenth of the run. The reason is head-of-line blocking: when a lost packet has been
+    retransmitted, all bytes behind it are delivered at once, so that goodput exceeds the link rate in a short
+    interval."""
     data, label = samples(runs, quantity, only)
     drawn = data.partition_by("run", "actor", maintain_order=True)
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
@@ -166,16 +172,17 @@ _PER_LETTER = 0.6
 _WARMUP = "warm-up"
 
 
-def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: float = 0.0) -> None:
+def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: float = 0.0) -> bool:
     """Mark the events of runs within the panels, and shade the warm-up. Labels that would overlap an earlier
-    label are left out."""
+    label are left out. Returns whether there is a mark."""
     found: dict[float, dict[str, None]] = {}
     for tables in runs.values():
         events = tables.get("events")
         for time_s, event in events.iter_rows() if events is not None else ():
             found.setdefault(time_s, {})[event] = None
     begin, end = axes[0].get_xlim()
-    width = 72 * figure_of(axes[0]).get_figwidth()
+    grid = axes[0].get_gridspec()
+    width = 72 * figure_of(axes[0]).get_figwidth() / (grid.ncols if grid else 1)
     taken = 0.0
     if warmup_s:
         taken = _shade(axes, warmup_s)
@@ -192,6 +199,7 @@ def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: floa
                 ha="center", va="bottom", fontsize=SMALL, color="0.3", annotation_clip=False,
             )  # fmt: skip
             taken = at + half
+    return bool(warmup_s or found)
 
 
 def _shade(axes: Sequence[Axes], warmup_s: float) -> float:
@@ -228,28 +236,31 @@ def overview(
 
     The default quantities are the sampled quantities of `DEFAULT`.
 
-    One legend serves all rows: a flow or a link has the same look in each row. If there are too many lines to
-    tell apart, all lines of a run have one look, and the legend names the runs.
+    One legend serves all rows: a flow or a link has the same look in each row. If a panel of several runs
+    would have more than four lines, each run has its own panels, side by side. If there is no room for these
+    panels, and too many lines to tell apart, all lines of a run have one look, and the legend names the runs.
     Links without any queueing are left out, and `only` keeps the flows of these names. The warm-up is shaded,
     and events, such as a reroute, are marked. Panels of rates also show the capacities of busy links in grey;
     a path with load in both directions has one named capacity for each direction.
     """
     quantities = quantities or _sampled(runs)
+    of_quantity = {quantity: _shown_actors(runs, quantity, only) for quantity in quantities}
+    if (across := _runs_across(runs, of_quantity)) > 1:
+        return _run_by_run(runs, of_quantity, across, warmup_s)
     figure, axes = new_figure(len(quantities), row_height=1.6)
     frames = []
-    for place, quantity in zip(axes, quantities, strict=True):
-        of_links = quantity in QUANTITIES and QUANTITIES[quantity].table == "links"
-        names = _busy_links(runs) if of_links else only
+    for place, (quantity, names) in zip(axes, of_quantity.items(), strict=True):
         data = time_series(place, runs, quantity, only=names, legend_up_to=0)
         frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
-    end = max(place.get_xlim()[1] for place in axes)
+    end = _end(frames)
     for place in axes:
         place.set_xlim(0, end)
         place.label_outer()
     of = algorithms(runs)
     entries = restyle(axes, of)
     if len(entries) > LEGEND_UP_TO and len(runs) > 1:
-        entries = restyle(axes, group=lambda label: label.rpartition(": ")[0])
+        owners = {name: run for (run, _), name in _names_of(frames).items()}
+        entries = restyle(axes, group=owners.__getitem__)
     if any(len(place.lines) > 1 for place in axes):
         shared_legend(figure, {with_algorithm(name, of): line for name, line in entries.items()})
     for place, quantity in zip(axes, quantities, strict=True):
@@ -257,6 +268,106 @@ def overview(
             _draw_capacity(place, runs)
     mark_events(axes, runs, warmup_s)
     figure.align_ylabels(axes)
+    return figure, pl.concat(frames)
+
+
+def _shown_actors(runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None) -> list[str] | None:
+    """The flows or links of a quantity to draw; None for all."""
+    of_links = quantity in QUANTITIES and QUANTITIES[quantity].table == "links"
+    return _busy_links(runs) if of_links else None if only is None else list(only)
+
+
+def _end(frames: Sequence[pl.DataFrame]) -> float:
+    """The time of the last sample."""
+    return max(float(frame["time_s"].to_numpy().max()) for frame in frames)
+
+
+def _names_of(frames: Sequence[pl.DataFrame]) -> dict[Actor, str]:
+    """The names of the lines of all panels, by run and flow or link."""
+    named: dict[Actor, str] = {}
+    for frame in frames:
+        named |= line_names(frame.select("run", "actor").unique(maintain_order=True).iter_rows())
+    return named
+
+
+# Runs side by side, each with its own panels.
+
+
+_LINES_UP_TO = 4
+"""Maximum number of lines of several runs in one panel."""
+_MOST_ACROSS, _MOST_ACROSS_NARROW = 4, 2
+"""Maximum number of runs side by side."""
+_ROOM, _ROW, _LEAST_ROW = 8.0, 1.6, 0.9
+"""Height of all rows on a page, and usual and least height of a row, in inches."""
+_LETTERS, _TITLE_LETTERS = 12, 14
+"""Letters of a line of an axis label per inch of the height of a row, and of the name of a run per inch of
+the width of a column."""
+_PAD = 14
+"""Distance in points of the name of a run from its panels, if there are labels of events between them."""
+
+
+def _runs_across(runs: Mapping[str, Tables], of_quantity: Mapping[str, Sequence[str] | None]) -> int:
+    """The number of runs side by side; 1 if all runs are drawn in the same panels."""
+    if len(runs) == 1:
+        return 1
+    lines = max(
+        samples(runs, quantity, names)[0].select("run", "actor").n_unique()
+        for quantity, names in of_quantity.items()
+    )
+    blocks = -(-len(runs) // (_MOST_ACROSS_NARROW if is_narrow() else _MOST_ACROSS))
+    fits = _LEAST_ROW * blocks * len(of_quantity) <= _ROOM
+    return -(-len(runs) // blocks) if lines > _LINES_UP_TO and fits else 1
+
+
+def _run_by_run(
+    runs: Mapping[str, Tables],
+    of_quantity: Mapping[str, Sequence[str] | None],
+    across: int,
+    warmup_s: float,
+) -> tuple[Figure, pl.DataFrame]:
+    """Draw the panels of every run in a column. All panels of a quantity have the same axes."""
+    blocks = -(-len(runs) // across)
+    rows = blocks * len(of_quantity)
+    height = min(_ROW, _ROOM / rows)
+    figure, places = new_figure(rows, across, row_height=height, stacks=False)
+    columns: dict[str, list[Axes]] = {}
+    frames, of = [], dict[str, str]()
+    for number, (run, tables) in enumerate(runs.items()):
+        first = number // across * len(of_quantity) * across + number % across
+        columns[run] = places[first : first + len(of_quantity) * across : across]
+        own = algorithms({run: tables})
+        for place, (quantity, names) in zip(columns[run], of_quantity.items(), strict=True):
+            data = time_series(place, {run: tables}, quantity, only=names, legend_up_to=0)
+            frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
+            for line in place.lines:
+                name = str(line.get_label())
+                line.set_label(with_algorithm(name, own))
+                of |= {with_algorithm(name, own): own[name]} if name in own else {}
+    used = [place for column in columns.values() for place in column]
+    for place in set(places) - {*used}:
+        place.set_axis_off()
+    end, entries = _end(frames), restyle(used, of)
+    for panels in zip(*columns.values(), strict=True):
+        top = max(place.get_ylim()[1] for place in panels)
+        for place in panels:
+            place.set_xlim(0, end)
+            place.set_ylim(top=top)
+            place.tick_params(axis="y", labelleft=not column_of(place))
+    shared_legend(figure, entries)
+    for run, column in columns.items():
+        for place, quantity in zip(column, of_quantity, strict=True):
+            if QUANTITIES[quantity].label.endswith("(Mbit/s)"):
+                _draw_capacity(place, {run: runs[run]})
+        has_marks = mark_events(column, {run: runs[run]}, warmup_s)
+        letters = int(_TITLE_LETTERS * figure.get_figwidth() / across)
+        column[0].set_title(fill(run, letters), pad=_PAD if has_marks else None)
+    labels = [samples(runs, quantity, names)[1] for quantity, names in of_quantity.items()]
+    for column in columns.values():
+        for place, label in zip(column, labels, strict=True):
+            lines = [part for line in label.split("\n") for part in wrap(line, int(_LETTERS * height))]
+            place.set_ylabel("" if column_of(place) else "\n".join(lines))
+    label_once(used)
+    figure.align_ylabels(used)
     return figure, pl.concat(frames)
 
 
@@ -286,7 +397,7 @@ def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
         if max(rate for _, rate in step) <= _FAR_ABOVE * top:
             times, rates = [time for time, _ in step] + [end], [rate for _, rate in step] + [step[-1][1]]
             axes.step(times, rates, where="post", **REFERENCE)
-            look: Any = {"fontsize": SMALL, "color": "0.35", "ha": "right", "va": "bottom"}
+            look: Any = {"fontsize": SMALL, "color": "0.35", "ha": "right", "va": "bottom", "bbox": HALO}
             axes.annotate(", ".join(names[step]), (end, rates[-1]), **look)
             top = max(top, 1.08 * max(rates))
     axes.set_xlim(0, end)

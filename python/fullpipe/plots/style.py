@@ -39,6 +39,8 @@ R = TypeVar("R")
 
 SMALL = 7
 """Smallest font size in points; publishers refuse smaller letters."""
+_LINE_HEIGHT = 1.4
+"""Height of a line of text, as a multiple of its font size."""
 _HANDLE, _BETWEEN = 3.0, 3.0
 """Length of a line sample in a legend, and room beside its label, in multiples of the font size."""
 MANY_MARKS, MANY_POINTS = 250, 5000
@@ -50,6 +52,9 @@ _LINES = [look_of("", number) for number in range(LEGEND_UP_TO)]
 
 REFERENCE: Any = {"color": "0.45", "linestyle": (0, (4, 2)), "linewidth": 0.8}
 """Look of lines at known values, such as a capacity."""
+
+HALO: Any = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
+"""Background of words that lines may cross."""
 
 WIDTHS = {
     "page": 7.2,
@@ -157,8 +162,9 @@ def new_figure(
     width: str = "page",
     row_height: float = 2.2,
     share_y: bool | Literal["row"] = False,
+    stacks: bool = True,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure in the house style and its axes, row by row. A narrow figure stacks all axes.
+    """A figure in the house style and its axes, row by row. A narrow figure stacks all axes if `stacks`.
 
     Args:
         rows: Axes from top to bottom.
@@ -166,8 +172,9 @@ def new_figure(
         width: One of `WIDTHS`; `as_wide_as` overrides it.
         row_height: Height of each row, in inches.
         share_y: Whether all axes, or the axes of each row, share a vertical axis.
+        stacks: Whether a narrow figure has one column.
     """
-    if is_narrow(width):
+    if stacks and is_narrow(width):
         rows, columns, share_y = rows * columns, 1, False if share_y == "row" else share_y
     figure = _Figure(figsize=(WIDTHS[_asked.get() or width], row_height * rows), layout="constrained")
     FigureCanvasAgg(figure)
@@ -178,7 +185,8 @@ def new_figure(
 @in_house_style
 def legend_columns(labels: Sequence[str], inches: float) -> int:
     """The number of columns of a legend, at least one."""
-    widest = max((TextPath((0, 0), label, size=SMALL).get_extents().width for label in labels), default=0)
+    extents = (TextPath((0, 0), label, size=SMALL).get_extents() for label in labels if label.strip())
+    widest = max((extent.width for extent in extents), default=0)
     column = widest + (_HANDLE + _BETWEEN) * SMALL
     most = max(1, min(len(labels), int(72 * inches / column)))
     lines = max(1, -(-len(labels) // most))
@@ -226,6 +234,84 @@ def shared_legend(figure: Figure, entries: Mapping[str, Any], title: str = "") -
         list(entries.values()), list(entries), loc="outside upper center", ncols=columns, title=title or None
     )
     legend.get_title().set_fontsize(SMALL)
+
+
+@in_house_style
+def note_below(figure: Figure, lines: Sequence[str]) -> None:
+    """Write lines of small grey text below all axes. The figure grows by the height of the lines."""
+    figure.set_figheight(figure.get_figheight() + _LINE_HEIGHT * len(lines) * SMALL / 72)
+    figure.supxlabel("\n".join(lines), fontsize=SMALL, color="0.4")
+
+
+# One label for an axis that several panels share.
+
+
+_BETWEEN_COLUMNS = 0.02
+"""Half of the gap between two panels side by side, as a share of the width of a panel."""
+_BETWEEN_ROWS = 0.1
+"""Half of the gap between two panels one above the other, as a share of the height of a panel."""
+
+
+def label_once(places: Sequence[Axes]) -> None:
+    """Keep equal labels of the panels of a grid once: below the lowest panels, and beside the first panels.
+
+    A label is at the middle of its panels. If all panels of a column have the same ticks along x, only the
+    lowest panel has their numbers. Labels stay where they differ, as those of a linear and of a logarithmic
+    axis.
+    """
+    columns: dict[int, list[Axes]] = {}
+    lowest_rows: dict[int, list[Axes]] = {}
+    for place in places:
+        columns.setdefault(_spans(place)[1], []).append(place)
+    for column in columns.values():
+        *upper, lowest = sorted(column, key=lambda place: _spans(place)[0])
+        lowest_rows.setdefault(_spans(lowest)[0], []).append(lowest)
+        if all(place.get_xlabel() == lowest.get_xlabel() for place in upper):
+            for place in upper:
+                place.set_xlabel("")
+        if all(_ticks(place) == _ticks(lowest) for place in upper):
+            for place in upper:
+                place.tick_params(axis="x", labelbottom=False)
+    for row in lowest_rows.values():
+        _label_middle(row, "x", 1 + _BETWEEN_COLUMNS)
+    _label_middle(sorted(columns[min(columns)], key=lambda place: _spans(place)[0]), "y", -_BETWEEN_ROWS)
+
+
+def column_of(place: Axes) -> int:
+    """The column of axes in their grid."""
+    return _spans(place)[1]
+
+
+def _spans(place: Axes) -> tuple[int, int]:
+    """The row and the column of axes in their grid."""
+    spec = place.get_subplotspec()
+    assert spec is not None
+    return spec.rowspan.start, spec.colspan.start
+
+
+def _ticks(place: Axes) -> tuple[object, ...]:
+    """Everything that determines the ticks along x."""
+    names = [text.get_text() for text in place.get_xticklabels()]
+    return place.get_xscale(), place.get_xlim(), [*place.get_xticks()], names
+
+
+def _label_middle(line: Sequence[Axes], axis: Literal["x", "y"], end: float) -> None:
+    """Keep the label of successive axes at their middle, if all have the same label.
+
+    With an even number of axes, the label is at the end of the axes before their middle for "x", and of those
+    after their middle for "y".
+    """
+    labels = [place.xaxis.label if axis == "x" else place.yaxis.label for place in line]
+    if len({label.get_text() for label in labels}) > 1 or not labels[0].get_text():
+        return
+    is_even = len(line) % 2 == 0
+    at = len(line) // 2 - (is_even and axis == "x")
+    for label in labels[:at] + labels[at + 1 :]:
+        label.set_text("")
+    if is_even and axis == "x":
+        labels[at].set_x(end)
+    elif is_even:
+        labels[at].set_y(1 - end)
 
 
 # Formulas between dollar signs in texts that users write into figures.
