@@ -21,6 +21,9 @@ DASHES: tuple[Dash, ...] = tuple(
 """`STROKES` in matplotlib's format for dashes."""
 HATCHES = ("", "////", "\\\\\\\\", "xxxx", "----", "||||", "++++")
 """Hatches of areas, in the order of `DASHES`."""
+_SCALE = ("#440154", "#3B528B", "#21918C", "#5EC962")
+"""Colours of viridis (S. van der Walt and N. Smith, 2015) from dark to light, without its end in yellow. The
+luma rises evenly, so that the order is visible in grey and with every colour vision."""
 MARKERS = "os^DvPX"
 """Marker shapes by their names in matplotlib."""
 FILLS = ("full", "open", "left", "top")
@@ -145,6 +148,34 @@ def looks(labels: Sequence[str], algorithms: Mapping[str, str] | None = None) ->
     return {label: own.get(label) or next(free) for label in places}
 
 
+def looks_of_numbers(labels: Sequence[str]) -> dict[str, Look]:
+    """The looks of numbers in ascending order: colours from dark to light, with different dashes and markers.
+
+    >>> [look.color for look in looks_of_numbers(["1", "2", "4"]).values()]
+    ['#440154', '#2E728C', '#5EC962']
+    """
+    last = max(1, len(labels) - 1)
+    return {
+        label: Look(
+            _between(_SCALE, number / last),
+            DASHES[number % len(DASHES)],
+            MARKERS[number % len(MARKERS)],
+            FILLS[number // len(MARKERS) % len(FILLS)],
+            HATCHES[number % len(HATCHES)],
+        )
+        for number, label in enumerate(labels)
+    }
+
+
+def _between(colours: Sequence[str], part: float) -> str:
+    """The colour at a part of the way, from 0 to 1, along colours at equal distances."""
+    steps = len(colours) - 1
+    first = min(int(part * steps), steps - 1)
+    rest = part * steps - first
+    one, other = (_parts(colour) for colour in colours[first : first + 2])
+    return "#" + "".join(f"{round(a + rest * (b - a)):02X}" for a, b in zip(one, other, strict=True))
+
+
 def _others(colours: Collection[int], dashes: Collection[Dash]) -> Iterator[Look]:
     """Yield looks without the given colours. In every round of colours, looks without the given dashes come
     first."""
@@ -177,5 +208,9 @@ def _look(place: int, number: int = 0) -> Look:
 def _shaded(colour: str, shade: float) -> str:
     """A colour mixed with white, or with black if the shade is negative."""
     end = 255 if shade > 0 else 0
-    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(part + abs(shade) * (end - part)):02X}" for part in parts)
+    return "#" + "".join(f"{round(part + abs(shade) * (end - part)):02X}" for part in _parts(colour))
+
+
+def _parts(colour: str) -> list[int]:
+    """Red, green and blue of a colour."""
+    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]

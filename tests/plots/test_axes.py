@@ -13,6 +13,7 @@ from fullpipe.analysis.shown import axis_shown
 from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
 from fullpipe.cli.plot_points import Chosen, figure_of
+from fullpipe.palette import looks_of_numbers
 from fullpipe.plots.charts import spans_much
 from fullpipe.report.content import Document, Figure, Heat
 from fullpipe.report.runs.page import page_of
@@ -252,3 +253,33 @@ def test_both_directions_have_a_capacity_by_name() -> None:
     assert told == ["capacity of bottleneck-reverse", "capacity of bottleneck"]
     (alone,) = sweeps.run(sweeps.jobs(both.with_values({"flows": [{"cca": "cubic"}]})))
     assert [text.get_text() for text in plots.plot_run(alone, "goodput").axes[0].texts] == ["capacity"]
+
+
+def test_swept_numbers_as_colours_are_a_scale_in_their_order() -> None:
+    counts = {"flows.1.count": [4, 16, 1], SIZE: ["1 bdp", "4 bdp"]}
+    figure, _ = figure_of(runs(sweep=counts), Chosen(Kind.LINES, ["goodput"], x="size", colour="count"))
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["1", "4", "16"]
+    scale = [look.color for look in looks_of_numbers(["1", "4", "16"]).values()]
+    assert [line.get_color() for line in legend.get_lines()] == scale
+
+
+@pytest.mark.parametrize(("width", "rows", "columns"), [("page", 2, 2), ("column", 4, 1)])
+def test_a_grid_has_every_label_once(width: str, rows: int, columns: int) -> None:
+    values = [(f"panel {n}", name, "", x, x) for n in range(4) for name in "ab" for x in (1.0, 2.0, 4.0)]
+    table = pl.DataFrame(values, schema=["panel", "colour", "y", "x", "value"], orient="row")
+    factors = Factors(Factor("flows"))
+    figure, _ = drawn([Part("goodput (Mbit/s)", "goodput", table)], Chart(Kind.LINES, width, factors))
+    grid = figure.axes[0].get_gridspec()
+    assert (grid.nrows, grid.ncols) == (rows, columns)
+    assert sorted(place.get_xlabel() for place in figure.axes) == ["", "", "", "flows, log scale"]
+    assert sorted(place.get_ylabel() for place in figure.axes) == ["", "", "", "goodput (Mbit/s)"]
+    with_numbers = [place for place in figure.axes if place.xaxis.get_tick_params()["labelbottom"]]
+    assert with_numbers == figure.axes[-columns:]
+
+
+def test_a_figure_says_in_how_many_runs_a_metric_has_no_value() -> None:
+    """Jain's index is of two flows or more."""
+    counts = {"flows.1.count": [1, 4, 16], SIZE: ["1 bdp", "4 bdp"]}
+    figure, _ = figure_of(runs(sweep=counts), Chosen(Kind.LINES, ["jain"], x="size", colour="count"))
+    assert "Jain's index has no value in 2 of 6 runs" in figure.get_supxlabel()

@@ -1,6 +1,6 @@
 """Looks of labels: colours, dashes and markers, which are told apart in grey."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import polars as pl
@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 from fullpipe.palette import _ALGORITHMS as ALGORITHMS
-from fullpipe.palette import COLOURS, DASHES, Look, look_of, looks
+from fullpipe.palette import COLOURS, DASHES, Look, look_of, looks, looks_of_numbers
 from fullpipe.plots import charts, engines, new_figure, sorted_bars
 from tests.chart_rows import rows_of
 
@@ -47,6 +47,15 @@ def test_lines_of_algorithms_are_told_apart_in_grey() -> None:
     for begin in range(0, len(ALGORITHMS) - size, size):
         near = [look_of(name, 0) for name in ALGORITHMS[begin : begin + 2 * size]]
         assert all(is_told_in_grey(one, other) for one, other in combinations(near, 2))
+
+
+def test_numbers_are_a_scale_from_dark_to_light_that_is_told_apart_in_grey() -> None:
+    for count in range(1, 10):
+        scale = list(looks_of_numbers([str(number) for number in range(count)]).values())
+        assert all(luma(one) < luma(other) for one, other in pairwise(scale))
+        assert luma(scale[-1]) < 0.75, "visible on white paper"
+        assert all(is_told_in_grey(one, other) for one, other in combinations(scale, 2))
+        assert len({(look.marker, look.fill) for look in scale}) == count
 
 
 def test_every_algorithm_has_a_marker_of_its_own() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ from fullpipe.cli.plot_axes import (
 from fullpipe.palette import Look, is_algorithm, look_of
 from fullpipe.plots import charts, spread
 from fullpipe.plots.charts import Marks
-from fullpipe.plots.style import SMALL, is_narrow, legend_entries
+from fullpipe.plots.style import is_narrow, label_once, legend_entries, note_below
 
 _MOST_ACROSS = 3
 """Maximum number of panels side by side. A figure of column width has one panel per row."""
@@ -45,6 +45,9 @@ _LETTERS = 17.5
 _LABEL = 28
 """Maximum length of a line of an axis label, in characters."""
 _ABOUT_LETTERS = "; means that share a letter are not shown to differ (Games-Howell, 5 %)"
+_LETTERS_UP_TO = 4
+"""Maximum number of letters of a mean in a figure. If a mean has more, letters are only in the table."""
+_LETTERS_ELSEWHERE = "; letters of means that are not shown to differ (Games-Howell, 5 %) are in the CSV file"
 _ROOM = 0.04
 """Room for marks at the end of an axis, as a share of its length."""
 _MUCH = 3.0
@@ -170,12 +173,18 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     for place, panel in zip(used, panels, strict=True):  # after all panels are drawn, as panels share axes
         _label(place, chart, panel.part, factors, is_shared=len(panels) > len(parts))
     _scale(used, panels, chart, factors.x, tables)
-    if len(panels) > len(parts) == 1:
-        _label_once(used)
     if chart.kind == Kind.DELAY:
         _share_delays(used, less_is_right=parts[0].x_better != "higher")
         for place, panel in zip(used, panels, strict=True):
             spread.capacity_line(place, panel.rows)
+    elif chart.kind == Kind.LINES and len(panels) > len(parts) == 1:
+        _share_sweep(used)
+    if len(panels) > 1:
+        label_once(used)
+    if max(map(_longest, tables)) > _LETTERS_UP_TO:
+        for place in used:
+            for words in [*place.texts]:
+                words.remove()
     for place in places[len(panels) :]:
         place.set_axis_off()
     table = pl.concat(tables, how="vertical_relaxed")  # a column may be null in one panel
@@ -186,9 +195,17 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         *chart.notes,
     ]
     letters = int(_LETTERS * figure.get_figwidth())
-    figure.supxlabel("\n".join(fill(line, letters) for line in below if line), fontsize=SMALL, color="0.4")
+    note_below(figure, [part for line in below if line for part in wrap(line, letters)])
     plots.shared_legend(figure, entries, factors.colour.name)
     return figure, table
+
+
+def _share_sweep(places: Sequence[Any]) -> None:
+    """Give all panels of a sweep the same horizontal axis, also if some values are missing in a panel."""
+    if len({place.get_xscale() for place in places}) == 1:
+        ends = [place.get_xlim() for place in places]
+        for place in places:
+            place.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def _share_delays(places: Sequence[Any], *, less_is_right: bool) -> None:
@@ -228,7 +245,8 @@ def _figure(metrics: int, drawn: Sequence[_Panel], chart: Chart) -> tuple[Any, l
     Otherwise, up to `_MOST_ACROSS` panels are side by side.
     """
     panels, width = len(drawn), chart.width
-    across = panels // metrics if 1 < metrics < panels else min(panels, _MOST_ACROSS)
+    most = 2 if panels == 4 else _MOST_ACROSS
+    across = panels // metrics if 1 < metrics < panels else min(panels, most)
     shared: bool | Literal["row"] = "row" if 1 < metrics < panels else metrics == 1 and panels > 1
     if chart.kind == Kind.DELAY and not _have_room(drawn):
         shared = False
@@ -303,14 +321,23 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
         return f"{runs} each; 95 % bands for the whole function (Dvoretzky, Kiefer and Wolfowitz)"
     around = {
         Kind.LINES: ", 95 % confidence intervals",
-        Kind.MEANS: f", 95 % confidence intervals{_ABOUT_LETTERS if _has_letters(data) else ''}",
+        Kind.MEANS: f", 95 % confidence intervals{_about_letters(data)}",
         Kind.DELAY: "; ellipses of one standard deviation",
     }
     return f"means of {runs}{around.get(kind, '')}" if most != 1 else "one run each"
 
 
-def _has_letters(data: pl.DataFrame) -> bool:
-    return "letters" in data.columns and bool((data["letters"] != "").any())
+def _longest(data: pl.DataFrame) -> int:
+    """The largest number of letters of a mean."""
+    return max(map(len, data["letters"])) if "letters" in data.columns else 0
+
+
+def _about_letters(data: pl.DataFrame) -> str:
+    """The meaning of letters, if there are any, or where they are if panels have too many."""
+    longest = _longest(data)
+    if not longest:
+        return ""
+    return _ABOUT_LETTERS if longest <= _LETTERS_UP_TO else _LETTERS_ELSEWHERE
 
 
 def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared: bool) -> None:
@@ -337,20 +364,6 @@ def _told_of_scales(places: Sequence[Any], kind: Kind) -> str:
     """A line if panels of throughput over delay have different axes; or empty."""
     ends = {(*place.get_xlim(), *place.get_ylim()) for place in places}
     return "scales of panels differ" if kind == Kind.DELAY and len(ends) > 1 else ""
-
-
-def _label_once(places: Sequence[Any]) -> None:
-    """Keep the labels of a single column of panels below the last panel and beside the middle panel.
-
-    Labels are kept where panels have different labels, such as those of a logarithmic and of a linear axis.
-    """
-    if len(places) < 3 or places[0].get_subplotspec().get_gridspec().ncols > 1:
-        return
-    for axis, at in (("x", len(places) - 1), ("y", len(places) // 2)):
-        if len({getattr(place, f"get_{axis}label")() for place in places}) == 1:
-            for number, place in enumerate(places):
-                if number != at:
-                    getattr(place, f"set_{axis}label")("")
 
 
 def _told_of(image: Any, part: Part) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -36,11 +36,12 @@ from fullpipe.cli.selection import (
     varied,
     with_name,
 )
-from fullpipe.palette import Look, is_algorithm, looks
+from fullpipe.palette import Look, is_algorithm, looks, looks_of_numbers
 from fullpipe.plots.style import check_formulas
 from fullpipe.runs import Run
 from fullpipe.scenario import resolve
 from fullpipe.scenario.labels import Labels, unit_of
+from fullpipe.scenario.quantities import as_numbers
 from fullpipe.scenario.remembered import Remembered
 
 _OF_X, _CAPACITY = "value of x", "capacity of the path"
@@ -48,6 +49,8 @@ _OF_X, _CAPACITY = "value of x", "capacity of the path"
 _DELIVERED = "flows.goodput_bps"
 """Column of the metrics that cannot exceed the capacity of the path."""
 _RUN = "number of run"
+_SCALE_FROM = 3
+"""Least count of swept numbers whose colours are a scale from dark to light."""
 _network = Remembered(resolve)
 
 
@@ -254,6 +257,9 @@ class _Axes:
             only = self.algorithm(runs, subjects)
             return looks([""], {"": only}) if only else {}
         known = dict.fromkeys(str(value) for rows in parts for value in rows["colour"].unique().sort())
+        numbers = as_numbers(self.values[self.colour].unique().to_list()) if self.colour != FLOWS else None
+        if numbers and len(known) >= _SCALE_FROM:
+            return looks_of_numbers(_ascending(known, self.values[self.colour]))
         return looks(list(known), algorithms_of(runs) if self.colour == FLOWS else {})
 
     def algorithm(self, runs: Sequence[Run], subjects: Sequence[Subject]) -> str | None:
@@ -318,9 +324,18 @@ class _Axes:
         return subject._replace(of=called(self.groups_of(subject), self.entry))
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
-        """A line with the number of unfinished transfers and the point with the largest share; or empty."""
+        """A line with the number of unfinished transfers and the point with the largest share, and the number
+        of runs without a value; or empty."""
         told = [_left_out(self._of_groups(each), each, self.labels) for each in (subject, delay) if each]
-        return "; ".join(filter(None, told))
+        return "; ".join(filter(None, [*told, *(self._without(each) for each in (subject, delay) if each)]))
+
+    def _without(self, subject: Subject) -> str:
+        """The number of runs in which the metric has no value; or empty if groups are drawn one by one."""
+        values = self._of_groups(subject)["value"]
+        if not values.null_count() or FLOWS in (self.x, self.y, self.colour, self.panel):
+            return ""
+        name = metric_shown(subject.metric, subject.of or "")
+        return f"{name} has no value in {values.null_count()} of {len(values)} runs"
 
     def _of_groups(self, subject: Subject) -> pl.DataFrame:
         own = self._of_entry(subject)
@@ -346,6 +361,15 @@ class _Axes:
             return pl.col(column)
         names = values.cast(pl.String).drop_nulls().unique(maintain_order=True)
         return pl.col(column).cast(pl.String).cast(pl.Enum(names))
+
+
+def _ascending(names: Iterable[str], values: pl.Series) -> list[str]:
+    """Texts of numbers or quantities in ascending order."""
+    distinct = values.drop_nulls().unique(maintain_order=True)
+    found = as_numbers(distinct.to_list())
+    assert found is not None
+    sizes = dict(zip(distinct.cast(pl.String), found[0], strict=True))
+    return sorted(names, key=sizes.__getitem__)
 
 
 def _left_out(rows: pl.DataFrame, subject: Subject, labels: Labels) -> str:

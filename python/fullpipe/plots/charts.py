@@ -257,7 +257,8 @@ def _magnitude(value: float) -> int:
 def _fitting(values: Sequence[float], digits: int, inches: float) -> tuple[list[str], int]:
     """Return the numbers of cells with at most `digits` decimals, and a font size at which the numbers
     fit."""
-    tries = [(places, size) for places in range(digits, -1, -1) for size in (SMALL, _SMALLER)]
+    sizes = [(digits, SMALL), (max(digits - 1, 0), SMALL)]
+    tries = [*sizes, *((places, size) for places in range(digits, -1, -1) for size in (SMALL, _SMALLER))]
     for places, size in tries:
         texts = [f"{value:.{places}f}" for value in values]
         if max(map(len, texts), default=0) * _WIDE * size <= 72 * inches:

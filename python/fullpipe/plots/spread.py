@@ -17,6 +17,7 @@ from matplotlib.transforms import Bbox
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.over_seeds import FEW
 from fullpipe.analysis.statistics import compact_letters, dkw_half_width, games_howell
+from fullpipe.palette import Look
 from fullpipe.plots.charts import PLAIN, Marks, apart, interval_bars, looks_of_names, summarised, text
 from fullpipe.plots.style import REFERENCE, SMALL, in_house_style
 
@@ -29,6 +30,8 @@ _CORNERS = 180
 """Corners of the polygon that approximates an ellipse."""
 _ROOM = 0.12
 """Room above the capacity for its label, as a share of the part of the axis below the capacity."""
+_BESIDE = 0.08
+"""Room below and above the marks, as a share of the axis."""
 _FAR_ABOVE = 3.0
 """Largest distance of the capacity from the beginning of the axis at which the capacity is drawn, in lengths
 of the axis."""
@@ -66,6 +69,7 @@ def throughput_and_delay(
         spread = np.sqrt(np.diag(covariance))
         alike = covariance[0, 1] / spread.prod() if spread.prod() else None
         found.append((value, part.height, y.mean(), x.mean(), spread[1], spread[0], alike))
+    axes.margins(y=_BESIDE)
     axes.autoscale_view()
     axes.invert_xaxis()
     columns = ["colour", "runs", "value", "x", "value_deviation", "x_deviation", "correlation"]
@@ -134,6 +138,7 @@ POINTS_UP_TO = 50
 _RAISED = 8
 """Points by which the letters of every second of several colours are raised."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}
+_DOT: Any = {"linestyle": "none", "markersize": 3}
 _DENSE, _OF_ALL = 0.15, 0.4
 """Greatest opacity of a band, and of all bands of a panel together."""
 _MARGIN = 0.05
@@ -261,9 +266,9 @@ def distributions(
     draw = _violins if violins else _boxes
     for number, (part, _, words, look) in enumerate(parts):
         for (x,), group in part.group_by(["x"], maintain_order=True):
-            colour = own[str(x)].color if own else look.color
+            its = own[str(x)] if own else look
             at = places.index(x) + (number - (len(parts) - 1) / 2) * width
-            draw(axes, group["value"].to_list(), at, 0.9 * width, colour)
+            draw(axes, group["value"].to_list(), at, 0.9 * width, its)
             if len(parts) > 1 and (violins or group.height > FEW):
                 axes.plot(at, median(group["value"].to_list()), zorder=_ABOVE, **_MARK, **look.point)
         axes.plot([], [], label=words, **_MARK, **look.point)
@@ -278,11 +283,12 @@ def distributions(
     )
 
 
-def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, colour: str) -> None:
+def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
+    colour = look.color
     if len(values) <= FEW:
         middle = median(values)
         axes.plot([at - width / 2, at + width / 2], [middle, middle], "-", color="black", linewidth=1)
-        axes.plot(_beside(at, width, len(values)), values, "o", color=colour, markersize=3, zorder=_ABOVE)
+        axes.plot(_beside(at, width, len(values)), values, zorder=_ABOVE, **_DOT, **look.point)
         return
     line = {"color": colour}
     axes.boxplot(
@@ -292,7 +298,8 @@ def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, colour:
     )  # fmt: skip
 
 
-def _violins(axes: Axes, values: Sequence[float], at: float, width: float, colour: str) -> None:
+def _violins(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
+    colour = look.color
     if len(set(values)) > 1:
         found = axes.violinplot([values], [at], widths=width, showmedians=True)
         middle = found.pop("cmedians")
