@@ -283,3 +283,16 @@ def test_a_figure_says_in_how_many_runs_a_metric_has_no_value() -> None:
     counts = {"flows.1.count": [1, 4, 16], SIZE: ["1 bdp", "4 bdp"]}
     figure, _ = figure_of(runs(sweep=counts), Chosen(Kind.LINES, ["jain"], x="size", colour="count"))
     assert "Jain's index has no value in 2 of 6 runs" in figure.get_supxlabel()
+
+
+def test_groups_along_an_axis_say_that_they_are_sums_and_have_their_own_looks() -> None:
+    found = runs(
+        sweep={"flows.0.cca": ["bbr3", "cubic"]},
+        flows=[{"cca": "bbr3", "name": "mine"}, {"cca": "reno", "name": "old", "count": 2}],
+    )
+    figure, _ = figure_of(found, Chosen(Kind.BOX, ["goodput"], x="flows", panel="cca"))
+    for place in figure.axes:
+        assert [text.get_text() for text in place.get_xticklabels()] == ["mine", "old (2 flows, sum)"]
+        dots = [line for line in place.lines if line.get_marker() != "None" and len(line.get_xdata())]
+        mine, old = (line.get_color() for line in dots)
+        assert mine != old

@@ -106,7 +106,8 @@ def test_means_have_bands_and_a_label_hides_both(show: Show) -> None:
     figure.scroll_into_view_if_needed()
     figure.locator("canvas").wait_for()
     assert ink(figure) > 1_000
-    assert figure.locator(".u-legend .u-series:visible").count() == 3
+    assert figure.locator(".u-legend .u-series:visible").count() == 2
+    assert "–" not in figure.locator(".u-legend").inner_text(), "no value is known before a pointer is there"
     figure.locator(".u-legend .u-label").nth(1).click()
     hidden = figure.evaluate("(figure) => figure.plot.series.slice(1).map((one) => one.show)")
     assert hidden == [False, False, False, True, True, True]

@@ -161,7 +161,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
     marks = Marks(chart.looks, factors.colour.words, factors.x.words, factors.y.words)
     tables, images = [], dict[str, tuple[Any, Part, list[Any]]]()
     for place, panel in zip(used, panels, strict=True):
-        data, image = _draw(place, panel, chart, _of_panel(marks, panel))
+        data, image = _draw(place, panel, chart, _of_panel(marks, panel, factors.x))
         told = {"panel": pl.lit(panel.rows["panel"][0]), "metric": pl.lit(panel.part.name)}
         tables.append(data.with_columns(**told))
         place.set_title(panel.title)
@@ -285,10 +285,14 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
     return draws(place, panel.rows, marks=marks), None
 
 
-def _of_panel(marks: Marks, panel: _Panel) -> Marks:
-    """The marks of a panel. If a panel has one algorithm, which is its title, all marks have its look."""
+def _of_panel(marks: Marks, panel: _Panel, x: Factor) -> Marks:
+    """The marks of a panel. If a panel has one algorithm, which is its title, all marks have its look.
+
+    Groups of flows along x may have other algorithms, and keep their own looks.
+    """
     value = str(panel.rows["panel"][0])
-    are_plain = not marks.looks and is_algorithm(value)
+    are_groups = not x.name and not panel.rows["x"].dtype.is_numeric() and panel.rows["x"].n_unique() > 1
+    are_plain = not marks.looks and is_algorithm(value) and not are_groups
     return marks._replace(looks={"": look_of(value, 0)}) if are_plain else marks
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,8 +13,15 @@ import typer
 from fullpipe.analysis.expected import capacity_bps
 from fullpipe.analysis.limits import Counts, counted, counts_of, neutral_of, with_counts, with_neutral
 from fullpipe.analysis.metrics import BY_NAME
-from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_directions, flow_groups, is_bulk
-from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0
+from fullpipe.analysis.metrics.groups import (
+    ALL,
+    TOTALS,
+    algorithms_of,
+    flow_directions,
+    flow_groups,
+    is_bulk,
+)
+from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Combined
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, groups_called, of_parts, points_of
@@ -28,6 +35,7 @@ from fullpipe.cli.selection import (
     changed_entry,
     factor_called,
     filtered,
+    group_counted,
     labelled,
     labels_of,
     no_value,
@@ -103,7 +111,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         None if chosen.of else default_entry(values, runs) if delay else changed_entry(paths_of(values), runs)
     )
     axes = _Axes(values, chosen, subjects, labels, entry)
-    factors = axes.factors([point for point, _ in pointed])
+    factors = axes.factors(pointed, {BY_NAME[each.metric].combined for each in subjects})
     if delay:
         factors = factors._replace(x=Factor(labelled(delay, labels, in_percent=False)))
     parts = [
@@ -229,13 +237,26 @@ class _Axes:
     def _called(self, word: str | None) -> str | None:
         return None if word is None else factor_called(word, self.values)
 
-    def factors(self, points: Sequence[Mapping[str, Any]]) -> Factors:
-        """The factors of the axes, colours and panels, with the labels of their values."""
+    def factors(
+        self, pointed: Sequence[tuple[Mapping[str, Any], Run]], combined: Collection[Combined] = ()
+    ) -> Factors:
+        """The factors of the axes, colours and panels, with the labels of their values.
+
+        The labels of flow groups have the number of their flows, and how all metrics combine them.
+        """
         chosen = [path for path in (self.x, self.y, self.colour, self.panel) if path and path != FLOWS]
         names = {**self.labels.owned_names(list(dict.fromkeys([*self.known, *chosen]))), FLOWS: ""}
-        return Factors(*(
+        points, runs = [point for point, _ in pointed], [run for _, run in pointed]
+        found = Factors(*(
             Factor() if path is None else self._factor(path, names[path], points)
             for path in (self.x, self.y, self.colour, self.panel)
+        ))  # fmt: skip
+        only: Combined = next(iter(combined)) if len(combined) == 1 else ""
+        return Factors(*(
+            factor if path != FLOWS else factor._replace(
+                words={of: group_counted(said, of, runs, only) for of, said in factor.words.items()}
+            )
+            for path, factor in zip((self.x, self.y, self.colour, self.panel), found, strict=True)
         ))  # fmt: skip
 
     def _factor(self, path: str, name: str, points: Sequence[Mapping[str, Any]]) -> Factor:

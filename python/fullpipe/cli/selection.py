@@ -12,6 +12,7 @@ import typer
 
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups, groups_in
+from fullpipe.analysis.metrics.measure import Combined
 from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.points import Subject, groups_called, path_called, shape_of, with_flows
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
@@ -254,6 +255,13 @@ def check_labels_of_jobs(
     check_labels(given, [*points, *(job.point for job in scenarios)], groups)
 
 
+def group_counted(words: str, of: str, runs: Iterable[Run], combined: Combined) -> str:
+    """The words for a flow group, followed by the number of its flows if it is the same in all runs."""
+    by_scenario = {run.meta.digest: run for run in runs}.values()
+    counts = {len(flow_groups(run).get(of, ())) for run in by_scenario}
+    return with_flows(words, counts if len(counts) == 1 else (), combined)
+
+
 def labelled(
     subject: Subject,
     labels: Labels,
@@ -269,8 +277,7 @@ def labelled(
     or from 0 to 1 if `in_percent` is false.
     """
     of = labels.value(FLOWS, subject.of) if subject.of else ""
-    counts = {len(flow_groups(run).get(subject.of or "", ())) for run in runs}
-    of = with_flows(of, counts if len(counts) == 1 else (), BY_NAME[subject.metric].combined)
+    of = group_counted(of, subject.of or "", runs, BY_NAME[subject.metric].combined)
     if in_base_unit:
         return base_axis_shown(subject.metric, of)
     return axis_shown(subject.metric, of, in_percent=in_percent)[1]

@@ -257,7 +257,8 @@ def overview(
         place.set_xlim(0, end)
         place.label_outer()
     of = algorithms(runs)
-    entries = restyle(axes, of)
+    flow_of = _flow_of_links(frames) if len(runs) > 1 else {}
+    entries = restyle(axes, of, lambda name: flow_of.get(name, name))
     if len(entries) > LEGEND_UP_TO and len(runs) > 1:
         owners = {name: run for (run, _), name in _names_of(frames).items()}
         entries = restyle(axes, group=owners.__getitem__)
@@ -288,6 +289,18 @@ def _names_of(frames: Sequence[pl.DataFrame]) -> dict[Actor, str]:
     for frame in frames:
         named |= line_names(frame.select("run", "actor").unique(maintain_order=True).iter_rows())
     return named
+
+
+def _flow_of_links(frames: Sequence[pl.DataFrame]) -> dict[str, str]:
+    """The line of the flow of each link's run, if every run has one flow and one link: both have one look."""
+    named, of_run = _names_of(frames), dict[str, tuple[set[str], set[str]]]()
+    for frame in frames:
+        are_links = QUANTITIES[str(frame["quantity"][0])].table == "links"
+        for actor in frame.select("run", "actor").unique(maintain_order=True).iter_rows():
+            of_run.setdefault(actor[0], (set(), set()))[are_links].add(named[actor])
+    if any(len(flows) != 1 or len(links) != 1 for flows, links in of_run.values()):
+        return {}
+    return {link: flow for (flow,), (link,) in of_run.values()}
 
 
 # Runs side by side, each with its own panels.

@@ -274,7 +274,7 @@ def _finish(
     lines = {with_algorithm(name, of): line for name, line in restyle(axes, of).items()}
     mark_events(axes, runs)
     patches = {state: Patch(**state_patch(state, dict(colours))) for state in colours}
-    shared_legend(figure, ({} if len(lines) < 2 else lines) | patches)
+    shared_legend(figure, ({} if len(lines) < 2 and not patches else lines) | patches)
     figure.align_ylabels(axes)
 
 

@@ -3,7 +3,8 @@ import { axis } from "../parts/figure.js";
 import { plain } from "../parts/numbers.js";
 
 export const HEIGHT = 280;
-export const told = (u, value) => plain(value);
+// The value in a legend; empty while no pointer is over the figure.
+export const told = (u, value) => (value === null || value === undefined ? "" : plain(value));
 export const axes = (...labels) => labels.map((label, n) => axis({
   label, labelSize: 18, size: n ? 58 : 34, space: n ? 36 : 70, values: (u, ticks) => ticks.map((tick) => plain(tick, 6)),
 }));

@@ -76,6 +76,8 @@ def _highest(found: Points, lead: Drawn | None) -> Mapping[str, Any]:
 
 def _figures(found: Points, lead: Drawn | None, at: Mapping[str, Any]) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
+    # A group without a name is "cubic-1" if it is one flow, and "cubic" if it is several: one line for both.
+    flows = flows.with_columns(pl.col("of").replace({f"{name}-1": name for name in flows["of"].unique()}))
     first_rows = flows.filter((pl.col("metric") == (lead[0] if lead else "")) & pl.col("entry").is_not_null())
     is_of_groups = (
         lead is not None
