@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import Tables
 from fullpipe.palette import looks
-from fullpipe.plots.series import algorithms, mark_events, restyle, time_series
+from fullpipe.plots.series import algorithms, last_sample_s, mark_events, restyle, time_series
 from fullpipe.plots.style import in_house_style, legend_entries, new_figure, shared_legend
 from fullpipe.plots.variables import variables
 
@@ -122,7 +122,10 @@ def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         data = time_series(place, {"": tables}, quantity, only=chosen, legend_up_to=0)
         frames.append(data.select(pl.lit(quantity).alias("quantity"), "actor", "time_s", "value"))
         place.label_outer()
+    for place in axes:
+        place.set_xlim(0, last_sample_s(frames))
     shared_legend(figure, restyle(axes, algorithms({"": tables})))
+    figure.align_ylabels(axes)
     mark_events(axes, {"": tables})
     return figure, pl.concat(frames)
 

@@ -252,7 +252,7 @@ def overview(
     for place, (quantity, names) in zip(axes, of_quantity.items(), strict=True):
         data = time_series(place, runs, quantity, only=names, legend_up_to=0)
         frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
-    end = _end(frames)
+    end = last_sample_s(frames)
     for place in axes:
         place.set_xlim(0, end)
         place.label_outer()
@@ -278,7 +278,7 @@ def _shown_actors(runs: Mapping[str, Tables], quantity: str, only: Sequence[str]
     return _busy_links(runs) if of_links else None if only is None else list(only)
 
 
-def _end(frames: Sequence[pl.DataFrame]) -> float:
+def last_sample_s(frames: Sequence[pl.DataFrame]) -> float:
     """The time of the last sample."""
     return max(float(frame["time_s"].to_numpy().max()) for frame in frames)
 
@@ -359,7 +359,7 @@ def _run_by_run(
     used = [place for column in columns.values() for place in column]
     for place in set(places) - {*used}:
         place.set_axis_off()
-    end, entries = _end(frames), restyle(used, of)
+    end, entries = last_sample_s(frames), restyle(used, of)
     for panels in zip(*columns.values(), strict=True):
         top = max(place.get_ylim()[1] for place in panels)
         for place in panels:
