@@ -116,7 +116,7 @@ def test_rows_of_format_1_become_findings_with_their_means(written: dict[str, An
     findings, others = findings_in(before)
     assert others == []
     for old, new in zip(findings, findings_in(written)[0], strict=True):
-        same = replace(new, values=old.values, labels=("", ""), p_raw=None, flows=None)
+        same = replace(new, values=old.values, labels=("", ""), p_raw=None, flows=None, doubts=())
         assert old == replace(same, difference=old.difference)
         assert (old.reference, old.other) == pytest.approx((new.reference, new.other))
 

@@ -126,8 +126,14 @@ def test_commands_and_files_say_that_means_have_not_settled(fullpipe: FullPipe, 
     assert ["has not settled at 2 of 2 points" in line for line in stored] == [True]
     in_lines = [json.loads(line) for line in fullpipe("compare", *over, "--json").stdout.splitlines()]
     assert [line["warnings"] for line in in_lines] == [stored]
+    marked = {(each["of"], each["metric"]): each["doubts"] for line in in_lines for each in line["findings"]}
+    assert marked["f1", "goodput"] == marked["all flows", "jain"] == ["means not settled"]
+    assert marked["f1", "retransmitted"] == marked["all flows", "goodput"] == []
+    assert "† means not settled: see the warnings" in on_terminal.stdout
     fullpipe("report", "c.json", "-o", "c.md")
-    assert "has not settled at 2 of 2 points" in (tmp_path / "c.md").read_text(encoding="utf-8")
+    page = (tmp_path / "c.md").read_text(encoding="utf-8")
+    assert "has not settled at 2 of 2 points" in page
+    assert "† means not settled: see the warnings" in page
     over_seeds = fullpipe("run", "deep.toml", "--seeds", 6)
     assert "has not settled in" in " ".join(over_seeds.stderr.split())
     values = "topology.bottleneck.queue.size"

@@ -15,9 +15,11 @@ from fullpipe.report.path import sources_of
 from fullpipe.report.rows import HOW, Budget
 from fullpipe.report.runs.figures import over_points
 from fullpipe.report.runs.tables import values_file
+from fullpipe.report.svg.marks import verdict_class
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare import Subject
 from fullpipe.validation.compare.contrast import Contrast
+from fullpipe.validation.compare.finding import NOT_SETTLED
 from fullpipe.validation.compare.reading import findings_in
 from fullpipe.validation.compare.rules import one_sided, paired
 from tests.report.pages import ROW
@@ -71,9 +73,13 @@ def test_all_verdicts_have_both_p_values_and_say_that_intervals_are_uncorrected(
         for metric, unit, values in (("goodput", "bit/s", [9.0, 9.5, 9.2]), ("power", "1", [9.9, 10.6, 10.1]))
     ]
     found = paired(contrasts)
+    first = first_table(found, found)
+    names = [column.name for column in first.columns]
+    assert [row[names.index("p (corrected)")] for row in first.rows] == [p_shown(each.p) for each in found]
+    assert "p (raw)" not in names
     made = whole_table(found, 10)
     names = [column.name for column in made.columns]
-    shown = [(row[names.index("p (raw)")], row[names.index("p (Holm)")]) for row in made.rows]
+    shown = [(row[names.index("p (raw)")], row[names.index("p (corrected)")]) for row in made.rows]
     assert shown == [(p_shown(each.p_raw), p_shown(each.p_corrected)) for each in found]
     assert found[0].p_corrected == pytest.approx(2 * (found[0].p_raw or 0.0))
     assert all("Intervals are uncorrected" in how for how in HOW.values())
@@ -97,10 +103,22 @@ def test_the_first_table_says_that_intervals_are_truncated_and_margins_are_the_l
     found = paired([made])
     table = first_table(found, found)
     cells = dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
-    assert cells["margin (the larger of two)"] == "40 % or 0.10 pp"
+    assert cells["margin (larger)"] == "40 % or 0.10 pp"
     assert table.note == "Intervals are truncated at the metric's bounds."
     wide = paired([replace(made, subject=replace(subject, metric="power", unit="1"), stated=Margin(0.4))])
     assert "margin" in {column.name for column in first_table(wide, wide).columns}
+
+
+def test_doubtful_verdicts_are_marked_and_a_line_says_why() -> None:
+    subjects = [Subject("flows", n, of, "goodput", "bit/s") for n, of in enumerate(("mine", "beside"))]
+    values = [9.0, 9.5, 9.2], [10.0, 10.4, 10.1]
+    first, second = paired([Contrast(*values, 0.01, "higher", subject=subject) for subject in subjects])
+    found = [replace(first, doubts=(NOT_SETTLED,)), second]
+    for made in (first_table(found, found), whole_table(found, 10)):
+        assert [row[-1].partition(" (")[0] for row in made.rows] == [f"{first.verdict}†", second.verdict]
+        assert made.note == "† means not settled: see the warnings."
+        assert verdict_class(made.rows[0][-1]) == f"v-{first.verdict}"
+    assert first_table([second], [second]).note == ""
 
 
 def test_the_variant_has_a_column_although_the_first_rows_are_all_of_one() -> None:

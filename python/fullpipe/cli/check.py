@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.length import warnings_of
+from fullpipe.analysis.length import doubtful, warnings_of
 from fullpipe.cli.answer import Answer
 from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.compare_shown import as_line, show_findings
@@ -31,9 +31,10 @@ from fullpipe.validation.check import suite as suites
 from fullpipe.validation.check.forms import conclusion, how, summary
 from fullpipe.validation.check.measured import Elsewhere, Here, Runner, Source, measure, stored
 from fullpipe.validation.check.suite import Suite
+from fullpipe.validation.compare.comparison import doubted
 from fullpipe.validation.compare.finding import weight
 from fullpipe.validation.compare.rules import ALIKE
-from fullpipe.validation.compare.sentence import Names, merged, names_of
+from fullpipe.validation.compare.sentence import Names, doubts_in_words, merged, names_of
 
 # The output of `fullpipe check`: the conclusion, and a table of regressed and undecided findings.
 
@@ -56,7 +57,7 @@ def show(checked: Checked, names: Names, *, all_rows: bool = False, warnings: It
     is_alike = any(each.reason == ALIKE for each in left)
     warning = f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"'
     alike = [warning] if is_alike else []
-    notes = [*how(checked), *merged(checked.notes, names, whole=all_rows)]
+    notes = [*how(checked), *doubts_in_words(checked.findings), *merged(checked.notes, names, whole=all_rows)]
     answer.notes(notes, [*warnings, *alike])
 
 
@@ -155,10 +156,9 @@ def check(
         base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
         ours = Here(chosen, engine, runner)
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
-    names, warnings = (
-        names_of([said], labels),
-        warnings_of([run.with_labels(labels) for run in every.values()]),
-    )
+    names, runs = names_of([said], labels), [run.with_labels(labels) for run in every.values()]
+    warnings = warnings_of(runs)
+    (said,) = doubted([said], doubtful(runs) if warnings else {})
     content = {**forms.as_json(said, command_line(context), labels), "warnings": warnings}
     if written:
         files.write(written, json.dumps(content, indent=1, allow_nan=False).encode())

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from fullpipe.analysis.length import warnings_of
+from fullpipe.analysis.length import doubtful, warnings_of
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.shown import LARGER_PART
 from fullpipe.cli.answer import (
@@ -26,6 +26,7 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.validation.compare import Comparison, EngineComparison, Finding, VariantComparison
+from fullpipe.validation.compare.comparison import C, doubted
 from fullpipe.validation.compare.conclusion import conclusion, leads, ranked
 from fullpipe.validation.compare.finding import known, weight
 from fullpipe.validation.compare.rules import ALIKE, unlike
@@ -33,6 +34,7 @@ from fullpipe.validation.compare.sentence import (
     TRUNCATED,
     Names,
     difference_of,
+    doubts_in_words,
     family_size,
     is_open_by_correction,
     is_truncated,
@@ -170,7 +172,7 @@ def tell_variants(
         asked: Metrics that the user names. A metric without a comparison gets a line on standard error.
         labels: Labels of paths and values. These labels replace labels in the scenarios.
     """
-    doubts = warnings_of([run.with_labels(labels or {}) for run in runs])
+    made, doubts = _with_doubts(made, runs, labels)
     findings = [finding for one in made for finding in one.findings]
     names = names_of(made, labels)
     missing = [f"note: {line}" for line in unanswered(asked, {m for one in made for m in one.measured})]
@@ -189,7 +191,8 @@ def tell_variants(
         show_findings(answer, rows, names, first=lambda each: (id(each) not in first, weight(each)))
         left_out = merged((note for one in made for note in one.notes), names, whole=all_rows)
         answer.notes(
-            [*_corrected(findings), *left_out], [*map(as_line, doubts), *missing, *warnings(made, names)]
+            [*_corrected(findings), *doubts_in_words(findings), *left_out],
+            [*map(as_line, doubts), *missing, *warnings(made, names)],
         )
     if file is not None and made:
         write(file, made, command, runs, asked, labels, doubts)
@@ -218,7 +221,7 @@ def tell_engines(
         labels: Labels of paths and values. These labels replace labels in the scenarios.
         runs: Runs that were compared.
     """
-    doubts = warnings_of([run.with_labels(labels or {}) for run in runs])
+    made, doubts = _with_doubts(made, runs, labels)
     names = names_of(made, labels)
     known = {finding.metric for one in made for finding in one.findings}
     missing = [f"note: {line}" for line in unanswered(asked, known)]
@@ -239,7 +242,16 @@ def tell_engines(
     shown_notes = (note for one in made for note in one.notes if note.metric in metrics)
     notes = merged(shown_notes, names, whole=all_rows)
     remarks = [line for one in made for line in (*map(names.note, one.remarks), *one.undecided)]
-    answer.notes([*remarks, *notes], [*map(as_line, doubts), *missing])
+    answer.notes([*doubts_in_words(findings), *remarks, *notes], [*map(as_line, doubts), *missing])
+
+
+def _with_doubts(
+    made: Sequence[C], runs: Sequence[Run], labels: Mapping[str, str] | None
+) -> tuple[list[C], list[str]]:
+    """Return the comparisons with marked findings, and the warnings about the means of their runs."""
+    labelled = [run.with_labels(labels or {}) for run in runs]
+    doubts = warnings_of(labelled)
+    return doubted(made, doubtful(labelled) if doubts else {}), doubts
 
 
 def _json(

@@ -32,6 +32,7 @@ from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, LEVEL
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,
     difference_of,
+    doubts_in_words,
     is_truncated,
     verdict_of,
 )
@@ -41,7 +42,7 @@ from fullpipe.validation.compare.sentence import (
 
 VERDICTS = "All verdicts"
 """Heading of the section with all findings."""
-LARGER_MARGIN = "margin (the larger of two)"
+LARGER_MARGIN = "margin (larger)"
 """Heading of a column with margins of two parts, such as "15 % or 1.00 ms"."""
 _LONGEST = 60
 """Maximum number of characters of a label of a row. Longer labels show values without the names of their
@@ -107,7 +108,8 @@ def first_table(
     most, total = rows_of(len(findings)), len(findings)
     shown = _first(findings, ranked, most)
     cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
-    note = " ".join(filter(None, [cut, folded(most, total, "findings", VERDICTS)]))
+    notes = [*_doubts(shown), cut, folded(most, total, "findings", VERDICTS)]
+    note = " ".join(filter(None, notes))
     made = _table(shown, findings, "Differences and verdicts", note, labels, has_both=has_both)
     return replace(made, is_tight=True)
 
@@ -116,8 +118,13 @@ def whole_table(
     findings: Sequence[Finding], most: int, labels: Labels = _PLAIN, *, has_both: bool = False
 ) -> Table:
     """All findings with the raw and the corrected p value, up to `most` rows."""
-    note = left_out(most, len(findings), "rows")
-    return _table(findings[:most], findings, "All findings", note, labels, has_p=True, has_both=has_both)
+    note = " ".join(filter(None, [*_doubts(findings[:most]), left_out(most, len(findings), "rows")]))
+    return _table(findings[:most], findings, "All findings", note, labels, has_raw=True, has_both=has_both)
+
+
+def _doubts(findings: Sequence[Finding]) -> list[str]:
+    """A sentence on the mark of doubtful verdicts, if there are any."""
+    return [f"{told}." for told in doubts_in_words(findings)]
 
 
 def widths(findings: Sequence[Finding]) -> str:
@@ -142,10 +149,11 @@ def _table(
     note: str,
     labels: Labels,
     *,
-    has_p: bool = False,
+    has_raw: bool = False,
     has_both: bool = False,
 ) -> Table:
-    """A row per finding; columns such as the case appear if any finding needs them."""
+    """A row per finding; columns such as the case appear if any finding needs them, and that of raw p values
+    if `has_raw`."""
     paths = list(dict.fromkeys(path for each in findings for path in each.point))
     names = labels.names(paths)
     is_one = len({each.sides for each in every}) == 1
@@ -154,7 +162,8 @@ def _table(
     reference, other = first if is_one else (first[0] if has_one_reference else "reference", "variant mean")
     has_cases, has_unfinished = any(each.case for each in every), any(each.left_out for each in findings)
     has_two_parts = any(each.margin.has_two_parts for each in findings)
-    has_p = has_p and any(each.p_raw is not None or each.p_corrected is not None for each in every)
+    has_p = any(each.p_corrected is not None for each in every)
+    has_raw = has_raw and any(each.p_raw is not None for each in every)
     columns = [
         *([Column("case")] if has_cases else []),
         *([] if is_one else [Column("variant")]),
@@ -165,7 +174,8 @@ def _table(
         Column(other, is_number=True),
         Column(f"difference [{level_of(findings)} %]", is_number=True),
         Column(LARGER_MARGIN if has_two_parts else "margin", is_number=True),
-        *([Column("p (raw)", is_number=True), Column("p (Holm)", is_number=True)] if has_p else []),
+        *([Column("p (raw)", is_number=True)] if has_raw else []),
+        *([Column("p (corrected)", is_number=True)] if has_p else []),
         Column("verdict", is_verdict=True),
         *([Column("unfinished")] if has_unfinished else []),
     ]
@@ -180,7 +190,8 @@ def _table(
             number_shown(known(each.other), each.unit, each.metric),
             difference_of(each, has_unit=True),
             _margin(each),
-            *([p_shown(each.p_raw), p_shown(each.p_corrected)] if has_p else []),
+            *([p_shown(each.p_raw)] if has_raw else []),
+            *([p_shown(each.p_corrected)] if has_p else []),
             verdict_of(each),
             *([str(each.left_out or "-")] if has_unfinished else []),
         ]

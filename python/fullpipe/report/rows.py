@@ -216,7 +216,8 @@ _COUNTED = ("undecided", "not worse", "equivalent")
 
 _UNCORRECTED = (
     "Intervals are uncorrected: each is of a single test. Intervals are truncated at the metric's bounds. "
-    'Of a margin such as "15 % or 1.00 ms", the larger part applies. Verdicts use p (Holm), corrected over '
+    'Of a margin such as "15 % or 1.00 ms", the larger part applies. p (corrected) is after Holm\'s '
+    "correction over "
 )
 HOW_CHECKED = (
     "Not worse: the one-sided interval of the difference, at the level of the tests, ends within the margin. "
@@ -227,15 +228,14 @@ HOW_CHECKED = (
 HOW_COMPARED = (
     "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
     "margin, which is the same as two one-sided tests at 5 %. Better or worse: this interval does not lie "
-    "within the margin, and p (Holm) is below 0.05. Undecided: neither; the number of seeds is the total "
-    "that would decide. "
-    f"{_UNCORRECTED}all tests of one command. A row is of a metric, of a group of flows or a link, and of a "
-    "point."
+    "within the margin, and p (corrected) is below 0.05. Undecided: neither; the number of seeds is the "
+    f"total that would decide. {_UNCORRECTED}all tests of one command. A row is of a metric, of a group of "
+    "flows or a link, and of a point."
 )
 HOW_SHARED = (
-    "Goodput share of a group against its fair share in the same runs: higher or lower if p (Holm) of the "
-    "t-test over seeds is below 0.05, equivalent if the 90 % interval lies within the margin. Of two groups, "
-    f"the one with the larger share is tested. {_UNCORRECTED}the rows of this table."
+    "Goodput share of a group against its fair share in the same runs: higher or lower if p (corrected) of "
+    "the t-test over seeds is below 0.05, equivalent if the 90 % interval lies within the margin. Of two "
+    f"groups, the one with the larger share is tested. {_UNCORRECTED}the rows of this table."
 )
 HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
 """Rules of verdicts in words, by the kind of file."""

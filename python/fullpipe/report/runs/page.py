@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from fullpipe.analysis.length import doubtful
 from fullpipe.analysis.metrics.table import headlines
 from fullpipe.analysis.points import Subject, check_groups, of_parts, shape_of
 from fullpipe.analysis.shown import axis_shown, difference_shown, margin_shown, number_shown
@@ -34,6 +35,7 @@ from fullpipe.report.text import left_out, listed
 from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
+from fullpipe.validation.compare.comparison import doubted
 from fullpipe.validation.compare.conclusion import ranked
 from fullpipe.validation.compare.sentence import Names, merged, names_of
 from fullpipe.validation.over import HEADLINES
@@ -210,7 +212,7 @@ def parts_of(
 
 
 def _part(found: Points, name: str, question: str, command: str, budget: Budget) -> Part:
-    made = tables.compared(found)
+    made = doubted(tables.compared(found), doubtful(found.runs))
     told, rest = answer.answer(found, made)
     findings = [finding for one in made for finding in one.findings]
     order = ranked(made, found.metrics)

@@ -147,15 +147,15 @@ def how(checked: Checked) -> list[str]:
 def level_in_words(level: float, looks: Sequence[object]) -> list[str]:
     """Say at which error rate each look tests; empty without looks.
 
-    >>> level_in_words(0.05 / 3, [5, 10, 20])
-    ['each test is at 1.67 %: 5 % shared by 3 looks (5, 10 and 20 seeds); regressed needs p (Holm) < 0.0167']
+    >>> level_in_words(0.025, [5, 10])
+    ['each test is at 2.5 %: 5 % shared by 2 looks (5 and 10 seeds); regressed needs p (corrected) < 0.025']
     >>> level_in_words(0.05, [4])
-    ['each test is at 5 %; regressed needs p (Holm) < 0.05']
+    ['each test is at 5 %; regressed needs p (corrected) < 0.05']
     """
     if not looks:
         return []
     shared = f": 5 % shared by {len(looks)} looks ({_listed(looks)} seeds)" if len(looks) > 1 else ""
-    return [f"each test is at {100 * level:.3g} %{shared}; regressed needs p (Holm) < {level:.3g}"]
+    return [f"each test is at {100 * level:.3g} %{shared}; regressed needs p (corrected) < {level:.3g}"]
 
 
 def _listed(looks: Sequence[object]) -> str:

@@ -6,12 +6,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.points import of_parts
+from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.contrast import Contrast, matched
-from fullpipe.validation.compare.finding import Finding, Groups, Note, check_groups, interval_dict, is_asked
+from fullpipe.validation.compare.finding import (
+    NOT_SETTLED,
+    TOO_SHORT,
+    Finding,
+    Groups,
+    Note,
+    check_groups,
+    interval_dict,
+    is_asked,
+)
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Equivalence, Judgement, paired
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries, joint, places
 
@@ -48,6 +60,14 @@ class Ran:
     def key(self) -> str:
         """Key that is distinct for every side, case and point."""
         return repr((self.side, self.case, dict(self.point)))
+
+    @property
+    def digest(self) -> str:
+        """Digest of the scenario."""
+        from fullpipe.scenario import Scenario  # imported here, as comparisons in files need no model
+
+        tree = self.scenario
+        return (tree if isinstance(tree, Scenario) else Scenario(**tree)).digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +403,47 @@ def compare_all(
         )
         for point, reference, other, contrasts, notes in found
     ]
+
+
+C = TypeVar("C", bound=Comparison)
+
+
+def doubted(made: Sequence[C], doubtful: Mapping[str, Collection[str]]) -> list[C]:
+    """Return the comparisons with the reasons to doubt their findings.
+
+    Args:
+        made: Comparisons with the scenarios of both sides.
+        doubtful: Doubtful means by digest of their scenario: see `analysis.length.doubtful`.
+    """
+    return [_doubted(one, doubtful) for one in made] if doubtful else list(made)
+
+
+def _doubted(one: C, doubtful: Mapping[str, Collection[str]]) -> C:
+    found: dict[tuple[str, str, str], tuple[Labels, Collection[str]]] = {}
+    for ran in one.ran:
+        tree = ran.scenario if isinstance(ran.scenario, Mapping) else ran.scenario.to_dict()
+        key = ran.side, ran.case, repr(dict(ran.point))
+        found[key] = Labels(scenarios=[tree]), doubtful.get(ran.digest, ())
+    findings = []
+    for each in one.findings:
+        doubts = dict[str, None]()
+        for side, label in zip(each.sides, each.labels, strict=True):
+            labels, means = found.get((side, each.case, repr(dict(each.point))), (Labels(), ()))
+            doubts |= dict.fromkeys([TOO_SHORT] if "" in means else [])
+            doubts |= dict.fromkeys([NOT_SETTLED] if any(_is_mean(each, labels.group(label), means)) else [])
+        findings.append(replace(each, doubts=tuple(doubts)))
+    return one.only(findings)
+
+
+def _is_mean(found: Finding, group: str, means: Collection[str]) -> Iterator[bool]:
+    """Yield for every doubtful mean whether a finding on a group depends on it. A total other than the sum of
+    all groups depends on the means of all groups."""
+    column = BY_NAME[found.metric].column
+    quantity = "RTT" if "rtt" in column else "goodput" if column.endswith("goodput_bps") else ""
+    for mean in means:
+        of, _, name = mean.partition(" of ")
+        is_of_all = found.of in TOTALS and found.combined != "sum"
+        yield of == quantity and found.kind == "flows" and (is_of_all or name in (group, found.of))
 
 
 def unequal_flows(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[Note]:

@@ -24,6 +24,9 @@ Cell = tuple[str, int | str, str]
 """Kind of the subject; its index in the reference's `flows`, or its name; and the metric."""
 
 
+TOO_SHORT, NOT_SETTLED = "runs too short for means", "means not settled"
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The subject of a finding: a metric of a group of flows or link, at a point."""
@@ -177,6 +180,9 @@ class Finding:
     flows: tuple[int, int] | None = None
     """Number of flows of the group on either side; None for links, for totals, and if it is not known."""
 
+    doubts: Sequence[str] = ()
+    """Reasons to doubt the means: `TOO_SHORT` and `NOT_SETTLED`."""
+
     @property
     def group(self) -> str:
         """Group of flows or link; a group of several flows has their number, and whether its value is their
@@ -290,6 +296,7 @@ class Finding:
             "labels": list(self.labels),
             "flows": self.flows and list(self.flows),
             "combined": self.combined,
+            "doubts": list(self.doubts),
             "values": [list(of_side) for of_side in self.values],
             "means": [self.reference, known(self.other)],
             "n": [len(of_side) for of_side in self.values],

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics.groups import TOTALS
@@ -29,14 +29,13 @@ from fullpipe.analysis.shown import (
     words_in,
 )
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.compare.comparison import Comparison
+from fullpipe.validation.compare.comparison import C, Comparison
 from fullpipe.validation.compare.finding import Finding, Note
 from fullpipe.validation.compare.side import BETWEEN, joint
 
 # Names of sides, points and values in sentences and tables: the users' labels, or names from the scenario.
 
 
-C = TypeVar("C", bound=Comparison)
 _BARE = re.compile(r"[-+]?[0-9][-+0-9.,e]*( \S+)?|on|off|default")
 
 
@@ -422,8 +421,19 @@ def _from_to(found: Finding) -> str:
 
 def verdict_of(found: Finding) -> str:
     """Return the outcome with the number of seeds that would decide, or with the reason if single runs
-    decide."""
-    return f"{found.outcome}: {found.reason}" if found.is_by_runs else with_seeds(found.outcome, found.seeds)
+    decide. A doubtful outcome is followed by `DOUBTED`."""
+    outcome = f"{found.outcome}{DOUBTED if found.doubts else ''}"
+    return f"{outcome}: {found.reason}" if found.is_by_runs else with_seeds(outcome, found.seeds)
+
+
+DOUBTED = "\N{DAGGER}"
+"""Mark of an outcome whose means are doubtful."""
+
+
+def doubts_in_words(findings: Iterable[Finding]) -> list[str]:
+    """A line on the mark of doubtful outcomes, if there are any."""
+    reasons = dict.fromkeys(doubt for each in findings for doubt in each.doubts)
+    return [f"{DOUBTED} {' or '.join(reasons)}: see the warnings"] if reasons else []
 
 
 def with_seeds(verdict: str, seeds: int | None) -> str:

@@ -126,6 +126,7 @@ class StoredFinding(Part):
     sides: tuple[str, str] = Field(("reference", "other"), description="Reference, and other side.")
     labels: tuple[str, str] = Field(("", ""), description="Names of the group or link on either side.")
     flows: tuple[Count, Count] | None = Field(None, description="Number of flows of the group, by side.")
+    doubts: list[str] = Field([], description="Reasons to doubt the means, such as runs that are too short.")
     combined: Combined = Field("", description="Whether several flows have one value as their sum or mean.")
     values: tuple[list[_Number], list[_Number]] | None = Field(
         None, description="Values of each side, one per seed."
@@ -167,6 +168,7 @@ class StoredFinding(Part):
             "sides": self.sides,
             "labels": self.labels,
             "flows": self.flows,
+            "doubts": tuple(self.doubts),
             "values": values,
             "margin": margin,
             "allowed": margin.allowed(reference) if self.allowed is None else self.allowed,
