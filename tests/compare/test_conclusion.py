@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from fullpipe.analysis.metrics.measure import Margin
+from fullpipe.analysis.shown import metric_shown
 from fullpipe.errors import UnknownNameError
 from fullpipe.report.content import Forest
 from fullpipe.report.findings import first_table, forest_of
@@ -102,13 +103,14 @@ def test_the_leading_metric_is_in_the_first_table_at_all_points_decided_or_not()
     others = [contrast("rtt_mean", of, n, 0.5, point) for n, of in enumerate("ab", 1) for point in points]
     made = compared([*others, *lead])
     order = ranked([made])
-    assert [each.verdict for each in leads(order)] == ["worse", "better", *["undecided"] * 3]
+    assert [each.verdict for each in leads(order)][:-1] == ["worse", "better", *["undecided"] * 3]
     names = [column.name for column in first_table(made.findings, order).columns]
     rows = [dict(zip(names, row, strict=True)) for row in first_table(made.findings, order).rows]
     assert [row["buffer"] for row in rows if row["flows or link"] == "mine"] == [
         f"{size} BDP" for size in (1, 2, 4, 8, 16)
     ]
-    assert leads([replace(each, sides=("cubic", f"{n}")) for n in range(3) for each in order]) == []
+    several = leads([replace(each, sides=("cubic", f"{n}")) for n in range(3) for each in order])
+    assert {each.metric for each in several} == {"rtt_mean"}
 
 
 def test_sides_take_turns_and_what_is_regressed_is_never_displaced() -> None:
@@ -176,6 +178,41 @@ def test_subjects_in_a_list_are_named_with_their_case() -> None:
     found = [replace(each, subject=replace(each.subject, case="short")) for each in made.findings]
     told = conclusion([made.only(found)])
     assert told[-1] == "Also better: goodput of e in short (+40.0 % [+39.8, +40.2]), goodput of f in short."
+
+
+def test_losses_of_unchanged_groups_are_all_named() -> None:
+    points = [f"{size} bdp" for size in (1, 2, 4)]
+    metrics = ("rtt_mean", "rtt_p95", "srtt_mean", "srtt_p95", "loss_rate", "dropped_share", "owd_mean")
+    rtt = {point: contrast("rtt_mean", "beside", 1, 0.1, point) for point in points}
+    losses = [
+        replace(of, subject=replace(of.subject, metric=metric), flows=(2, 2))
+        for metric in metrics
+        for of in rtt.values()
+    ]
+    own = [
+        contrast("goodput", of, n, -0.5, point) for n, of in enumerate(("mine", "beside")) for point in points
+    ]
+    gains = [contrast("rtt_mean", "mine", 0, -0.2, point) for point in points]
+    told = conclusion([compared([*own, *gains, *losses])])
+    also = next(line for line in told if line.startswith("Also"))
+    assert all(metric_shown(metric) in " ".join(told) for metric in metrics)
+    assert " of beside (2 flows)" in also
+    assert " more" not in also
+    table = first_table(*[[*compared([*own, *gains, *losses]).findings]] * 2)
+    metric = [column.name for column in table.columns].index("metric")
+    assert {row[metric] for row in table.rows} >= {"goodput (Mbit/s)", "mean RTT (ms)"}
+
+
+def test_short_tables_have_a_difference_of_delay_and_of_loss() -> None:
+    points = [f"{size} bdp" for size in range(1, 11)]
+    lead = [contrast("goodput", "mine", 0, 0.1, point) for point in points]
+    delay = [contrast("rtt_mean", "mine", 0, 0.2, point) for point in points]
+    loss = [replace(each, subject=replace(each.subject, metric="loss_rate", unit="1")) for each in delay]
+    made = compared([*lead, *delay, *loss])
+    order = ranked([made])
+    found = [each.metric for each in leads(order)]
+    assert (found.count("goodput"), found.count("rtt_mean"), found.count("loss_rate")) == (10, 1, 1)
+    assert len(first_table(made.findings, order).rows) == 12
 
 
 def test_where_no_flow_is_changed_what_differs_comes_first() -> None:

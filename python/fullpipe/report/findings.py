@@ -58,10 +58,12 @@ def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) ->
 
     Later decided findings replace the last undecided findings, in up to a third of the rows, but not `leads`.
     """
-    first = list(ranked[:most])
-    lead = {id(each) for each in leads(ranked)}
+    own_leads = leads(ranked)
+    lead = {id(each) for each in own_leads}
+    first = own_leads + [each for each in ranked if id(each) not in lead][: max(0, most - len(lead))]
     undecided = [n for n, each in enumerate(first) if not _is_decided(each) and id(each) not in lead]
-    later = [each for each in ranked[most:] if _is_decided(each)]
+    drawn = {id(each) for each in first}
+    later = [each for each in ranked if _is_decided(each) and id(each) not in drawn]
     taken = min(len(undecided), len(later), most // 3)
     left = set(undecided[len(undecided) - taken :])
     shown = [each for place, each in enumerate(first) if place not in left] + later[:taken]
@@ -105,10 +107,10 @@ def first_table(
 
     `has_both` says, here and below, whether the scenarios have both connections and datagrams.
     """
-    most, total = rows_of(len(findings)), len(findings)
-    shown = _first(findings, ranked, most)
+    total = len(findings)
+    shown = _first(findings, ranked, rows_of(total))
     cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
-    notes = [*_doubts(shown), cut, folded(most, total, "findings", VERDICTS)]
+    notes = [*_doubts(shown), cut, folded(len(shown), total, "findings", VERDICTS)]
     note = " ".join(filter(None, notes))
     made = _table(shown, findings, "Differences and verdicts", note, labels, has_both=has_both)
     return replace(made, is_tight=True)

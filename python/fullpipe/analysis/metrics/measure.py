@@ -73,6 +73,8 @@ class View(Flag):
 EVERYWHERE = View.TABLE | View.COMPARISON | View.REPORT | View.FIGURE | View.SENTENCE
 
 
+Aspect = Literal["delay", "loss", ""]
+"""Main metrics of delay and of loss, of which short tables of comparisons show a difference each."""
 Combined = Literal["sum", "mean", ""]
 """Value of a group of several flows: the sum or the mean over its flows; empty if it is computed from all
 flows together, such as a share or an index."""
@@ -95,13 +97,14 @@ class Shown:
     is_in_seconds: bool = False
     """Whether the metric is a time of seconds, shown in s; other times are shown in ms."""
     combined: Combined = ""
+    aspect: Aspect = ""
     synonyms: tuple[str, ...] = ()
     """Other words for the metric, in lower case with underscores. An error on such a word names the
     metric."""
 
-    def leads(self, views: View, rank: int = 0, instead_of: str = "") -> Self:
-        """Return a copy of the metric with these views, this rank and this `instead_of`."""
-        return replace(self, views=views, rank=rank, instead_of=instead_of)
+    def leads(self, views: View, rank: int = 0, instead_of: str = "", aspect: Aspect = "") -> Self:
+        """Return the metric with another presentation: its views, rank, `instead_of` and aspect."""
+        return replace(self, views=views, rank=rank, instead_of=instead_of, aspect=aspect)
 
     def also(self, *synonyms: str) -> Self:
         """Return the metric with its `synonyms`."""

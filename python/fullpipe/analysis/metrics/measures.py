@@ -291,7 +291,7 @@ MEASURES = (
     ).leads(View.REPORT),
     _rtt("rtt_min", "the smallest RTT", "rtt_min_s", "smallest RTT").also("base_rtt", "min_rtt"),
     _rtt("rtt_mean", "the mean of RTT samples", "rtt_mean_s", "mean RTT")
-    .leads(EVERYWHERE, rank=6)
+    .leads(EVERYWHERE, rank=6, aspect="delay")
     .also("rtt", "latency", "delay", "round_trip_time", "ping"),
     Measure(
         "srtt_mean",
@@ -358,7 +358,7 @@ MEASURES = (
         combined="mean",
     ).also("bufferbloat", "latency", "latency_under_load"),
     _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay")
-    .leads(View.COMPARISON | View.REPORT, rank=7)
+    .leads(View.COMPARISON | View.REPORT, rank=7, aspect="delay")
     .also("owd", "delay", "one_way_delay"),
     _delay("owd_p95", "the 95th percentile of the one-way delay", "p95_s", "p95 one-way delay")
     .leads(View.TABLE | View.REPORT | View.FIGURE, rank=8)
@@ -404,7 +404,7 @@ MEASURES = (
         is_percent=True,
         digits=2,
     )
-    .leads(EVERYWHERE)
+    .leads(EVERYWHERE, aspect="loss")
     .also("drops", "loss", "losses", "packet_loss"),
     _summed(
         "retransmitted",
@@ -448,7 +448,7 @@ MEASURES = (
         is_percent=True,
         digits=2,
     )
-    .leads(View.COMPARISON | View.REPORT)
+    .leads(View.COMPARISON | View.REPORT, aspect="loss")
     .also("loss", "losses", "packet_loss"),
     Measure(
         "marking_rate",

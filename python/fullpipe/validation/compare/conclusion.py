@@ -8,12 +8,14 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.table import leading
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.shown import LONGEST, begun, listed, words_in
+from fullpipe.analysis.shown import begun, listed
 from fullpipe.validation.compare.comparison import Comparison, Entries
-from fullpipe.validation.compare.finding import Finding, weight
+from fullpipe.validation.compare.fair_share import besides
+from fullpipe.validation.compare.finding import DIFFERENT, Finding, claims, weight
 from fullpipe.validation.compare.sentence import (
     Names,
     Part,
@@ -31,9 +33,7 @@ from fullpipe.validation.compare.sentence import (
 
 MOST = 5
 """Maximum number of sentences of a conclusion."""
-_DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
-"""Verdicts and decisions that claim a difference."""
-_FIRST = (*_DIFFERENT, "undecided", "equivalent", "not worse")
+_FIRST = (*DIFFERENT, "undecided", "equivalent", "not worse")
 """Order in which sentences name verdicts and decisions."""
 _ALIKE = ("equivalent", "not worse")
 """Verdicts and decisions that may hide differences within the margin."""
@@ -42,8 +42,6 @@ _LONGEST_REGION = 70
 _FAIRNESS = "jain"
 _MOST_LEADS = 10
 """Maximum number of findings on leading subjects that a short table shows before all others."""
-_MOST_NAMED = 4
-"""Maximum number of subjects that a sentence names for each verdict."""
 
 Subject = tuple[str, str, int | str, str]
 """Case; kind; entry or name; and metric of findings. All are equal at every point of a sweep."""
@@ -70,6 +68,12 @@ class _Sides:
     def bulk(self) -> frozenset[Group]:
         """Entries of `flows` that are bulk flows, by case."""
         return _in_cases(self.made, lambda found: found.bulk)
+
+    def is_loss(self, found: Finding) -> bool:
+        """Whether an unchanged group of flows is worse beside the changed group."""
+        group = found.case, found.kind, found.subject.cell[1]
+        is_beside = found.entry is not None and bool(self.changed) and group not in self.changed
+        return is_beside and found.outcome in ("regressed", "worse")
 
     @property
     def findings(self) -> list[Finding]:
@@ -145,10 +149,10 @@ def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
     for most in range(MOST, least - 1, -1):
         shown = chosen[:most]
         rest = [of for subject, of in by_subject.items() if subject not in shown]
-        besides = _besides(rest, MOST - len(shown), sides.names)
-        if len(shown) + len(besides) <= MOST:
+        more = besides(rest, MOST - len(shown), sides.names, sides.is_loss)
+        if len(shown) + len(more) <= MOST:
             break
-    return [*_begun(sides, [by_subject[subject] for subject in shown]), *besides][:MOST]
+    return [*_begun(sides, [by_subject[subject] for subject in shown]), *more][:MOST]
 
 
 def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> tuple[list[str], list[Sequence[Finding]]]:
@@ -157,7 +161,7 @@ def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> tuple[list[st
     by_subject = _by_subject(sides.findings)
     first, *others = chosen = _chosen(sides, by_subject, asked)
     by_group = sorted(by_subject, key=lambda subject: _order(subject[:3], sides.changed))
-    more = [subject for subject in [*others, *by_group] if _claims(by_subject[subject])]
+    more = [subject for subject in [*others, *by_group] if claims(by_subject[subject])]
     shown = list(dict.fromkeys([first, *more, *others]))[:room]
     groups = {subject[:3] for subject in shown}
     leading_ones = {subject[:3]: subject for subject in reversed(chosen) if subject[:3] not in groups}
@@ -250,7 +254,7 @@ def _chosen(
         seconds += [(*group, metric) for metric in leads[1:2] if group in sides.changed]
     chosen += seconds
     if not sides.changed:  # without a changed group, differences come first
-        chosen.sort(key=lambda subject: not _claims(by_subject[subject]))
+        chosen.sort(key=lambda subject: not claims(by_subject[subject]))
     return sorted(chosen or known, key=lambda subject: not _is_regressed(by_subject[subject]))
 
 
@@ -293,11 +297,6 @@ def _leading(group: Group, metrics: Collection[str], sides: _Sides) -> list[str]
     return leading(metrics, is_bulk=is_bulk)
 
 
-def _claims(found: Iterable[Finding]) -> list[Finding]:
-    """Findings that claim a difference."""
-    return [each for each in found if each.outcome in _DIFFERENT]
-
-
 def _is_regressed(found: Iterable[Finding]) -> bool:
     return any(each.decision == "regressed" for each in found)
 
@@ -318,11 +317,11 @@ def _sentence(found: Sequence[Finding], sides: _Sides, start: str = "") -> str:
 
 def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     """Verdicts on one subject at several points, with the range of points and the size of the difference."""
-    total, names, is_claimed = len(found), sides.names, bool(_claims(found))
+    total, names, is_claimed = len(found), sides.names, bool(claims(found))
     verdicts = _by_verdict(found)
     yield Part(f"{name_of(found[0])} ")
     for n, (verdict, places) in enumerate(verdicts.items()):
-        is_rest = is_claimed and verdict not in _DIFFERENT
+        is_rest = is_claimed and verdict not in DIFFERENT
         is_all, of_verdict = len(places) == total, [found[place] for place in places]
         yield Part(
             f"{f'; {verdict}' if n else predicate(verdict)} at {f'all {total}' if is_all else len(places)}"
@@ -335,7 +334,7 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
             yield Part(f" ({told})" if is_all else f", {told}", 8 if is_rest else 5)
         elif verdict == "undecided" and not is_claimed and not any(each.is_by_runs for each in of_verdict):
             yield Part(f" ({range_in_words(of_verdict, has_margin=False)})", 2)
-    if "undecided" in verdicts and not _claims(found):
+    if "undecided" in verdicts and not claims(found):
         yield from _nearest([found[place] for place in verdicts["undecided"]], sides)
 
 
@@ -377,87 +376,20 @@ def _sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[
     `is_all` is true if the findings are of all points. At other points, differences without a verdict may be
     larger.
     """
-    if found[0].is_by_runs or not _claims(found):
+    if found[0].is_by_runs or not claims(found):
         return
     most, among = largest(found), "" if is_all else " of these"
     yield Part(f",{among} most at {names.point(most)}" if len(found) > 1 else "", 3)
     yield Part(f": it {moves(most)}")
 
 
-def _besides(rest: Sequence[Sequence[Finding]], room: int, names: Names) -> list[str]:
-    """Return sentences on the other subjects: the names of subjects that differ, and the number of the
-    remaining subjects. There is a single sentence if `room` is 1.
-
-    Subjects that are 0 in all runs are not counted.
-    """
-    named: dict[str, list[list[Finding]]] = {}
-    for verdict in _DIFFERENT:
-        of_verdict = ([each for each in of if each.outcome == verdict] for of in rest)
-        if subjects := [found for found in of_verdict if found]:
-            named[verdict] = subjects
-    left = [of for of in rest if not _claims(of) and not all(each.is_zero for each in of)]
-    open_ = sum(any(each.outcome == "undecided" for each in of) for of in left)
-    word = "not worse" if any(each.outcome == "not worse" for of in left for each in of) else "equivalent"
-    others = _others(len(left) - open_, open_, word)
-    if not named:
-        return others
-    is_one = bool(others) and room == 1
-    end = f"; {others[0][0].lower()}{others[0][1:]}" if is_one else "."
-    points = " at some points" if any(len(of) > 1 for of in rest) else ""
-    lists = [f"{_also(named, points, most, names)}{end}" for most in range(_MOST_NAMED, -1, -1)]
-    also = next((text for text in lists if words_in(text) <= LONGEST), lists[-1])
-    return [also] if is_one else [also, *others]
-
-
-def _named(found: Finding) -> str:
-    """Metric and group in words, with the case if there is one."""
-    return f"{name_of(found)} in {found.case}" if found.case else name_of(found)
-
-
-def _also(named: Mapping[str, Sequence[Sequence[Finding]]], points: str, most: int, names: Names) -> str:
-    """Return a sentence with the subjects of each verdict.
-
-    For each verdict, at most `most` subjects are named, and the first is followed by its largest difference.
-    If `most` is 0, only the first subject is named, without a difference.
-    """
-    parts = []
-    for verdict, subjects in named.items():
-        told = [_named(of[0]) for of in subjects[: most or 1]]
-        told[0] += _largest_of(subjects[0], points, names) if most else ""
-        more = [f"{len(subjects) - len(told)} more"] if len(subjects) > len(told) else []
-        parts.append(f"{verdict}: {', '.join([*told, *more])}")
-    return f"Also{points} {'; '.join(parts)}"
-
-
-def _largest_of(found: Sequence[Finding], points: str, names: Names) -> str:
-    """Return the largest of several differences in brackets, with its point if the findings are of several
-    points; empty if single runs decide."""
-    most = largest(found)
-    place = f" at {names.point(most)}" if points and most.point else ""
-    return "" if most.is_by_runs else f" ({signed(most)}{place})"
-
-
-def _others(alike: int, open_: int, word: str) -> list[str]:
-    """Return a sentence with the number of other subjects that are alike (called `word`), and of those that
-    are undecided."""
-    if not alike + open_:
-        return []
-    if not open_ or not alike:
-        word, count = "undecided" if open_ else word, alike + open_
-        all_of = "Both" if count == 2 else f"All {count:,}"
-        every = "The other metric is" if count == 1 else f"{all_of} other metrics and groups are"
-        return [f"{every} {word}."]
-    verb = "is" if alike == 1 else "are"
-    others = f"{alike:,} of {alike + open_:,} other metrics and groups {verb} {word}"
-    return [f"{others} and {open_:,} undecided."]
-
-
 def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Finding]:
     """Findings in the order of the conclusion, for figures and tables that show the first of them.
 
     Findings with the decision "regressed" come first. For each side, the subjects of its sentences follow,
-    decided or not, and then all other subjects by `weight`. The first subject comes at all its points before
-    the others, if a short table has room. Sides alternate, and so do the other subjects.
+    decided or not, and then all other subjects: those in which unchanged groups are worse, and the rest by
+    `weight`. The first subject comes at all its points before the others, if a short table has room. Sides
+    alternate, and so do the other subjects.
 
     Args:
         made: See `conclusion`.
@@ -467,30 +399,39 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
     for name in dict.fromkeys(name for one in made for name in one.others):
         sides = _Sides(_with(made, name), name, Names(), ())
         by_subject = _by_subject(sides.findings)
-        chosen = _chosen(sides, by_subject, asked) if by_subject else []
-        found.append(_ordered(by_subject, chosen))
+        found.append(_ordered(sides, by_subject, _chosen(sides, by_subject, asked) if by_subject else []))
     return [each for turn in zip_longest(*found) for each in turn if each is not None]
 
 
-def _ordered(by_subject: Mapping[Subject, Sequence[Finding]], chosen: Sequence[Subject]) -> list[Finding]:
+def _ordered(
+    sides: _Sides, by_subject: Mapping[Subject, Sequence[Finding]], chosen: Sequence[Subject]
+) -> list[Finding]:
     """The findings of a side: the first of the chosen subjects, then the chosen subjects in turn, each by
     `weight`, and then all others."""
     of_chosen = [sorted(by_subject[subject], key=weight) for subject in chosen]
     lead = of_chosen.pop(0) if of_chosen and len(of_chosen[0]) <= _MOST_LEADS else []
     first = [*lead, *(each for turn in zip_longest(*of_chosen) for each in turn if each is not None)]
     rest = [each for subject, of in by_subject.items() if subject not in chosen for each in of]
-    return sorted([*first, *sorted(rest, key=weight)], key=lambda each: each.decision != "regressed")
+    rest.sort(key=lambda each: (not sides.is_loss(each), weight(each)))
+    return sorted([*first, *rest], key=lambda each: each.decision != "regressed")
 
 
 def leads(order: Sequence[Finding]) -> list[Finding]:
-    """Findings on the leading subject of each side, at all points, which a short table shows whatever their
-    verdicts; an empty list if there are too many.
+    """Findings that a short table shows whatever their verdicts.
+
+    These are the findings on the leading subject of each side at all points, unless there are too many, and
+    of delay and of loss (see `Measure.aspect`) the difference with the smallest p value, decided ones first.
 
     Args:
         order: See `ranked`.
     """
     firsts: dict[tuple[str, str], Subject] = {}
+    aspects: dict[tuple[tuple[str, str], str], Finding] = {}
     for each in order:
         firsts.setdefault(each.sides, _subject(each))
     found = [each for each in order if firsts[each.sides] == _subject(each)]
-    return found if len(found) <= _MOST_LEADS else []
+    for each in sorted(order, key=lambda each: (weight(each)[0], 2.0 if each.p_raw is None else each.p_raw)):
+        if (aspect := BY_NAME[each.metric].aspect) and not each.is_zero:
+            aspects.setdefault((each.sides, aspect), each)
+    shown = {id(each): each for each in (*(found if len(found) <= _MOST_LEADS else ()), *aspects.values())}
+    return list(shown.values()) if len(shown) <= _MOST_LEADS + 2 else []

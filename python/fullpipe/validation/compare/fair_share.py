@@ -1,17 +1,18 @@
-"""Sentences that compare the goodput share of a group of flows with its fair share."""
+"""Sentences on goodput shares and fair shares, and on subjects without a sentence of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
 from fullpipe.analysis.outcome import called, short
-from fullpipe.analysis.points import varying
+from fullpipe.analysis.points import varying, with_flows
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import (
     LONGEST,
     begun,
+    listed,
     metric_shown,
     number_shown,
     p_in_words,
@@ -20,9 +21,18 @@ from fullpipe.analysis.shown import (
 )
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE, fair_shares, shares, told_paths
-from fullpipe.validation.compare.finding import Finding
+from fullpipe.validation.compare.finding import DIFFERENT, Finding, claims
 from fullpipe.validation.compare.rules import ALIKE, ERROR, paired
-from fullpipe.validation.compare.sentence import ends, margin_in_words, number, value
+from fullpipe.validation.compare.sentence import (
+    Names,
+    ends,
+    largest,
+    margin_in_words,
+    name_of,
+    number,
+    signed,
+    value,
+)
 
 _SIDES = {"higher": "more than", "lower": "less than", "equivalent": "equivalent to"}
 
@@ -112,3 +122,109 @@ def with_fair_share(
         return list(told[:most])
     first = max(contrasts, key=lambda each: abs(each.difference))
     return [*told[:1], share_at_points(values, first.subject.entry or 0, labels), *told[1:]][:most]
+
+
+# Sentences on the subjects of a comparison that have no sentence of their own.
+
+
+_MOST_NAMED = 4
+"""Maximum number of subjects that a sentence names for each verdict, besides losses."""
+_Of = Sequence[Finding]
+"""Findings on one subject at all points."""
+
+
+def besides(rest: Sequence[_Of], room: int, names: Names, is_loss: Callable[[Finding], bool]) -> list[str]:
+    """Return sentences on the other subjects: the names of subjects that differ, and the number of the
+    remaining subjects. There is a single sentence if `room` is 1.
+
+    Subjects that are 0 in all runs are not counted.
+
+    Args:
+        rest: The subjects.
+        room: Number of sentences for which there is room.
+        names: Names of points.
+        is_loss: Whether a finding is a loss of an unchanged group. All losses are named.
+    """
+    named: dict[str, list[_Of]] = {}
+    for verdict in DIFFERENT:
+        of_verdict = ([each for each in of if each.outcome == verdict] for of in rest)
+        if subjects := [found for found in of_verdict if found]:
+            named[verdict] = sorted(subjects, key=lambda found: not is_loss(found[0]))
+    left = [of for of in rest if not claims(of) and not all(each.is_zero for each in of)]
+    open_ = sum(any(each.outcome == "undecided" for each in of) for of in left)
+    word = "not worse" if any(each.outcome == "not worse" for of in left for each in of) else "equivalent"
+    others = _others(len(left) - open_, open_, word)
+    if not named:
+        return others
+    is_one = bool(others) and room == 1
+    end = f"; {others[0][0].lower()}{others[0][1:]}" if is_one else "."
+    points = " at some points" if any(len(of) > 1 for of in rest) else ""
+    lists = [f"{_also(named, points, most, names, is_loss)}{end}" for most in range(_MOST_NAMED, -1, -1)]
+    also = next((text for text in lists if words_in(text) <= LONGEST), lists[-1])
+    return [also] if is_one else [also, *others]
+
+
+def _also(
+    named: Mapping[str, Sequence[_Of]],
+    points: str,
+    most: int,
+    names: Names,
+    is_loss: Callable[[Finding], bool],
+) -> str:
+    """Return a sentence with the subjects of each verdict.
+
+    For each verdict, all losses and at most `most` other subjects are named, and the first is followed by
+    its largest difference. If `most` is 0, one subject is named if there is no loss, and only losses have a
+    difference.
+    """
+    parts = []
+    for verdict, subjects in named.items():
+        losses = [of for of in subjects if is_loss(of[0])]
+        shown = subjects[len(losses) : len(losses) + (most or (0 if losses else 1))]
+        told = list(_by_group(losses, points, names))
+        told += [_named(of[0]) for of in shown]
+        if most and not losses:
+            told[0] += _largest_of(subjects[0], points, names)
+        left = len(subjects) - len(losses) - len(shown)
+        more = [f"{left} more"] if left else []
+        parts.append(f"{verdict}: {', '.join([*told, *more])}")
+    return f"Also{points} {'; '.join(parts)}"
+
+
+def _by_group(losses: Sequence[_Of], points: str, names: Names) -> Iterator[str]:
+    """Yield the metrics of every group that is worse, the first with its largest difference."""
+    groups: dict[tuple[str, str], list[_Of]] = {}
+    for of in losses:
+        groups.setdefault((of[0].case, with_flows(of[0].of, of[0].flows or (), "")), []).append(of)
+    for (case, group), subjects in groups.items():
+        metrics = [metric_shown(of[0].metric) for of in subjects]
+        metrics[0] += _largest_of(subjects[0], points, names)
+        yield f"{listed(metrics)} of {group}{f' in {case}' if case else ''}"
+
+
+def _named(found: Finding) -> str:
+    """Metric and group in words, with the case if there is one."""
+    return f"{name_of(found)} in {found.case}" if found.case else name_of(found)
+
+
+def _largest_of(found: _Of, points: str, names: Names) -> str:
+    """Return the largest of several differences in brackets, with its point if the findings are of several
+    points; empty if single runs decide."""
+    most = largest(found)
+    place = f" at {names.point(most)}" if points and most.point else ""
+    return "" if most.is_by_runs else f" ({signed(most)}{place})"
+
+
+def _others(alike: int, open_: int, word: str) -> list[str]:
+    """Return a sentence with the number of other subjects that are alike (called `word`), and of those that
+    are undecided."""
+    if not alike + open_:
+        return []
+    if not open_ or not alike:
+        word, count = "undecided" if open_ else word, alike + open_
+        all_of = "Both" if count == 2 else f"All {count:,}"
+        every = "The other metric is" if count == 1 else f"{all_of} other metrics and groups are"
+        return [f"{every} {word}."]
+    verb = "is" if alike == 1 else "are"
+    others = f"{alike:,} of {alike + open_:,} other metrics and groups {verb} {word}"
+    return [f"{others} and {open_:,} undecided."]

@@ -16,6 +16,8 @@ from fullpipe.errors import UnknownNameError, brief, suggestion
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 """Verdicts of every comparison; "higher" and "lower" are used if neither direction is better."""
+DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
+"""Verdicts and decisions that claim a difference."""
 Rule = Literal["paired", "independent", "one-sided", "lacking", "demanded"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
 Groups = Collection[str] | Mapping[str, Collection[str]]
@@ -356,6 +358,11 @@ def _check_by_metric(
             if not any(subject.is_of([name], labels) for subject, labels in of_metric):
                 having = dict.fromkeys(subject.of for subject, _ in of_metric)
                 raise ValueError(f'no run has {metric} of "{brief(name)}"{suggestion(name, having)}')
+
+
+def claims(found: Iterable[Finding]) -> list[Finding]:
+    """Findings that claim a difference."""
+    return [each for each in found if each.outcome in DIFFERENT]
 
 
 def word(better: Better, difference: float) -> Verdict:
