@@ -280,8 +280,12 @@ def test_every_point_is_counted_where_few_of_many_differ() -> None:
         wide = of_point.other if is_better else list(of_point.other + np.linspace(-0.4, 0.4, 12) * 5e6)
         subject = replace(of_point.subject, point=point)
         made.append(compared([replace(of_point, other=wide, subject=subject)], point=point))
-    (told,) = conclusion(made)
+    told, along = conclusion(made)
     assert "is better at 2 of 24 points" in told
+    assert along == (
+        "Goodput of cubic-1 -> vegas-1 is better where buffer = 4 BDP with one-way delay = 20 ms,"
+        " and buffer = 6 BDP with one-way delay = 100 ms."
+    )
     assert "; undecided at 22" in told
 
 

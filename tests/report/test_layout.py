@@ -192,6 +192,16 @@ def test_two_screens_have_conclusion_figure_path_and_table(show: Show, report: D
     assert first.locator(".results > .scroll tbody tr").count() <= ALL_ROWS
 
 
+def test_a_sweep_of_variants_asks_about_its_axis_and_answers(study: list[Run]) -> None:
+    whole, asked = page_of(study).parts[0], page_of(study, metrics=["rtt_mean"]).parts[0]
+    assert whole.question == "Is bbr3 better or worse than cubic in study, and does this depend on buffer?"
+    assert whole.conclusion[-1].startswith("Goodput of mine ")
+    assert "buffer" in whole.conclusion[-1]
+    of_all = [line for line in asked.conclusion if "ean RTT of all flows" in line]
+    assert len(of_all) == 2  # the verdicts on the variants, and the means along the axis
+    assert len(whole.conclusion) <= 5 >= len(asked.conclusion)
+
+
 def test_a_phone_scrolls_sideways_nowhere(show: Show, report: Document) -> None:
     tab = show(report, viewport={"width": 390, "height": 844})
     assert tab.evaluate("document.documentElement.scrollWidth") == 390

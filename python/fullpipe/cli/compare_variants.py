@@ -87,7 +87,10 @@ def write(
     names = names_of(found, labels)
     content = stored.told(found, labels or {}) | file_of([one.to_dict() for one in found], command)
     is_single = len({one.other for one in found}) == 1
-    shown = file_of([_headed(one, names, is_single=is_single) for one in found], command)
+    paths = [*dict.fromkeys(path for one in found for path in one.point)]
+    swept = names.labels.names([path for path in paths if len({str(one.point[path]) for one in found}) > 1])
+    headed = [_headed(one, names, is_single=is_single) for one in found]
+    shown = file_of(headed, command, list(dict.fromkeys(swept.values())))
     content |= {"title": shown["title"], "question": shown["question"]}
     content["notes"] = list(dict.fromkeys(names.note(note) for one in found for note in one.notes))
     content |= {"conclusion": conclusion(found, asked, names=names), "warnings": list(doubts)}

@@ -72,20 +72,33 @@ def checked(where: Path | str, found: Any) -> dict[str, Any]:
     return found
 
 
-def file_of(comparisons: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
+def question_of(scenario: str, reference: str, others: Sequence[str], swept: Sequence[str] = ()) -> str:
+    """The question that a comparison of variants answers, at the points of a sweep of some factors.
+
+    >>> question_of("line", "cubic", ["bbr3"], ["buffer"])
+    'Is bbr3 better or worse than cubic in line, and does this depend on buffer?'
+    """
+    verb = "Is" if len(others) == 1 else "Are"
+    depends = f", and does this depend on {listed(swept)}" if swept else ""
+    return f"{verb} {listed(others)} better or worse than {reference} in {scenario}{depends}?"
+
+
+def file_of(
+    comparisons: Sequence[Mapping[str, Any]], command: str, swept: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the members of a file of comparisons; each row has its point and the names of both sides.
 
     Args:
         comparisons: One or more results of `VariantComparison.to_dict`.
         command: Command that makes the file again.
+        swept: Factors of the sweep in words.
     """
     first, others = comparisons[0], dict.fromkeys(str(one.get("variant")) for one in comparisons)
-    scenario, reference = first.get("scenario"), first.get("reference")
-    verb = "Is" if len(others) == 1 else "Are"
+    scenario, reference = str(first.get("scenario")), str(first.get("reference"))
     return {
         "kind": "compare",
         "title": f"{scenario}: {listed(others)} against {reference}",
-        "question": f"{verb} {listed(others)} better or worse than {reference} in {scenario}?",
+        "question": question_of(scenario, reference, list(others), swept),
         **joined(comparisons),
         "command": command,
         "versions": versions(),

@@ -20,16 +20,14 @@ from fullpipe.analysis.shown import (
     is_relative,
     mean_shown,
     metric_shown,
-    number_shown,
     point_shown,
-    unit_shown,
 )
 from fullpipe.analysis.values import value_text
 from fullpipe.report.content import Column, Table, rows_of
 from fullpipe.report.path import made_by, setup_of
 from fullpipe.report.rows import Budget, tally
 from fullpipe.report.runs.points import SHARE, SHARE_RATIO, Points
-from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, sentences
+from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, named_paths, sentences
 from fullpipe.report.text import counted, folded, left_out, listed
 from fullpipe.validation.compare import Comparison, Finding, VariantComparison
 from fullpipe.validation.compare.conclusion import MOST, conclusion
@@ -37,9 +35,8 @@ from fullpipe.validation.compare.fair_share import share_at_points, with_fair_sh
 
 _TOLD = names_in(View.SENTENCE)
 """Metrics for which the conclusion names the highest and lowest mean, unless the user names metrics."""
-_MOST_POINTS, _MOST_GROUPS, _MOST_NAMED = 8, 8, 4
-"""Maximum numbers of points whose differences are given one by one, of groups, and of points that are
-named."""
+_MOST_GROUPS, _MOST_NAMED = 8, 4
+"""Maximum numbers of groups, and of points that are named."""
 _ALIKE = {"equivalent", "undecided"}
 """Verdicts that claim no difference."""
 _MOST_COLUMNS = 5
@@ -55,9 +52,10 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
     Metrics that the user names come first, then the differences between variants, then the points with the
     highest and the lowest mean. A conclusion on variants is the conclusion of `fullpipe compare` alone.
     """
-    concluded = conclusion(made, found.metrics)
-    told = list(dict.fromkeys(_told(found, made, concluded)))
-    most = len(concluded) if concluded and not found.metrics else MOST
+    swept = [path for path in found.paths if path not in named_paths(found)]
+    concluded = conclusion(made, found.metrics, most=MOST - 1 if swept else MOST)
+    told = list(dict.fromkeys(_told(found, made, concluded, is_swept=bool(swept))))
+    most = len(concluded) + bool(swept) if concluded and not found.metrics else MOST
     return told[:most], told[most:]
 
 
@@ -81,21 +79,23 @@ def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
     return found.telling[entry], entry
 
 
-def _told(found: Points, made: Comparisons, concluded: Sequence[str]) -> Iterator[str]:
+def _told(found: Points, made: Comparisons, concluded: Sequence[str], *, is_swept: bool) -> Iterator[str]:
+    """Yield the sentences. Means of points are given if no variants are compared, or if there is a sweep
+    besides the variants (`is_swept`); otherwise the conclusion has them."""
     for metric in found.metrics:
         for of in found.asked_of(metric):
             yield from _share_at_points(found, metric, of)
     yield from concluded
-    for metric in found.metrics:
+    for metric in found.metrics if is_swept or not made else ():
         for of in found.asked_of(metric):
             yield from _extremes(found, metric, of)
             if metric == SHARE and found.sharing != SHARE:
                 yield from _extremes(found, found.sharing, of)
-            for sides, at in by_sides(made).items():
-                yield from _one_by_one(sides, metric, of, _rows(at, metric, found.entries.get(of, of)))
     if found.metrics:
         return
     leading = lead(found, made)
+    if leading and made and is_swept:
+        yield from _extremes(found, *leading)
     if leading and not made:
         told = outcome(found.leading, labels=found.labels)
         yield from with_fair_share(told, found.every_value, MOST, found.labels)
@@ -153,35 +153,6 @@ def _rows(at: Sequence[VariantComparison], metric: str, of: int | str) -> list[_
     """Findings on a metric of an entry of `flows`, a total or a link, at every point."""
     rows = ((one.point, row) for one in at for row in one.rows if row.metric == metric)
     return [(point, row) for point, row in rows if of in (row.entry, row.of)]
-
-
-def _one_by_one(sides: str, metric: str, of: str, rows: Sequence[_Row]) -> Iterator[str]:
-    """A sentence on a metric of one group: the verdicts with the means of both sides, at every point."""
-    if not rows:
-        return
-    parts = []
-    for verdict, count in _verdicts(rows):
-        at = [_means(*each) for each in rows if each[1].assessment.verdict == verdict]
-        parts.append(
-            f"{verdict} {listed(at)}" if len(rows) <= _MOST_POINTS else f"{verdict} at {count} points"
-        )
-    yield short(begun(f"{metric_shown(metric, of)}, {sides}: {'; '.join(parts)}."))
-
-
-def _means(point: Mapping[str, Any], row: Finding) -> str:
-    reference, other = (number_shown(mean, row.unit, row.metric) for mean in (row.reference, row.other))
-    means = f"{reference} to {other}"
-    unit = unit_shown(row.unit, row.metric)
-    where = f"at {', '.join(point_shown(point))} " if point else ""
-    return f"{where}({f'{means} {unit}'.rstrip()}{_unfinished(row)})"
-
-
-def _unfinished(row: Finding) -> str:
-    """Unfinished transfers, which completion times leave out; empty if all transfers finished."""
-    left_out = row.left_out
-    if not left_out or not (left_out.reference.unfinished or left_out.other.unfinished):
-        return ""
-    return f"; {left_out.reference} to {left_out.other}".replace(" unfinished to ", " to ")
 
 
 def _in_short(found: Points, sides: str, at: Sequence[VariantComparison]) -> str:

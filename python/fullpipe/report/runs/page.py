@@ -26,6 +26,7 @@ from fullpipe.report.content import (
     Table,
     Text,
 )
+from fullpipe.report.files import question_of
 from fullpipe.report.findings import first_table, forest_of, point_of
 from fullpipe.report.path import path_of_runs, sources_of
 from fullpipe.report.rows import Budget
@@ -244,7 +245,7 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
         Section("Notes", [Items(_notes(found))]),
     ]
     return Part(
-        question or _question(found),
+        question or _question(found, made),
         told,
         warnings=list(answer.warnings(found)),
         scope=answer.scope(found),
@@ -299,7 +300,11 @@ def _names(found: Sequence[Points]) -> list[str]:
     ]
 
 
-def _question(found: Points) -> str:
+def _question(found: Points, made: tables.Comparisons) -> str:
+    swept = dict.fromkeys(found.words[path] for path in found.paths if path not in tables.named_paths(found))
+    if len(references := {one.reference for one in made}) == 1:
+        others = list(dict.fromkeys(one.other for one in made))
+        return question_of(found.name, references.pop(), others, list(swept))
     if found.paths:
         verb = "do" if len(found.words) > 1 else "does"
         return f"What {verb} {listed(found.words.values())} change in the scenario {found.name}?"

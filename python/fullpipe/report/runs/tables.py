@@ -209,7 +209,7 @@ def compared(found: Points) -> list[VariantComparison]:
         return []
     pairs: list[_Pair] = []
     first = _first_runs(found)
-    for path in _named_paths(found):
+    for path in named_paths(found):
         more = list(_pairs(found, path, first))
         if len(pairs) + len(more) <= _MOST_COMPARISONS:
             pairs += more
@@ -220,7 +220,8 @@ def compared(found: Points) -> list[VariantComparison]:
         return []
 
 
-def _named_paths(found: Points) -> list[str]:
+def named_paths(found: Points) -> list[str]:
+    """The paths whose values `compared` compares: those with few values, none of them a quantity."""
     few = [path for path in found.paths if _are_few_names(found.values[path].unique().to_list())]
     return sorted(few, key=lambda path: not path.endswith("cca"))
 

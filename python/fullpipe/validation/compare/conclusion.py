@@ -39,6 +39,8 @@ _ALIKE = ("equivalent", "not worse")
 """Verdicts and decisions that may hide differences within the margin."""
 _LONGEST_REGION = 70
 """Maximum number of characters of the words for a part of a sweep; a longer text is only in the table."""
+_LONGEST_ALONG = 160
+"""Maximum number of characters of the words for a part of a sweep in a sentence of its own."""
 _FAIRNESS = "jain"
 _MOST_LEADS = 10
 """Maximum number of findings on leading subjects that a short table shows before all others."""
@@ -95,6 +97,7 @@ def conclusion(
     *,
     names: Names | None = None,
     family: Sequence[Finding] | None = None,
+    most: int = MOST,
 ) -> list[str]:
     """Summarise the comparisons of a command: the changed flows first, then the unchanged flows.
 
@@ -103,9 +106,10 @@ def conclusion(
         asked: Requested metrics; default: the leading metric of every group of flows or link.
         names: Names of sides and points; default: the names in the comparisons.
         family: Findings whose tests are corrected together; default: the findings of the comparisons.
+        most: Maximum number of sentences, at least 4.
 
     Returns:
-        One to five sentences. Each has about 35 words at most, without intervals and names of sides.
+        One to `most` sentences. Each has about 35 words at most, without intervals and names of sides.
         The list is empty if nothing was compared.
     """
     names = names or names_of(made)
@@ -115,15 +119,15 @@ def conclusion(
     sides_of = (_Sides(_with(made, name), name, names, family) for name in others)
     every = [sides for sides in sides_of if sides.findings]
     if len(every) == 1:
-        return _of_one(every[0], asked)
-    shown = every if len(every) <= MOST else every[: MOST - 1]
-    several = [_of_several(sides, asked, MOST // len(every) or 1) for sides in shown]
+        return _of_one(every[0], asked, most)
+    shown = every if len(every) <= most else every[: most - 1]
+    several = [_of_several(sides, asked, most // len(every) or 1) for sides in shown]
     told = [sentence for of_sides, _ in several for sentence in of_sides]
     left = [(sides, found) for sides, (_, of_sides) in zip(shown, several, strict=True) for found in of_sides]
     if len(every) > len(shown):
         more = f"{len(every) - len(shown)} more variants"
         return [*told, f"{more}{' and the other groups' if left else ''} are in the table."]
-    return [*told, *_of_neighbours(left, MOST - len(told))]
+    return [*told, *_of_neighbours(left, most - len(told))]
 
 
 def _in_cases(made: Iterable[Comparison], chosen: Callable[[Entries], Collection[int]]) -> frozenset[Group]:
@@ -140,19 +144,39 @@ def _with(made: Iterable[Comparison], other: str) -> list[Comparison]:
     return [one for one in made if other in one.others]
 
 
-def _of_one(sides: _Sides, asked: Sequence[str]) -> list[str]:
+def _of_one(sides: _Sides, asked: Sequence[str], most: int) -> list[str]:
     """Return the sentences on the only side that is compared with the reference. The last sentences are on
     further differences of this side."""
     by_subject = _by_subject(sides.findings)
     chosen = _chosen(sides, by_subject, asked)
-    least = min(len({subject[:3] for subject in chosen}), MOST - 1)
-    for most in range(MOST, least - 1, -1):
-        shown = chosen[:most]
+    first, *along = _with_region(by_subject[chosen[0]], sides)
+    most -= len(along)
+    least = min(len({subject[:3] for subject in chosen}), most - 1)
+    for count in range(most, least - 1, -1):
+        shown = chosen[:count]
         rest = [of for subject, of in by_subject.items() if subject not in shown]
-        more = besides(rest, MOST - len(shown), sides.names, sides.is_loss)
-        if len(shown) + len(more) <= MOST:
+        more = besides(rest, most - len(shown), sides.names, sides.is_loss)
+        if len(shown) + len(more) <= most:
             break
-    return [*_begun(sides, [by_subject[subject] for subject in shown]), *more][:MOST]
+    others = (begun(_sentence(by_subject[subject], sides)) for subject in shown[1:])
+    return [first, *along, *[*others, *more][: most - 1]]
+
+
+def _with_region(found: Sequence[Finding], sides: _Sides) -> list[str]:
+    """Return the sentence on the leading subject, and one on the part of the sweep where its claims hold, if
+    the first sentence has no room for all parts."""
+    told = _sentence(found, sides, f"{sides.named}: ")
+    names, points = sides.names, [each.point for each in found]
+    parts = {
+        verdict: _region(found, places, names)
+        for verdict, places in _by_verdict(found).items()
+        if verdict in DIFFERENT and len(places) < len(found) and _are_alike(points)
+    }
+    is_told = all(words in told for words in parts.values())
+    if is_told or not all(0 < len(words) <= _LONGEST_ALONG for words in parts.values()):
+        return [told]
+    where = "; ".join(f"{predicate(verdict)} where {words}" for verdict, words in parts.items())
+    return [told, begun(f"{name_of(found[0])} {where}.")]
 
 
 def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> tuple[list[str], list[Sequence[Finding]]]:
@@ -343,10 +367,15 @@ def _where(found: Sequence[Finding], places: Sequence[int], names: Names) -> str
     points = [each.point for each in found]
     if len(places) == len(found) or not _are_alike(points):
         return ""
-    words = names.labels.names(list(dict.fromkeys(path for point in points for path in point)))
-    where = region(points, places, words, names.labels.value)
+    where = _region(found, places, names)
     is_short = len(where) <= _LONGEST_REGION or len(places) == 1
     return f" ({where})" if where and is_short else ""
+
+
+def _region(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
+    points = [each.point for each in found]
+    words = names.labels.names(list(dict.fromkeys(path for point in points for path in point)))
+    return region(points, places, words, names.labels.value)
 
 
 def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
