@@ -39,8 +39,9 @@ from fullpipe.report.content import (
 )
 from fullpipe.report.files import read
 from fullpipe.report.from_file import page_of_file
+from fullpipe.report.rows import Budget
 from fullpipe.report.runs.page import page_of
-from tests.report.pages import Show, drawn, page_with, unfold
+from tests.report.pages import Show, drawn, page_with, section, unfold
 
 A4 = 718
 """Points between the margins of a page in print."""
@@ -200,6 +201,16 @@ def test_a_sweep_of_variants_asks_about_its_axis_and_answers(study: list[Run]) -
     of_all = [line for line in asked.conclusion if "ean RTT of all flows" in line]
     assert len(of_all) == 2  # the verdicts on the variants, and the means along the axis
     assert len(whole.conclusion) <= 5 >= len(asked.conclusion)
+
+
+def test_runs_over_time_include_those_of_the_first_sentence(study: list[Run]) -> None:
+    page = page_of(study, budget=Budget(runs_over_time=3))
+    named = [each.heading for each in section(page, "Over time").sections]
+    place = re.search(r"buffer = (\S+ BDP)|at buffer (\S+ BDP)", page.parts[0].conclusion[0])
+    assert place
+    size = place[1] or place[2]
+    of_variants = [name for name in named if f"buffer {size}" in name]
+    assert sorted(re.findall(r"algorithm (\w+)", " ".join(of_variants))) == ["bbr3", "cubic"]
 
 
 def test_a_phone_scrolls_sideways_nowhere(show: Show, report: Document) -> None:

@@ -34,9 +34,11 @@ from fullpipe.report.files import read
 from fullpipe.report.from_file import page_of_file
 from fullpipe.report.recipe import Recipe
 from fullpipe.report.rows import Budget
+from fullpipe.report.runs import repeat
 from fullpipe.report.runs.answer import _changes, _where
 from fullpipe.report.runs.figures import series
 from fullpipe.report.runs.page import page_of
+from fullpipe.report.runs.points import Points
 from fullpipe.report.svg.marks import look
 from fullpipe.runs import Run
 from tests.report.pages import runs_of, scenario, section, sentences, tables
@@ -361,6 +363,35 @@ def test_all_metrics_with_verdicts_are_explained_and_unfolded_once(house: list[R
     assert not any(
         table.is_folded for name in (heading, "Every run") for table in tables(section(page, name))
     )
+
+
+@pytest.mark.parametrize(
+    "queues",
+    [
+        {"shallow": {"size": "1 bdp"}, "deep": {"size": "4 bdp"}},
+        {"packets": {"packets": 40}, "size": {"size": "4 bdp"}},
+        {"deep": {"size": "1 s"}, "cake": {"kind": "cake"}},
+    ],
+)
+def test_named_variants_with_labels_are_repeated_by_one_command(queues: dict[str, Any]) -> None:
+    sweep = {"queue": {name: {"topology.bottleneck.queue": queue} for name, queue in queues.items()}}
+    made = Scenario.named("single-cubic").with_values({"duration": "1 s", "warmup": "0 s", "sweep": sweep})
+    outcomes = list(sweeps.stream(sweeps.jobs(made, [1, 2])))
+    words = {f"queue.{next(iter(queues))}": "in words"}
+    found = Points.of_runs([outcome.run.with_labels(words) for outcome in outcomes])
+    assert repeat.command(found) == "fullpipe run single-cubic.toml --seeds 2"
+    assert found.scenario is not None
+    assert [dict(point) for point in found.scenario.points()] == [{"queue": name} for name in queues]
+    assert {each.digest for each in found.scenario.expand()} == {run.meta.digest for run in found.runs}
+    assert found.scenario.labels == words
+
+
+def test_a_report_without_a_command_says_why() -> None:
+    base = Scenario.named("single-cubic").with_values({"duration": "1 s", "warmup": "0 s"})
+    runs = [run(base), run(base.with_values({"tcp": {"ack_every": 1}}))]
+    (part,) = page_of(runs).parts
+    assert part.command == ""
+    assert "No command repeats these runs, as no sweep has exactly these points." in part.scope
 
 
 def test_runs_over_time_include_the_points_with_warnings(monkeypatch: pytest.MonkeyPatch) -> None:

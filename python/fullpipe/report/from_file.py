@@ -214,7 +214,7 @@ def _part(
             where,
             [table_of(others, f"All rows of {kind}", budget.rows, labels)] if others else [],
         ),
-        *_of_values(points, [each for each in drawn if each is not first], budget, runs),
+        *_of_values(points, [each for each in drawn if each is not first], budget, runs, at),
         Section("Paths", paths if len(paths) > 1 else []),
         Section("Notes", [Items(notes)] if notes else []),
     ]
@@ -390,11 +390,15 @@ def _verdicts(
 
 
 def _of_values(
-    points: Points | None, drawn: Sequence[Figure], budget: Budget, runs: Sequence[Run]
+    points: Points | None,
+    drawn: Sequence[Figure],
+    budget: Budget,
+    runs: Sequence[Run],
+    at: Mapping[str, Any],
 ) -> Iterator[Section]:
     """Means, figures and the meaning of metrics; if runs are available, all details of a report of runs."""
     if runs:
-        for each in page.parts_of(runs, is_one=True, budget=budget):
+        for each in page.parts_of(runs, is_one=True, budget=budget, at=at):
             yield from (part for part in each.part.details if part.heading not in _OF_FILES)
     elif points:
         both = (tables.means(points, kind, budget) for kind in ("flows", "link"))

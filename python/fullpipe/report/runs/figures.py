@@ -320,14 +320,14 @@ _MOST_EXAMINED = 40
 long as all warnings of a page."""
 
 
-def over_time(found: Points, budget: Budget) -> Section:
+def over_time(found: Points, budget: Budget, at: Mapping[str, Any] | None = None) -> Section:
     """Return the samples of the first seed of every point.
 
-    If there are more points than the page has space for, points with a warning come first, then points at
-    equal distances. See `_chosen`.
+    If there are more points than the page has space for, the point `at` of the conclusion comes first with
+    all its variants, then points with a warning, then points at equal distances. See `_chosen`.
     """
     sections, more = list[Section](), list[Block]()
-    for place in _chosen(found, budget.runs_over_time):
+    for place in _chosen(found, budget.runs_over_time, at or {}):
         run = found.runs[place]
         figures = list(_over_time_figures(run, budget))
         if figures:
@@ -343,21 +343,29 @@ def over_time(found: Points, budget: Budget) -> Section:
     return Section("Over time", more, sections)
 
 
-def _chosen(found: Points, most: int) -> list[int]:
+def _chosen(found: Points, most: int, at: Mapping[str, Any]) -> list[int]:
     """Indices of the first runs of at most this many points.
 
-    Points with a warning come first, unless there are more than `_MOST_EXAMINED` points.
+    The runs at the point `at` come first, which has values or their words by path. Points with a warning come
+    next, unless there are more than `_MOST_EXAMINED` points.
     """
     firsts = _firsts(found)
     if len(firsts) <= most:
         return firsts
-    if len(firsts) > _MOST_EXAMINED:
-        return _evenly(firsts, most)
-    of_point = _by_point(found)
-    warned = [place for place, runs in zip(firsts, of_point, strict=True) if warnings_of(runs)]
-    others = sorted({*firsts} - {*warned})
-    kept = _evenly(warned, most)
+    is_at = (all(_is_at(found, found.points[place], *each) for each in at.items()) for place in firsts)
+    lead = _evenly([place for place, is_it in zip(firsts, is_at, strict=True) if is_it and at], most)
+    warned: list[int] = []
+    if len(firsts) <= _MOST_EXAMINED:
+        of_point = zip(firsts, _by_point(found), strict=True)
+        warned = [place for place, runs in of_point if place not in lead and warnings_of(runs)]
+    kept = [*lead, *_evenly(warned, most - len(lead))]
+    others = sorted({*firsts} - {*kept, *warned})
     return sorted([*kept, *_evenly(others, most - len(kept))])
+
+
+def _is_at(found: Points, point: Mapping[str, Any], path: str, value: Any) -> bool:
+    """Whether a point has this value, or a value with these words."""
+    return path in point and value in (point[path], found.said(path, point[path]))
 
 
 def _evenly(places: Sequence[int], most: int) -> list[int]:

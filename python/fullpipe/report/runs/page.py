@@ -187,8 +187,12 @@ def parts_of(
     budget: Budget | None = None,
     notes: Sequence[str] = (),
     check: Callable[[Sequence[Mapping[str, Any]]], object] = len,
+    at: Mapping[str, Any] | None = None,
 ) -> list[PartOfRuns]:
-    """Make a part for every name of a scenario: see `page_of`."""
+    """Make a part for every name of a scenario: see `page_of`.
+
+    Figures over time include the runs at the point `at`; default: the point of the first finding.
+    """
     budget, by_name = budget or Budget(), groups_of(runs, is_one=is_one)
     if not by_name:
         raise ValueError("runs: give at least one run")
@@ -200,7 +204,7 @@ def parts_of(
     left = [left_out(len(shown), len(found), "scenarios"), *(f"{note}." for note in notes)]
     beside = section([run for each in shown for run in each.runs], metrics, budget)
     parts = [
-        PartOfRuns(each.name, _part(each, name, question, command, budget))
+        PartOfRuns(each.name, _part(each, name, question, command, budget, at))
         for each, name in zip(shown, _names(shown), strict=True)
     ]
     first = parts[0].part
@@ -212,15 +216,19 @@ def parts_of(
     return [PartOfRuns(parts[0].title, first), *parts[1:]]
 
 
-def _part(found: Points, name: str, question: str, command: str, budget: Budget) -> Part:
+def _part(
+    found: Points, name: str, question: str, command: str, budget: Budget, at: Mapping[str, Any] | None = None
+) -> Part:
     made = doubted(tables.compared(found), doubtful(found.runs))
     told, rest = answer.answer(found, made)
     findings = [finding for one in made for finding in one.findings]
     order = ranked(made, found.metrics)
     leading = answer.lead(found, made)
-    at = point_of(order, *leading) if leading else {}
+    words = {name: path for path, name in found.words.items()}
+    own = point_of(order, *leading) if leading else {}
+    at = at or {words.get(name, name): value for name, value in own.items()}
     drawn, note = figures.over_points(found, budget.figures, leading, at)
-    series = figures.over_time(found, budget)
+    series = figures.over_time(found, budget, at)
     is_swept = any(not isinstance(figure.chart, Boxes) for figure in drawn[:1])
     first = next(
         filter(
@@ -248,7 +256,7 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
         question or _question(found, made),
         told,
         warnings=list(answer.warnings(found)),
-        scope=answer.scope(found),
+        scope=" ".join([answer.scope(found), *_no_command(found, again)]),
         command=again if again.count("\n") < _MOST_COMMANDS else "",
         figure=first,
         path=path_of_runs(found.runs),
@@ -261,6 +269,15 @@ def _part(found: Points, name: str, question: str, command: str, budget: Budget)
         data=[tables.values_file(found, budget), *repeat.files(found), *digests_file(found.runs)],
         heading=name,
     )
+
+
+def _no_command(found: Points, again: str) -> Iterator[str]:
+    """A sentence on the reason why the conclusion has no command that repeats the runs, if it has none."""
+    if again.count("\n") >= _MOST_COMMANDS:
+        yield f"{again.count(chr(10)) + 1:,} commands repeat these runs: see Provenance."
+    elif not again:
+        why = "no sweep has exactly these points" if found.scenario is None else "the runs were imported"
+        yield f"No command repeats these runs, as {why}."
 
 
 def _has_content(section: Section) -> bool:

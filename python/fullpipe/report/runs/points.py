@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -31,26 +33,41 @@ _POINT = "point"
 _MISSING = object()
 
 
-def scenario_of(name: str, scenarios: Iterable[Scenario]) -> Scenario | None:
+def scenario_of(
+    name: str, scenarios: Iterable[Scenario], named: Mapping[str, Mapping[str, Any]] | None = None
+) -> Scenario | None:
     """Return a scenario whose points are these scenarios; None if no sweep has exactly these points.
 
     Every point is a named variant with the values of all paths that differ between the scenarios.
+
+    Args:
+        name: Name of the scenario.
+        scenarios: The scenarios.
+        named: The point of each scenario by its digest. If the points are of one axis of named variants, the
+            scenario has this axis.
     """
     distinct = {one.digest: one for one in scenarios}
-    trees = [dict(one.to_dict()) for one in distinct.values()]
-    base = {key: value for key, value in trees[0].items() if key not in ("name", "sweep")}
-    changes = [dict(_changes(base, tree, ())) for tree in trees]
-    paths = dict.fromkeys(path for change in changes for path in change)
-    try:
-        variants = {str(n + 1): {p: _at(tree, p) for p in paths} for n, tree in enumerate(trees)}
-        if any(value is _MISSING for values in variants.values() for value in values.values()):
-            return None
-        sweep = {} if len(trees) == 1 else {_POINT: variants}
-        made = Scenario(**base, name=name, sweep=_plain(sweep, variants, len(trees)))
-        is_it = {one.digest for one in made.expand()} == set(distinct)
-    except FullpipeError:
+    trees = {digest: dict(one.to_dict()) for digest, one in distinct.items()}
+    first = next(iter(trees.values()))
+    base = {key: value for key, value in first.items() if key not in ("name", "sweep")}
+    changed = dict.fromkeys(path for tree in trees.values() for path, _ in _changes(base, tree, ()))
+    paths = [path for path in changed if not any(path.startswith(f"{other}.") for other in changed)]
+    variants = {str(n + 1): {p: _at(tree, p) for p in paths} for n, tree in enumerate(trees.values())}
+    if any(value is _MISSING for values in variants.values() for value in values.values()):
         return None
-    return made if is_it else None
+    sweep = {} if len(trees) == 1 else {_POINT: variants}
+    sweeps = [_plain(sweep, variants, len(trees))]
+    axes = {tuple(point) for point in (named or {}).values()}
+    if len(axes) == 1 and len(axis := axes.pop()) == 1 and "." not in axis[0]:
+        names = [str((named or {})[digest][axis[0]]) for digest in trees]
+        sweeps.insert(0, {axis[0]: dict(zip(names, variants.values(), strict=True))})
+    for each, labels in product(sweeps, (base.get("labels"), None)):
+        content = {**base, "labels": labels} if labels else {k: v for k, v in base.items() if k != "labels"}
+        with suppress(FullpipeError):
+            made = Scenario(**content, name=name, sweep=each)
+            if {one.digest for one in made.expand()} == set(distinct):
+                return made
+    return None
 
 
 def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], count: int) -> dict[str, Any]:
@@ -69,22 +86,22 @@ def _plain(sweep: dict[str, Any], variants: Mapping[str, Mapping[str, Any]], cou
 
 def _changes(base: Any, tree: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """Yield the deepest paths at which a scenario differs from the first one, with their values. A table with
-    another `kind` counts as one path."""
+    another `kind` or other keys counts as one path."""
     for key in dict.fromkeys([*base, *tree]) if isinstance(base, Mapping) else range(len(base)):
         if key in ("name", "sweep", "labels") and not path:
             continue
         one = base.get(key, _MISSING) if isinstance(base, Mapping) else base[key]
         other = tree.get(key, _MISSING) if isinstance(tree, Mapping) else tree[key]
         here = (*path, str(key))
-        if _goes_on(one, other):
+        if _goes_on(one, other, is_top=not path):
             yield from _changes(one, other, here)
         elif one != other:
             yield ".".join(here), other
 
 
-def _goes_on(one: Any, other: Any) -> bool:
+def _goes_on(one: Any, other: Any, *, is_top: bool) -> bool:
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.get("kind") == other.get("kind")
+        return is_top or (one.get("kind") == other.get("kind") and one.keys() == other.keys())
     return isinstance(one, list) and isinstance(other, list) and len(one) == len(other)
 
 
@@ -201,7 +218,8 @@ class Points:
     @cached_property
     def scenario(self) -> Scenario | None:
         """One scenario with all these points; None if no sweep has exactly these points."""
-        return scenario_of(self.name, (run.scenario for run in self.runs))
+        named = {run.meta.digest: point for run, point in zip(self.runs, self.points, strict=True)}
+        return scenario_of(self.name, (run.scenario for run in self.runs), named)
 
     @cached_property
     def bundled(self) -> str:
