@@ -309,7 +309,7 @@ def test_a_folder_that_cannot_be_used_any_more_ends_the_command_in_one_line(
         raise OSError(errno.ESTALE, "Stale file handle")
 
     monkeypatch.setattr(Chunks, "finish", stale)
-    with pytest.raises(FolderError, match="Stale file handle; the same command continues"):
+    with pytest.raises(FolderError, match="Stale file handle; repeat the command to continue"):
         sweep(small, [1, 2], out=tmp_path, on="files")
 
 

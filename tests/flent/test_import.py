@@ -323,5 +323,6 @@ def test_measured_files_import(fullpipe: Cli) -> None:
         assert not run.probes.is_empty()
     remarks = {one["file"]: " ".join(one["remarks"]) for one in told}
     assert all("ran as Reno" in text for name, text in remarks.items() if "DCTCP" in name)
-    assert all("ends these connections" in text for name, text in remarks.items() if "rrul" in name)
-    assert not any("ends these connections" in text for name, text in remarks.items() if "tcp_1up" in name)
+    split = "splits these connections into two"
+    assert all(split in text for name, text in remarks.items() if "rrul" in name)
+    assert not any(split in text for name, text in remarks.items() if "tcp_1up" in name)

@@ -72,7 +72,7 @@ CASES = [
     ("its mean is 19.2 Mbit/s, but the goodput is 9.6", at_unlike_times, "cubic"),
     ("DCTCP ran as Reno, because ECN was not negotiated", lambda tree: None, "dctcp-reno"),
     ("congestion control of the server, cubic, not that of the test host, reno", as_download, "reno"),
-    ("a proxy or NAT ends these connections: the RTT of TCP is 0.3 ms", ends_early, "cubic"),
+    ("a proxy or NAT splits these connections into two: the RTT of TCP is 0.3 ms", ends_early, "cubic"),
     ("the MSS of 1460 B leaves no room", lambda tree: of_stream(tree).update(TCP_MSS=1460), "cubic"),
     (
         "TCP_RETRANSMIT is impossible",

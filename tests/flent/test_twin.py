@@ -299,7 +299,7 @@ def test_the_rate_of_good_times_is_told_beside_the_mean(tmp_path: Path) -> None:
     rate, mean = (float(number) for number in re.findall(r"([\d.]+) Mbit/s", line))
     assert rate == pytest.approx(10 * with_headers, rel=0.01)
     assert mean == pytest.approx(7.5 * with_headers, rel=0.01)
-    assert "exceed in a tenth of all windows of 10 s" in line
+    assert "exceed this rate in a tenth of all windows of 10 s" in line
     assert resolve(found.scenario).links[0].rate_bps == pytest.approx(rate * 1e6, rel=1e-3)
 
 

@@ -132,7 +132,7 @@ class Crew:
                     self._idle.discard(number)
                     run_s = self._work(claim, run_s)
         except OSError as error:
-            told = f"{self._folder.path}: {error.strerror or error}; the same command continues"
+            told = f"{self._folder.path}: {error.strerror or error}; repeat the command to continue"
             self.error = self.error or FolderError(told)
             self._stop.set()
         except BaseException as error:

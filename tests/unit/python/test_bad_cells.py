@@ -50,8 +50,8 @@ def many(number: int) -> str:
         ),
         (
             'stations = [{ node = "laptop", rate = "7.2 Mbit/s" }]',
-            'cells[0].stations[0].rate: "7.2 Mbit/s" is no MCS; write { mcs = 0 }, from which'
-            " the channel width, the guard interval and the streams give a bit rate",
+            'cells[0].stations[0].rate: "7.2 Mbit/s" is no MCS; write { mcs = 0 }: the bit rate'
+            " follows from the MCS, the channel width, the guard interval and the streams",
         ),
         ("stations = []", "cells[0].stations: has 0, must have at least 1"),
         ("", 'cells[0].stations: missing; write for example stations = [{ node = "laptop" }]'),

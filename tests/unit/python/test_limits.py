@@ -89,7 +89,7 @@ def test_a_square_wave_has_two_halves(small: Scenario) -> None:
 def test_the_steps_of_all_links_count_together(small: Scenario) -> None:
     wave = {"kind": "wave", "at": "0 s", "period": "1 s", "step": "1500 ns", "low": LOW, "high": HIGH}
     bottleneck = {**small.to_dict()["topology"]["bottleneck"], "shapes": [wave]}
-    with pytest.raises(ScenarioError, match="makes most of 1,333,333 steps, more than 1,000,000"):
+    with pytest.raises(ScenarioError, match="makes most of the 1,333,333 steps, more than 1,000,000"):
         small.with_values({"topology.bottleneck": bottleneck, "topology.reverse": bottleneck})
 
 
@@ -139,7 +139,7 @@ def test_moves_count_with_the_links_and_ports_that_they_may_move(
     assert small.with_values(values)
     monkeypatch.setattr(sizes, "MAX_MOVED", 9 * 25 * 2 - 1)
     monkeypatch.setattr("fullpipe.scenario.network.graph.attachments", lambda *_: pytest.fail("one was made"))
-    told = "mobility: 9 moves, 25 links and ports and 2 ends of flows make 450, more than 449"
+    told = "mobility: 9 moves x 25 links and ports x 2 end nodes of flows = 450, more than 449"
     with pytest.raises(ScenarioError, match=told):
         small.with_values(values)
 

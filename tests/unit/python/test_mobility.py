@@ -200,5 +200,5 @@ def test_a_move_of_an_unknown_node_has_a_line() -> None:
 
 def test_moves_and_links_that_change_their_routes_exclude_each_other() -> None:
     links = [{**GRAPH["links"][0], "reroutes": [{"at": "1 s", "via": []}]}, *GRAPH["links"][1:]]
-    with pytest.raises(ScenarioError, match=r"^mobility: links have reroutes or take turns as well"):
+    with pytest.raises(ScenarioError, match=r"^mobility: links have reroutes or alternate, too"):
         scenario(("5 s", "mast-b"), topology={**GRAPH, "links": links})

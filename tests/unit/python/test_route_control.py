@@ -80,7 +80,7 @@ def test_nothing_else_moves_what_it_steers() -> None:
     with pytest.raises(ScenarioError, match=r"flows\[0\]: route_controllers\[0\] steers it; leave out"):
         scenario(flows=[flow])
     moved = {**GRAPH, "links": [*GRAPH["links"][:2], {**GRAPH["links"][2], "alternate": turns}]}
-    with pytest.raises(ScenarioError, match="route_controllers: links or nodes are moved as well"):
+    with pytest.raises(ScenarioError, match="route_controllers: links or nodes change routes, too"):
         scenario(topology=moved)
     dumbbell = Scenario.named("single-reno").to_dict()
     with pytest.raises(ScenarioError, match=r'route_controllers: only with topology\.kind = "graph"'):

@@ -168,7 +168,7 @@ def test_a_rate_that_is_not_set_is_that_of_the_scripts() -> None:
 def test_rates_that_a_program_changes_stay_as_they_are() -> None:
     text = section(script="piece_of_cake.qos", autorate=1, max_download=90_000, min_upload=100)
     notes = sqm.router_of(text).notes
-    assert notes[1:] == ["autorate is left out: the rates stay at download and upload"]
+    assert notes[1:] == ["autorate is left out: the rates stay as download and upload set them"]
     assert len(sqm.router_of(text.replace("autorate '1'", "autorate '0'")).notes) == 1
 
 

@@ -105,7 +105,7 @@ def test_a_line_of_netem_becomes_a_link(options: str, link: Table) -> None:
         ("delay 1ms 2ms", "sends a packet immediately if the jitter 2 ms makes its delay negative"),
         ("delay 1ms", "limit 1000 is left out: without a rate no packet waits"),
         ("rate 1mbit limit 50", "limit 50 counts waiting packets, not packets on the wire"),
-        ("rate 1mbit 20 48 5", "overhead of rate is left out: links count tcp.link_overhead"),
+        ("rate 1mbit 20 48 5", "overhead of rate is left out: links use tcp.link_overhead instead"),
         ("slot 10ms 20ms packets 5 bytes 64k", "slot is left out: a link has batch and frames"),
         ("slot distribution normal 10ms 2ms", "slot is left out"),
         ("slot 800000 1000000", "slot is left out"),
@@ -158,7 +158,7 @@ def test_a_bucket_above_netem_has_the_queue_of_netem() -> None:
         "loss": bernoulli(0.001),
         "queue": {"kind": "tbf", "rate_bps": 10_000_000, "burst_bytes": 4096, "packets": 1000},
     }
-    assert any("have no effect above netem; netem's limit, 1000" in note for note in found.notes)
+    assert any("have no effect with the child netem; netem's limit, 1000" in note for note in found.notes)
 
 
 def test_a_bucket_below_netem_keeps_its_own() -> None:
@@ -189,7 +189,7 @@ def test_a_queue_below_a_netem_with_a_rate_holds_no_packet() -> None:
     found = script.router_of(text)
     assert found.up is not None
     assert found.up.queue == {"kind": "drop_tail", "packets": 60}
-    assert any("fq_codel below netem is left out" in note for note in found.notes)
+    assert any("fq_codel, the child of netem, is left out" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

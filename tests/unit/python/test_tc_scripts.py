@@ -148,7 +148,7 @@ def test_a_pasted_output_finds_both_directions_among_all_devices() -> None:
     assert found.down is not None
     assert (found.up.queue["bandwidth_bps"], found.down.queue["bandwidth_bps"]) == (18_000_000, 90_000_000)
     assert found.notes == [
-        "queues of eth1 are left out: they shape nothing, or are of other ports",
+        "queues of eth1 are left out: they shape nothing, or belong to other ports",
         "eth0 is assumed to be the device at the access line, ifb4eth0 is assumed to carry incoming packets",
     ]
 
@@ -269,7 +269,7 @@ def test_nothing_of_a_script_is_run(text: str, tmp_path: Path, monkeypatch: pyte
 
 def test_queues_that_are_nested_without_end_are_refused() -> None:
     lines = [f"tc qdisc add dev eth0 parent {n:x}: handle {n + 1:x}: netem delay 1ms" for n in range(1, 900)]
-    with pytest.raises(ScenarioError, match="more than 8 queues are one below another"):
+    with pytest.raises(ScenarioError, match="queues are nested more than 8 deep"):
         script.router_of("\n".join(["tc qdisc add dev eth0 root handle 1: netem delay 1ms", *lines]))
 
 

@@ -253,7 +253,7 @@ def narrow(**station: Any) -> dict[str, Any]:
         (lone(rate={}), "cells[0].stations[0].rate.mcs: missing"),
         (
             lone(rate={"law": "minstrel", "mcs": 1}),
-            "cells[0].stations[0].rate.mcs: minstrel rates are chosen",
+            "cells[0].stations[0].rate.mcs: minstrel chooses the MCS",
         ),
         (lone(rate={"mcs": 12}), "cells[0].stations[0].rate.mcs: must be at most 11, got 12"),
         (lone(streams=4), "cells[0].stations[0].streams: 4 are more than the 2 of the cell"),

@@ -161,7 +161,7 @@ def deliveries(run: Run, point: str | None = None) -> bytes:
     if not points:
         raise ResultError("no deliveries to export; run with record.packets = [NAME] of a link or port")
     if point is None and len(points) > 1:
-        raise ResultError(f"deliveries at {', '.join(points)}; choose one with --point")
+        raise ResultError(f"packets were captured at {', '.join(points)}; choose one with --point")
     if point is not None and point not in points:
         raise UnknownNameError("link or port with captured packets", point, points)
     overheads = {routed.name: routed.tcp.link_overhead_bytes for routed in resolve(run.scenario).flows}

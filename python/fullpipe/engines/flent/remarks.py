@@ -117,8 +117,8 @@ def _ended_on_the_way(test: Test) -> Iterator[str]:
     if found:
         own_ms, ping_ms = (float(np.median(values)) for values in list(zip(*found, strict=True))[1:])
         yield (
-            f"{named([flow for flow, *_ in found])}: a proxy or NAT ends these connections: the RTT of TCP"
-            f" is {own_ms:.3g} ms where pings take {ping_ms:.3g} ms"
+            f"{named([flow for flow, *_ in found])}: a proxy or NAT splits these connections into two: the"
+            f" RTT of TCP is {own_ms:.3g} ms where pings take {ping_ms:.3g} ms"
         )
 
 

@@ -153,8 +153,9 @@ def _ended(test: Test) -> list[str]:
     if not flows:
         return []
     return [
-        f"path of {named(flows)}: a proxy or NAT ends these connections, so they took another path than the"
-        " pings; in the scenario both take the same path, so goodput and queueing delays may differ much"
+        f"path of {named(flows)}: a proxy or NAT splits these connections into two, so they took"
+        " another path than the pings; in the scenario both take the same path, so goodput and queueing"
+        " delays may differ much"
     ]
 
 
@@ -304,8 +305,8 @@ def _say_of_paths(test: Test, ways: Mapping[Way, Direction], guessed: list[str],
     for way, of in ways.items():
         if of.window_s is not None and len(ways) == 2:
             unknown.append(
-                f"rate, {way}: at least {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B,"
-                f" which a tenth of all windows of {of.window_s:.2g} s exceed; the link was never busy for"
+                f"rate, {way}: at least {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B; a"
+                f" tenth of all windows of {of.window_s:.2g} s exceed this rate; the link was never busy for"
                 " long, as ACKs waited in the queue of the other direction"
             )
         else:
@@ -325,13 +326,13 @@ def _say_of_paths(test: Test, ways: Mapping[Way, Direction], guessed: list[str],
 
 
 def _rate_line(way: Way, of: Direction) -> str:
-    rate = f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which all streams"
+    rate = f"rate, {way}: {of.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B; all streams"
     mean = f"mean {of.mean_bps / 1e6:.4g} Mbit/s"
     if of.window_s is None:
-        return f"{rate} together often reach and hardly ever exceed by a small amount ({mean})"
+        return f"{rate} together often have this rate, and hardly ever a slightly higher rate ({mean})"
     return (
-        f"{rate} together exceed in a tenth of all windows of {of.window_s:.0f} s ({mean}); too low if the"
-        " streams never filled the path"
+        f"{rate} together exceed this rate in a tenth of all windows of {of.window_s:.0f} s ({mean}); the"
+        " rate is too low if the streams never filled the path"
     )
 
 

@@ -281,7 +281,7 @@ def _marks(flow: Flow) -> Iterator[str]:
     echoes = int(((flow.acks.flags & (ACK | SYN | ECE)) == (ACK | ECE)).sum())
     if echoes and _has_ecn(flow):
         answers = int(((flow.data.flags & (SYN | CWR)) == CWR).sum())
-        yield f"{echoes:,} ACKs echo marks, and {answers:,} segments answer"
+        yield f"{echoes:,} ACKs echo congestion marks, and {answers:,} data segments answer with CWR"
 
 
 def _of_file(capture: Capture, flows: Sequence[Flow], left_out: int) -> Iterator[str]:

@@ -217,13 +217,13 @@ def _base_s(flow: Flow, way: Way) -> float:
 def _say(word: str, way: Way, twin: Twin) -> None:
     if way.is_ceiling:
         twin.guessed.append(
-            f"rate{word}: {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which all flows"
-            " together often reach and hardly ever exceed by a small amount"
+            f"rate{word}: {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B; all flows"
+            " together often have this rate, and hardly ever a slightly higher rate"
         )
     else:
         twin.unknown.append(
-            f"rate{word}: at least {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B, which a"
-            f" tenth of windows of {_WINDOW_RTTS} RTTs exceed; the link was never busy for long"
+            f"rate{word}: at least {way.rate_bps / 1e6:.4g} Mbit/s with headers of {HEADERS_BYTES} B; a tenth"
+            f" of all windows of {_WINDOW_RTTS} RTTs exceed this rate; the link was never busy for long"
         )
     if way.rise_s is None or way.rise_s * way.rate_bps <= 0:
         twin.unknown.append(
@@ -271,7 +271,7 @@ def _say_of_senders(flows: Sequence[Flow], algorithms: Mapping[str, str], twin: 
             f"rate for {held_back[0]}: the receive window limited the flow for more than half of the time"
         )
     if any(flow.side.name in ("middle", "unknown") for flow in flows):
-        twin.unknown.append("queues before and behind the point of capture are modelled as one queue")
+        twin.unknown.append("queues before and after the point of capture are modelled as one queue")
 
 
 def _first_of(flows: Sequence[Flow]) -> str:

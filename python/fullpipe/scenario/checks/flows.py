@@ -66,7 +66,7 @@ def flow_problems(scenario: ScenarioModel) -> Iterator[str]:
                 yield f"tcp.{key}: {first} B is less than one segment, {tcp.mss_bytes} B"
         paces = flow.application or ()
         if paces and flow.size_bytes is not None:
-            yield f"flows[{i}].size: an application with a pace never ends; give one of the two"
+            yield f"flows[{i}].size: an application with a pace never ends; leave out size or application"
         yield from in_order(f"flows[{i}].application", [pace.at_s for pace in paces])
         for line in _of_workload(flow, tcp):
             yield f"flows[{i}].{line}"

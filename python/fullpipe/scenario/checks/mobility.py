@@ -25,7 +25,7 @@ def mobility_problems(scenario: ScenarioModel) -> Iterator[str]:
         yield 'mobility: only with topology.kind = "graph"'
         return
     if any(link.reroutes or link.alternate for link in graph.links):
-        yield "mobility: links have reroutes or take turns as well; leave out one of them"
+        yield "mobility: links have reroutes or alternate, too; leave out mobility or these keys"
     for i, move in enumerate(moves):
         if move.node not in graph.known_nodes:
             hint = suggestion(move.node, graph.nodes[:20])
@@ -102,7 +102,7 @@ def route_controller_problems(scenario: ScenarioModel) -> Iterator[str]:
         yield 'route_controllers: only with topology.kind = "graph"'
         return
     if scenario.mobility or any(link.reroutes or link.alternate for link in graph.links):
-        yield "route_controllers: links or nodes are moved as well; leave out one of them"
+        yield "route_controllers: links or nodes change routes, too; leave out one of them"
     for i, controller in enumerate(controllers):
         for line in _of_controller(scenario, controller):
             yield f"route_controllers[{i}].{line}"

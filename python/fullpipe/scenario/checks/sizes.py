@@ -54,7 +54,7 @@ def too_many_steps(scenario: ScenarioModel) -> Iterator[str]:
     total = sum(number for number, _ in counts)
     if total > MAX_STEPS:
         most, where = max(counts)
-        makes = f"makes {most:,.0f} steps" if most > MAX_STEPS else f"makes most of {total:,.0f} steps"
+        makes = f"makes {most:,.0f} steps" if most > MAX_STEPS else f"makes most of the {total:,.0f} steps"
         yield f"{where}: {makes}, more than {MAX_STEPS:,}; use fewer changes, or shorten the run"
 
 
@@ -70,8 +70,8 @@ def too_many_reroutes(scenario: ScenarioModel) -> Iterator[str]:
     ends = len({end for flow in scenario.flows for end in (flow.source, flow.target)})
     made = moves * hops * ends
     if made > MAX_MOVED:
-        what = f"{moves:,} moves, {hops:,} links and ports and {ends:,} ends of flows"
-        yield f"mobility: {what} make {made:,}, more than {MAX_MOVED:,}; leave some moves out"
+        what = f"{moves:,} moves x {hops:,} links and ports x {ends:,} end nodes of flows"
+        yield f"mobility: {what} = {made:,}, more than {MAX_MOVED:,}; leave some moves out"
 
 
 def too_many_rows(scenario: ScenarioModel, network: Network) -> Iterator[str]:

@@ -58,7 +58,8 @@ class Assembly:
             raise ScenarioError([f"tc: {error}"]) from None
         if left := [word for word in _COUNTED if word in words]:
             said = ", ".join(left)
-            self.notes.append(f"{said} of class {brief(classid)}: left out, links count tcp.link_overhead")
+            text = f"{said} of class {brief(classid)}: left out"
+            self.notes.append(f"{text}, because links use tcp.link_overhead instead")
         above = id_of(parent) if parent else None
         self._device(name).classes[id_of(classid)] = Class(rate_bps, ceil_bps, above)
 
@@ -71,7 +72,7 @@ class Assembly:
             at = words.index("police")
             self.police(name, policer(words[at + 1 :]), words[:at])
         else:
-            self.notes.append(f"{_quoted(text)} is left out: packets have no classes by filters")
+            self.notes.append(f"{_quoted(text)} is left out: in a scenario, filters do not classify packets")
 
     def redirect(self, name: str, target: str) -> None:
         """Redirect incoming packets of a device to another device (IFB)."""
@@ -98,7 +99,7 @@ class Assembly:
                 setattr(router, direction, shaper)
                 assumed = assumed or f"{name} is assumed to be the device at the access line"
             else:
-                router.notes.append(f"the policer of {name} is left out: a queue shapes what it polices")
+                router.notes.append(f"the policer of {name} is left out: a queue shapes the same packets")
         if router.up is None and router.down is None:
             raise ScenarioError(
                 ["tc: no line sets up a queue, as in: tc qdisc replace dev eth0 root cake bandwidth 9mbit"]
@@ -141,7 +142,7 @@ class Assembly:
     def _leave_out(self, devices: Sequence[Device]) -> None:
         if devices:
             names = brief(", ".join(device.name for device in devices))
-            self.notes.append(f"queues of {names} are left out: they shape nothing, or are of other ports")
+            self.notes.append(f"queues of {names} are left out: they shape nothing, or belong to other ports")
 
     def _device(self, name: str) -> Device:
         return self._devices.setdefault(name, Device(name))

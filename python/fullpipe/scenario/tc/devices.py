@@ -174,7 +174,7 @@ class _Tree:
         with at_line(number):
             self._depth += 1
             if self._depth > _MOST_DEEP:
-                raise ScenarioError([f"tc: more than {_MOST_DEEP} queues are one below another"])
+                raise ScenarioError([f"tc: queues are nested more than {_MOST_DEEP} deep"])
             below = self._below(line)
             if line.stab and line.kind in ("htb", "mq", "netem"):
                 self._notes.append(line.stab_left_out)
@@ -235,7 +235,7 @@ class _Tree:
         if not below:
             return Shaper(self._queue(line))
         if len({(child.kind, child.options) for _, child in below}) > 1:
-            raise ScenarioError([f"tc: {self._device.name} has different queues below mq; keep one"])
+            raise ScenarioError([f"tc: {self._device.name} has different child queues of mq; keep one"])
         self._notes.append(f"mq: one of its {len(below)} equal queues is used")
         return self.shaper(*below[0])
 
@@ -250,10 +250,10 @@ class _Tree:
                 raise ScenarioError([_not_below(below[0][1])])
             shapes = child.rate_bps is not None or bool(child.queue.keys() & {"rate_bps", "bandwidth_bps"})
             if shapes or netem.rate_bps is None:
-                self._notes.append(f"netem: limit {netem.limit} is left out: the queue below has the limit")
+                self._notes.append(f"netem: limit {netem.limit} is left out: the child queue has the limit")
                 return Shaper(child.queue, _least(rate_bps, child.rate_bps), wire)
             kind = below[0][1].kind
-            self._notes.append(f"{kind} below netem is left out: packets wait for the rate in netem")
+            self._notes.append(f"{kind}, the child of netem, is left out: packets wait in netem")
         if rate_bps is None:
             self._notes.append(
                 f"netem: limit {netem.limit} is left out: without a rate no packet waits, and packets on the"
@@ -274,7 +274,7 @@ class _Tree:
             netem = self._read_netem(child)
         del table["limit_bytes"]
         self._notes.append(
-            "tbf: limit and latency have no effect above netem;"
+            "tbf: limit and latency have no effect with the child netem;"
             f" netem's limit, {netem.limit}, counts waiting packets"
         )
         return Shaper({**table, "packets": netem.limit}, _least(netem.rate_bps, above_bps), netem.wire)

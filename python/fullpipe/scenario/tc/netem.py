@@ -190,7 +190,7 @@ class _Reader:
             case "rate":
                 netem.rate_bps = self._value(option, rate) or None
                 if self._numbers():
-                    self._leave_out("overhead of rate", "links count tcp.link_overhead")
+                    self._leave_out("overhead of rate", "links use tcp.link_overhead instead")
             case "slot":
                 self._slot()
             case "seed":
@@ -198,7 +198,7 @@ class _Reader:
                 self._leave_out("seed", "a run has seeds of its own")
             case _:
                 self._value(option, whole)
-                self._leave_out(option, "links count tcp.link_overhead")
+                self._leave_out(option, "links use tcp.link_overhead instead")
 
     def _delay(self, option: str) -> None:
         netem = self.netem
@@ -237,7 +237,7 @@ class _Reader:
         if model == "gemodel":
             chain |= dict(zip(("bad", "good"), more[1:], strict=False))
         elif any(more[1:2]) or any(more[3:]):  # p23 has no effect without p32
-            self._leave_out("state p32, p23, p14 of loss", "a link has two states, joined by p13 and p31")
+            self._leave_out("state p32, p23, p14 of loss", "a link's loss has two states, with p13 and p31")
         self.netem.loss = chain
 
     def _slot(self) -> None:

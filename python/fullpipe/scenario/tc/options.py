@@ -176,8 +176,8 @@ _CAKE_FLAGS: dict[str, Table] = {
 
 ELSEWHERE = {
     "netem": "in a scenario, delay, jitter and loss are keys of the link",
-    "htb": "its rate is in lines of classes, as tc class show prints; give all lines in a file",
-    "mq": "it has a queue for each processor; write one of the queues below mq",
+    "htb": "its classes have the rate, as tc class show prints; give all lines in a file",
+    "mq": "it has a child queue for each processor; write one of these queues",
     "noqueue": "for a link without a queue, leave out the queue",
     "sfq": "write fq with the same limit; when full, fq drops arrivals, sfq packets of the longest flow",
     "prio": "filters are not modelled, so packets have no bands; write the queue of one band",

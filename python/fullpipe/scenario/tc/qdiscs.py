@@ -48,7 +48,7 @@ class Line:
     @property
     def stab_left_out(self) -> str:
         """Note for a queue discipline whose counterpart in fullpipe cannot have a size table."""
-        return f"stab {' '.join(self.stab)} is left out: links count tcp.link_overhead"
+        return f"stab {' '.join(self.stab)} is left out: links use tcp.link_overhead instead"
 
 
 def line_of(words: Iterable[str]) -> Line:

@@ -296,13 +296,13 @@ def _notes(section: _Section) -> list[str]:
     notes = [f"interface {section['interface'] or 'of the section'} is assumed to be at the access line"]
     notes += _of_defaults(section)
     if section["autorate"] == "1":
-        notes.append("autorate is left out: the rates stay at download and upload")
+        notes.append("autorate is left out: the rates stay as download and upload set them")
     layer, how = section["linklayer"], section["linklayer_adaptation_mechanism"]
     if _is_cake(section):
         notes += _of_layer(layer, how)
         return notes
     if layer != "none":
-        notes.append("linklayer, overhead and tcMPU are left out: links count tcp.link_overhead")
+        notes.append("linklayer, overhead and tcMPU are left out: links use tcp.link_overhead instead")
     shaped = [one for one in (_UP, _DOWN) if int(section[one.rate])]
     if classed := [one.rate for one in shaped if _has_classes(section, one)]:
         notes.append(

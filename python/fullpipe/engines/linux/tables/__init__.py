@@ -82,7 +82,7 @@ def _check(folder: Path, network: NetworkLayout) -> None:
     thrown_away = int((folder / "thrown-away").read_text(encoding="ascii"))
     if thrown_away:
         raise EngineError(
-            f"the run is not valid: the kernel dropped {thrown_away} packets outside of the queues"
+            f"the run is not valid: the kernel dropped {thrown_away} packets outside the scenario's queues"
         )
 
 

@@ -30,7 +30,7 @@ class ChosenRate(Model):
     def _has_an_mcs_if_fixed(self) -> Self:
         if (self.law == "fixed") != (self.mcs is not None):
             fixed = self.law == "fixed"
-            raise WithinError(("mcs", "missing" if fixed else f"{self.law} rates are chosen; leave it out"))
+            raise WithinError(("mcs", "missing" if fixed else f"{self.law} chooses the MCS; leave mcs out"))
         return self
 
 

@@ -152,8 +152,8 @@ class Rate(ChosenRate):
     def _is_no_bit_rate_and_of_one_stream(cls, said: Any) -> Any:
         law, mcs = (said.get("law"), said.get("mcs")) if isinstance(said, dict) else (None, None)
         if isinstance(law, str) and "bit/s" in law:
-            text = f"{shown(law)} is no MCS; write {{ mcs = 0 }}, from which the channel width"
-            raise WithinError(("", f"{text}, the guard interval and the streams give a bit rate"))
+            text = f"{shown(law)} is no MCS; write {{ mcs = 0 }}: the bit rate follows from the MCS"
+            raise WithinError(("", f"{text}, the channel width, the guard interval and the streams"))
         if type(mcs) is int and _HIGHEST_MCS < mcs < _HT_MCS * _HT_STREAMS:
             raise WithinError(("mcs", f"must be at most {_HIGHEST_MCS}, got {mcs}; {_of_one_stream(mcs)}"))
         return said
