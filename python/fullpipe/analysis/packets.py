@@ -254,7 +254,7 @@ def _did_not_arrive() -> pl.Expr:
 
 
 def _places(network: Network, points: Collection[str]) -> pl.DataFrame:
-    """Return the position of each point on the route of a flow's data or ACKs.
+    """Return the position of each capture point on the route of a flow's data or ACKs.
 
     `is_last` is true at the end of the route, and at every point if no packets were captured at that end.
     Without captures at the end, a packet that was not captured again may have arrived.

@@ -141,8 +141,8 @@ def _paths(trees: Sequence[Any], path: tuple[str | int, ...]) -> Iterator[tuple[
 
 
 def _keys(trees: Sequence[Any]) -> list[str | int]:
-    """Return the keys of tables of the same `kind`, or the indices of lists of equal length; empty for all
-    other values, at which paths end."""
+    """Return the keys of tables of the same `kind`, or the indices of lists of equal length. The result is
+    empty for all other values: paths end at such values."""
     if all(isinstance(tree, Mapping) for tree in trees):
         kinds = {str(tree.get("kind")) for tree in trees}
         return [] if len(kinds) > 1 else list(dict.fromkeys(key for tree in trees for key in tree))

@@ -134,7 +134,8 @@ class Scenario(ScenarioModel):
 
     @property
     def digest(self) -> str:
-        """Digest of the simulated values: the first 16 hexadecimal digits of a SHA-256 over base units.
+        """Digest of the simulated values: the first 16 hexadecimal digits of a SHA-256 of the values in base
+        units.
 
         The digest does not cover name, sweep and labels. The spelling of a quantity does not matter: "1
         Gbit/s" equals "1000 Mbit/s".

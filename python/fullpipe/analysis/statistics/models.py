@@ -80,7 +80,7 @@ def factorial_mixed_model(blocks: Mapping[tuple[int, ...], float]) -> Mapping[Fa
     """Test every factor and interaction in a mixed model with a random intercept per seed.
 
     The model is fitted by restricted maximum likelihood. Effects are tested by Wald's F with the degrees of
-    freedom within seeds, which is exact if every seed has every cell. Sources: Laird and Ware 1982,
+    freedom within seeds. The test is exact if every seed has every cell. Sources: Laird and Ware 1982,
     "Random-effects models for longitudinal data"; Pinheiro and Bates 2000, "Mixed-effects models in S and
     S-PLUS", section 2.4.2.
 

@@ -81,8 +81,8 @@ class Dumbbell(Model):
 
     Data passes the sender's access link, the bottleneck and the receiver's access link. ACKs return over
     three links in the opposite direction. The base RTT is twice the sum of the three links' delays. A flow
-    with `direction = "reverse"` sends in the opposite direction: its data shares `reverse` with the ACKs of
-    other flows.
+    with `direction = "reverse"` sends in the opposite direction: its data shares the link `reverse` with the
+    ACKs of other flows.
 
     If a cell replaces the bottleneck, each flow runs between a station of the cell and a host on a wire
     behind the hub. `access` describes that wire.

@@ -317,9 +317,9 @@ def _marks_counted(sent: Sent) -> Ints:
     """Return, for each packet that the receiver sent, the number of CE-marked packets that it had counted
     until then.
 
-    The 3-bit counter ACE wraps, so the number is the sum of its increases modulo 8. A receiver sends an ACK
-    after a few marks at most (RFC 9768, section 3.2.2.5.1). So ACE increases by less than 8 from one ACK to
-    the next, unless several consecutive ACKs are lost.
+    The 3-bit counter ACE wraps, so the number is the sum of the increases of ACE, each modulo 8. A receiver
+    sends an ACK after a few marks at most (RFC 9768, section 3.2.2.5.1). So ACE increases by less than 8 from
+    one ACK to the next, unless several consecutive ACKs are lost.
     """
     high, middle, low = (((sent.flags & bit) != 0).astype(np.int64) for bit in (AE, CWR, ECE))
     counter = np.where((sent.flags & SYN) != 0, _FIRST, high * 4 + middle * 2 + low)

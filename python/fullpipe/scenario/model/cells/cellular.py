@@ -272,7 +272,7 @@ class Cellular(CellModel):
     """Spatial layers of the downlink."""
     scheduler: Literal["round_robin", "proportional_fair"] = "proportional_fair"
     """Order in which users get resource blocks. "round_robin": in turn. "proportional_fair": by the ratio of
-    the rate that a user could get to its average rate."""
+    the rate that a user could get to the average rate of this user."""
     fairness_slots: Annotated[int, Field(strict=True, ge=1, le=10**6)] = 100
     """Slots over which proportional fairness averages the rate of a user."""
     processing_s: Annotated[Seconds, Field(le=1)] | None = Field(None, alias="processing", examples=["1 ms"])
