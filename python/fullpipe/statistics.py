@@ -1,4 +1,4 @@
-"""Public name of `fullpipe.analysis.statistics`. Both names are one module."""
+"""Public name of `fullpipe.analysis.statistics`. Both names refer to the same module."""
 
 import sys
 from typing import TYPE_CHECKING

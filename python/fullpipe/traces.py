@@ -1,4 +1,4 @@
-"""Public name of `fullpipe.scenario.traces`. Both names are one module."""
+"""Public name of `fullpipe.scenario.traces`. Both names refer to the same module."""
 
 import sys
 from typing import TYPE_CHECKING

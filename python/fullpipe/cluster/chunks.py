@@ -101,7 +101,7 @@ class Owner:
 
     @classmethod
     def read(cls, text: str) -> "Owner | None":
-        """Parse the text that `str` returns. None if the text is not valid."""
+        """Return the owner whose text `str` returned, or None if the text is not valid."""
         found = _WRITTEN.fullmatch(text)
         return cls(found[1], found[2], int(found[3])) if found else None
 

@@ -57,7 +57,8 @@ _IDLE_S = 0.5
 _SURE_S = 1.0
 """Minimum time in s between two renewals of a claim. A renewed claim cannot expire within this time."""
 _TOO_LONG = 2.0
-"""Factor: if a chunk takes longer than this x its planned duration, its remaining jobs are released."""
+"""Factor: if a chunk takes longer than its planned duration times this factor, its remaining jobs are
+released."""
 
 
 class _StoppedError(Exception):

@@ -120,7 +120,7 @@ class InstallOptions:
         return [key for key in keys if getattr(self, key) not in (None, False)]
 
     def not_among(self, *known: str) -> list[str]:
-        """Return the set options that are not among `known`."""
+        """Return the options that have a value and are not in `known`."""
         return [key for key in self.chosen if key not in known]
 
     def check(self) -> None:

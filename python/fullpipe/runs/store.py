@@ -224,7 +224,7 @@ class Store:
         return merged
 
     def _bring(self, kept: Kept) -> bool:
-        """Copy a run of another store unless this store has the run. Return whether it was copied."""
+        """Copy a run of another store unless this store has the run. Return whether the run was copied."""
         name, seed = kept.meta.engine.name, kept.meta.seed
         final, older = (self.folder(place, name, seed) for place in (kept.meta.place, kept.meta.digest))
         for folder in dict.fromkeys((final, older)):

@@ -34,8 +34,8 @@ burst when the hole is filled. With a shorter window, the estimated rate of the 
 burst."""
 _WINDOW_RTTS = 4
 """Length of the time windows in tests with streams in both directions, in units of the longest RTT of pings.
-Queued ACKs leave links idle at times, which longer windows would include. Within this length, a loss is
-repaired and the data after the hole are delivered."""
+Queued ACKs leave links idle at times, which longer windows would include. Within a window of this length, a
+loss is repaired and the data after the hole are delivered."""
 _FINE_SHARE = 0.005
 """A ceiling of the rates is not used if it is below the p90 of the windows' rates by more than this share of
 the p90. The share corresponds to about one packet per window."""

@@ -177,8 +177,8 @@ the ratio would be 3/2: with 20 windows at a rate, 30 windows just above this ra
 probability of 6 or fewer windows just above the rate is then below one in a million (Poisson)."""
 
 _LEAST_OF_NEAR = 1 / 2
-"""Smallest share of windows at a ceiling among the windows within four times the ceiling's width. If rates
-were evenly distributed, the share would be a quarter."""
+"""Smallest ratio of windows at a ceiling to windows in a range of rates that is four times as wide. If rates
+were evenly distributed, the ratio would be a quarter."""
 
 
 def busy_bps(rates_bps: Floats, step_s: float, window_s: float) -> float:

@@ -107,7 +107,7 @@ class Connections:
 def connections_of(segments: Segments) -> Connections:
     """Return the connections to which segments belong. The segments must be in the order of time.
 
-    A pair of ends has several connections if it opens a new connection with another sequence number.
+    A pair of ends has several connections if a later SYN has another sequence number.
     """
     keys = keys_of(segments)
     payload = np.bincount(keys, weights=segments.payload)
@@ -165,7 +165,7 @@ def _incarnations(segments: Segments, rows: Ints) -> list[Ints]:
 
 
 _MOST_ANEW = 16
-"""Largest number of connections read per pair of ends: those with the most payload."""
+"""Largest number of connections that are read per pair of ends: the connections with the most payload."""
 
 
 def _best_view(segments: Segments, rows: Ints, sack_begins: Ints) -> Connection:

@@ -57,8 +57,8 @@ class Content(Generic[T]):
 
 
 def written(tree: dict[str, Any], info: SerializationInfo, digest: str) -> dict[str, Any]:
-    """Serialise a model that names a file. For TOML (mode "json"), the model has the name of the file. For
-    digests of runs, it has the SHA-256 of the file.
+    """Serialise a model that names a file. For TOML (mode "json"), the result has the name of the file. For
+    digests of runs, the result has the SHA-256 of the file.
 
     In mode "json", the digest of the file is also added to the serialisation context if that is a dictionary.
     """

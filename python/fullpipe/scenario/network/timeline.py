@@ -202,8 +202,8 @@ def _wave(wave: Wave, where: str) -> Iterator[Step]:
 
 
 def _until(steps: Iterator[Step], end_ns: int, grace: int = 10_000) -> Iterator[Step]:
-    """Yield the steps before the end of the run. If the run ends in an outage, steps until the end of the
-    outage follow."""
+    """Yield the steps before the end of the run. If the run ends in an outage, also yield the later steps up
+    to the end of the outage, at most `grace` steps."""
     late = 0
     outage = False
     for at, values in steps:

@@ -171,7 +171,7 @@ def experiments(*, quick: bool) -> list[Experiment]:
 
 def lone_flows() -> Experiment:
     """Return the experiment of Figure 2, in which a lone flow without loss fills the buffer. No claim uses
-    it."""
+    this experiment."""
     values = {
         "duration": "30 s",
         "topology.bottleneck.queue.size": "5 bdp",
