@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 from fullpipe.analysis.over_seeds import bounded, over_seeds, paths_of
+from fullpipe.analysis.statistics.intervals import t_half_width
 from fullpipe.scenario.checks import COLUMNS
 from fullpipe.statistics import t_interval
 
@@ -22,6 +23,13 @@ def test_a_row_is_the_mean_over_seeds_with_students_interval() -> None:
     interval = t_interval(draws)
     assert (row["n"], row["mean"]) == (4, np.mean(draws))
     assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_half_widths_of_many_means_are_those_of_each_mean() -> None:
+    deviations, sizes = np.array([2.0, 0.1, 0.0, 1.0]), np.array([2, 40, 5, 1])
+    found = t_half_width(deviations, sizes)
+    assert found[:3].tolist() == [t_half_width(*each) for each in zip(deviations[:3], sizes[:3], strict=True)]
+    assert np.isnan(found[3])
 
 
 def test_intervals_end_where_a_metric_does() -> None:

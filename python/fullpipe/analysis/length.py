@@ -338,14 +338,14 @@ def _is_drifting(of: Sequence[Course], means: int) -> bool:
 
     `means`: number of means that are tested.
     """
-    from scipy.special import stdtrit  # imported here, as the import is slow
+    from fullpipe.analysis.statistics.intervals import t_half_width  # imported here, as the import is slow
 
     changes = [each.change for each in of]
     if len(changes) < _FEWEST_SEEDS or sum(each.is_open for each in of) <= len(of) / 2:
         return False
     middle = sum(changes) / len(of)
-    error = sqrt(sum((each - middle) ** 2 for each in changes) / (len(of) - 1) / len(of))
-    return abs(middle) > max(MATTERS, float(stdtrit(len(of) - 1, 1 - _LEVEL / 2 / means)) * error)
+    deviation = sqrt(sum((each - middle) ** 2 for each in changes) / (len(of) - 1))
+    return abs(middle) > max(MATTERS, float(t_half_width(deviation, len(of), 1 - _LEVEL / means)))
 
 
 def _change(by_point: Mapping[int, Sequence[Course]]) -> float:

@@ -111,8 +111,7 @@ def sums(column: str) -> pl.Expr:
 
 def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.DataFrame:
     """The columns `n`, `mean`, `low`, `high` and `alike` of `value`, per group of rows with equal keys."""
-    import numpy as np
-    from scipy.special import stdtrit  # imported here, as the import is slow
+    from fullpipe.analysis.statistics.intervals import t_half_width  # imported here, as the import is slow
 
     value = pl.col("value")
     found = rows.group_by(keys, maintain_order=True).agg(
@@ -121,9 +120,7 @@ def means(rows: pl.DataFrame, keys: Sequence[str], level: float = LEVEL) -> pl.D
         deviation=value.std(ddof=1),
         alike=value.n_unique() == 1,
     )
-    n = found["n"].to_numpy()
-    quantile = stdtrit(np.maximum(n - 1, 1), (1 + level) / 2)
-    half = pl.Series(quantile / np.sqrt(np.maximum(n, 1))) * found["deviation"]
+    half = pl.Series(t_half_width(found["deviation"].to_numpy(), found["n"].to_numpy(), level))
     known = pl.col("n") > 1
     return found.with_columns(
         low=pl.when(known).then(pl.col("mean") - half), high=pl.when(known).then(pl.col("mean") + half)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import isinf, isnan
 
-from scipy.special import stdtrit
-
 from fullpipe.analysis.statistics import summarise, t_interval
+from fullpipe.analysis.statistics.intervals import prediction_limit
 
 # Causes of differences from printed numbers. A study can name only these causes.
 # A study names a cause only if an experiment shows it: a run in which only this cause is removed. Otherwise
@@ -245,7 +244,7 @@ def prediction_interval(values: Sequence[float], level: float = LEVEL) -> tuple[
     found = summarise(values)
     if found.n < 2:
         raise ValueError("values: a prediction interval needs the values of at least two runs")
-    half = float(stdtrit(found.n - 1, (1 + level) / 2)) * found.sd * (1 + 1 / found.n) ** 0.5
+    half = prediction_limit(found.n, (1 - level) / 2) * found.sd
     return found.mean - half, found.mean + half
 
 

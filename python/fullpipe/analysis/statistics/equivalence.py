@@ -10,7 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from fullpipe.analysis.statistics.intervals import Interval, check_level, t_interval, vector
+from fullpipe.analysis.statistics.intervals import (
+    Interval,
+    check_level,
+    t_half_width,
+    t_interval,
+    vector,
+    welch_error,
+)
 
 # Paired differences between two settings that ran with the same seeds.
 
@@ -83,7 +90,7 @@ def _pairs(distance: float, deviation: float, quantile: float) -> int | None:
     """Return the least n for which t(n - 1, quantile) * deviation / sqrt(n) is at most a distance."""
 
     def is_enough(n: int) -> bool:
-        return float(stdtrit(n - 1, quantile)) * deviation / math.sqrt(n) <= distance
+        return float(t_half_width(deviation, n, 2 * quantile - 1)) <= distance
 
     if distance <= 0 or not is_enough(MOST_SEEDS):
         return None
@@ -223,10 +230,7 @@ def tost(reference: Iterable[float], other: Iterable[float], margin: float) -> T
 def _welch(reference: Iterable[float], other: Iterable[float]) -> tuple[float, float, float]:
     """Return the difference of the means, its standard error, and the degrees of freedom."""
     a, b = vector(reference, at_least=2, what="reference"), vector(other, at_least=2, what="other")
-    v, w = (float(x.var(ddof=1)) / x.size for x in (a, b))
-    share = v / (v + w) if v + w else 0.5  # a share: the square of a tiny variance would underflow
-    df = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
-    return float(b.mean() - a.mean()), math.sqrt(v + w), df
+    return float(b.mean() - a.mean()), *welch_error(a, b)
 
 
 def _tost(difference: float, margin: float, error: float, df: float) -> Tost:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 
 Vector = npt.NDArray[np.float64]
+Numbers = TypeVar("Numbers", float, Vector)
 
 
 def vector(values: Iterable[float], *, at_least: int, what: str = "values") -> Vector:
@@ -83,7 +84,7 @@ def summarise(values: Iterable[float]) -> Summary:
     """
     x = vector(values, at_least=1)
     sd = float(x.std(ddof=1)) if x.size > 1 else float("nan")
-    low, q1, median, q3, high = (float(q) for q in np.quantile(x, [0, 0.25, 0.5, 0.75, 1]))
+    low, q1, median, q3, high = five_numbers(x)
     return Summary(
         n=int(x.size),
         mean=float(x.mean()),
@@ -95,6 +96,12 @@ def summarise(values: Iterable[float]) -> Summary:
         q3=q3,
         maximum=high,
     )
+
+
+def five_numbers(values: Vector) -> tuple[float, float, float, float, float]:
+    """Minimum, quartiles and maximum, the numbers of a box plot: see `Summary`."""
+    low, q1, median, q3, high = (float(q) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1]))
+    return low, q1, median, q3, high
 
 
 # Confidence intervals over replicates.
@@ -146,6 +153,29 @@ def check_level(level: float) -> None:
         raise ValueError(f"level: {level} is not between 0 and 1")
 
 
+def t_half_width(deviation: Numbers, n: Numbers, level: float = 0.95) -> Numbers:
+    """Half-width of Student's interval of a mean: t(n - 1, (1 + level) / 2) · sd / sqrt(n).
+
+    `deviation` is the sample standard deviation of n values. Arrays give an array. The result is NaN for
+    fewer than two values.
+
+    >>> round(float(t_half_width(1.0, 4)), 4)
+    1.5912
+    """
+    half: Numbers = stdtrit(n - 1, (1 + level) / 2) * deviation / np.sqrt(n)
+    return half
+
+
+def prediction_limit(n: int, beyond: float) -> float:
+    """Distance from the mean of n values, in their standard deviations, that one more value exceeds on one
+    side with the probability `beyond`: t(n - 1, 1 - beyond) · sqrt(1 + 1 / n).
+
+    >>> round(prediction_limit(4, 0.025), 4)
+    3.5581
+    """
+    return -float(stdtrit(n - 1, beyond)) * math.sqrt(1 + 1 / n)
+
+
 def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
     """Interval of the mean: mean ± t(n - 1, (1 + level) / 2) · sd / sqrt(n).
 
@@ -159,9 +189,7 @@ def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
     """
     check_level(level)
     x = vector(values, at_least=2)
-    quantile = float(stdtrit(x.size - 1, (1 + level) / 2))
-    half = quantile * float(x.std(ddof=1)) / float(np.sqrt(x.size))
-    mean = float(x.mean())
+    half, mean = float(t_half_width(float(x.std(ddof=1)), x.size, level)), float(x.mean())
     return Interval(mean - half, mean + half, level, "t")
 
 
@@ -179,14 +207,19 @@ def welch_interval(first: Iterable[float], second: Iterable[float], level: float
     """
     check_level(level)
     a, b = vector(first, at_least=2, what="first"), vector(second, at_least=2, what="second")
-    v1, v2 = (float(x.var(ddof=1)) / x.size for x in (a, b))
-    difference = float(a.mean() - b.mean())
-    if v1 + v2 == 0:
-        return Interval(difference, difference, level, "welch")
-    share = v1 / (v1 + v2)  # a share, because the square of a tiny variance would underflow
-    freedom = 1 / (share**2 / (a.size - 1) + (1 - share) ** 2 / (b.size - 1))
-    half = float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(v1 + v2)
+    error, freedom = welch_error(a, b)
+    half, difference = float(stdtrit(freedom, (1 + level) / 2)) * error, float(a.mean() - b.mean())
     return Interval(difference - half, difference + half, level, "welch")
+
+
+def welch_error(first: Vector, second: Vector) -> tuple[float, float]:
+    """Standard error of the difference of two means whose variances may differ, and its degrees of freedom.
+
+    The formulas are those of `welch_interval`. Without variance, the shares of both sides count as equal."""
+    v1, v2 = (float(x.var(ddof=1)) / x.size for x in (first, second))
+    share = v1 / (v1 + v2) if v1 + v2 else 0.5  # a share: the square of a tiny variance would underflow
+    freedom = 1 / (share**2 / (first.size - 1) + (1 - share) ** 2 / (second.size - 1))
+    return math.sqrt(v1 + v2), freedom
 
 
 def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:

@@ -9,7 +9,7 @@ import polars as pl
 
 from fullpipe.engines.flent.described import Names, Totals, links, mss_of, totals_of
 from fullpipe.engines.flent.series import ECHOES, RATES, Floats, Series, Timing, latest, means, rates_bps
-from fullpipe.engines.imported.measurement import Columns, table_of
+from fullpipe.engines.imported.measurement import Columns, spread, table_of
 from fullpipe.runs import TABLES
 from fullpipe.runs.encoding import empty
 
@@ -56,8 +56,8 @@ def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:
         "retransmitted_packets": [total.retransmitted_packets],
         "lost_packets": [total.lost_packets],
         "dropped_packets": [total.lost_packets],
-        **_spread("rtt", rtts),
-        **_spread("owd", owds),
+        **spread("rtt", rtts),
+        **spread("owd", owds),
         "jitter_s": [jitter_s],
     }
 
@@ -65,14 +65,6 @@ def _flow(one: Series, total: Totals, timing: Timing, names: Names) -> Columns:
 def _after(timing: Timing, times_s: Floats, values: Floats) -> Floats:
     """Return the values after the warm-up, without missing values."""
     return values[(times_s >= timing.delay_s) & ~np.isnan(values)]
-
-
-def _spread(of: str, values: Floats) -> Columns:
-    """Return minimum, mean and percentiles as columns of the table of flows; empty without values."""
-    if not values.size:
-        return {}
-    percentiles = {f"{of}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
-    return {f"{of}_min_s": [float(values.min())], f"{of}_mean_s": [float(values.mean())], **percentiles}
 
 
 def _rtts_s(one: Series, timing: Timing) -> tuple[Floats, Floats]:

@@ -37,6 +37,15 @@ def table_of(name: str, parts: Sequence[Columns]) -> pl.DataFrame:
     return table.sort("time_s", maintain_order=True) if "time_s" in table.columns else table
 
 
+def spread(word: str, values: Floats) -> Columns:
+    """Return minimum, mean and percentiles of delays as columns of the table of flows; empty without
+    values."""
+    if not values.size:
+        return {}
+    percentiles = {f"{word}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
+    return {f"{word}_min_s": [float(values.min())], f"{word}_mean_s": [float(values.mean())], **percentiles}
+
+
 def not_measured(tables: Mapping[str, pl.DataFrame]) -> tuple[str, ...]:
     """Return columns that are entirely null, as "table.column", and tables that are empty."""
     found = []

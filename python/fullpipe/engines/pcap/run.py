@@ -12,7 +12,14 @@ import numpy as np
 import polars as pl
 
 from fullpipe import files
-from fullpipe.engines.imported.measurement import Columns, not_measured, of_file, origin_of, table_of
+from fullpipe.engines.imported.measurement import (
+    Columns,
+    not_measured,
+    of_file,
+    origin_of,
+    spread,
+    table_of,
+)
 from fullpipe.engines.pcap.blocks import Ints
 from fullpipe.engines.pcap.capture import Capture, read
 from fullpipe.engines.pcap.connections import Floats
@@ -70,8 +77,8 @@ def _flow(flow: Flow, algorithms: Mapping[str, str]) -> Columns:
         "retransmitted_packets": [None if again is None else again.total],
         "timeouts": [_timeouts(flow)],
         "limited_receiver": [flow.receiver_share],
-        **({"rtt_min_s": [flow.least_rtt_s], **_spread("rtt", rtts_s)} if rtts_s.size else {}),
-        **(_one_way(one_way.there_s) if one_way and not one_way.early_s else {}),
+        **({**spread("rtt", rtts_s), "rtt_min_s": [flow.least_rtt_s]} if rtts_s.size else {}),
+        **(spread("owd", one_way.there_s) if one_way and not one_way.early_s else {}),
     }
 
 
@@ -91,15 +98,6 @@ def _wire_bytes(flow: Flow) -> int:
     data = flow.data
     headers = data.wire_bytes[flow.rows] - data.payload[flow.rows]
     return int((data.payload[flow.rows] + headers * flow.packets).sum())
-
-
-def _spread(word: str, values: Floats) -> Columns:
-    percentiles = {f"{word}_p{n}_s": [float(np.percentile(values, n))] for n in (50, 95, 99)}
-    return {f"{word}_mean_s": [float(values.mean())], **percentiles}
-
-
-def _one_way(values: Floats) -> Columns:
-    return {"owd_min_s": [float(values.min())], **_spread("owd", values)}
 
 
 def _series(flow: Flow, grid_s: Floats) -> Columns:

@@ -286,6 +286,8 @@ def _heads(found: Points, path: str, values: Sequence[Any]) -> tuple[list[str], 
 
 
 def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Iterator[Figure]:
+    from fullpipe.analysis.statistics.intervals import five_numbers  # imported here, as the import is slow
+
     parts = rows.partition_by("label", maintain_order=True)
     names = [str(part["label"][0]) for part in parts]
     if len(parts) > _MOST_BOXES:
@@ -294,11 +296,9 @@ def _boxes(rows: pl.DataFrame, label: str, caption: str, found: Points) -> Itera
     looks = distinct([found.algorithm_of(row) or name for row, name in zip(firsts, names, strict=True)])
     made = []
     for name, look, part in zip(names, looks, parts, strict=True):
-        low, q1, median, q3, high = (
-            float(q) for q in np.percentile(part["value"].to_numpy(), (0, 25, 50, 75, 100))
-        )
+        five = five_numbers(part["value"].to_numpy())
         few = part["value"].to_list() if part.height <= FEW else []
-        made.append(Box(name, look, (low, q1, median, q3, high), part.height, few))
+        made.append(Box(name, look, five, part.height, few))
     are_few = [part.height <= FEW for part in parts]
     marks = "points: runs; line: median" if all(are_few) else "median, quartiles and extremes over runs"
     more = f"; up to {FEW} runs are points with their median" if any(are_few) and not all(are_few) else ""

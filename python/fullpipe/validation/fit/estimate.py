@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr
 
 from fullpipe.engines.imported.measurement import FEW_EVENTS, FILLING
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
@@ -155,8 +155,9 @@ def _quiet(rtts_s: Floats) -> Floats:
 def _rise(count: int) -> float:
     """The limit that replaces `_RISE` if mean and standard deviation are estimated from `count` values: the
     quantile of the predictive Student's t distribution with the same probability."""
-    beyond = float(ndtr(-_RISE))
-    return -float(stdtrit(count - 1, beyond)) * math.sqrt(1 + 1 / count)
+    from fullpipe.analysis.statistics.intervals import prediction_limit  # imported here, as it is slow
+
+    return prediction_limit(count, float(ndtr(-_RISE)))
 
 
 def _is_beaten(stretch: Floats, every: Floats) -> bool:
