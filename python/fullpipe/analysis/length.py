@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, sqrt
 from random import Random
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.expected import cycle_s, start_up_s
 from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, flow_groups
-from fullpipe.analysis.regions import region_of_runs
 from fullpipe.scenario import resolve
 from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.link.queues import Discipline
@@ -148,7 +147,7 @@ def shortfall(
         return None
     worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
     distinct = [points[of[0]] for of in places]
-    where = region_of_runs(distinct, short, runs) if len(distinct) > 1 else ""
+    where = _where(distinct, short, runs)
     verb = "is" if len(short) == 1 else "are"
     some = f"{len(short)} of {len(places)} points {verb}" if len(places) > 1 else "the run is"
     at = f", where {where}" if where else ""
@@ -242,7 +241,7 @@ def _told(
     distinct = [points[of[0]] for of in found.examined]
     some = "" if len(found.examined) == found.points else "examined "
     counts = {name: _count(found.bad[name], found.found[name], some) for name in found.bad}
-    where = region_of_runs(distinct, at_points, runs) if len(distinct) > 1 else ""
+    where = _where(distinct, at_points, runs)
     where = where if len(where) <= _LONGEST_WHERE else ""
     change = _change(at_points)
     told = f"{first} has not settled {counts[first]}{f', where {where}' if where else ''}"
@@ -259,6 +258,15 @@ def _told(
         return f"{told}; set a longer warmup, and a duration longer than {scenario.duration_s:g} s"
     warmup_s = max(_rounded(max(found.warmups_s)), scenario.warmup_s)
     return f"{told}; {_settings(scenario.duration_s + warmup_s - scenario.warmup_s, warmup_s)}"
+
+
+def _where(points: Sequence[Mapping[str, Any]], chosen: Collection[int], runs: Sequence[Run]) -> str:
+    """Describe the chosen points of a sweep; empty for a single point."""
+    if len(points) < 2:
+        return ""
+    from fullpipe.analysis.regions import region_of_runs  # imported here, as single runs need no tables
+
+    return region_of_runs(points, chosen, runs)
 
 
 def _settings(until_s: float, warmup_s: float) -> str:
