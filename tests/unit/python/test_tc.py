@@ -258,7 +258,7 @@ def test_where_it_is_attached_does_not_matter(prefix: str) -> None:
         ("fq drop_batch 32", 'unknown option "drop_batch" of fq'),
         ("fq_codel drop_batch 32", "drop_batch is not modelled; it is always 64"),
         ("sfq perturb 10", "sfq has no counterpart; write fq with the same limit"),
-        ("mq", "mq has no counterpart; it has a queue for each processor"),
+        ("mq", "mq has no counterpart; it has a child queue for each processor"),
         ("prio", "prio has no counterpart; filters are not modelled, so packets have no bands"),
         ("htb default 10", "give all lines in a file"),
         ("hfsc default 1", "so packets have no classes"),
