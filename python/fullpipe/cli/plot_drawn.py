@@ -31,8 +31,8 @@ from fullpipe.cli.plot_axes import (
 )
 from fullpipe.palette import Look, is_algorithm, look_of
 from fullpipe.plots import charts, spread
-from fullpipe.plots.charts import Marks
-from fullpipe.plots.style import is_narrow, label_once, legend_entries, note_below
+from fullpipe.plots.charts import Marks, label_once
+from fullpipe.plots.style import is_narrow, legend_entries, note_below
 
 _MOST_ACROSS = 3
 """Maximum number of panels side by side. A figure of column width has one panel per row."""

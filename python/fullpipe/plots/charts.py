@@ -1,10 +1,10 @@
-"""Charts of metrics over a sweep, and their marks."""
+"""Charts of metrics over a sweep, their marks, and the labels of their grids."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -264,3 +264,74 @@ def _fitting(values: Sequence[float], digits: int, inches: float) -> tuple[list[
         if max(map(len, texts), default=0) * _WIDE * size <= 72 * inches:
             break
     return texts, size
+
+
+# One label for an axis that several panels share.
+
+
+_BETWEEN_COLUMNS = 0.02
+"""Half of the gap between two panels side by side, as a share of the width of a panel."""
+_BETWEEN_ROWS = 0.1
+"""Half of the gap between two panels one above the other, as a share of the height of a panel."""
+
+
+def label_once(places: Sequence[Axes]) -> None:
+    """Keep equal labels of the panels of a grid once: below the lowest panels, and beside the first panels.
+
+    A label is at the middle of its panels. If all panels of a column have the same ticks along x, only the
+    lowest panel has their numbers. Labels stay where they differ, as those of a linear and of a logarithmic
+    axis.
+    """
+    columns: dict[int, list[Axes]] = {}
+    lowest_rows: dict[int, list[Axes]] = {}
+    for place in places:
+        columns.setdefault(_spans(place)[1], []).append(place)
+    for column in columns.values():
+        *upper, lowest = sorted(column, key=lambda place: _spans(place)[0])
+        lowest_rows.setdefault(_spans(lowest)[0], []).append(lowest)
+        if all(place.get_xlabel() == lowest.get_xlabel() for place in upper):
+            for place in upper:
+                place.set_xlabel("")
+        if all(_ticks(place) == _ticks(lowest) for place in upper):
+            for place in upper:
+                place.tick_params(axis="x", labelbottom=False)
+    for row in lowest_rows.values():
+        _label_middle(row, "x", 1 + _BETWEEN_COLUMNS)
+    _label_middle(sorted(columns[min(columns)], key=lambda place: _spans(place)[0]), "y", -_BETWEEN_ROWS)
+
+
+def column_of(place: Axes) -> int:
+    """The column of axes in their grid."""
+    return _spans(place)[1]
+
+
+def _spans(place: Axes) -> tuple[int, int]:
+    """The row and the column of axes in their grid."""
+    spec = place.get_subplotspec()
+    assert spec is not None
+    return spec.rowspan.start, spec.colspan.start
+
+
+def _ticks(place: Axes) -> tuple[object, ...]:
+    """Everything that determines the ticks along x."""
+    names = [text.get_text() for text in place.get_xticklabels()]
+    return place.get_xscale(), place.get_xlim(), [*place.get_xticks()], names
+
+
+def _label_middle(line: Sequence[Axes], axis: Literal["x", "y"], end: float) -> None:
+    """Keep the label of successive axes at their middle, if all have the same label.
+
+    With an even number of axes, the label is at the end of the axes before their middle for "x", and of those
+    after their middle for "y".
+    """
+    labels = [place.xaxis.label if axis == "x" else place.yaxis.label for place in line]
+    if len({label.get_text() for label in labels}) > 1 or not labels[0].get_text():
+        return
+    is_even = len(line) % 2 == 0
+    at = len(line) // 2 - (is_even and axis == "x")
+    for label in labels[:at] + labels[at + 1 :]:
+        label.set_text("")
+    if is_even and axis == "x":
+        labels[at].set_x(end)
+    elif is_even:
+        labels[at].set_y(1 - end)

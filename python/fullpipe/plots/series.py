@@ -13,17 +13,16 @@ from matplotlib.figure import Figure
 
 from fullpipe.analysis.over_time import QUANTITIES, Quantity, Tables, flow_labels, presented, samples
 from fullpipe.palette import Look, looks
+from fullpipe.plots.charts import column_of, label_once
 from fullpipe.plots.style import (
     HALO,
     LEGEND_UP_TO,
     REFERENCE,
     SMALL,
-    column_of,
     figure_of,
     in_house_style,
     inches_across,
     is_narrow,
-    label_once,
     legend_columns,
     new_figure,
     shared_legend,
