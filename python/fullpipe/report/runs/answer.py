@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
-from fullpipe.analysis.limits import unanswered
+from fullpipe.analysis.limits import TIMES, unanswered
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.metrics.table import RANKED, names_in
 from fullpipe.analysis.outcome import extremes, leads, outcome, short
@@ -80,13 +80,18 @@ def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
 
 
 def _told(found: Points, made: Comparisons, concluded: Sequence[str], *, is_swept: bool) -> Iterator[str]:
-    """Yield the sentences. Means of points are given if no variants are compared, or if there is a sweep
-    besides the variants (`is_swept`); otherwise the conclusion has them."""
+    """Yield the sentences.
+
+    If variants are compared, the conclusion has their means. Means of points are then given only along a
+    sweep besides the variants (`is_swept`), and for completion times, with counts of unfinished transfers.
+    """
     for metric in found.metrics:
         for of in found.asked_of(metric):
             yield from _share_at_points(found, metric, of)
     yield from concluded
-    for metric in found.metrics if is_swept or not made else ():
+    for metric in found.metrics:
+        if made and not is_swept and metric not in TIMES:
+            continue
         for of in found.asked_of(metric):
             yield from _extremes(found, metric, of)
             if metric == SHARE and found.sharing != SHARE:
