@@ -71,6 +71,25 @@ def test_the_first_metric_leads_the_conclusion_and_the_table(line: Cli) -> None:
     assert rows[rows.index("bulk") :][:3] == ["bulk", "rtt_mean", "goodput"]
 
 
+def test_a_table_of_several_variants_keeps_their_rows_together(line: Cli) -> None:
+    over = (*OVER, "--over", "topology.bottleneck.delay=10 ms,20 ms")
+    said = line(*over, "--metric", "call_score", "--metric", "goodput", "--all").stdout
+    places = [row for row in said.splitlines() if row.endswith((", call", "all flows")) or ", bulk" in row]
+    sides = [place.rpartition(",")[0] for place in places]
+    assert len(sides) == 9
+    assert sides == sorted(sides, key=sides.index)
+    assert [place.rpartition(", ")[2] for place in places[:3]] == ["call", "bulk (2 flows)", "all flows"]
+
+
+def test_variants_can_be_tables_beside_names(line: Cli) -> None:
+    queues = '{kind = "drop_tail", size = "50 ms"},fq_codel,{kind = "codel", target = "2 ms"}'
+    over = ("--over", f"topology.bottleneck.queue={queues}", "--seeds", 2, "--metric", "goodput", "--json")
+    found = line("compare", "line.toml", *over).stdout.splitlines()
+    sides = [json.loads(each) for each in found]
+    assert {each["reference"] for each in sides} == {"drop_tail 50 ms"}
+    assert [each["variant"] for each in sides] == ["fq_codel", "codel 2 ms"]
+
+
 @pytest.mark.parametrize("group", ["bulk", "flows.0", "the downloads"])
 def test_a_metric_can_name_its_group(line: Cli, group: str) -> None:
     words = (*OVER, *LABEL, "--metric", f"goodput of {group}", "--metric", "call_score", "--json")

@@ -68,6 +68,11 @@ def test_a_path_is_called_by_its_end_if_no_other_is(word: str, path: str | None)
     assert path_called(word, ["flows.0.cca", "flows.1.cca", "a.rate"]) == path
 
 
+def test_the_kind_of_a_table_can_be_left_out_of_a_path_or_added() -> None:
+    assert path_called("queue", ["a.queue.kind", "a.rate"]) == "a.queue.kind"
+    assert path_called("queue.kind", ["a.queue", "a.rate"]) == "a.queue"
+
+
 @pytest.mark.parametrize(
     ("values", "numbers"),
     [

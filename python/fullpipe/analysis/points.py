@@ -173,7 +173,8 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 
 
 def path_called(word: str, known: Iterable[str]) -> str | None:
-    """Return the path that equals a word, or the only path that ends with the word; otherwise None.
+    """Return the path that equals a word, or the only path that ends with the word; otherwise None. The last
+    part `kind` may be left out, or added to a path without it.
 
     >>> path_called("cca", ["flows.0.cca", "topology.bottleneck.rate"])
     'flows.0.cca'
@@ -182,6 +183,8 @@ def path_called(word: str, known: Iterable[str]) -> str | None:
     if word in paths:
         return word
     ending = [path for path in paths if path.endswith(f".{word}")]
+    short = f".{word.removesuffix('.kind')}"
+    ending = ending or [path for path in paths if f".{path.removesuffix('.kind')}".endswith(short)]
     return ending[0] if len(ending) == 1 else None
 
 

@@ -11,6 +11,7 @@ import typer
 
 from fullpipe.analysis.length import doubtful, warnings_of
 from fullpipe.analysis.limits import unanswered
+from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.shown import LARGER_PART
 from fullpipe.cli.answer import (
     Answer,
@@ -101,18 +102,32 @@ def show_findings(
 
 
 def _in_order(findings: Sequence[Finding], asked: Sequence[str]) -> list[Finding]:
-    """The findings on groups with the first requested metric, then on other groups, in the order of the
-    request."""
+    """The findings on each side at each point: first the groups with the first requested metric, then other
+    groups, in the order of the request. A total is last unless no group has a metric that comes first."""
+    if not asked:
+        return [*findings]
     order = {metric: place for place, metric in enumerate(asked)}
-    firsts: dict[object, tuple[int, int]] = {}
-    for n, each in enumerate(findings):
-        place, seen = firsts.get(_place(each), (len(order), n))
-        firsts[_place(each)] = min(place, order.get(each.metric, len(order))), seen
-    return sorted(findings, key=lambda each: (*firsts[_place(each)], order.get(each.metric, len(order))))
+    blocks = {block: n for n, block in enumerate(dict.fromkeys(map(_block, findings)))}
+    firsts: dict[tuple[int, str], int] = {}
+    leads: dict[int, int] = {}
+    for each in findings:
+        block, place = blocks[_block(each)], order.get(each.metric, len(order))
+        firsts[block, each.of] = min(place, firsts.get((block, each.of), place))
+        if each.of not in TOTALS:
+            leads[block] = min(place, leads.get(block, place))
+
+    def key(each: Finding) -> tuple[int, ...]:
+        block = blocks[_block(each)]
+        first = firsts[block, each.of]
+        is_last = each.of in TOTALS and first >= leads.get(block, len(order))
+        return block, is_last, first, seen[each.of], order.get(each.metric, len(order))
+
+    seen = {of: n for n, of in enumerate(dict.fromkeys(each.of for each in findings))}
+    return sorted(findings, key=key)
 
 
-def _place(found: Finding) -> tuple[object, ...]:
-    return found.sides, found.case, repr(found.point), found.kind, found.of
+def _block(found: Finding) -> tuple[object, ...]:
+    return found.sides, found.case, repr(found.point)
 
 
 def _headings(findings: Sequence[Finding], names: Names) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,14 +52,19 @@ def _scenarios(names: Sequence[object]) -> list[Scenario]:
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
-    """Split `path=value,value`. Values that are not valid TOML are text up to the next comma."""
+    """Split `path=value,value`. Values that are not valid TOML are text up to the next comma outside of
+    brackets and quotes."""
     path, equals, values = text.partition("=")
     if not equals or not path.strip():
         raise ScenarioError([f'--over "{text}": write it as PATH=VALUE,VALUE, as in flows.0.cca=cubic,bbr3'])
     try:
         return path.strip(), value_of(f"[{values}]")
     except ValueError:
-        return path.strip(), [_value(part) for part in values.split(",")]
+        return path.strip(), [_value(part) for part in _PART.findall(values)]
+
+
+_PART = re.compile(r"""(?:[^,{\["']|\{[^}]*\}|\[[^\]]*\]|"[^"]*"|'[^']*'|[{\["'])+""")
+"""A value of `--over`: text without commas, except those in a table, a list or quotes."""
 
 
 def _value(text: str) -> Any:

@@ -22,6 +22,8 @@ from fullpipe.scenario.read import dotted, files
 
 _S = TypeVar("_S", bound="Scenario")
 _DIGEST_DIGITS = 16
+_MOST_PATHS = 3
+"""Maximum number of paths that an error on an unknown key names."""
 
 
 class Scenario(ScenarioModel):
@@ -113,7 +115,10 @@ class Scenario(ScenarioModel):
             tree["sweep"] = left
             for where, what in at_paths.items():
                 tree = dotted.replaced(tree, where, what)
-        return type(self)(**tree)
+        try:
+            return type(self)(**tree)
+        except ScenarioError as error:
+            raise ScenarioError([_with_paths(line, self.to_dict()) for line in error.problems]) from None
 
     def points(self) -> list[dict[str, Any]]:
         """Return every combination of the values of all axes; one empty combination without a sweep.
@@ -223,6 +228,16 @@ def _spelt(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_spelt(part) for part in value]
     return classes.name(value) if isinstance(value, type) else value
+
+
+def _with_paths(problem: str, tree: Mapping[str, Any]) -> str:
+    """A line on a mistake; if the key is unknown, such as "cca", with the paths of the tree that end with
+    it."""
+    key, unknown, _ = problem.partition(": unknown key")
+    paths = list(islice(dotted.ending(tree, key), _MOST_PATHS)) if unknown and "." not in key else []
+    if not paths:
+        return problem
+    return f"{key}: unknown key; did you mean {' or '.join(paths)}?"
 
 
 def _escaped(character: re.Match[str]) -> str:

@@ -110,6 +110,7 @@ def test_a_parameter_of_an_algorithm_turns_its_name_into_a_table(small: Scenario
     [
         ("flows.1.cca", "flows.1.cca: there is no entry 1; the list has 1, counted from 0"),
         ("flows.cca", 'flows.cca: "cca" is not a number; write the index of the entry, as in flows.0.cca'),
+        ("cca", "cca: unknown key; did you mean flows.0.cca?"),
         ("name.x", 'name.x: "name" is a single value and has no parts'),
         ("", '"": not a path; write it as in topology.bottleneck.rate'),
         ("tcp.msss", 'tcp.msss: unknown key; did you mean "mss"?'),
@@ -119,6 +120,12 @@ def test_a_wrong_path_is_refused(small: Scenario, path: str, message: str) -> No
     with pytest.raises(ScenarioError) as error:
         small.with_values({path: "1448 B"})
     assert error.value.problems == (message,)
+
+
+def test_the_name_of_an_entry_leads_to_its_index(small: Scenario) -> None:
+    named = small.with_values({"flows.0.name": "mine"})
+    with pytest.raises(ScenarioError, match=r'"mine" is the name of entry 0; write flows\.0\.cca$'):
+        named.with_values({"flows.mine.cca": "reno"})
 
 
 def test_a_scenario_is_frozen(small: Scenario) -> None:

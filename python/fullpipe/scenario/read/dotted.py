@@ -131,6 +131,10 @@ def _step(node: Any, key: Any, path: str) -> Any:
 def _index(node: list[Any], part: str, path: str) -> int:
     if not part.isdecimal():
         where = f'{brief(path)}: "{brief(part)}"'
+        for index, entry in enumerate(node):
+            if isinstance(entry, dict) and entry.get("name") == part:
+                told = path.replace(f".{part}", f".{index}", 1)
+                raise ScenarioError([f"{where} is the name of entry {index}; write {brief(told)}"])
         raise ScenarioError([f"{where} is not a number; write the index of the entry, as in flows.0.cca"])
     if len(part) > _DIGITS or int(part) >= len(node):
         missing = f"{brief(path)}: there is no entry {brief(part)}"
@@ -273,6 +277,19 @@ MOST_BASES = 10
 """Maximum number of files in a chain in which each file extends the next file."""
 _WHOLE = frozenset({"sweep"})
 """Tables that replace the table of the base completely, instead of being merged with it."""
+
+
+def ending(node: Any, word: str, path: str = "") -> Iterator[str]:
+    """Yield the paths of a tree whose last part is a word.
+
+    >>> [*ending({"flows": [{"cca": "cubic"}], "duration": "1 s"}, "cca")]
+    ['flows.0.cca']
+    """
+    for key, part in node.items() if isinstance(node, dict) else enumerate(node):
+        if key == word and path:
+            yield f"{path}{key}"
+        if isinstance(part, dict | list | tuple):
+            yield from ending(part, word, f"{path}{key}.")
 
 
 def resolved(tree: dict[str, Any], folder: Path, depth: int = 0) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Conversion of pydantic's errors to lines with the path of a key, the mistake, and what to write instead."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, get_args
@@ -29,6 +29,8 @@ _WANTED = {
     "model_attributes_type": "a table",
     "finite_number": "a finite number",
 }
+_SYNONYMS = {"download": ["forward"], "upload": ["reverse"]}
+"""Other words for values of keys."""
 _BOUNDS = {
     "greater_than": ("more than", "gt"),
     "greater_than_equal": ("at least", "ge"),
@@ -109,7 +111,7 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
         return f"must be {words} {_bound(context[key], value)}, got {shown(value)}"
     if kind == "literal_error":
         written = value if isinstance(value, str) else shown(value)
-        return f"unknown value {shown(value)}{suggestion(written, _quoted(context['expected']))}"
+        return f"unknown value {shown(value)}{_meant(written, _quoted(context['expected']))}"
     if kind in ("too_short", "too_long"):
         least = (
             f"at least {context['min_length']}" if kind == "too_short" else f"at most {context['max_length']}"
@@ -118,6 +120,10 @@ def _message(details: ErrorDetails, context: Mapping[str, Any], place: _Place) -
     if kind == "string_pattern_mismatch":
         return f"{shown(value)} has a character other than letters, digits, spaces and _ - . +"
     return f"{details['msg'][0].lower()}{details['msg'][1:]}, got {shown(value)}"
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    return suggestion(word, known, {key: names for key, names in _SYNONYMS.items() if {*names} <= {*known}})
 
 
 def _bound(bound: float, value: object) -> str:

@@ -57,6 +57,9 @@ class DropTail(Model):
     def _one_limit(self) -> Self:
         limits = (self.packets, self.limit_bytes, self.size_bdp, self.size_s)
         given = sum(limit is not None for limit in limits)
+        if given == 0:
+            how = 'packets, bytes or size, as in { kind = "drop_tail", size = "1 bdp" }'
+            raise ValueError(f"drop_tail needs a limit: {how}")
         if given != 1:
             raise ValueError(
                 f'give one of packets = 100, bytes = "1 MiB" and size = "1 bdp"; {given} are given'
