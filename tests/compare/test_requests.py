@@ -90,6 +90,20 @@ def test_variants_can_be_tables_beside_names(line: Cli) -> None:
     assert [each["variant"] for each in sides] == ["fq_codel", "codel 2 ms"]
 
 
+def test_a_store_of_one_engine_says_how_to_compare_the_values_of_its_sweep(line: Cli) -> None:
+    line("run", "swept.toml", "--seeds", 2)
+    told = line("compare", "runs")
+    assert told.exit_code == 2
+    command = " ".join(told.stderr.split()).partition("to compare the values of flows.0.cca: ")[2]
+    assert command == "fullpipe test runs --metric goodput --factor flows.0.cca"
+    assert line(*command.split()[1:]).exit_code == 0
+
+
+def test_a_scenario_given_as_a_suite_is_called_one(line: Cli) -> None:
+    told = line("check", "line.toml")
+    assert (told.exit_code, "is a scenario, not a suite" in told.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("group", ["bulk", "flows.0", "the downloads"])
 def test_a_metric_can_name_its_group(line: Cli, group: str) -> None:
     words = (*OVER, *LABEL, "--metric", f"goodput of {group}", "--metric", "call_score", "--json")

@@ -192,7 +192,7 @@ def test_forms(home: Callable[..., Any], form: str) -> None:
             "samples of one run are not replicates",
         ),
         (("home.toml", *TEST, "--block", "rate"), "write --block seed"),
-        (("home.toml", "--metric", "goodput"), "give --metric and --factor"),
+        (("home.toml", "--metric", "goodput"), "or --family FILE; runs differ in flows.0.cca"),
         (("nothing", *TEST), "unknown scenario"),
     ],
 )

@@ -158,9 +158,10 @@ def _readable() -> Iterator[None]:
         if type(error).__name__ == "NoArgsIsHelpError":  # the message of this exception is the help text
             print(error.format_message())
             sys.exit(2)
-        said = brief(
-            " ".join(error.format_message().replace("Value error, ", "").split()), _LONGEST
-        ).removesuffix(".")
+        told = " ".join(error.format_message().split())
+        for theirs, ours in _WORDS.items():
+            told = told.replace(theirs, ours)
+        said = brief(told, _LONGEST).removesuffix(".")
         where = f"; see `{error.ctx.command_path} --help`" if error.ctx else ""
         complain(f"{said[:1].lower()}{said[1:]}{where}")
         sys.exit(2)
@@ -193,3 +194,13 @@ def _options(
     ] = False,
 ) -> None:
     pass
+
+
+_WORDS = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "expected a whole number",
+    "Input should be a valid number, unable to parse string as a number": "expected a number",
+    "Input should be greater than or equal to": "must be at least",
+    "Input should be less than or equal to": "must be at most",
+}
+"""Words of typer's errors, and what to print instead."""

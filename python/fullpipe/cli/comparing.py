@@ -283,10 +283,15 @@ def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
     """
     found = comparison.by_engine(read_runs(runs_in([folder], content)))
     if len(found) < 2:
+        (runs,) = found.values()
+        points = [run.meta.point for run in runs]
+        swept = [path for path in points[0] if len({value_text(each.get(path)) for each in points}) > 1]
+        how = f"fullpipe test {folder} --metric goodput --factor {swept[0]}" if swept else ""
         raise ScenarioError(
             [
                 f"{folder}: all runs are of the engine {next(iter(found))}; add runs of another"
-                " engine, or runs of `fullpipe import`, to the folder"
+                " engine, or runs of `fullpipe import`, to the folder",
+                *([f"to compare the values of {swept[0]}: {how}"] if how else []),
             ]
         )
     return found

@@ -213,6 +213,8 @@ def factors(
     """
     if block not in (None, "seed"):
         raise typer.BadParameter("only seeds can be blocks; write --block seed", param_hint="--block")
+    if metric and not (factor or family):
+        raise typer.BadParameter(f"give --metric and --factor, or --family FILE{_which(what, content)}")
     margins = dict(read_margin(text) for text in margin or ())
     asked = _families(family, metric, factor, of, reference, block)
     for name in dict.fromkeys(name for each in asked.values() for name in each.metrics):
@@ -268,6 +270,16 @@ def factors(
         notes=made["notes"],
         warnings=[*map(as_line, made["warnings"])],
     )
+
+
+def _which(what: str, content: str) -> str:
+    """The factors that a user can choose, in words; empty if runs differ in nothing."""
+    if Path(what).is_dir():
+        points = [point for point, _ in stored(Path(what), content)]
+        known = [path for path in points[0] if len({value_text(point.get(path)) for point in points}) > 1]
+    else:
+        known = list(read_scenario(what).sweep)
+    return f"; runs differ in {', '.join(known)}" if known else ""
 
 
 def _families(

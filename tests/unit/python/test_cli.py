@@ -287,6 +287,19 @@ def test_what_is_the_same_at_every_point_is_said_once(fullpipe: Cli) -> None:
     assert [line for line in every.splitlines() if line.startswith("fq_codel") and " call " in line]
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--seed", "1-5", "expected a whole number"),
+        ("--seeds", "0", "must be at least 1"),
+        ("--jobs", "x", "expected a whole number"),
+    ],
+)
+def test_a_wrong_number_says_what_is_expected(fullpipe: Cli, option: str, value: str, told: str) -> None:
+    wrong = fullpipe("run", "single-reno", option, value)
+    assert (wrong.exit_code, f"invalid value for '{option}': {told}" in wrong.stderr) == (2, True)
+
+
 def test_list_alone_counts_the_kinds(fullpipe: Cli) -> None:
     told = fullpipe("list")
     assert told.exit_code == 0
