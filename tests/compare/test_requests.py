@@ -161,3 +161,16 @@ def test_the_table_of_one_run_has_the_labels_of_groups_of_several_flows(line: Cl
     for name in ("the downloads 1 ", "the downloads 2 ", "call "):
         assert any(row.startswith(name) for row in rows)
     assert "the downloads 2" in line("run", "labelled.toml").stdout
+
+
+def test_the_index_of_an_entry_does_not_mean_another_entry_with_one_of_its_names(line: Cli) -> None:
+    """At cubic, entry 0 is cubic-1 and entry 1 is cubic-2; at bbr3, entry 1 is cubic-1."""
+    two = LINE.replace('name = "bulk"\n', "").replace("count = 2\n", "").replace(
+        '[[flows]]\nname = "call"\nworkload = "voip"', '[[flows]]\ncca = "cubic"\nstart_jitter = "100 ms"'
+    )  # fmt: skip
+    Path("two.toml").write_text(f'{two}[sweep]\n"flows.0.cca" = ["cubic", "bbr3"]\n', encoding="utf-8")
+    for metric in (("goodput", "--of", "flows.0"), ("goodput of flows.0",)):
+        words = ("test", "two.toml", "--factor", "cca", "--seeds", 3, "--metric", *metric, "--json")
+        assert {row["entry"] for row in json.loads(line(*words).stdout)["rows"]} == {0}
+    line("run", "two.toml", "--seeds", 2, "--out", "kept")
+    assert len(line("table", "kept", "--of", "flows.0", "--format", "csv").stdout.splitlines()) == 3

@@ -358,26 +358,35 @@ def groups_asked(subjects: Iterable[Subject]) -> dict[str, list[str] | None]:
     return found
 
 
-def groups_called(word: str, values: pl.DataFrame, labels: Labels | None = None) -> list[str]:
-    """Return the groups of flows and links that a word means in every command: the name of a group, its
-    label, or the index of an entry, as in `flows.0`.
+def rows_of(
+    word: str, values: pl.DataFrame, labels: Labels | None = None, *, by_entry: bool = False
+) -> pl.Expr:
+    """Return a filter of the rows of a group of flows or link, which every command names alike: by its name,
+    by its label, or by the index of an entry, as in `flows.0`.
 
     Args:
-        word: The word.
+        word: The name, label or index.
         values: Values as `values_of` returns them.
         labels: Labels of groups.
+        by_entry: Whether a name also means the other names that its entry of `flows` has at other points.
 
     Raises:
         UnknownNameError: If no run has such a group.
     """
-    owners = values.select("of", "entry").unique(maintain_order=True)
-    words, names = labels or Labels(), owners["of"].unique(maintain_order=True).to_list()
+    words, names = labels or Labels(), values["of"].unique(maintain_order=True).to_list()
+    entries = values["entry"].drop_nulls().unique()
     found = words.groups_called(word, names)
-    found = found or [of for of, entry in owners.iter_rows() if word == f"flows.{entry}"]
     if not found:
-        known = dict.fromkeys([*names, *map(words.group, names)])
-        raise UnknownNameError("group of flows or link", word, known)
-    return found
+        entry = next((each for each in entries if word == f"flows.{each}"), None)
+        if entry is None:
+            known = dict.fromkeys([*names, *map(words.group, names)])
+            raise UnknownNameError("group of flows or link", word, known)
+        return pl.col("entry").eq_missing(pl.lit(entry, pl.Int64))
+    rows = pl.col("of").is_in(found)
+    if by_entry:
+        own = values.filter(rows)["entry"].drop_nulls().unique()
+        rows |= pl.col("entry").is_in(own.implode()).fill_null(value=False)
+    return rows
 
 
 def of_subjects(
@@ -388,19 +397,15 @@ def of_subjects(
     by_entry: bool = False,
 ) -> pl.DataFrame:
     """Return the values of the groups that subjects name; metrics of subjects without a group keep all
-    groups. With `by_entry`, an entry of `flows` is kept at all points, even if its name differs between them.
+    groups. See `rows_of` for `labels` and `by_entry`.
 
     Raises:
         UnknownNameError: If no run has a named group of flows or link.
     """
     for metric, asked in groups_asked(subjects).items():
-        if not asked:
-            continue
-        is_kept = pl.col("of").is_in([of for word in asked for of in groups_called(word, values, labels)])
-        if by_entry:
-            entries = values.filter(is_kept)["entry"].drop_nulls().unique()
-            is_kept |= pl.col("entry").is_in(entries.implode()).fill_null(value=False)
-        values = values.filter((pl.col("metric") != metric) | is_kept)
+        if asked:
+            kept = [rows_of(word, values, labels, by_entry=by_entry) for word in asked]
+            values = values.filter((pl.col("metric") != metric) | pl.any_horizontal(kept))
     return values
 
 

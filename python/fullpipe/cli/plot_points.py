@@ -24,7 +24,7 @@ from fullpipe.analysis.metrics.groups import (
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Combined
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
-from fullpipe.analysis.points import Subject, groups_called, of_parts, points_of
+from fullpipe.analysis.points import Subject, of_parts, points_of, rows_of
 from fullpipe.analysis.shown import decimals_between, metric_shown
 from fullpipe.analysis.values import MEASURED, identities, value_text, values_of
 from fullpipe.cli.plot_axes import Factor, Factors
@@ -303,8 +303,7 @@ class _Axes:
             keys = [*paths_of(self.values), "seed", *([] if delay.of else ["kind", "of"])]
             of_delay = self.values.filter(pl.col("metric") == delay.metric)
             if delay.of:
-                groups = groups_called(delay.of, self.values, self.labels)
-                of_delay = of_delay.filter(pl.col("of").is_in(groups))
+                of_delay = of_delay.filter(rows_of(delay.of, self.values, self.labels))
             other = of_delay.select(*keys, (pl.col("value") * delay.scale).alias(_OF_X))
             table = table.join(other, on=keys, how="inner", nulls_equal=True, maintain_order="left")
             table = table.drop_nulls(_OF_X)

@@ -14,7 +14,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups, groups_in
 from fullpipe.analysis.metrics.measure import Combined
 from fullpipe.analysis.over_seeds import paths_of
-from fullpipe.analysis.points import Subject, groups_called, path_called, shape_of, with_flows
+from fullpipe.analysis.points import Subject, path_called, rows_of, shape_of, with_flows
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
@@ -192,8 +192,11 @@ def factor_called(word: str, values: pl.DataFrame) -> str:
 def with_name(subject: Subject, values: pl.DataFrame, labels: Labels) -> Subject:
     """The subject with the name of its group instead of a label or index. A label that several groups share
     stays."""
-    found = groups_called(subject.of, values, labels) if subject.of else []
-    return subject._replace(of=found[0]) if len(found) == 1 else subject
+    if subject.of is None:
+        return subject
+    found = values.filter(rows_of(subject.of, values, labels))["of"].unique().to_list()
+    is_one = len(found) == 1 and values.filter(of=found[0])["entry"].n_unique() == 1
+    return subject._replace(of=found[0]) if is_one else subject
 
 
 def of_groups(
@@ -208,7 +211,7 @@ def of_groups(
     table = values.filter(pl.col("metric") == subject.metric)
     groups = table["of"].unique(maintain_order=True).to_list()
     if subject.of is not None:
-        return table.filter(pl.col("of").is_in(groups_called(subject.of, values, labels)))
+        return table.filter(rows_of(subject.of, values, labels))
     if by_group:
         return table.filter(~pl.col("of").is_in(TOTALS)) if len(groups) > 1 else table
     if subject.metric == "share" and len(groups) > 1:
