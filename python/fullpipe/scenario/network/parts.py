@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario.model.link.changes import Change, Shape
     from fullpipe.scenario.model.link.losses import Loss
     from fullpipe.scenario.model.link.queues import DropTail
-    from fullpipe.scenario.model.link.service import Frames, Trace
+    from fullpipe.scenario.model.link.trace import Frames, Trace
     from fullpipe.scenario.model.tcp import Tcp
     from fullpipe.scenario.network.timeline import Step
 

@@ -12,7 +12,8 @@ from fullpipe.scenario.model.base import ProblemsError
 from fullpipe.scenario.model.link import LinkModel
 from fullpipe.scenario.model.link.changes import Cycle, MarkovChannel, Ramp, Spike, State, Wave
 from fullpipe.scenario.model.link.losses import plan_of
-from fullpipe.scenario.model.link.service import Trace
+from fullpipe.scenario.model.link.trace import Trace
+from fullpipe.scenario.network.recorded import recorded
 from fullpipe.scenario.quantities import to_nanoseconds
 
 Values = Mapping[str, Any]
@@ -135,35 +136,7 @@ class _History:
 def _recorded(trace: Trace, end_ns: int) -> Sequence[Step]:
     """Return the rows of a CSV as steps. Cached, as a scenario is resolved several times."""
     rows = trace.steps
-    if rows is None:
-        return ()
-    columns = (rows.time_s, rows.rate_bps, rows.delay_s, rows.loss)
-    length = len(rows.time_s)
-    filled = [column if column is not None else (None,) * length for column in columns]
-    offset = to_nanoseconds(trace.offset_s)
-    table = [(to_nanoseconds(row[0] or 0.0), _row(*row[1:])) for row in zip(*filled, strict=True)]
-    period = table[-1][0]
-    rounds = count(max(0, offset // period - 1)) if trace.repeat else iter((0,))
-    played = ((n * period + at - offset, values) for n in rounds for at, values in table)
-    past: dict[str, Any] = {}
-    steps = []
-    for at, values in _until(played, end_ns, length):
-        if at <= 0:
-            past.update(values)
-        else:
-            steps.append((at, values))
-    return [(0, past), *steps] if past else steps
-
-
-def _row(rate_bps: Any, delay_s: Any, loss: Any) -> Values:
-    found: dict[str, Any] = {}
-    if rate_bps is not None:
-        found["rate_bps"] = rate_bps
-    if delay_s is not None:
-        found["delay_ns"] = to_nanoseconds(delay_s)
-    if loss is not None:
-        found["loss"] = {"kind": "bernoulli", "probability": loss}
-    return found
+    return [] if rows is None else [*_until(recorded(trace, rows), end_ns, len(rows.time_s))]
 
 
 def _ramp(ramp: Ramp, history: _History, where: str) -> Iterator[Step]:

@@ -13,11 +13,11 @@ from fullpipe.scenario.quantities import BitsPerSecond, OrWritten
 if TYPE_CHECKING:
     from fullpipe.scenario.model.link.changes import Change, Shape
     from fullpipe.scenario.model.link.losses import Loss
-    from fullpipe.scenario.model.link.service import Frames, Trace
+    from fullpipe.scenario.model.link.trace import Frames, Trace
 else:
     Change, Shape = (later(f"{__name__}.changes", name) for name in ("Change", "Shape"))
     Loss = later(f"{__name__}.losses", "Loss")
-    Frames, Trace = (later(f"{__name__}.service", name) for name in ("Frames", "Trace"))
+    Frames, Trace = (later(f"{__name__}.trace", name) for name in ("Frames", "Trace"))
 
 Rate = Annotated[BitsPerSecond, Field(gt=0)]
 

@@ -1,4 +1,7 @@
-"""Links that send at recorded times or in periodic frames instead of at a rate."""
+"""The keys `trace` and `frames`: recordings and periodic frames, which replace the rate of a link.
+
+`scenario/traces/` reads the files. `scenario/network/recorded.py` turns the rows of a CSV into steps, and
+`crates/network/src/opportunities.rs` repeats packet-delivery traces and frames."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
