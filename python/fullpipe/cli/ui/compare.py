@@ -11,6 +11,7 @@ from typing import Any
 
 from anyio import to_thread
 
+from fullpipe.analysis.length import doubtful
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.points import at, differences, short_names
@@ -35,6 +36,7 @@ from fullpipe.scenario.labels import Labels
 from fullpipe.scenario.quantities import natural
 from fullpipe.sweeps import jobs
 from fullpipe.validation.compare import Finding, VariantComparison, sentence
+from fullpipe.validation.compare.comparison import doubted
 from fullpipe.validation.compare.conclusion import conclusion
 from fullpipe.validation.compare.finding import known, weight
 from fullpipe.validation.over import Jobs, compared
@@ -114,13 +116,15 @@ def _text(value: Any) -> str:
 # Comparisons as JSON for the page: the conclusion, and findings with numbers as the terminal prints them.
 
 
-def told(made: VariantComparison) -> dict[str, Any]:
-    """A comparison in the format of `fullpipe compare --json`, with the most important findings first.
+def told(made: VariantComparison, runs: Sequence[Run]) -> dict[str, Any]:
+    """A comparison of runs in the format of `fullpipe compare --json`, with the most important findings
+    first.
 
     Returns:
         The keys of that format, and `shown`: for every finding, its texts and its place on an axis, from
         `shown_of`.
     """
+    (made,) = doubted([made], doubtful(runs))
     findings, names = sorted(made.findings, key=weight), sentence.names_of([made])
     return {
         **made.to_dict(),
@@ -236,7 +240,7 @@ def _sides(scenarios: Sequence[Scenario], seeds: int) -> Jobs:
 
 
 def _judged(sides: Jobs, runs: Sequence[Run]) -> dict[str, Any]:
-    found = told(compared(sides, runs)[0])
+    found = told(compared(sides, runs)[0], runs)
     return {**found, **taken_along([*sides], found["seeds"])}
 
 

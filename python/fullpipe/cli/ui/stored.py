@@ -195,9 +195,10 @@ class KeptRuns:
         shown = headlines(HEADLINES, (run.scenario for runs in chosen for run in runs))
         variants = [Side.of_runs(name, runs, shown, links) for name, runs in zip(names, chosen, strict=True)]
         try:
-            found = told(compare_variants(variants[0], variants[1], shown))
+            made = compare_variants(variants[0], variants[1], shown)
         except ValueError as error:
             raise ScenarioError([f"the scenarios cannot be compared: {error}"]) from None
+        found = told(made, [run for runs in chosen for run in runs])
         along = taken_along(names, found["seeds"], self.root, engines[0])
         has_command = engines[0] == engines[1] and engines[0] not in READERS
         return {**found, **along, **({} if has_command else {"command": ""})}
