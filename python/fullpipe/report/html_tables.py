@@ -157,8 +157,10 @@ def _class(column: Column) -> str:
 
 
 def _width(table: Table, *, is_folded: bool = False) -> float:
-    """The approximate width of a table in pixels. Headings wrap; with `is_folded`, intervals wrap, too."""
-    heads = [max(map(len, column.name.split() or [""])) for column in table.columns]
+    """The approximate width of a table in pixels. Headings wrap and their brackets are narrow; with
+    `is_folded`, intervals wrap, too."""
+    words = [[word.strip("()[]") for word in column.name.split()] for column in table.columns]
+    heads = [max(map(len, of_column), default=0) for of_column in words]
     cells = [[row[n].split(" [") if is_folded else [row[n]] for row in table.rows] for n in range(len(heads))]
     longest = (max((len(part) for cell in column for part in cell), default=0) for column in cells)
     return sum(_LETTER * max(pair) + _BETWEEN for pair in zip(heads, longest, strict=True))
