@@ -333,6 +333,27 @@ def test_table_figure_report_and_metrics_say_which_points_are_too_short(
     assert shown.count("no samples, so the means cannot be checked") == 8
 
 
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [("delay=5 ms", ""), ("delay=80 MS", "2 of 2 points are too short for means: ")],
+)
+def test_warnings_are_on_the_runs_that_where_chooses(
+    fullpipe: FullPipe, store: tuple[Path, str], where: str, told: str
+) -> None:
+    kept, _ = store
+    made = [
+        fullpipe("table", kept, "--where", where),
+        fullpipe("plot", kept, "--metric", "goodput", "--x", "cca", "--where", where),
+        fullpipe("test", kept, "--metric", "goodput", "--factor", "cca", "--where", where, "-o", "t.json"),
+    ]
+    for done in made:
+        assert done.exit_code == 0
+        assert ("too short" in done.stderr) == bool(told)
+        assert told in done.stderr
+    found = json.loads((kept.parent / "t.json").read_text(encoding="utf-8"))
+    assert len(found["basis"]["runs"]) == 4
+
+
 def test_the_warning_tells_means_that_move_from_those_that_do_not(cases: Callable[[int], int]) -> None:
     """Set-ups on which nothing was chosen: random ones, each run once as it is and once four times longer."""
     draw = random.Random("length of runs")

@@ -11,6 +11,7 @@ from fullpipe.analysis.limits import bounds_of, counted
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.table import INSTEAD_OF
 from fullpipe.analysis.values import MEASURED
+from fullpipe.scenario.quantities import natural
 
 if TYPE_CHECKING:
     from fullpipe.runs import Run
@@ -27,6 +28,18 @@ def paths_of(values: pl.DataFrame) -> list[str]:
     engine."""
     before = values.columns[: values.columns.index(MEASURED[0])]
     return [name for name in before if name != "seed"]
+
+
+def spellings(value: str, known: pl.Series) -> list[str]:
+    """Spellings under which a value may be in a column. The user may write 0 for the number 0.0, and a value
+    in the letters of figures, such as 2 BDP for 2 bdp."""
+    try:
+        same = [str(each) for each in known.unique() if known.dtype.is_numeric() and each == float(value)]
+    except ValueError:
+        same = []
+    texts = known.cast(pl.String).drop_nulls().unique().to_list()
+    alike = [text for text in texts if text.lower() == natural(value).lower()]
+    return [natural(value), *same, *([] if natural(value) in texts else alike)]
 
 
 def over_seeds(values: pl.DataFrame, level: float = LEVEL) -> pl.DataFrame:

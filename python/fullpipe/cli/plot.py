@@ -17,7 +17,7 @@ from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.plot_time import in_order, labelled_flows, over_time
-from fullpipe.cli.selection import of_one_scenario, read_labels
+from fullpipe.cli.selection import filtered_runs, of_one_scenario, read_labels
 from fullpipe.cli.shared import Content, ContentOption, LabelOption, seconds_of, target
 from fullpipe.errors import ResultError
 from fullpipe.plots.style import WIDTHS, as_wide_as, check_formulas
@@ -261,7 +261,8 @@ def plot(
             axis = None if log is None else [each.value for each in log if each != Log.NONE]
             asked = Chosen(kind, metric or (), *axes, width or "page", x_of, x_label, y_label, axis, given)
             figure, data = figure_of(runs, asked)
-            warn_of_short(points_of(runs), runs)
+            there = filtered_runs(list(zip(points_of(runs), runs, strict=True)), left)
+            warn_of_short(points_of(there), there)
             words = "-".join(metric or ()).replace(" of ", "-of-").replace("/", "-")
             title = "-".join(filter(None, [runs[0].name, kind, words]))
         else:

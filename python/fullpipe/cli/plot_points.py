@@ -26,7 +26,7 @@ from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, of_parts, points_of, rows_of
 from fullpipe.analysis.shown import decimals_between, metric_shown
-from fullpipe.analysis.values import MEASURED, identities, value_text, values_of
+from fullpipe.analysis.values import identities, value_text, values_of
 from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
 from fullpipe.cli.selection import (
@@ -35,6 +35,7 @@ from fullpipe.cli.selection import (
     changed_entry,
     factor_called,
     filtered,
+    filtered_runs,
     group_counted,
     labelled,
     labels_of,
@@ -131,7 +132,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     ]
     shown = ((each.metric, of) for each in both for of in axes.groups_of(each))
     notes = [*of_parts((run.scenario for run in runs), shown, in_words=True)]
-    there = _filtered_runs(pointed, chosen.where)
+    there = filtered_runs(pointed, chosen.where)
     looks = axes.looks(there, [part.rows for part in parts], subjects)
     notes += _choices(every, values, labels, axes.algorithm(there, subjects))
     given = (chosen.x_label, chosen.y_label)
@@ -155,13 +156,6 @@ def _choices(every: pl.DataFrame, values: pl.DataFrame, labels: Labels, algorith
     if algorithm and algorithm not in map(str, chosen.values()):
         told.append(f"algorithm {algorithm}")
     return [", ".join(told)] if told else []
-
-
-def _filtered_runs(pointed: Sequence[tuple[Mapping[str, Any], Run]], where: Sequence[str]) -> list[Run]:
-    """The runs that the figure draws."""
-    told = identities(pointed)
-    told = told.with_columns(pl.lit("").alias(MEASURED[0]), pl.int_range(told.height).alias(_RUN))
-    return [pointed[number][1] for number in filtered(told, where)[_RUN]]
 
 
 def default_entry(values: pl.DataFrame, runs: Sequence[Run]) -> int | None:

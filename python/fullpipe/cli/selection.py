@@ -13,15 +13,15 @@ import typer
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import ALL, TOTALS, flow_groups, groups_in
 from fullpipe.analysis.metrics.measure import Combined
-from fullpipe.analysis.over_seeds import paths_of
+from fullpipe.analysis.over_seeds import paths_of, spellings
 from fullpipe.analysis.points import Subject, path_called, rows_of, shape_of, with_flows
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
+from fullpipe.analysis.values import MEASURED, RUN, identities
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels, problem_of_words
 from fullpipe.scenario.model.scenario import MOST_LETTERS
-from fullpipe.scenario.quantities import natural
 from fullpipe.sweeps import Job
 
 # `--label`: labels of paths and values, from the command line or from a scenario file.
@@ -127,23 +127,18 @@ def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
         if not equals or path is None:
             raise UnknownNameError("path", word.strip(), paths_of(values))
         known = values[path].cast(pl.String).drop_nulls().unique().sort().to_list()
-        values = values.filter(pl.col(path).cast(pl.String).is_in(_spelt(value.strip(), values[path])))
+        values = values.filter(pl.col(path).cast(pl.String).is_in(spellings(value.strip(), values[path])))
         if values.is_empty():
             told = suggestion(value.strip(), known)
             raise typer.BadParameter(f"--where {text}: no run has this value{told}")
     return values
 
 
-def _spelt(value: str, known: pl.Series) -> list[str]:
-    """Spellings under which a value may be in a column. The user may write 0 for the number 0.0, and a value
-    in the letters of figures, such as 2 BDP for 2 bdp."""
-    try:
-        same = [str(each) for each in known.unique() if known.dtype.is_numeric() and each == float(value)]
-    except ValueError:
-        same = []
-    texts = known.cast(pl.String).drop_nulls().unique().to_list()
-    alike = [text for text in texts if text.lower() == natural(value).lower()]
-    return [natural(value), *same, *([] if natural(value) in texts else alike)]
+def filtered_runs(runs: Sequence[tuple[Mapping[str, Any], Run]], where: Sequence[str]) -> list[Run]:
+    """The runs that satisfy every condition PATH=VALUE, of runs with their points."""
+    told = identities(runs)
+    told = told.with_columns(pl.lit("").alias(MEASURED[0]), pl.int_range(told.height).alias(RUN))
+    return [runs[number][1] for number in filtered(told, where)[RUN]]
 
 
 def read_subjects(metrics: Iterable[str], of: str | None) -> list[Subject]:

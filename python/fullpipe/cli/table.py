@@ -26,6 +26,7 @@ from fullpipe.cli.selection import (
     changed_entry,
     factor_called,
     filtered,
+    filtered_runs,
     labelled,
     labels_of,
     no_value,
@@ -473,4 +474,5 @@ def table(
         forms.show(found.grid(), form)
     if found.instead:
         complain(found.instead)
-    warn_of_short(points_of(runs), runs)
+    there = filtered_runs(list(zip(points_of(runs), runs, strict=True)), left)
+    warn_of_short(points_of(there), there)

@@ -21,7 +21,7 @@ from fullpipe.cli.compare_shown import as_line
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs, stored_runs
 from fullpipe.cli.output import command_line, echo
-from fullpipe.cli.selection import labels_of, read_labels
+from fullpipe.cli.selection import filtered_runs, labels_of, read_labels
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
@@ -232,6 +232,7 @@ def factors(
     metrics = [subject.metric for each in asked.values() for subject in each.subjects]
     links = dict.fromkeys(link for _, run in points for link in busy_links(run))
     values = only(values_of(points, metrics, links), where or ())
+    there = filtered_runs(points, where or ())
     planned = [name for name in asked if name != _ASKED]
     found = answer(
         values,
@@ -253,7 +254,7 @@ def factors(
     }
     known = {*values.drop_nulls("value")["metric"].to_list()}
     made["notes"] = [*made["notes"], *unanswered(metrics, known), *versions(points)]
-    runs = [run.with_labels(given) for _, run in points]
+    runs = [run.with_labels(given) for run in there]
     made["warnings"] = warnings_of(runs)
     if output is not None:
         written = {"format": FORMAT, **made, **basis.of_test(runs)}

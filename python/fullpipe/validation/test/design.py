@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.over_seeds import paths_of
+from fullpipe.analysis.over_seeds import paths_of, spellings
 from fullpipe.analysis.points import path_called
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError, UnknownNameError, brief
@@ -277,7 +277,7 @@ def only(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
         path = path_called(word.strip(), paths_of(values))
         if not equals or path is None:
             raise UnknownNameError("path", word.strip(), paths_of(values))
-        values = values.filter(pl.col(path).cast(pl.String) == value.strip())
+        values = values.filter(pl.col(path).cast(pl.String).is_in(spellings(value.strip(), values[path])))
         if values.is_empty():
             raise ScenarioError([f"--where {brief(text)}: no run has this value"])
     return values
