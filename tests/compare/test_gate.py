@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -400,7 +401,7 @@ HOSTILE: list[Any] = [
 ]
 """Numbers and types that a damaged or made-up file may have anywhere."""
 KEPT = [
-    *("format", "suite", "fullpipe", "engine", "version", "points", "points.0"),
+    *("format", "suite", "fullpipe", "engine", "version", "points", "points.0", "warnings", "warnings.small"),
     *(f"points.0.{key}" for key in ("point", "scenario", "case", "sums", "sums.1", "rows", "rows.1")),
     *("points.0.scenario.duration", "points.0.scenario.topology"),
     *(f"points.0.rows.1.{column}" for column in range(8)),
@@ -438,6 +439,37 @@ def test_any_value_anywhere_is_checked_or_refused_in_one_line(
     for value in HOSTILE:
         (tmp_path / "base.json").write_text(json.dumps(with_value(tree, place, value)))
         assert lines_that_refuse(tmp_path / "base.json", suite, here) <= 1, value
+
+
+FLOW = """
+[[flows]]
+cca = "reno"
+start_jitter = "100 ms"
+"""
+
+
+def test_a_base_from_elsewhere_brings_its_own_warnings(fullpipe: Cli, suite: Path) -> None:
+    (suite.parent / "small.toml").write_text(SMALL.replace("[record]", f"{FLOW}[record]"))
+    suite.write_text(SUITE + '[set]\n"flows.0.cca" = "bbr3"\n')
+    assert fullpipe("check", suite, "--keep", "base.json").exit_code == 0
+    suite.write_text(SUITE)
+    base = json.loads(Path("base.json").read_text())
+    assert [line.partition(": the cycle")[0] for line in base["warnings"]["small"]] == [
+        "the run is too short for means"
+    ]
+    of_base = f"Warning of the base: {base['warnings']['small'][0]}."
+    assert "the cycle of bbr3 is 5 s" in of_base
+    said = found(fullpipe, suite, "--against", "base.json")
+    assert said["warnings"][-1] == of_base
+    assert all("bbr3" not in told for told in said["warnings"][:-1])
+    without = {key: value for key, value in base.items() if key != "warnings"}
+    Path("base.json").write_text(json.dumps(without))
+    assert found(fullpipe, suite, "--against", "base.json")["warnings"] == said["warnings"][:-1]
+    Path("base").mkdir()
+    program = Path("base/program")
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m fullpipe "$@" --set flows.0.cca=bbr3\n')
+    program.chmod(0o755)
+    assert of_base in found(fullpipe, suite, "--against", program)["warnings"]
 
 
 def with_value(tree: Any, place: str, value: object) -> Any:

@@ -150,14 +150,14 @@ def check(
         raise typer.BadParameter("give --against BASE, or --keep FILE")
     with _failures_told(chosen.name, junit):
         if keep:
-            found = measure(chosen, chosen.most_seeds, engine, runner)
+            found = measure(chosen, chosen.most_seeds, engine, runner, has_warnings=True)
             return files.write(keep, found.model_dump_json().encode())
         free = [text.partition("=")[0] for text in against or [] if "=" in text]
         base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
         ours = Here(chosen, engine, runner)
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
     names, runs = names_of([said], labels), [run.with_labels(labels) for run in every.values()]
-    warnings = warnings_of(runs)
+    warnings = _warnings(said, runs)
     (said,) = doubted([said], doubtful(runs) if warnings else {})
     content = {**forms.as_json(said, command_line(context), labels), "warnings": warnings}
     if written:
@@ -172,6 +172,13 @@ def check(
     else:
         show(said, names, all_rows=all_rows, warnings=map(as_line, warnings))
     raise typer.Exit(_STATUS[said.decision])
+
+
+def _warnings(said: Checked, runs: Sequence[Run]) -> list[str]:
+    """Warnings about the means of this process, and further warnings about a base from elsewhere."""
+    found = warnings_of(runs)
+    known = {told.partition(": ")[2] for told in found}
+    return [*found, *(told for told in said.warnings if told.partition(": ")[2] not in known)]
 
 
 @contextmanager

@@ -58,6 +58,8 @@ class Checked(Comparison):
     """Source of the numbers of each side: its name, and the versions of fullpipe and the engine."""
     looks: Sequence[int] = ()
     """Planned numbers of seeds, one per look."""
+    doubts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    """Reasons to doubt the means, by side and case, if the source of a side names them."""
     left: int = 0
     """Number of undecided findings that further seeds could decide, but that get none because another value
     regressed."""
@@ -77,6 +79,17 @@ class Checked(Comparison):
         """Regressed if any finding is regressed; else undecided if any finding is undecided."""
         found = {finding.decision for finding in self.findings}
         return "regressed" if "regressed" in found else "undecided" if "undecided" in found else "not worse"
+
+    @property
+    def warnings(self) -> list[str]:
+        """The doubts as warnings below a conclusion."""
+        cases = {finding.case for finding in self.findings}
+        return [
+            f"Warning of {f'{case}, ' if len(cases) > 1 else ''}the {side}: {told}."
+            for side, by_case in self.doubts.items()
+            for case, lines in by_case.items()
+            for told in lines
+        ]
 
     def count(self, decision: str) -> int:
         """Number of findings with a decision."""
@@ -109,9 +122,12 @@ def check(
     looks = _looks(suite, base, change)
     first: tuple[Measured, Measured] | None = None
     by_case: dict[str, Entries] = {}
+    doubts: dict[str, dict[str, list[str]]] = {side: {} for side in _SIDES}
     for seeds in looks:
         sides = base.measured(open_cases, seeds), change.measured(open_cases, seeds)
         first = first or sides
+        for side, measured in zip(_SIDES, sides, strict=True):
+            doubts[side] |= {case: measured.warnings.get(case, []) for case in open_cases}
         runs += sum(len(point.sums) for point in sides[1].points) - _known(rows, open_cases)
         identical = seeds == looks[0] and _sums(sides[0]) == _sums(sides[1])
         pairs = _pairs(suite, *sides)
@@ -152,6 +168,7 @@ def check(
             side: f"{name} ({measured.name})"
             for side, name, measured in zip(_SIDES, names, first, strict=True)
         },
+        doubts=doubts,
         is_of_versions=True,
     )
 

@@ -7,12 +7,15 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, Self
 
 import polars as pl
 from pydantic import FailFast, Field, model_validator
 
+from fullpipe.analysis.length import reservations
+from fullpipe.analysis.points import points_of
 from fullpipe.errors import FullpipeError, ScenarioError, brief
 from fullpipe.runs import Run
 from fullpipe.sweeps import Job, by_point, jobs
@@ -20,6 +23,7 @@ from fullpipe.validation.baseline import Kept, Strict, Text, kept_of, read_as
 from fullpipe.validation.check.suite import Suite
 
 _DIGITS = 32
+_LONGEST = 900
 Runner = Callable[[Sequence[Job]], Sequence[Run]]
 """Function that runs jobs, and returns the runs in the order of the jobs."""
 
@@ -54,6 +58,8 @@ class Measured(Strict):
     version: Text
     """The version of the engine."""
     points: Annotated[list[Point], FailFast(), Field(min_length=1)]
+    warnings: dict[Text, list[Text]] = Field(default_factory=dict)
+    """Reasons to doubt the means, by case: runs that are too short, and means that have not settled."""
 
     @property
     def name(self) -> str:
@@ -61,19 +67,27 @@ class Measured(Strict):
         return f"fullpipe {self.fullpipe}, {self.engine} {self.version}"
 
 
-def measure(suite: Suite, seeds: int, engine: str, runner: Runner, after: int = 0) -> Measured:
-    """Run every point of every case of a suite with the seeds `after` + 1 to `seeds`."""
+def measure(
+    suite: Suite, seeds: int, engine: str, runner: Runner, after: int = 0, *, has_warnings: bool = False
+) -> Measured:
+    """Run every point of every case of a suite with the seeds `after` + 1 to `seeds`.
+
+    `has_warnings`: whether the means of these runs are examined; means over more seeds need an examination of
+    all their runs.
+    """
     from fullpipe import __version__
 
     several = range(after + 1, seeds + 1)
     todo = {case.name: jobs(case.scenario, several, engine) for case in suite.cases}
     runs = runner([job for of_case in todo.values() for job in of_case])
     made = iter(runs)
+    by_case = {
+        name: list(zip(of_case, islice(made, len(of_case)), strict=True)) for name, of_case in todo.items()
+    }
     points = [
-        _point(name, point, at_point)
-        for name, of_case in todo.items()
-        for point, at_point in by_point(zip(of_case, made, strict=False))
+        _point(name, point, at_point) for name, own in by_case.items() for point, at_point in by_point(own)
     ]
+    told = {name: _doubts([run for _, run in own]) for name, own in by_case.items() if has_warnings}
     used = runs[0].meta.engine
     return Measured(
         suite=suite.name,
@@ -81,7 +95,13 @@ def measure(suite: Suite, seeds: int, engine: str, runner: Runner, after: int = 
         engine=used.name,
         version=used.version,
         points=points,
+        warnings={name: lines for name, lines in told.items() if lines},
     )
+
+
+def _doubts(runs: Sequence[Run]) -> list[str]:
+    """The reasons to doubt the means of a case."""
+    return [brief(told, _LONGEST) for told in reservations(points_of(runs), runs)]
 
 
 def _point(name: str, point: Mapping[str, Any], runs: Sequence[Run]) -> Point:
@@ -186,7 +206,8 @@ class Stored:
             for point in self.content.points
             if point.case in cases
         ]
-        return self.content.model_copy(update={"points": points})
+        told = {case: lines for case, lines in self.content.warnings.items() if case in cases}
+        return self.content.model_copy(update={"points": points, "warnings": told})
 
 
 @dataclass(frozen=True)
