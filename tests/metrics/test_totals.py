@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 import fullpipe
-from fullpipe import Run, Scenario
+from fullpipe import Run, Scenario, api
 from fullpipe.analysis import metrics
 from fullpipe.analysis.metrics import measured, summary
+from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.samples import compared
 from fullpipe.runs.spans import span_of, together_bps
+from fullpipe.scenario.model.base import stored
+from fullpipe.sweeps import Job
 
 ONE_AFTER_THE_OTHER = {
     "name": "one-after-the-other",
@@ -213,3 +219,51 @@ def test_a_ping_does_not_prolong_the_time_of_others() -> None:
     spans_s = [4.0, 3.0]
     bits = sum(rate * span_s for rate, span_s in zip(only.flows["goodput_bps"], spans_s, strict=True))
     assert summary(only)["totals"]["goodput_bps"] == pytest.approx(bits / 4.0)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Stores of the same runs: with a flow called as a total, with such a label, and with neither."""
+    folder, places = tmp_path_factory.mktemp("kept"), {}
+    made = {**ONE_AFTER_THE_OTHER, "warmup": "2 s", "duration": "8 s"}
+    second = {"name": "second", "cca": "cubic"}
+    for name in ("own", *TOTALS, "label"):
+        labels = {"labels": {"flows.mine": "all flows"}} if name == "label" else {}
+        places[name] = folder / name.replace(" ", "-")
+        for cca in ("reno", "bbr3"):
+            first = {"name": name if name in TOTALS else "mine", "cca": cca, "start_jitter": "1 s"}
+            with stored():
+                scenario = Scenario(**{**made, "flows": [first, second], **labels})
+                api.run_all([Job(scenario, seed) for seed in (1, 2, 3)], out=places[name])
+    return places
+
+
+@pytest.mark.parametrize("name", [*TOTALS, "label"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("table", "--rows", "cca", "--columns", "flows", "--format", "csv"),
+        ("test", "--metric", "goodput", "--factor", "cca", "--format", "csv"),
+        ("plot", "--metric", "goodput", "--x", "cca", "--of", "NAME", "--name", "drawn"),
+        ("report", "-o", "told.md"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_stored_runs_of_a_flow_called_as_a_total_have_its_own_values(
+    fullpipe: Callable[..., Any], kept: dict[str, Path], words: tuple[str, ...], name: str
+) -> None:
+    called = f"{name} (flow)" if name in TOTALS else "mine"
+    told = []
+    for store, group in (("own", "mine"), (name, called)):
+        command, *more = (group if word == "NAME" else word for word in words)
+        done = fullpipe(command, kept[store], *more)
+        assert done.exit_code == 0, done.output
+        written = [file for file in (Path("told.md"), Path("figures/drawn.csv")) if file.exists()]
+        text = "".join(file.read_text(encoding="utf-8") for file in written)
+        again = (
+            r"( No command repeats [^\n]*)?\n\n(Repeat:\n\n```.*?```\n\n)?"  # such a name cannot run again
+        )
+        text = re.sub(again, "\n\n", text, flags=re.DOTALL)
+        told.append((done.stdout + text.partition("## Provenance")[0]).replace(group, "GROUP"))
+    assert told[0].count("GROUP") > 0
+    assert told[0] == told[1]

@@ -21,6 +21,7 @@ from fullpipe.report.runs.repeat import file_name
 from fullpipe.report.text import listed
 from fullpipe.runs.meta import versions
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.base import stored
 from fullpipe.validation.compare.stored import FORMAT
 
 # Files that reports read: what `compare`, `check` and `test` write, and lines of their `--json`.
@@ -184,7 +185,8 @@ def scenarios_in(found: Mapping[str, Any]) -> list[FileScenario]:
         try:
             side = text_of(each["side"]) if "side" in each else None
             case = text_of(each["case"]) if each.get("case") else ""
-            made.append(FileScenario(side, case, Scenario(**each["scenario"])))
+            with stored():
+                made.append(FileScenario(side, case, Scenario(**each["scenario"])))
         except (AttributeError, FullpipeError, LookupError, TypeError, ValueError):
             continue
     return made

@@ -17,7 +17,7 @@ from fullpipe.runs.kept import Kept
 from fullpipe.runs.meta import EngineId, Meta
 from fullpipe.runs.schema import TABLES
 from fullpipe.scenario import Scenario
-from fullpipe.scenario.model.base import recorded
+from fullpipe.scenario.model.base import recorded, stored
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,8 @@ _UNCHECKED = "an older version stored this run without checksums, so changed byt
 def _scenario(text: str) -> Scenario:
     """Parse a scenario from JSON. The result is cached, as parsing is slow and all seeds share the
     scenario."""
-    return Scenario(**json.loads(text))
+    with stored():
+        return Scenario(**json.loads(text))
 
 
 def _is_of_content(one: Meta, other: Meta) -> bool:

@@ -38,7 +38,8 @@ class Labels:
     Args:
         given: Labels by path, or by path and value: "flows.0.cca" or "flows.0.cca.bbr3". A path can be
             shortened to its last parts, and "*" matches every index in the path.
-        scenarios: Scenarios as plain data, for their labels and the names of their flows and links.
+        scenarios: Scenarios as plain data, for their labels and the names of their flows and links. Labels of
+            flow groups that are names of totals, in runs of older versions, are left out.
 
     >>> labels = Labels({"flows.0.cca.bbr3": "BBRv3"})
     >>> labels.at("flows.0.cca", "bbr3"), labels.at("topology.bottleneck.loss.probability", 0.001)
@@ -47,7 +48,8 @@ class Labels:
 
     def __init__(self, given: Mapping[str, str] | None = None, scenarios: Iterable[Tree] = ()) -> None:
         trees = list(scenarios)
-        self._given = {key: words for tree in trees for key, words in tree.get(KEY, {}).items()}
+        each = ((key, words) for tree in trees for key, words in tree.get(KEY, {}).items())
+        self._given = {key: words for key, words in each if not problem_of_words(key, words)}
         self._given |= given or {}
         self._flows = [tree.get(_FLOWS, []) for tree in trees]
         self._links = [tree.get("topology", {}).get("links", []) for tree in trees]

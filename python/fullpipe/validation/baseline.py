@@ -14,6 +14,7 @@ from fullpipe.analysis.values import values_of
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
+from fullpipe.scenario.model.base import stored
 from fullpipe.scenario.model.flows import MAX_GROUPS
 from fullpipe.scenario.quantities import MAX_SEED
 from fullpipe.validation.compare.side import Side, check_value
@@ -61,7 +62,8 @@ class Kept(Strict):
             ScenarioError: If the stored scenario is not valid in this version.
         """
         try:
-            scenario = Scenario(**self.scenario)
+            with stored():
+                scenario = Scenario(**self.scenario)
         except ScenarioError as error:
             why = f"{name}: the scenario is not valid: {error.problems[0]}"
             raise ScenarioError([f"{why}; measure and store the baseline again"]) from None

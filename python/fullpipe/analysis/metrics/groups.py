@@ -28,11 +28,17 @@ def flow_groups(run: Run) -> dict[str, list[str]]:
 
     An entry with one flow has the name of that flow. An entry with several flows has the common name of its
     flows without their numbers. If another entry has this name, the entry has the name of its first flow and
-    the number of its last flow. Each flow that the scenario does not name is a group of its own.
+    the number of its last flow. Each flow that the scenario does not name is a group of its own. A flow with
+    the name of a total, in runs of older versions, is a group such as "all flows (flow)".
     """
     found, known = _named_groups(run.scenario)
     groups = {name: [*flows] for name, flows in found.items()}  # copies, which callers may change
-    return groups | {name: [name] for name in run.flows["flow"].to_list() if name not in known}
+    return groups | {_no_total(name): [name] for name in run.flows["flow"].to_list() if name not in known}
+
+
+def _no_total(name: str) -> str:
+    """The name of a flow, distinct from the names of totals. Names of flows have no parentheses."""
+    return f"{name} (flow)" if name in TOTALS else name
 
 
 def groups_in(scenario: Scenario) -> list[str]:
@@ -63,7 +69,7 @@ def _named_groups(scenario: Scenario) -> tuple[dict[str, list[str]], frozenset[s
     bases = [names[0].rpartition("-")[0] if len(names) > 1 else names[0] for names in entries]
     times = Counter(bases)
     found = {
-        base if times[base] == 1 else f"{names[0]}..{names[-1].rpartition('-')[2]}": names
+        _no_total(base) if times[base] == 1 else f"{names[0]}..{names[-1].rpartition('-')[2]}": names
         for base, names in zip(bases, entries, strict=True)
     }
     return found, frozenset(name for names in entries for name in names)

@@ -21,7 +21,7 @@ from fullpipe.scenario.checks.sizes import (
     too_many_steps,
     work_of,
 )
-from fullpipe.scenario.model.base import ProblemsError
+from fullpipe.scenario.model.base import ProblemsError, are_stored
 from fullpipe.scenario.model.flows import TOTAL_NAMES, flow_names
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.network import resolve
@@ -77,7 +77,11 @@ def _of_rare_parts(scenario: ScenarioModel) -> Iterator[str]:
             name for names in flow_names(scenario.flows) for name in (*names, names[0].rpartition("-")[0])
         ]
         problems = (
-            (key, problem_of(key, scenario.sweep, flows) or problem_of_words(key, words))
+            (
+                key,
+                problem_of(key, scenario.sweep, flows)
+                or (None if are_stored() else problem_of_words(key, words)),
+            )
             for key, words in scenario.labels.items()
         )
         yield from (f"labels.{shown(key)}: {problem}" for key, problem in problems if problem)
@@ -100,7 +104,7 @@ def _of_idle_mobility(scenario: ScenarioModel, network: Network) -> Iterator[str
 
 def _of_names(scenario: ScenarioModel, network: Network) -> Iterator[str]:
     for i, flow in enumerate(scenario.flows):
-        if flow.name in TOTAL_NAMES:
+        if flow.name in TOTAL_NAMES and not are_stored():
             yield f"flows[{i}].name: {shown(flow.name)} is the name of a total; choose another name"
     for what, names in (
         ("flows", chain.from_iterable(flow_names(scenario.flows))),

@@ -50,6 +50,24 @@ def are_recorded() -> bool:
     return bool(_recorded.get({}))
 
 
+_stored: ContextVar[bool] = ContextVar("stored", default=False)
+
+
+@contextmanager
+def stored() -> Iterator[None]:
+    """Context in which flows and labels may have names of totals: older versions stored such scenarios."""
+    token = _stored.set(True)
+    try:
+        yield
+    finally:
+        _stored.reset(token)
+
+
+def are_stored() -> bool:
+    """Whether the context `stored` is active."""
+    return _stored.get()
+
+
 MAX_PACKETS = 1_000_000_000
 
 
