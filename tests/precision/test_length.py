@@ -30,6 +30,7 @@ from fullpipe.analysis.length import (
 )
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.statistics import doubtful_means, stationarity
+from fullpipe.analysis.statistics.stationarity import Course, moving
 from fullpipe.runs import Run, Store
 from fullpipe.runs.meta import READERS
 
@@ -156,6 +157,38 @@ def test_points_whose_means_have_not_settled_are_named() -> None:
     assert " = bbr3: its second half" in told
     singly = [*runs[:1], *runs[6:7]]
     assert drifting(points[:1] + points[6:7], singly) is None  # one run cannot tell drift from chance
+
+
+def _changes(kind: str, rng: np.random.Generator, size: tuple[int, int]) -> Any:
+    """Changes of means that have settled. Rare events are outages of a fifth of a run, in 3 of 10 runs."""
+    if kind == "normal":
+        return rng.normal(0, 0.1, size)
+    begins = rng.integers(0, 160, size)
+    halves = 1 - np.clip(begins - 60, 0, 40) / 20  # an outage across the middle is in both halves
+    return np.where(rng.random(size) < 0.3, -0.38 * halves, 0.0) + rng.normal(0, 0.003, size)
+
+
+@pytest.mark.parametrize("kind", ["normal", "rare events"])
+@pytest.mark.parametrize(("seeds", "means"), [(3, 60), (3, 400), (5, 60), (10, 12)])
+def test_few_families_of_settled_means_have_a_warning(kind: str, seeds: int, means: int) -> None:
+    rng, families = np.random.default_rng(seeds * means), 200
+    alarms = 0
+    for _ in range(families):
+        found = {
+            point: [Course(float(change), True, 0.0) for change in of]
+            for point, of in enumerate(_changes(kind, rng, (means, seeds)))
+        }
+        alarms += bool(moving(found, means))
+    assert alarms <= stats.binom.ppf(0.999, families, 0.05)
+
+
+def test_means_that_move_are_found_with_three_seeds_among_many_that_do_not() -> None:
+    rng = np.random.default_rng(1)
+    changes = rng.normal(0, 0.01, (60, 3))
+    changes[:5] += 0.3
+    found = {point: [Course(float(change), True, 0.0) for change in of] for point, of in enumerate(changes)}
+    assert {0, 1, 2, 3, 4} >= set(moving(found, 60))
+    assert len(moving(found, 60)) >= 2
 
 
 def test_examined_points_have_all_values_of_an_axis_and_equally_many_seeds() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, inf, sqrt
+from math import ceil, inf
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -31,11 +31,6 @@ EXAMINED = 400
 """Maximum number of runs whose samples are examined."""
 _FEWEST_SEEDS = 3
 """Minimum number of seeds of a point at which drift can be told from chance."""
-_LEVEL = 0.05
-"""Maximum probability of a false alarm: `drifting` names a mean that has settled."""
-MATTERS = 0.02
-"""Smallest change of a mean from the first to the second half of the measured time that matters, as a share
-of the mean."""
 _MOST_NAMED = 2
 _LONGEST_WHERE = 160
 """Maximum length of the description of points, in characters."""
@@ -196,6 +191,8 @@ class _Drift:
 
 
 def _drift(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> _Drift:
+    from fullpipe.analysis.statistics.stationarity import moving  # imported here, as the imports are slow
+
     places = [of for of in _places(points, runs).values() if len(of) >= _FEWEST_SEEDS]
     examined = _examined(places)
     courses = iter(_courses([runs[place] for of in examined for place in of]))
@@ -205,10 +202,7 @@ def _drift(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> _Drift:
             for name, course in own.items():
                 found.setdefault(name, {}).setdefault(number, []).append(course)
     means = sum(map(len, found.values()))
-    bad = {
-        name: {number: own for number, own in by_point.items() if _is_drifting(own, means)}
-        for name, by_point in found.items()
-    }
+    bad = {name: moving(by_point, means, _FEWEST_SEEDS) for name, by_point in found.items()}
     order = sorted(filter(bad.get, bad), key=lambda name: -abs(_change(bad[name])))
     return _Drift(examined, len(places), found, {name: bad[name] for name in order})
 
@@ -218,9 +212,8 @@ def drifting(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | 
 
     A mean has not settled if `statistics.steadiness` finds start-up or drift in most of the examined runs of
     a point, and if the mean change from the first to the second half of the measured time exceeds 2 % and
-    differs from 0 over the seeds (t test, with Bonferroni's correction for all examined means). Slow
-    oscillations change the mean in different directions with different seeds; the intervals over seeds
-    include this variation.
+    differs from 0 over the seeds (`statistics.stationarity.moving`). Slow oscillations change the mean in
+    different directions with different seeds; the intervals over seeds include this variation.
 
     Args:
         points: The point of every run.
@@ -339,21 +332,6 @@ def _measured(run: Run) -> Labelled:
         for quantity, group, course in found
         for part, value in course._asdict().items()
     ]
-
-
-def _is_drifting(of: Sequence[Course], means: int) -> bool:
-    """Whether most runs of a point have drift or start-up, and the mean change of these runs differs from 0.
-
-    `means`: number of means that are tested.
-    """
-    from fullpipe.analysis.statistics.intervals import t_half_width  # imported here, as the import is slow
-
-    changes = [each.change for each in of]
-    if len(changes) < _FEWEST_SEEDS or sum(each.is_open for each in of) <= len(of) / 2:
-        return False
-    middle = sum(changes) / len(of)
-    deviation = sqrt(sum((each - middle) ** 2 for each in changes) / (len(of) - 1))
-    return abs(middle) > max(MATTERS, float(t_half_width(deviation, len(of), 1 - _LEVEL / means)))
 
 
 def _change(by_point: Mapping[int, Sequence[Course]]) -> float:

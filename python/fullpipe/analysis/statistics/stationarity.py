@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from math import sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -325,6 +326,63 @@ def _course(times_s: Vector, values: Vector) -> Course:
     change = float(values[half:].mean() - values[:half].mean()) / level if level else 0.0
     warmup_s = float(times_s[found.warmup - 1]) if found.warmup else 0.0
     return Course(change, found.verdict in ("drift", "warm-up"), warmup_s)
+
+
+LEVEL = 0.05
+"""Maximum probability of a false alarm: `moving` returns a mean that has settled."""
+MATTERS = 0.02
+"""Smallest change of a mean from the first to the second half of the measured time that matters, as a share
+of the mean."""
+
+
+def moving(
+    by_point: Mapping[int, Sequence[Course]], means: int, fewest: int = 2
+) -> dict[int, Sequence[Course]]:
+    """Return the courses of a mean at the points of a sweep at which the mean has not settled.
+
+    There, most runs have start-up or drift, and the mean change of all runs matters and differs from 0, with
+    Bonferroni's correction.
+
+    Args:
+        by_point: Courses of the mean in the runs of every point.
+        means: Number of means that are tested: those of all names at all points.
+        fewest: Smallest number of runs of a point that is tested, at least 2.
+    """
+    tested = {number: of for number, of in by_point.items() if len(of) >= fewest}
+    changes = {number: [each.change for each in of] for number, of in tested.items()}
+    pooled = sum(float(np.var(of, ddof=1)) for of in changes.values()) / max(len(changes), 1)
+    return {
+        number: of
+        for number, of in tested.items()
+        if sum(each.is_open for each in of) > len(of) / 2
+        and abs(sum(changes[number])) > MATTERS * len(of)
+        and has_moved(changes[number], pooled, LEVEL / means)
+    }
+
+
+def has_moved(changes: Sequence[float], pooled: float, level: float) -> bool:
+    """Whether the mean of the changes of several runs differs from 0 at a level, by two t tests.
+
+    The second test uses the variance ((n - 1) s² + `pooled`) / n with n degrees of freedom: a moderated t
+    with one prior degree of freedom. Few runs have almost equal changes by chance if the changes depend on
+    rare events, such as an outage in one half of the run. The first test alone would then reject.
+    Source: Smyth 2004, "Linear models and empirical Bayes methods for assessing differential expression in
+    microarray experiments", section 4.
+
+    Args:
+        changes: Changes of at least two runs of a point.
+        pooled: Mean over the points of a sweep of the sample variance of the changes.
+        level: Two-sided level of both tests.
+
+    >>> has_moved([0.3, 0.31, 0.32], 0.0001, 0.05), has_moved([0.3, 0.31, 0.32], 0.2, 0.05)
+    (True, False)
+    """
+    from scipy.special import stdtrit  # imported here, as the import is slow
+
+    n, own = len(changes), float(np.var(changes, ddof=1))
+    both = ((n - 1, own), (n, ((n - 1) * own + pooled) / n))
+    errors = (float(stdtrit(degrees, 1 - level / 2)) * sqrt(variance / n) for degrees, variance in both)
+    return abs(sum(changes) / n) > max(errors)
 
 
 # Runs whose results have two modes: a test for a gap in the sorted values, and statistics of each mode.
