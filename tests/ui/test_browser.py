@@ -381,3 +381,18 @@ def test_an_address_that_was_used_opens_nothing_elsewhere(show: Open, browser: A
     assert answer.status == 401
     assert "fullpipe ui" in page.locator("body").inner_text()
     stranger.close()
+
+
+def test_a_phone_shows_every_value_of_unequally_many_flows(show: Open) -> None:
+    tab = show(
+        "#/what-if?a=10,20,0.5,drop_tail,0.5,0,cubic*2@0-bbr3*1@0&time=4&seed=1",
+        wait=".flows tbody",
+        viewport={"width": 390, "height": 844},
+    )
+    assert re.search(r"takes? \d+ % of .* \(fair share (33|67) %\)", finished(tab))
+    region = tab.locator(".scroll:has(.flows)")
+    assert region.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    shown = tab.locator(".flows tbody tr").first.locator("td")
+    heads = shown.evaluate_all("(all) => all.map((one) => getComputedStyle(one, '::before').content)")
+    assert heads[:2] == ['"share "', '"goodput "']
+    assert tab.locator(".flows thead:visible").count() == 0

@@ -66,6 +66,9 @@ def test_runs_are_filtered_opened_and_compared(show: Open, tmp_path: Path) -> No
     assert "10 Mbit/s against 5 Mbit/s" in (tmp_path / "comparison.html").read_text(encoding="utf-8")
     goodput = tab.locator(".verdicts tr", has_text="all flows").filter(has_text="goodput")
     assert "better" in goodput.inner_text()
+    tab.go_back()
+    tab.wait_for_selector("tbody tr:nth-child(6)")
+    assert boxes.evaluate_all("(all) => all.map((one) => one.checked)") == [True, *[False] * 4, True]
 
 
 def test_the_list_says_what_applications_scored(show: Open, tmp_path: Path) -> None:

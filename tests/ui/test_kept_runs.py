@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 from starlette.testclient import TestClient
 
-from fullpipe import Scenario, sweep
+from fullpipe import Scenario, api, sweep
 from fullpipe.cli.ui.compare import compare_command
 from fullpipe.cli.ui.live import OF_FLOWS, wide
 from fullpipe.cli.ui.stored import extremes
+from fullpipe.sweeps import Job
 from tests.ui.conftest import what_if
 from tests.ui.test_server import Cli, columns, counts_of_runs
 
@@ -59,6 +60,23 @@ def test_runs_are_listed_chosen_and_sorted(client: TestClient) -> None:
     assert goodputs == sorted(goodputs, reverse=True)
     assert ids(client, **{"from": 4}) == ids(client)[4:]
     assert ids(client) == ids(client, sort="-started")
+
+
+def test_runs_of_a_changed_file_have_a_column_that_tells_them_apart(
+    client: TestClient, tmp_path: Path
+) -> None:
+    trace = tmp_path / "link.trace"
+    line = {"trace": {"file": str(trace)}, "delay": "5 ms", "queue": {"kind": "drop_tail", "packets": 50}}
+    made = what_if(duration="2 s", warmup="0 s", topology={"kind": "dumbbell", "bottleneck": line})
+    listed = []
+    for text in ("1\n2\n", "1\n3\n"):
+        trace.write_text(text, encoding="utf-8")
+        api.run_all([Job(Scenario(**made), 1)], out=tmp_path / "runs")
+        listed.append(client.get("/api/runs").json())
+    assert "content" not in listed[0]["columns"]
+    place = listed[1]["columns"].index("content") + 1
+    assert len({row[place] for row in listed[1]["rows"]}) == listed[1]["total"] == 2
+    assert "content" in [each["column"] for each in listed[1]["filters"]]
 
 
 @pytest.mark.parametrize("beside", [[], [{"name": "mine", "cca": "cubic"}]])

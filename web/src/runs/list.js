@@ -5,7 +5,7 @@ import { Refused, get } from "../parts/server.js";
 
 const LABELS = {
   goodput_bps: "goodput of all, in total", rtt_mean_s: "RTT, mean of flows", retransmitted_packets: "retransmitted",
-  started: "started, UTC", call_score: "call score (MOS)", page_p50: "page load, median", stall_ratio: "video stalled",
+  started: "started, UTC", content: "content of files", call_score: "call score (MOS)", page_p50: "page load, median", stall_ratio: "video stalled",
 };
 const SHOWN = {
   goodput_bps: rate, rtt_mean_s: time, retransmitted_packets: count, call_score: score, page_p50: time, stall_ratio: (part) => share(part, 2),
@@ -13,6 +13,8 @@ const SHOWN = {
 const moment = (text) => text.slice(0, 16).replace("T", " ");
 const short = (name) => name.replace(/^topology\./, "");
 const go = (asked) => { location.hash = `#/runs?${asked}`; };
+
+let ticked = []; // the chosen runs, which stay chosen when the user comes back from another page
 
 function useAnswer(query) {
   const [state, setState] = useState({ answer: null, problems: [] });
@@ -72,9 +74,12 @@ function Row({ row, columns, chosen, choose }) {
 
 export function RunList({ known, query }) {
   const { answer, problems } = useAnswer(query);
-  const [chosen, setChosen] = useState([]);
+  const [chosen, setChosen] = useState(ticked);
   const asked = new URLSearchParams(query);
-  const choose = (id) => setChosen((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id].slice(-2)));
+  const choose = (id) => {
+    ticked = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2);
+    setChosen(ticked);
+  };
   const search = (event) => {
     const next = new URLSearchParams(asked);
     next.set("name", event.target.value);

@@ -39,9 +39,12 @@ export function sentenceOf({ begin, end }) {
   const shared = sum(flows.map((flow) => flow.share || 0)); // 0: the flows were never all active at once; above 1: flows in both directions
   const isEven = Math.abs(by[most] / shared - counts[most] / flows.length) < EVEN;
   const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
+  const isUneven = new Set(Object.values(counts)).size > 1;
+  const taker = counts[most] > 1 ? `the ${count(counts[most])} ${most} flows take` : `${most} takes`;
+  const fair = isUneven ? ` (fair share ${share(counts[most] / flows.length, 2)})` : "";
   const shares = flows.length === 1 ? `the flow carries ${rate(flows[0].goodput_bps)}${calls ? " beside the call" : ""}`
     : names.length === 1 || !shared || shared > 1 + EVEN ? `${names.length === 1 ? "the flows" : listed} carry ${rate(whole)} in total${calls ? ", calls included" : ""}`
-      : isEven ? `${listed} share ${rate(whole)} evenly` : `${most} takes ${share(by[most], 2)} of ${rate(whole)}`;
+      : isEven ? `${listed} share ${rate(whole)} evenly` : `${taker} ${share(by[most], 2)} of ${rate(whole)}${fair}`;
   const waits = link ? `; packets wait ${time(link.sojourn_mean_s)} on average` : "";
   const dropped = link ? (link.dropped_packets ? `, and ${count(link.dropped_packets)} are dropped` : ", and none is dropped") : "";
   return whole ? `In this run ${shares}${waits}${dropped}.${calling(end)}` : "Nothing arrives in this run.";
@@ -113,8 +116,8 @@ export function Flows({ begin, end }) {
       ${line.flows > 1 && html`<tr class="group"><th colspan=${columns.length + 2} scope="rowgroup">${swatch(line)}${line.label}${spread(members[n])}</th></tr>`}
       ${shown[n].map((flow) => html`<tr>
         <th scope="row">${swatch(line)}${flow.label}</th>
-        <td class="n">${share(flow.share, 2)}</td>
-        ${columns.map(({ valueOf, shown: said }) => html`<td class="n">${said(valueOf(flow))}</td>`)}
+        <td class="n" data-head="share">${share(flow.share, 2)}</td>
+        ${columns.map(({ name, valueOf, shown: said }) => html`<td class="n" data-head=${name}>${said(valueOf(flow))}</td>`)}
       </tr>`)}</tbody>`)}</table></div>
     ${!isWhole && end.flows.length > MOST_ROWS && html`<p><button type="button" onClick=${() => setIsWhole(true)}>List all ${count(end.flows.length)} flows</button></p>`}`;
 }

@@ -19,6 +19,7 @@ from fullpipe.analysis.metrics import busy_links, summary
 from fullpipe.analysis.metrics.groups import are_datagrams
 from fullpipe.analysis.metrics.samples import together_of_rows
 from fullpipe.analysis.metrics.table import headlines
+from fullpipe.analysis.points import CONTENT
 from fullpipe.analysis.stored import StoredRuns
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.ui.compare import names_of, taken_along, told
@@ -120,7 +121,8 @@ class KeptRuns:
         by = _one(asked, "sort") or _NEWEST_FIRST
         ordered = _sorted(self._scores.to_sort(chosen, by.removeprefix("-")), by)
         shown, scores = self._scores.shown(ordered.slice(_number(_one(asked, "from")), _MOST_ROWS), chosen)
-        columns = [*paths, *_NAMED, *_SUMMED, *scores, "started"]
+        contents = [CONTENT] if _has_contents(runs, paths) else []
+        columns = [*paths, *_NAMED, *contents, *_SUMMED, *scores, "started"]
         return {
             "total": runs.height,
             "matching": chosen.height,
@@ -128,7 +130,7 @@ class KeptRuns:
             "rows": [
                 [_id(row), *(_plain(row[name]) for name in columns)] for row in shown.iter_rows(named=True)
             ],
-            "filters": [_filter(chosen, name) for name in [*_FILTERED, *paths]],
+            "filters": [_filter(chosen, name) for name in [*_FILTERED, *contents, *paths]],
             "damaged": damaged[:20],
         }
 
@@ -346,6 +348,14 @@ def _of_store(root: Path) -> pl.DataFrame:
         return pl.DataFrame(schema={**schema, **of_none})
     stored = StoredRuns(root, content=ALL)
     return with_scores(stored.per_run("flows", _SUMMED), stored)
+
+
+def _has_contents(runs: pl.DataFrame, paths: Sequence[str]) -> bool:
+    """Whether runs of one point and engine have different contents, as after a change of an algorithm."""
+    if CONTENT not in runs.columns:
+        return False
+    of_point = runs.group_by("scenario", "engine", *paths).agg(pl.col(CONTENT).n_unique())
+    return bool((of_point[CONTENT] > 1).any())
 
 
 def _chosen(runs: pl.DataFrame, where: Sequence[str], name: str) -> pl.DataFrame:
