@@ -22,14 +22,28 @@ const walked = (folder) =>
 const palette = read(join(PACKAGE, "palette.py"));
 const COLOURS = palette.match(/^COLOURS = \((.*)\)$/m)[1].match(/#\w{6}/g);
 const DASHES = JSON.parse(palette.match(/^STROKES = (.*)$/m)[1].replaceAll("(", "[").replaceAll(")", "]"));
+const numbers = (name) => palette.match(new RegExp(`^${name} = \\((.*)\\)$`, "m"))[1].split(",").map(Number);
+const SHADES = numbers("_SHADES"), DARK_SHADES = numbers("_DARK_SHADES");
+
+// A colour mixed with white (positive part) or with black, as in palette.py. Python rounds halves to even numbers.
+function shadedOnce(colour, part) {
+  const target = part > 0 ? 255 : 0, even = (x) => (x % 1 === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
+  const mixed = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)).map((value) => even(value + (target - value) * Math.abs(part)));
+  return part ? `#${mixed.map((value) => value.toString(16).toUpperCase().padStart(2, "0")).join("")}` : colour;
+}
+// The colours of flows of one algorithm: all colours, then all in the second shade, and so on.
+const shaded = (colours) => SHADES.flatMap((part) => colours.map((colour) => shadedOnce(colour, part)));
+const shadedOnDark = (colours) => DARK_SHADES.flatMap((part) => colours.map((colour, n) => shadedOnce(colour, n === colours.length - 1 ? -part : part)));
+const variables = (colours) => colours.map((colour, n) => `--c${n}:${colour};`).join("");
 
 const UPLOT_CSS = read(join(HERE, "node_modules/uplot/dist/uPlot.min.css"));
 
 function style() {
-  const colours = COLOURS.map((colour, n) => `--c${n}:${colour};`).join("");
-  const looks = COLOURS.map((_, n) => `.c${n}{--k:var(--c${n})}`).join("");
+  const colours = variables(shaded(COLOURS)), named = read(join(LOOKS, "dark.css"));
+  const onDark = COLOURS.map((colour, n) => named.match(new RegExp(`--c${n}:(#\\w{6})`))?.[1] || colour);
+  const looks = shaded(COLOURS).map((_, n) => `.c${n}{--k:var(--c${n})}`).join("");
   const dashes = DASHES.map((dash, n) => dash.length ? `.d${n}.line{stroke-dasharray:${dash.join(" ")}}` : "").join("");
-  const light = read(join(LOOKS, "light.css")), dark = read(join(LOOKS, "dark.css"));
+  const light = read(join(LOOKS, "light.css")), dark = named + variables(shadedOnDark(onDark));
   const themes = `:root{${colours}${light}}:root[data-theme=dark]{${dark}}`
     + `@media (prefers-color-scheme:dark){:root:not([data-theme=light]){${dark}}}`;
   const own = walked(join(HERE, "src")).filter((path) => path.endsWith(".css")).map(read);

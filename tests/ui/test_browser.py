@@ -396,3 +396,8 @@ def test_a_phone_shows_every_value_of_unequally_many_flows(show: Open) -> None:
     heads = shown.evaluate_all("(all) => all.map((one) => getComputedStyle(one, '::before').content)")
     assert heads[:2] == ['"share "', '"goodput "']
     assert tab.locator(".flows thead:visible").count() == 0
+    lines = tab.locator(".flows .swatch path").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one).stroke)"
+    )
+    assert "none" not in lines  # flows of one algorithm have shades of its colour
+    assert len(set(lines)) == 3

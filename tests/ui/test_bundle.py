@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from fullpipe.palette import COLOURS, SHADES
+from fullpipe.report.html import _style
+
 ROOT = Path(__file__).resolve().parents[2]
 WEB, PACKAGE = ROOT / "web", ROOT / "python" / "fullpipe"
 STATIC = PACKAGE / "cli" / "ui" / "static"
@@ -53,6 +56,14 @@ def test_the_same_sources_give_the_same_bytes(tmp_path: Path) -> None:
         assert {path.name for path in (tmp_path / folder).iterdir()} == names
         for name in sorted(names):
             assert (tmp_path / folder / name).read_bytes() == (PACKAGE / folder / name).read_bytes(), name
+
+
+def test_the_page_has_the_colours_of_reports_in_all_shades() -> None:
+    page, report = (STATIC / "app.css").read_text(encoding="utf-8"), _style()
+    for pattern in (r"--c\d+:#\w{6}", r"\.c\d+\{--k:var\(--c\d+\)\}"):
+        of_page, of_report = (dict.fromkeys(re.findall(pattern, text.lower())) for text in (page, report))
+        assert list(of_page) == list(of_report)
+        assert len(of_page) >= SHADES * len(COLOURS)
 
 
 def test_the_page_is_light() -> None:

@@ -3,7 +3,7 @@ import { variable } from "../parts/theme.js";
 import { plain } from "../parts/numbers.js";
 
 export const TOP = 16, GAP = 84, FOOT = 24, LEFT = 46, RIGHT = 16; // the left and right margins are the same as in figures over time
-const MOST_LINES = 4000, CROSS = 4, COLOURS = 7;
+const MOST_LINES = 4000, CROSS = 4;
 export const heightOf = (lanes) => TOP + 22 + (lanes.length - 1 || 1) * GAP + 34 + FOOT;
 export const laneY = (lane) => TOP + 22 + lane * GAP;
 
@@ -29,7 +29,7 @@ export function lineOf(packets, view, n) {
   return [x, y, view.x(packets.times[n] + packets.takes_s[n]), laneY(packets.to[n])];
 }
 
-const colourOf = (lines, number) => (lines[number] ? variable(`--c${lines[number].colour % COLOURS}`) : variable("--soft"));
+const colourOf = (lines, number) => (lines[number] ? variable(`--c${lines[number].colour}`) : variable("--soft"));
 
 function drawLines(ctx, packets, view, lanes, lines) {
   const ways = new Map(), { Way } = ctx, marks = new Way(), lost = new Way(), again = new Way();

@@ -39,10 +39,10 @@ function Filter({ filter, asked }) {
     (all.includes(text) ? all.filter((one) => one !== text) : [...all, text]).forEach((one) => next.append("where", one));
     go(next);
   };
-  return html`<details class="filter" open=${filter.values.length <= 12 || chosen.length > 0}><summary title=${filter.column}>${short(filter.column)}</summary>
+  return html`<details class="filter" open=${filter.values.length <= 12 || chosen.length > 0}><summary title=${filter.column}>${LABELS[filter.column] || short(filter.column)}</summary>
     <ul>${filter.values.map(([value, runs]) => {
       const text = `${filter.column}=${value}`;
-      return html`<li key=${text}><label><input type="checkbox" checked=${chosen.includes(text)} onChange=${() => toggle(text)} /><span>${value}</span> <small>${count(runs)}</small></label></li>`;
+      return html`<li key=${text}><label><input type="checkbox" checked=${chosen.includes(text)} onChange=${() => toggle(text)} /><span>${value === "" ? "no files" : value}</span> <small>${count(runs)}</small></label></li>`;
     })}</ul>
     ${filter.others > 0 && html`<p class="note">and ${count(filter.others)} other values</p>`}
   </details>`;
@@ -66,7 +66,7 @@ function Row({ row, columns, chosen, choose }) {
     <td><input type="checkbox" aria-label=${`Choose for a comparison: ${values.slice(0, at + 3).filter((value) => value !== null).join(", ")}`} checked=${chosen.includes(id)} onChange=${() => choose(id)} /></td>
     ${values.map((value, n) => {
       const shown = SHOWN[columns[n]] || (columns[n] === "started" && moment) || (typeof value === "number" && columns[n] !== "seed" ? plain : (one) => one);
-      const text = value === null ? "–" : shown(value);
+      const text = value === null || value === "" ? "–" : shown(value);
       return html`<td class=${SHOWN[columns[n]] || typeof value === "number" ? "n" : "cut"}>${n === at ? html`<a href=${`#/run/${id}`} title=${value}>${text}</a>` : text}</td>`;
     })}
   </tr>`;
