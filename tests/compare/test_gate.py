@@ -207,6 +207,8 @@ class TestCheck:
         sides = {side for finding in said["findings"] for side in finding["sides"]}
         assert set(said["sides"]) == sides == {each["side"] for each in said["scenarios"]}
         assert set(said["versions"]) == sides
+        assert said["versions"]["base"].startswith("flows.0.cca=cubic (fullpipe ")
+        assert said["versions"]["change"].startswith(f"{WORSE[1]} (fullpipe ")
         assert (said["changed"], said["bulk"]) == ([0], [0])
 
     def test_the_flows_that_differ_are_those_of_each_case(self, fullpipe: Cli, suite: Path) -> None:

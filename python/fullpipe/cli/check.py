@@ -154,8 +154,8 @@ def check(
             return files.write(keep, found.model_dump_json().encode())
         free = [text.partition("=")[0] for text in against or [] if "=" in text]
         base = _base(chosen, against or [], engine, runner, _options(allow_python, engine, assignments, out))
-        ours = Here(chosen, engine, runner)
-        said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), "now"), complain)
+        ours, change = Here(chosen, engine, runner), " ".join(assignments or []) or "now"
+        said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), change), complain)
     names, runs = names_of([said], labels), [run.with_labels(labels) for run in every.values()]
     warnings = _warnings(said, runs)
     (said,) = doubted([said], doubtful(runs) if warnings else {})
