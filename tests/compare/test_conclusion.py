@@ -18,9 +18,9 @@ from fullpipe.report.content import Forest
 from fullpipe.report.findings import first_table, forest_of
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.comparison import Entries
-from fullpipe.validation.compare.conclusion import MOST, conclusion, leads, ranked
+from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.finding import check_groups, weight
+from fullpipe.validation.compare.finding import check_groups, leads, weight
 from fullpipe.validation.compare.rules import one_sided, paired
 from fullpipe.validation.compare.sentence import Part, fitted, name_of, one, verdict_of
 

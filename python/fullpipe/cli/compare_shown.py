@@ -28,8 +28,8 @@ from fullpipe.report.text import counted, listed
 from fullpipe.runs import Run
 from fullpipe.validation.compare import Comparison, EngineComparison, Finding, VariantComparison
 from fullpipe.validation.compare.comparison import C, doubted
-from fullpipe.validation.compare.conclusion import conclusion, leads, ranked
-from fullpipe.validation.compare.finding import known, weight
+from fullpipe.validation.compare.conclusion import conclusion, ranked
+from fullpipe.validation.compare.finding import known, leads, weight
 from fullpipe.validation.compare.rules import ALIKE, unlike
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,

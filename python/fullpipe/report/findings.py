@@ -26,8 +26,7 @@ from fullpipe.report.content import Column, Difference, Figure, Forest, Table, r
 from fullpipe.report.runs.points import VARIANT, Points
 from fullpipe.report.text import folded, left_out, listed, told_apart
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.compare.conclusion import leads
-from fullpipe.validation.compare.finding import Finding, known
+from fullpipe.validation.compare.finding import Finding, known, leads
 from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, LEVEL
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,

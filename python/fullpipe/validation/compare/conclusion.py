@@ -8,14 +8,13 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.table import leading
 from fullpipe.analysis.regions import region
 from fullpipe.analysis.shown import begun, listed
 from fullpipe.validation.compare.comparison import Comparison, Entries
 from fullpipe.validation.compare.fair_share import besides
-from fullpipe.validation.compare.finding import DIFFERENT, Finding, claims, weight
+from fullpipe.validation.compare.finding import DIFFERENT, MOST_LEADS, Finding, claims, weight
 from fullpipe.validation.compare.sentence import (
     Names,
     Part,
@@ -42,8 +41,6 @@ _LONGEST_REGION = 70
 _LONGEST_ALONG = 160
 """Maximum number of characters of the words for a part of a sweep in a sentence of its own."""
 _FAIRNESS = "jain"
-_MOST_LEADS = 10
-"""Maximum number of findings on leading subjects that a short table shows before all others."""
 
 Subject = tuple[str, str, int | str, str]
 """Case; kind; entry or name; and metric of findings. All are equal at every point of a sweep."""
@@ -438,29 +435,8 @@ def _ordered(
     """The findings of a side: the first of the chosen subjects, then the chosen subjects in turn, each by
     `weight`, and then all others."""
     of_chosen = [sorted(by_subject[subject], key=weight) for subject in chosen]
-    lead = of_chosen.pop(0) if of_chosen and len(of_chosen[0]) <= _MOST_LEADS else []
+    lead = of_chosen.pop(0) if of_chosen and len(of_chosen[0]) <= MOST_LEADS else []
     first = [*lead, *(each for turn in zip_longest(*of_chosen) for each in turn if each is not None)]
     rest = [each for subject, of in by_subject.items() if subject not in chosen for each in of]
     rest.sort(key=lambda each: (not sides.is_loss(each), weight(each)))
     return sorted([*first, *rest], key=lambda each: each.decision != "regressed")
-
-
-def leads(order: Sequence[Finding]) -> list[Finding]:
-    """Findings that a short table shows whatever their verdicts.
-
-    These are the findings on the leading subject of each side at all points, unless there are too many, and
-    of delay and of loss (see `Measure.aspect`) the difference with the smallest p value, decided ones first.
-
-    Args:
-        order: See `ranked`.
-    """
-    firsts: dict[tuple[str, str], Subject] = {}
-    aspects: dict[tuple[tuple[str, str], str], Finding] = {}
-    for each in order:
-        firsts.setdefault(each.sides, _subject(each))
-    found = [each for each in order if firsts[each.sides] == _subject(each)]
-    for each in sorted(order, key=lambda each: (weight(each)[0], 2.0 if each.p_raw is None else each.p_raw)):
-        if (aspect := BY_NAME[each.metric].aspect) and not each.is_zero:
-            aspects.setdefault((each.sides, aspect), each)
-    shown = {id(each): each for each in (*(found if len(found) <= _MOST_LEADS else ()), *aspects.values())}
-    return list(shown.values()) if len(shown) <= _MOST_LEADS + 2 else []

@@ -409,3 +409,28 @@ def weight(found: Finding) -> tuple[int, int, float]:
 def _change(found: Finding) -> float:
     """Return the size of a difference, as a share of the reference unless the reference is 0."""
     return abs(found.difference / found.reference) if found.reference else abs(found.difference)
+
+
+MOST_LEADS = 10
+"""Maximum number of findings on leading subjects that a short table shows before all others."""
+
+
+def leads(order: Sequence[Finding]) -> list[Finding]:
+    """Findings that a short table shows whatever their verdicts.
+
+    These are the findings on the leading subject of each side at all points, unless there are too many, and
+    of delay and of loss (see `Measure.aspect`) the difference with the smallest p value, decided ones first.
+
+    Args:
+        order: See `conclusion.ranked`.
+    """
+    firsts: dict[tuple[str, str], tuple[str, Cell]] = {}
+    aspects: dict[tuple[tuple[str, str], str], Finding] = {}
+    for each in order:
+        firsts.setdefault(each.sides, (each.case, each.subject.cell))
+    found = [each for each in order if firsts[each.sides] == (each.case, each.subject.cell)]
+    for each in sorted(order, key=lambda each: (weight(each)[0], 2.0 if each.p_raw is None else each.p_raw)):
+        if (aspect := BY_NAME[each.metric].aspect) and not each.is_zero:
+            aspects.setdefault((each.sides, aspect), each)
+    shown = {id(each): each for each in (*(found if len(found) <= MOST_LEADS else ()), *aspects.values())}
+    return list(shown.values()) if len(shown) <= MOST_LEADS + 2 else []
