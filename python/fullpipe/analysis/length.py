@@ -153,12 +153,14 @@ def shortfall(
 
 def _short(places: Sequence[Sequence[int]], runs: Sequence[Run]) -> dict[int, Need]:
     """Return the largest `Need` of every point, by number, at which most of the examined runs are short."""
-    needs = [list(_needs_of([runs[place] for place in of[:_SEEDS]])) for of in places]
-    return {
-        number: max(known, key=lambda each: each.missing_s + each.early_s)
-        for number, of in enumerate(needs)
-        if len(known := [each for each in of if each and each.is_short]) > len(of) / 2
-    }
+    found: dict[int, Need] = {}
+    for number, at in enumerate(places):
+        of = [runs[place] for place in at[:_SEEDS]]
+        is_shared = len(bulk_names(of[0])) > 1 and waits_for_others(of[0])  # a single flow never waits
+        known = [each for run in of if (each := need(run, is_shared=is_shared)) and each.is_short]
+        if len(known) > len(of) / 2:
+            found[number] = max(known, key=lambda each: each.missing_s + each.early_s)
+    return found
 
 
 def _places(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> dict[str, list[int]]:
@@ -234,19 +236,16 @@ def _told(
     distinct = [points[of[0]] for of in found.examined]
     some = "" if len(found.examined) == found.points else "examined "
     counts = {name: _count(found.bad[name], found.found[name], some) for name in found.bad}
-    where = _where(distinct, at_points, runs)
-    where = where if len(where) <= _LONGEST_WHERE else ""
-    change = _change(at_points)
-    told = f"{first} has not settled {counts[first]}{f', where {where}' if where else ''}"
+    where, change = _where(distinct, at_points, runs), _change(at_points)
+    at = f", where {where}" if 0 < len(where) <= _LONGEST_WHERE else ""
+    told = f"{first} has not settled {counts[first]}{at}"
     told += f": its second half is {100 * abs(change):.0f} % {'above' if change > 0 else 'below'} its first"
-    also = ", ".join(f"{name} ({counts[name]})" for name, _ in others[:_MOST_NAMED])
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
-    told += f"; also {also}{more}" if also else ""
-    if not has_advice:
-        return told
+    also = f"{', '.join(f'{name} ({counts[name]})' for name, _ in others[:_MOST_NAMED])}{more}"
+    told += f"; also {also}" if also else ""
+    if not has_advice or runs[0].meta.engine.is_of_a_file:
+        return f"{told}; measure longer" if has_advice else told
     scenario = runs[0].scenario
-    if runs[0].meta.engine.is_of_a_file:
-        return f"{told}; measure longer"
     if not found.warmups_s:
         return f"{told}; set a longer warmup, and a duration longer than {scenario.duration_s:g} s"
     warmup_s = max(_rounded(max(found.warmups_s)), scenario.warmup_s)
@@ -366,8 +365,7 @@ def warnings_of(runs: Sequence[Run]) -> list[str]:
     different names get separate warnings."""
     of_names = _by_name(runs)
     of_whom = {name: f" of {name}" if len(of_names) > 1 else "" for name in of_names}
-    told = ((name, sentence) for name, of in of_names.items() for sentence in reservations(*of))
-    return [f"Warning{of_whom[name]}: {sentence}." for name, sentence in told]
+    return [f"Warning{of_whom[name]}: {told}." for name, of in of_names.items() for told in reservations(*of)]
 
 
 def doubtful(runs: Sequence[Run]) -> dict[str, list[str]]:
@@ -391,12 +389,8 @@ def _advice(
 ) -> str:
     """Return the settings with which the means of all points can be trusted.
 
-    Args:
-        runs: A run of every point.
-        needs: The need of every point.
-        worst: Run of the point with the largest need.
-        worst_need: This need.
-        warmups_s: Warm-ups that the settings have to include, s.
+    `runs` and `needs` have one item per point, `worst` and `worst_need` are those of the point with the
+    largest need, and `warmups_s` has warm-ups that the settings have to include, s.
     """
     later_s = _rounded(
         max(each.missing_to_stop_s for each in needs if each.is_stopped == worst_need.is_stopped)
@@ -413,12 +407,6 @@ def _advice(
         max(scenario.duration_s, warmup_s + of.measured_s) + of.missing_s for scenario, of in lasting
     )
     return _settings(until_s, warmup_s)
-
-
-def _needs_of(runs: Sequence[Run]) -> Iterator[Need | None]:
-    """Yield the `Need` of every run; all runs are of one point."""
-    is_shared = len(bulk_names(runs[0])) > 1 and waits_for_others(runs[0])  # a single flow never waits
-    yield from (need(run, is_shared=is_shared) for run in runs)
 
 
 def _competing(run: Run) -> Iterator[list[dict[str, Any]]]:
