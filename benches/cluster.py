@@ -16,8 +16,8 @@ from typing import Any
 from unittest.mock import patch
 
 from fullpipe import Scenario, sweeps
-from fullpipe.cluster.chunks import Chunks, FileSystemClock, Owner, Range
 from fullpipe.cluster.dask import Dask
+from fullpipe.cluster.leases import Chunks, FileSystemClock, Owner, Range
 from fullpipe.cluster.plan import Plan
 from fullpipe.runs import Store
 

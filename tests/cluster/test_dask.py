@@ -286,7 +286,7 @@ def test_without_dask_the_command_says_what_to_install(
 
 
 def test_errors_of_other_processes_keep_their_kind() -> None:
-    from fullpipe.cluster.chunks import error_told, told
+    from fullpipe.cluster.leases import error_told, told
 
     for error in (FullpipeError("a\x1b"), ValueError("x")):
         assert str(error_told(told(error))) == str(error)

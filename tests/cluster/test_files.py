@@ -14,9 +14,9 @@ import pytest
 
 from fullpipe import FullpipeError, Run, Scenario, sweep, sweeps
 from fullpipe.cluster import Files
-from fullpipe.cluster.chunks import Chunks, Claim
 from fullpipe.cluster.crew import Counts, Worker
 from fullpipe.cluster.folder import SweepFolder, begin, pieces
+from fullpipe.cluster.leases import Chunks, Claim
 from fullpipe.cluster.plan import Plan
 from fullpipe.errors import FolderError, UnknownNameError
 from fullpipe.runs import TABLES, Store

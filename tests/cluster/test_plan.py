@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fullpipe import Scenario
 from fullpipe.algorithms import classes
-from fullpipe.cluster.chunks import chunk_runs
+from fullpipe.cluster.leases import chunk_runs
 from fullpipe.cluster.plan import Plan, patch, patched
 from fullpipe.errors import VersionError
 from fullpipe.sweeps import Job, jobs

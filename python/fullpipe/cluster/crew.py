@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-from fullpipe.cluster.chunks import RENEW_S, SHORTEST_S, Claim, chunk_runs
 from fullpipe.cluster.folder import SweepFolder, sweeps_in
+from fullpipe.cluster.leases import RENEW_S, SHORTEST_S, Claim, chunk_runs
 from fullpipe.cluster.plan import Plan
 from fullpipe.errors import FolderError, FullpipeError, VersionError
 from fullpipe.runs import Run, Store

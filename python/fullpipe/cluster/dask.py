@@ -10,8 +10,8 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 
-from fullpipe.cluster.chunks import Told, chunk_runs, error_told, told
 from fullpipe.cluster.folder import made_elsewhere, pieces, stored
+from fullpipe.cluster.leases import Told, chunk_runs, error_told, told
 from fullpipe.cluster.plan import Plan
 from fullpipe.errors import ClusterError, DiskFullError, EngineError, FolderError, FullpipeError, VersionError
 from fullpipe.runs import Store

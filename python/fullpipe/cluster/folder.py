@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fullpipe import engines, files
-from fullpipe.cluster.chunks import (
+from fullpipe.cluster.leases import (
     FIRST_CHUNKS,
     STATES,
     Chunks,

@@ -73,7 +73,7 @@ void capture(char **words);
 void on_packets(uint64_t what);
 void end_capture(void);
 
-/* links.c: counters of queue disciplines */
+/* qdiscs.c: counters of queue disciplines */
 void watch(char **words);
 void sample_links(FILE *out);
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fullpipe.cluster.chunks import LEASE_S, STATES, Chunks, Claim, FileSystemClock, Owner, Range
+from fullpipe.cluster.leases import LEASE_S, STATES, Chunks, Claim, FileSystemClock, Owner, Range
 
 ALICE, BOB, CAROL = (Owner(name, "0" * 8, 7) for name in ("alice", "bob", "carol"))
 

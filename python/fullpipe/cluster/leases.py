@@ -1,4 +1,4 @@
-"""Chunks of a sweep, which are ranges of jobs: their sizes, owners and leases, and errors of their runs."""
+"""Leases of chunks, which are ranges of jobs of a sweep: sizes, owners and claims; errors of their runs."""
 
 import hashlib
 import os
