@@ -105,7 +105,7 @@ def _obey(arguments: list[str]) -> None:
 
     match arguments:
         case ["list", kind] if kind in output.KINDS:
-            from fullpipe.cli.endings import ended
+            from fullpipe.cli.failures import ended
 
             with ended():
                 from fullpipe.cli.described import print_all
@@ -114,7 +114,7 @@ def _obey(arguments: list[str]) -> None:
                 print_all(KINDS[Kind(kind)]())
             return
         case ["show", name] if output.is_plain(name):
-            from fullpipe.cli.endings import ended
+            from fullpipe.cli.failures import ended
 
             with ended():
                 from fullpipe.cli.shown_by_name import show
@@ -122,10 +122,10 @@ def _obey(arguments: list[str]) -> None:
                 show(name)
             return
         case ["run", *words] if (asked := output.of_run(words)) is not None:
-            from fullpipe.cli.endings import ended
+            from fullpipe.cli.failures import ended
 
             with ended():
-                from fullpipe.cli.running import run
+                from fullpipe.cli.run_body import run
 
                 sys.exit(run(**asked))
     from fullpipe.cli.commands import app

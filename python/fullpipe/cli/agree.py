@@ -19,8 +19,9 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import number_shown, unit_shown
 from fullpipe.cli.answer import Answer, Row
 from fullpipe.cli.asked import processors
-from fullpipe.cli.jobs import announce, engine_names, progress_bar
+from fullpipe.cli.jobs import engine_names
 from fullpipe.cli.output import complain, echo
+from fullpipe.cli.progress import announce, progress_bar
 from fullpipe.cli.shared import Jobs, Out, target
 from fullpipe.cluster import Threads
 from fullpipe.errors import UnknownNameError

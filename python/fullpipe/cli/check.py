@@ -17,10 +17,11 @@ from fullpipe.analysis.length import doubtful, warnings_of
 from fullpipe.cli.answer import Answer
 from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.compare_shown import as_line, show_findings
-from fullpipe.cli.jobs import bring_all, check_all, finished_runs, identity
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo
 from fullpipe.cli.selection import check_labels_of_jobs, read_labels
 from fullpipe.cli.shared import AllowPython, Assignments, Jobs, LabelOption, Out, target
+from fullpipe.cli.stored import identity
 from fullpipe.cluster import Threads
 from fullpipe.errors import FullpipeError
 from fullpipe.runs import Run, Store

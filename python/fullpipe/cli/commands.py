@@ -16,7 +16,7 @@ from typer.core import TyperCommand
 import fullpipe
 from fullpipe import lazy
 from fullpipe.cli import help
-from fullpipe.cli.endings import ended
+from fullpipe.cli.failures import ended
 from fullpipe.cli.help import Command
 from fullpipe.cli.output import ARGUMENTS, complain, echo
 from fullpipe.errors import brief

@@ -21,16 +21,10 @@ from fullpipe.analysis.values import value_text
 from fullpipe.cli.asked import processors, read_scenario, values_of
 from fullpipe.cli.compare_shown import tell_engines, tell_variants
 from fullpipe.cli.compare_variants import axes_of, draw_forest
-from fullpipe.cli.jobs import (
-    bring_all,
-    check_all,
-    engine_names,
-    finished_runs,
-    read_runs,
-    runs_in,
-)
+from fullpipe.cli.jobs import bring_all, check_all, engine_names, finished_runs
 from fullpipe.cli.output import complain, echo, say
 from fullpipe.cli.selection import check_labels_of_jobs, labels_of
+from fullpipe.cli.stored import read_runs, runs_in
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError, UnknownNameError
 from fullpipe.runs import Run, Store
@@ -275,7 +269,7 @@ class Comparing:
 
 
 def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
-    """The runs in a folder by engine. `content` selects runs as in `fullpipe.cli.jobs.runs_in`.
+    """The runs in a folder by engine. `content` selects runs as in `fullpipe.cli.stored.runs_in`.
 
     Raises:
         NoRunError: If the folder has no run.

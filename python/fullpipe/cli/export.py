@@ -12,9 +12,9 @@ import typer
 from fullpipe import files
 from fullpipe.analysis.export import deliveries, flent, pcapng, qlog
 from fullpipe.cli.help import Command, Group
-from fullpipe.cli.jobs import read_runs
 from fullpipe.cli.output import echo, say
 from fullpipe.cli.shared import target
+from fullpipe.cli.stored import read_runs
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Run
 from fullpipe.scenario import traces

@@ -17,9 +17,9 @@ from fullpipe.analysis.points import of_parts
 from fullpipe.analysis.statistics import Doubt, doubtful_means
 from fullpipe.cli.answer import LONGEST, heading, number_shown, point_shown, unit_shown
 from fullpipe.cli.console import led, styled, table, terminal
-from fullpipe.cli.jobs import read_runs, runs_in
 from fullpipe.cli.output import echo
 from fullpipe.cli.shared import Content, ContentOption, target
+from fullpipe.cli.stored import read_runs, runs_in
 from fullpipe.runs import Run
 from fullpipe.runs.population import content_of, files_of
 

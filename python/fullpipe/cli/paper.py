@@ -11,8 +11,8 @@ from fullpipe.algorithms import own
 from fullpipe.api import refusals
 from fullpipe.cli.asked import processors
 from fullpipe.cli.console import terminal
-from fullpipe.cli.jobs import announce, progress_bar
 from fullpipe.cli.output import complain, echo, say, width
+from fullpipe.cli.progress import announce, progress_bar
 from fullpipe.cli.shared import MAX_SEEDS, AllowPython, Jobs, Out, target
 from fullpipe.cluster import Threads
 from fullpipe.engines import engine

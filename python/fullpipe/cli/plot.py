@@ -12,13 +12,13 @@ import typer
 
 from fullpipe import plots
 from fullpipe.analysis.points import points_of
-from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.cli.output import complain, echo
 from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.plot_time import in_order, labelled_flows, over_time
 from fullpipe.cli.selection import filtered_runs, of_one_scenario, read_labels
 from fullpipe.cli.shared import Content, ContentOption, LabelOption, seconds_of, target
+from fullpipe.cli.stored import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.errors import ResultError
 from fullpipe.plots.style import WIDTHS, as_wide_as, check_formulas
 

@@ -12,7 +12,7 @@ import typer
 from fullpipe import files
 from fullpipe.analysis.points import Subject
 from fullpipe.cli.asked import processors, read_scenario, values_of
-from fullpipe.cli.jobs import bring_all, check_all, each_once, finished_runs, read_runs, runs_in
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo, say
 from fullpipe.cli.selection import labels_of, read_labels
 from fullpipe.cli.shared import (
@@ -25,6 +25,7 @@ from fullpipe.cli.shared import (
     LabelOption,
     target,
 )
+from fullpipe.cli.stored import each_once, read_runs, runs_in
 from fullpipe.cluster import Threads
 from fullpipe.commit import with_commit
 from fullpipe.errors import NoRunError

@@ -89,10 +89,10 @@ def run(
 
     Finished runs are stored and re-used, so the same command continues an interrupted sweep.
     """
-    from fullpipe.cli import running  # imported here, as help does not need these modules
+    from fullpipe.cli import run_body  # imported here, as help does not need these modules
     from fullpipe.cli.selection import read_labels
 
-    running.check_metrics(metric or ())
+    run_body.check_metrics(metric or ())
     if sum(choice is not None for choice in (seed, seeds, until)) > 1:
         raise typer.BadParameter("--seed, --seeds and --until exclude each other; give only one of them")
     if max_seeds is not None and until is None:
@@ -103,7 +103,7 @@ def run(
         raise typer.BadParameter(
             "needs --engine native and --on local; leave out --threads", param_hint="--threads"
         )
-    code = running.run(
+    code = run_body.run(
         scenario,
         engine=engine,
         seeds=range(1, seeds + 1) if seeds else (1 if seed is None else seed,),

@@ -20,9 +20,9 @@ from fullpipe.cli.asked import assignment, processors
 from fullpipe.cli.console import listing, terminal
 from fullpipe.cli.forms import NOTHING
 from fullpipe.cli.help import Command, Group
-from fullpipe.cli.jobs import noted
 from fullpipe.cli.output import complain, echo, plain, say
 from fullpipe.cli.shared import AllowPython, Content, ContentOption, Jobs, Out, seconds_of, stoppable, target
+from fullpipe.cli.stored import noted
 from fullpipe.cluster.crew import Counts, Worker
 from fullpipe.cluster.folder import Status, statuses
 from fullpipe.errors import VersionError, visible

@@ -27,7 +27,7 @@ def is_run(name: str) -> bool:
 
 
 def _read(folder: str) -> Run:
-    from fullpipe.cli.jobs import read_runs  # imported here, as names and scenarios need no runs
+    from fullpipe.cli.stored import read_runs  # imported here, as names and scenarios need no runs
 
     return read_runs([Path(folder)])[0]
 

@@ -36,8 +36,8 @@ from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli import forms
 from fullpipe.cli.answer import Answer, number_shown, point_shown, unit_shown
 from fullpipe.cli.forms import Form, Grid
-from fullpipe.cli.jobs import warnings_of_short
 from fullpipe.cli.output import complain
+from fullpipe.cli.stored import warnings_of_short
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels

@@ -457,9 +457,9 @@ def table(
     """
     # Imported here, as the help of the command needs none of these modules.
     from fullpipe.cli import forms
-    from fullpipe.cli.jobs import each_once, read_runs, runs_in, warn_of_short
     from fullpipe.cli.output import complain, echo, plain
     from fullpipe.cli.selection import of_one_scenario, read_labels
+    from fullpipe.cli.stored import each_once, read_runs, runs_in, warn_of_short
 
     subjects = read_subjects(metric or ["goodput"], of)
     runs, left = of_one_scenario(each_once(read_runs(runs_in(folders, content))), where or ())

@@ -19,7 +19,7 @@ from fullpipe.cli.asked import processors, read_scenario
 from fullpipe.cli.asked import values_of as assigned_values
 from fullpipe.cli.compare_shown import as_line
 from fullpipe.cli.forms import Form
-from fullpipe.cli.jobs import bring_all, check_all, finished_runs, stored_runs
+from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.selection import filtered_runs, labels_of, read_labels
 from fullpipe.cli.shared import (
@@ -34,6 +34,7 @@ from fullpipe.cli.shared import (
     Out,
     target,
 )
+from fullpipe.cli.stored import stored_runs
 from fullpipe.cli.test_shown import factor_names, show, title_of
 from fullpipe.cluster import Threads
 from fullpipe.errors import NoRunError, ScenarioError
@@ -55,7 +56,7 @@ Points = list[tuple[Mapping[str, Any], Run]]
 
 
 def stored(folder: Path, content: str = NEWEST) -> Points:
-    """The runs of a store with their points. `content` is as in `fullpipe.cli.jobs.stored_runs`."""
+    """The runs of a store with their points. `content` is as in `fullpipe.cli.stored.stored_runs`."""
     if (folder / "meta.json").exists():
         raise NoRunError(f"{folder}: is a single run, and a test needs several seeds; name a store of runs")
     runs = stored_runs(folder, content)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer.testing
 
-from fullpipe.cli import app, described, main, output, running
+from fullpipe.cli import app, described, main, output, run_body
 
 PLAIN = [
     ["my.toml"],
@@ -43,8 +43,8 @@ LEFT_TO_TYPER = [
 
 
 def bound(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of `running.run` with its defaults, lists and tuples alike."""
-    call = inspect.signature(running.run).bind(**arguments)
+    """Arguments of `run_body.run` with its defaults, lists and tuples alike."""
+    call = inspect.signature(run_body.run).bind(**arguments)
     call.apply_defaults()
     return {
         name: list(value) if isinstance(value, tuple) else value for name, value in call.arguments.items()
@@ -62,7 +62,7 @@ def test_plain_arguments_mean_the_same(words: list[str], monkeypatch: pytest.Mon
     read = output.of_run(words)
     assert read is not None
     here = bound(read)
-    monkeypatch.setattr(running, "run", run)
+    monkeypatch.setattr(run_body, "run", run)
     assert typer.testing.CliRunner().invoke(app, ["run", *words]).exit_code == 0
     monkeypatch.undo()
     assert [bound(each) for each in found] == [here]

@@ -11,8 +11,8 @@ import pytest
 import typer
 
 from fullpipe import Scenario
-from fullpipe.cli import jobs
-from fullpipe.cli.jobs import Reached, lines
+from fullpipe.cli import failures, progress
+from fullpipe.cli.progress import Reached, lines
 from fullpipe.cluster import Threads
 from fullpipe.errors import ControllerError, EngineError
 from fullpipe.runs import Store
@@ -67,9 +67,9 @@ def test_a_terminal_shows_a_bar_with_the_time_left(small: Scenario, monkeypatch:
     for name, value in {"TERM": "xterm", "COLUMNS": "80", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "stderr", shown)
-    monkeypatch.setattr(jobs, "monotonic", iter([0.0, 300.0]).__next__)
+    monkeypatch.setattr(progress, "monotonic", iter([0.0, 300.0]).__next__)
     todo = [Job(small, seed) for seed in (1, 2)]
-    with jobs.progress_bar(todo) as report:
+    with progress.progress_bar(todo) as report:
         report(Update(0, todo[0], small.duration_s, "finished"))
     assert re.search(r"1/2 runs ━+╸? *\S+ of \S+ s simulated about 5 min left", shown.getvalue())
 
@@ -85,12 +85,12 @@ def many(small: Scenario, count: int = 1_000) -> list[Job]:
 
 
 def test_long_work_is_announced_before_it_starts(small: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
-    jobs.announce(many(small), None, Threads(2))
+    progress.announce(many(small), None, Threads(2))
     assert re.fullmatch(
         r"fullpipe: note: 1,000 runs will take about 41 min, 2 at a time\n", capsys.readouterr().err
     )
-    jobs.announce(many(small, 10), None, Threads(2))
-    jobs.announce([Job(small, 1)], None, Threads(2))
+    progress.announce(many(small, 10), None, Threads(2))
+    progress.announce([Job(small, 1)], None, Threads(2))
     assert capsys.readouterr().err == ""
 
 
@@ -109,10 +109,10 @@ def test_a_terminal_is_asked_before_long_work(
 
     monkeypatch.setattr(typer, "confirm", confirm)
     if starts:
-        jobs.announce(many(small), None, Threads(2))
+        progress.announce(many(small), None, Threads(2))
     else:
         with pytest.raises(typer.Abort):
-            jobs.announce(many(small), None, Threads(2))
+            progress.announce(many(small), None, Threads(2))
     assert asked == ["Start?"]
 
 
@@ -125,9 +125,9 @@ def test_fewer_long_runs_than_workers_are_announced(
 ) -> None:
     long = small.with_values({"topology.bottleneck.rate": "10 Gbit/s", "duration": "6000 s"})
     short = [Job(small, seed) for seed in range(20)]
-    jobs.announce([Job(long, seed) for seed in range(seeds)], None, Threads(16))
+    progress.announce([Job(long, seed) for seed in range(seeds)], None, Threads(16))
     assert capsys.readouterr().err == f"fullpipe: note: {told}\n"
-    jobs.announce([Job(long, 1), *short], None, Threads(16))
+    progress.announce([Job(long, 1), *short], None, Threads(16))
     assert "note: 21 runs will take about 17 min, 16 at a time" in capsys.readouterr().err
 
 
@@ -165,7 +165,7 @@ def test_runs_that_fail_alike_have_one_line(
 ) -> None:
     todo = [Job(small, seed, point={"flows.0.cca": "cubic"}) for seed in range(1, failed + 1)]
     outcomes = [Outcome(job, EngineError("unlucky seed")) for job in todo]
-    assert jobs.complain_of_failures(outcomes, has_engine=has_engine) == outcomes
+    assert failures.complain_of_failures(outcomes, has_engine=has_engine) == outcomes
     assert capsys.readouterr().err == f"fullpipe: {line}\n"
 
 
@@ -177,7 +177,7 @@ def test_failures_of_a_library_are_alike_at_other_times(
         return Outcome(Job(small, seed), ControllerError(text, "mine", "a", "on_ack", time_s))
 
     outcomes = [outcome(1, 0.5, "NaN"), outcome(2, 0.75, "NaN"), outcome(3, 1.0, "no rate")]
-    jobs.complain_of_failures(outcomes)
+    failures.complain_of_failures(outcomes)
     first, other = capsys.readouterr().err.splitlines()
     assert first.startswith(
         "fullpipe: 2 of 3 runs failed, the first with seed 1: scenario 1a, seed 1: mine of "

@@ -13,6 +13,7 @@ from fullpipe.scenario.model.link.queues import Discipline, DropTail
 from fullpipe.scenario.model.registered import in_plan
 from fullpipe.scenario.model.tcp import TRANSPORT, Tcp
 from fullpipe.scenario.network import resolve
+from fullpipe.scenario.network.parts import flow_context
 from fullpipe.scenario.quantities import to_nanoseconds
 
 if TYPE_CHECKING:
@@ -189,8 +190,6 @@ def _flow(routed: RoutedFlow, hosts: Mapping[str, int], hops: Sequence[Hop]) -> 
 def _workload(routed: RoutedFlow, hops: Sequence[Hop]) -> Plan | None:
     if routed.flow.workload is None:
         return None
-    from fullpipe.scenario.network.context import flow_context  # imported here: rarely used
-
     return routed.flow.workload.plan(flow_context(routed, hops))
 
 

@@ -12,7 +12,7 @@ from fullpipe.scenario.model.flows import MAX_FLOWS, Flow, flow_names
 from fullpipe.scenario.model.scenario import ScenarioModel
 from fullpipe.scenario.model.tcp import Tcp
 from fullpipe.scenario.model.topology import Graph
-from fullpipe.scenario.network.parts import Network
+from fullpipe.scenario.network.parts import Network, flow_context
 
 if TYPE_CHECKING:
     from fullpipe.scenario.model.workloads.writers import Writer
@@ -125,7 +125,6 @@ def arrival_problems(scenario: ScenarioModel, network: Network) -> Iterator[str]
         return
     # imported here, as most flows have no transfers
     from fullpipe.scenario.model.workloads.transfers import MAX_ARRIVALS
-    from fullpipe.scenario.network.context import flow_context
 
     names = flow_names(scenario.flows)
     routes = {routed.name: routed for routed in network.flows}

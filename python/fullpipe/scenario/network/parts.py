@@ -12,7 +12,7 @@ from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.quantities import NANOSECONDS, to_nanoseconds
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Mapping, Sequence
 
     from fullpipe.scenario.model.flows import Cca, Flow
     from fullpipe.scenario.model.link.changes import Change, Shape
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fullpipe.scenario.model.link.queues import DropTail
     from fullpipe.scenario.model.link.trace import Frames, Trace
     from fullpipe.scenario.model.tcp import Tcp
+    from fullpipe.scenario.model.workloads.writers import FlowContext
     from fullpipe.scenario.network.timeline import Step
 
 
@@ -246,6 +247,15 @@ class Network:
     def base_rtt_s(self, routed: RoutedFlow) -> float:
         """Return the sum of propagation delays of the routes of data and of ACKs, without serialisation."""
         return sum(self.hops[i].delay_ns for i in (*routed.forward, *routed.reverse)) / NANOSECONDS
+
+
+def flow_context(routed: RoutedFlow, hops: Sequence[Hop]) -> FlowContext:
+    """Return the transport of a flow, the number of flows of its entry, and the lowest rate on its route."""
+    from fullpipe.scenario.model.workloads.writers import FlowContext  # imported here: rarely used
+
+    rates = (hops[i].limit_bps for i in routed.forward)
+    slowest_bps = min((rate for rate in rates if rate is not None), default=None)
+    return FlowContext(routed.tcp, routed.flow.count, slowest_bps)
 
 
 def _shaped_bps(queue: DropTail | Discipline | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Implementation of `fullpipe run`, without the parser of its arguments."""
+"""Body of `fullpipe run`, without the parser of its arguments."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from fullpipe import lazy, sweeps
 from fullpipe.cli.asked import processors, read_scenario, values_of
-from fullpipe.cli.jobs import announce, bring_all, check_all, complain_of_failures, progress_bar
+from fullpipe.cli.failures import complain_of_failures
+from fullpipe.cli.jobs import bring_all, check_all
 from fullpipe.cli.output import complain
+from fullpipe.cli.progress import announce, progress_bar
 from fullpipe.cluster import executor
 from fullpipe.errors import ScenarioError
 from fullpipe.runs import Store
