@@ -73,8 +73,9 @@ class View(Flag):
 EVERYWHERE = View.TABLE | View.COMPARISON | View.REPORT | View.FIGURE | View.SENTENCE
 
 
-Aspect = Literal["delay", "loss", ""]
-"""Main metrics of delay and of loss, of which short tables of comparisons show a difference each."""
+Aspect = Literal["delay", "loss", "fairness", ""]
+"""Metrics of delay, loss and fairness. Short tables and conclusions of comparisons show the clearest
+difference of each."""
 Combined = Literal["sum", "mean", ""]
 """Value of a group of several flows: the sum or the mean over its flows; empty if it is computed from all
 flows together, such as a share or an index."""

@@ -277,7 +277,7 @@ MEASURES = (
         bounds=PART,
         digits=3,
     )
-    .leads(EVERYWHERE)
+    .leads(EVERYWHERE, aspect="fairness")
     .also("fairness", "fairness_index", "jfi"),
     Measure(
         "starved",
@@ -306,7 +306,7 @@ MEASURES = (
         combined="mean",
     ).leads(View.COMPARISON),
     _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "p95 RTT")
-    .leads(View.COMPARISON | View.REPORT)
+    .leads(View.COMPARISON | View.REPORT, aspect="delay")
     .also("rtt", "latency", "tail_latency"),
     Measure(
         "srtt_p95",
@@ -361,7 +361,7 @@ MEASURES = (
     .leads(View.COMPARISON | View.REPORT, rank=7, aspect="delay")
     .also("owd", "delay", "one_way_delay"),
     _delay("owd_p95", "the 95th percentile of the one-way delay", "p95_s", "p95 one-way delay")
-    .leads(View.TABLE | View.REPORT | View.FIGURE, rank=8)
+    .leads(View.TABLE | View.REPORT | View.FIGURE, rank=8, aspect="delay")
     .also("owd", "one_way_delay"),
     _queueing("queueing_mean", "the mean", "mean_s", "mean queueing delay").also(
         "queue", "queue_delay", "queueing", "queueing_delay"

@@ -9,12 +9,12 @@ from itertools import zip_longest
 from typing import Any
 
 from fullpipe.analysis.metrics.groups import TOTALS
-from fullpipe.analysis.metrics.table import leading
+from fullpipe.analysis.metrics.table import BY_NAME, leading
 from fullpipe.analysis.regions import region
-from fullpipe.analysis.shown import begun, listed
+from fullpipe.analysis.shown import begun
 from fullpipe.validation.compare.comparison import Comparison, Entries
-from fullpipe.validation.compare.fair_share import besides
-from fullpipe.validation.compare.finding import DIFFERENT, MOST_LEADS, Finding, claims, weight
+from fullpipe.validation.compare.fair_share import ALIKE_WORDS, Told, besides, by_verdict, of_all_sides
+from fullpipe.validation.compare.finding import DIFFERENT, MOST_LEADS, Finding, claims, clearness, weight
 from fullpipe.validation.compare.sentence import (
     Names,
     Part,
@@ -32,10 +32,6 @@ from fullpipe.validation.compare.sentence import (
 
 MOST = 5
 """Maximum number of sentences of a conclusion."""
-_FIRST = (*DIFFERENT, "undecided", "equivalent", "not worse")
-"""Order in which sentences name verdicts and decisions."""
-_ALIKE = ("equivalent", "not worse")
-"""Verdicts and decisions that may hide differences within the margin."""
 _LONGEST_REGION = 70
 """Maximum number of characters of the words for a part of a sweep; a longer text is only in the table."""
 _LONGEST_ALONG = 160
@@ -115,16 +111,7 @@ def conclusion(
     others = dict.fromkeys(name for one in made for name in one.others)
     sides_of = (_Sides(_with(made, name), name, names, family) for name in others)
     every = [sides for sides in sides_of if sides.findings]
-    if len(every) == 1:
-        return _of_one(every[0], asked, most)
-    shown = every if len(every) <= most else every[: most - 1]
-    several = [_of_several(sides, asked, most // len(every) or 1) for sides in shown]
-    told = [sentence for of_sides, _ in several for sentence in of_sides]
-    left = [(sides, found) for sides, (_, of_sides) in zip(shown, several, strict=True) for found in of_sides]
-    if len(every) > len(shown):
-        more = f"{len(every) - len(shown)} more variants"
-        return [*told, f"{more}{' and the other groups' if left else ''} are in the table."]
-    return [*told, *_of_neighbours(left, most - len(told))]
+    return _of_one(every[0], asked, most) if len(every) == 1 else _of_several(every, asked, most)
 
 
 def _in_cases(made: Iterable[Comparison], chosen: Callable[[Entries], Collection[int]]) -> frozenset[Group]:
@@ -166,7 +153,7 @@ def _with_region(found: Sequence[Finding], sides: _Sides) -> list[str]:
     names, points = sides.names, [each.point for each in found]
     parts = {
         verdict: _region(found, places, names)
-        for verdict, places in _by_verdict(found).items()
+        for verdict, places in by_verdict(found).items()
         if verdict in DIFFERENT and len(places) < len(found) and _are_alike(points)
     }
     is_told = all(words in told for words in parts.values())
@@ -176,65 +163,91 @@ def _with_region(found: Sequence[Finding], sides: _Sides) -> list[str]:
     return [told, begun(f"{name_of(found[0])} {where}.")]
 
 
-def _of_several(sides: _Sides, asked: Sequence[str], room: int) -> tuple[list[str], list[Sequence[Finding]]]:
-    """Return the sentences on one of several compared sides, and the leading subjects of groups without a
-    sentence."""
-    by_subject = _by_subject(sides.findings)
-    first, *others = chosen = _chosen(sides, by_subject, asked)
-    by_group = sorted(by_subject, key=lambda subject: _order(subject[:3], sides.changed))
-    more = [subject for subject in [*others, *by_group] if claims(by_subject[subject])]
-    shown = list(dict.fromkeys([first, *more, *others]))[:room]
-    groups = {subject[:3] for subject in shown}
-    leading_ones = {subject[:3]: subject for subject in reversed(chosen) if subject[:3] not in groups}
-    left = sorted(leading_ones, key=lambda group: chosen.index(leading_ones[group]))
-    told = _begun(sides, [by_subject[subject] for subject in shown])
-    return told, [by_subject[leading_ones[group]] for group in left]
+def _of_several(every: Sequence[_Sides], asked: Sequence[str], most: int) -> list[str]:
+    """Return the sentences on several compared sides, with the same subjects for all of them.
 
-
-def _of_neighbours(left: Iterable[tuple[_Sides, Sequence[Finding]]], room: int) -> list[str]:
-    """Return a sentence per subject whose group has no sentence yet: the verdicts on every compared side."""
-    by_subject: dict[Subject, list[tuple[_Sides, Sequence[Finding]]]] = {}
-    for sides, found in left:
-        by_subject.setdefault(_subject(found[0]), []).append((sides, found))
-    order = sorted(by_subject, key=lambda subject: _order(subject[:3], frozenset()))
-    return [_of_all_sides(by_subject[subject]) for subject in order[:room]]
-
-
-def _of_all_sides(told: Sequence[tuple[_Sides, Sequence[Finding]]]) -> str:
-    """Return a sentence with the verdicts on one subject, each with the sides that have the verdict."""
-    names: dict[str, list[str]] = {}
-    findings: dict[str, list[Finding]] = {}
-    for sides, found in told:
-        names.setdefault(_verdicts(found), []).append(sides.names.value(sides.other))
-        findings.setdefault(_verdicts(found), []).extend(found)
-    first = told[0][1][0]
-    case = f"in case {first.case}, " if first.case else ""
-    parts = [Part(f"{case}{name_of(first)} is ")]
-    for n, (verdicts, of_sides) in enumerate(names.items()):
-        parts.append(Part(f"{'; ' if n else ''}{verdicts} with {listed(of_sides)}"))
-        if verdicts in _ALIKE and not any(each.is_by_runs for each in findings[verdicts]):
-            parts.append(Part(f" ({range_in_words(findings[verdicts])})", 1))
-    return begun(fitted(parts))
-
-
-def _verdicts(found: Sequence[Finding]) -> str:
-    """Return the verdicts on one subject; if verdicts differ between points, each with its number of
-    points."""
-    verdicts = _by_verdict(found)
-    if len(verdicts) == 1:
-        return next(iter(verdicts))
-    counts = listed(f"{verdict} at {len(places)}" for verdict, places in verdicts.items())
-    return f"{counts} of {len(found)} points"
-
-
-def _begun(sides: _Sides, subjects: Sequence[Sequence[Finding]]) -> list[str]:
-    """One sentence per subject; the first sentence names the sides."""
-    first, *others = subjects
-    told = (_sentence(of, sides) for of in others)
-    return [
-        _sentence(first, sides, f"{sides.named}: "),
-        *map(begun, told),
+    Each side has a sentence on its leading subject; many sides share one. Every further subject has a
+    sentence with the verdicts on all sides. If there are too many subjects, claimed ones share the last
+    sentence, and others are left out.
+    """
+    by_side = [(sides, _by_subject(sides.findings)) for sides in every]
+    if not by_side:
+        return []
+    chosen = [_chosen(*each, asked) for each in by_side]
+    firsts = {subjects[0] for subjects in chosen}
+    pairs = zip(by_side, chosen, strict=True)
+    told = [_sentence(of[own[0]], sides, f"{sides.named}: ") for (sides, of), own in pairs]
+    has_own = len(every) < most
+    later = dict.fromkeys(
+        subject
+        for subject in [*(own[0] for own in chosen), *(each for own in chosen for each in own[1:])]
+        if not (has_own and firsts == {subject})
+    )
+    subjects = [*later] if asked else _with_aspects(later, by_side, firsts)
+    names = every[0].names
+    of_subjects = [
+        [(names.value(sides.other), of[each]) for sides, of in by_side if each in of] for each in subjects
     ]
+    by_metric = {each[3]: place for place, each in reversed([*enumerate(subjects)]) if each[3] in asked}
+    if has_own:
+        due = [place for metric, place in by_metric.items() if metric not in {each[3] for each in firsts}]
+        return [*told, *_of_subjects(of_subjects, names, most - len(told), len(every), due)]
+    against = names.side(every[0].findings[0].sides[0])
+    first, *rest = _of_subjects(of_subjects, names, most, len(every), [0, *by_metric.values()])
+    return [f"Against {against}: {first[0].lower()}{first[1:]}", *rest]
+
+
+def _with_aspects(
+    chosen: Iterable[Subject],
+    by_side: Sequence[tuple[_Sides, Mapping[Subject, Sequence[Finding]]]],
+    firsts: Collection[Subject],
+) -> list[Subject]:
+    """Return the chosen subjects with those that are clearest in delay and in loss, in the order of groups.
+
+    Every side that is worse in delay or loss is worse in one of the subjects. They replace the second metric
+    of changed flows.
+    """
+    changed = by_side[0][0].changed
+    found = [each for each in chosen if each in firsts or each[:3] not in changed]
+    links = [each for each in found if each[1] == "link"]
+    found = [each for each in found if each not in links]
+    for aspect in ("delay", "loss"):
+        clear: dict[Subject, tuple[int, float]] = {}
+        worse: dict[Subject, set[int]] = {}
+        for number, (_, by_subject) in enumerate(by_side):
+            for subject, of in by_subject.items():
+                if BY_NAME[subject[3]].aspect != aspect or all(each.is_zero for each in of):
+                    continue
+                clear[subject] = min([*map(clearness, of), *([clear[subject]] if subject in clear else [])])
+                worse.setdefault(subject, set()).update({number} if _is_worse(of) else ())
+        is_told = any(subject in found for subject in clear)
+        left = set().union(*worse.values()).difference(*(worse.get(subject, ()) for subject in found))
+        while clear and (left or not is_told):
+            best = min(clear, key=lambda each: (-len(worse[each] & left), clear[each]))
+            found, left, is_told = [*found, best], left - worse[best], True
+    return [*found, *links]
+
+
+def _is_worse(found: Iterable[Finding]) -> bool:
+    return any(each.outcome in ("regressed", "worse") for each in found)
+
+
+def _of_subjects(
+    subjects: Sequence[Told], names: Names, room: int, sides: int, due: Collection[int]
+) -> list[str]:
+    """Return a sentence per subject; if there are more subjects than sentences, the last sentence has several
+    subjects. These are claimed, or their indices are in `due`."""
+
+    def rank(place: int) -> int:
+        found = [each for _, of_side in subjects[place] for each in of_side]
+        return 0 if place in due or _is_worse(found) else 1 if claims(found) else 2
+
+    order = sorted(range(len(subjects)), key=rank)
+    claimed = sum(rank(place) < 2 for place in order)
+    shown = [subjects[place] for place in sorted(order[: max(claimed, room)])]
+    alone, together = (shown, []) if len(shown) <= room else (shown[: room - 1], shown[room - 1 :])
+    sentences = [of_all_sides([each], names, sides) for each in alone]
+    return [*sentences, of_all_sides(together, names, sides)] if together else sentences
 
 
 def _by_subject(findings: Iterable[Finding]) -> dict[Subject, list[Finding]]:
@@ -339,7 +352,7 @@ def _sentence(found: Sequence[Finding], sides: _Sides, start: str = "") -> str:
 def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
     """Verdicts on one subject at several points, with the range of points and the size of the difference."""
     total, names, is_claimed = len(found), sides.names, bool(claims(found))
-    verdicts = _by_verdict(found)
+    verdicts = by_verdict(found)
     yield Part(f"{name_of(found[0])} ")
     for n, (verdict, places) in enumerate(verdicts.items()):
         is_rest = is_claimed and verdict not in DIFFERENT
@@ -350,7 +363,7 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
         yield Part(" points" if is_all else f" of {total} points", 7 if is_rest else 0)
         yield Part(_where(found, places, names), 6 if is_rest else 4)
         yield from _sizes(of_verdict, names, is_all=is_all)
-        if verdict in _ALIKE and not any(each.is_by_runs for each in of_verdict):
+        if verdict in ALIKE_WORDS and not any(each.is_by_runs for each in of_verdict):
             told = range_in_words(of_verdict)
             yield Part(f" ({told})" if is_all else f", {told}", 8 if is_rest else 5)
         elif verdict == "undecided" and not is_claimed and not any(each.is_by_runs for each in of_verdict):
@@ -387,13 +400,6 @@ def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
 def _are_alike(points: Sequence[Mapping[str, Any]]) -> bool:
     """Whether all points have the same paths."""
     return len({tuple(point) for point in points}) == 1 and bool(points[0])
-
-
-def _by_verdict(found: Sequence[Finding]) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, each in enumerate(found):
-        places.setdefault(each.outcome, []).append(place)
-    return {verdict: places[verdict] for verdict in _FIRST if verdict in places}
 
 
 def _sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[Part]:

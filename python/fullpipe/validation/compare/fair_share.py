@@ -1,4 +1,4 @@
-"""Sentences on goodput shares and fair shares, and on subjects without a sentence of their own."""
+"""Sentences on goodput shares and fair shares, on all sides, and on subjects without their own sentence."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ from fullpipe.validation.compare.finding import DIFFERENT, Finding, claims
 from fullpipe.validation.compare.rules import ALIKE, ERROR, paired
 from fullpipe.validation.compare.sentence import (
     Names,
+    Part,
     ends,
+    fitted,
     largest,
     margin_in_words,
     name_of,
     number,
+    range_in_words,
     signed,
     value,
 )
@@ -228,3 +231,98 @@ def _others(alike: int, open_: int, word: str) -> list[str]:
     verb = "is" if alike == 1 else "are"
     others = f"{alike:,} of {alike + open_:,} other metrics and groups {verb} {word}"
     return [f"{others} and {open_:,} undecided."]
+
+
+# Sentences on all sides of a comparison.
+
+
+_FIRST = (*DIFFERENT, "undecided", "equivalent", "not worse")
+"""Order in which sentences name verdicts and decisions."""
+ALIKE_WORDS = ("equivalent", "not worse")
+"""Verdicts and decisions that may hide differences within the margin."""
+_LONGEST_OF_SIDES = 45
+"""Maximum number of words of a sentence on several sides."""
+_MOST_SIZES = 3
+"""Maximum number of sides of which a sentence on all sides has a difference each."""
+Told = Sequence[tuple[str, Sequence[Finding]]]
+"""Findings on one subject, by the name of their side."""
+
+
+def by_verdict(found: Sequence[Finding]) -> dict[str, list[int]]:
+    """Return the indices of findings by their outcome."""
+    places: dict[str, list[int]] = {}
+    for place, each in enumerate(found):
+        places.setdefault(each.outcome, []).append(place)
+    return {verdict: places[verdict] for verdict in _FIRST if verdict in places}
+
+
+def of_all_sides(subjects: Sequence[Told], names: Names, sides: int) -> str:
+    """Return a sentence with the verdicts on subjects, each with the sides that have the verdict.
+
+    Args:
+        subjects: Findings of each subject.
+        names: Names of points.
+        sides: Number of all sides.
+    """
+    is_whole = len(subjects) == 1
+    for has_places in (True, False):
+        clauses = [
+            [*_clause(told, names, sides, has_places=has_places, is_whole=is_whole)] for told in subjects
+        ]
+        parts = [part for n, clause in enumerate(clauses) for part in ([Part("; ")] if n else []) + clause]
+        if words_in("".join(part.text for part in parts)) <= _LONGEST_OF_SIDES:
+            break
+    return begun(fitted(parts, _LONGEST_OF_SIDES))
+
+
+def _clause(told: Told, names: Names, sides: int, *, has_places: bool, is_whole: bool) -> Iterator[Part]:
+    """The verdicts on one subject, each with the largest differences or the range of differences.
+
+    If `is_whole` is false, sides without a claim are left out, unless no side has a claim.
+    """
+    claimed = [each for each in told if claims(each[1])]
+    of_all = told if is_whole or not claimed else claimed
+    same: dict[str, list[tuple[str, Sequence[Finding]]]] = {}
+    for each in sorted(of_all, key=lambda each: min(map(_FIRST.index, by_verdict(each[1])))):
+        same.setdefault(_verdicts(each[1], is_whole=of_all is told), []).append(each)
+    first = told[0][1][0]
+    case = f"in case {first.case}, " if first.case else ""
+    yield Part(f"{case}{name_of(first)} is ")
+    for n, (verdicts, of) in enumerate(same.items()):
+        every = "both" if sides == 2 else f"all {sides}"
+        who = every if len(of) == sides else listed(name for name, _ in of)
+        is_only = len(same) == 1 and len(of_all) < len(told)
+        yield Part(f"{'; ' if n else ''}{verdicts} with {who}{' alone' if is_only else ''}")
+        findings = [each for _, found in of for each in found]
+        if any(each.is_by_runs for each in findings):
+            continue
+        if not claims(findings):
+            has_margin = verdicts.startswith(ALIKE_WORDS)
+            yield Part(f" ({range_in_words(findings, has_margin=has_margin)})", 2 if has_margin else 3)
+            continue
+        yield Part(_largest_by_side(of, names, has_places=has_places), 1)
+
+
+def _largest_by_side(told: Told, names: Names, *, has_places: bool) -> str:
+    """Return the largest claimed difference of each side in brackets; of many sides, only the largest."""
+    most = [(name, largest(claims(found))) for name, found in told]
+    shown = most if len(most) <= _MOST_SIZES else [max(most, key=lambda each: abs(each[1].difference))]
+    sizes = []
+    for name, each in shown:
+        side = f"{name} " if len(told) > 1 else ""
+        to = f" to {value(each.other, each)}" if has_places else ""
+        at = f" at {names.point(each)}" if has_places and each.point else ""
+        sizes.append(f"{side}{signed(each)}{to}{at}")
+    is_most = len(shown) < len(most) or any(len(found) > 1 for _, found in told)
+    return f" ({'largest: ' if is_most else ''}{', '.join(sizes)})"
+
+
+def _verdicts(found: Sequence[Finding], *, is_whole: bool) -> str:
+    """Return the verdicts on one subject, or only the claimed ones, with their numbers of points."""
+    verdicts = by_verdict(found)
+    if not is_whole:
+        verdicts = {verdict: places for verdict, places in verdicts.items() if verdict in DIFFERENT}
+    if all(len(places) == len(found) for places in verdicts.values()):
+        return f"{next(iter(verdicts))}{f' at all {len(found)} points' if len(found) > 1 else ''}"
+    counts = listed(f"{verdict} at {len(places)}" for verdict, places in verdicts.items())
+    return f"{counts} of {len(found)} points"

@@ -415,22 +415,36 @@ MOST_LEADS = 10
 """Maximum number of findings on leading subjects that a short table shows before all others."""
 
 
+def clearness(found: Finding) -> tuple[int, float]:
+    """Sorting key of findings in one aspect: worse, other differences, equivalent, undecided; then by p."""
+    order = (("regressed", "worse"), DIFFERENT, ("equivalent", "not worse"))
+    standing = next((place for place, words in enumerate(order) if found.outcome in words), len(order))
+    return standing, 2.0 if found.p_raw is None else found.p_raw
+
+
 def leads(order: Sequence[Finding]) -> list[Finding]:
     """Findings that a short table shows whatever their verdicts.
 
     These are the findings on the leading subject of each side at all points, unless there are too many, and
-    of delay and of loss (see `Measure.aspect`) the difference with the smallest p value, decided ones first.
+    of delay, of loss and of fairness (see `Measure.aspect`) the clearest difference of each side, worse ones
+    first. Pings, which measure delay, come before other groups with the same verdict.
 
     Args:
         order: See `conclusion.ranked`.
     """
     firsts: dict[tuple[str, str], tuple[str, Cell]] = {}
     aspects: dict[tuple[tuple[str, str], str], Finding] = {}
+    with_rate = {(each.case, each.of) for each in order if each.metric == "goodput"}
     for each in order:
         firsts.setdefault(each.sides, (each.case, each.subject.cell))
     found = [each for each in order if firsts[each.sides] == (each.case, each.subject.cell)]
-    for each in sorted(order, key=lambda each: (weight(each)[0], 2.0 if each.p_raw is None else each.p_raw)):
+
+    def clearest(each: Finding) -> tuple[int, bool, float]:
+        standing, p = clearness(each)
+        return standing, (each.case, each.of) in with_rate or each.entry is None, p
+
+    for each in sorted(order, key=clearest):
         if (aspect := BY_NAME[each.metric].aspect) and not each.is_zero:
             aspects.setdefault((each.sides, aspect), each)
     shown = {id(each): each for each in (*(found if len(found) <= MOST_LEADS else ()), *aspects.values())}
-    return list(shown.values()) if len(shown) <= MOST_LEADS + 2 else []
+    return list(shown.values())[: MOST_LEADS + 2]

@@ -217,10 +217,10 @@ class Part(NamedTuple):
     rank: int = 0
 
 
-def fitted(parts: Iterable[Part]) -> str:
-    """A sentence with the parts that fit into `LONGEST` words."""
+def fitted(parts: Iterable[Part], longest: int = LONGEST) -> str:
+    """A sentence with the parts that fit into `longest` words."""
     kept = list(parts)
-    while words_in("".join(part.text for part in kept)) > LONGEST and any(part.rank for part in kept):
+    while words_in("".join(part.text for part in kept)) > longest and any(part.rank for part in kept):
         kept.remove(max(kept, key=lambda part: part.rank))
     return f"{''.join(part.text for part in kept)}."
 
