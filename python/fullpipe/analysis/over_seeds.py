@@ -32,7 +32,7 @@ def paths_of(values: pl.DataFrame) -> list[str]:
 
 def spellings(value: str, known: pl.Series) -> list[str]:
     """Spellings under which a value may be in a column. The user may write 0 for the number 0.0, and a value
-    in the letters of figures, such as 2 BDP for 2 bdp."""
+    as figures print it, such as 2 BDP for 2 bdp."""
     try:
         same = [str(each) for each in known.unique() if known.dtype.is_numeric() and each == float(value)]
     except ValueError:

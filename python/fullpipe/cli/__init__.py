@@ -33,7 +33,8 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Run the command. End by SIGPIPE if the output pipe is closed, with exit code 1 if the disk is full."""
+    """Run the command. A closed output pipe ends the process by SIGPIPE; a full disk ends it with exit code
+    1."""
     lazy.pause_collection()
     try:
         try:
@@ -60,7 +61,7 @@ def _ending_on_request() -> "Iterator[None]":
     """Turn SIGTERM and SIGHUP into KeyboardInterrupt, so that unfinished files are removed.
 
     The process then ends by the same signal, after the interpreter has closed open files. A second signal
-    ends the process at once.
+    ends the process immediately.
     """
     asked, handled = list[int](), list[signal.Signals]()
 

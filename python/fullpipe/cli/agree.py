@@ -199,7 +199,8 @@ def _run(cases: Sequence[Case], engines: Sequence[str], suite: Suite, store: Sto
 
 
 def _list(cases: Sequence[Case], engines: Sequence[str], as_json: bool) -> None:
-    """List the cases, each with its number of seeds. The last line of text has the runs per engine."""
+    """List the cases, each with its number of seeds. In text output, the last line gives the number of runs
+    per engine."""
     for one in cases:
         if as_json:
             echo(json.dumps({"case": one.name, "family": one.family, "seeds": one.seeds}))

@@ -68,7 +68,7 @@ MOST_LINES = 60
 MOST_ROWS = 12
 """Maximum number of rows of the table of an answer."""
 _MOST_NOTES = 6
-"""Maximum number of notes, and also of warnings."""
+"""Maximum number of notes; warnings have the same limit of their own."""
 _RESERVED = 8
 """Lines that a table leaves free for the notes below the table."""
 _NARROWEST = 11
@@ -134,9 +134,10 @@ class Answer:
             headings: Headings. The first and the last column have words, all other columns numbers.
             found: One item per row, in the order of the table.
             row: Function that makes the row of an item.
-            first: Sort key. If not all rows fit, the items with the lowest keys are shown; if None, the first
-                items.
-            total: Number of rows from which the rows left out are counted; if None, the length of `found`.
+            first: Sort key. If not all rows fit, the items with the lowest keys are shown. Without a key, the
+                first items are shown.
+            total: Total number of rows, for the line that says how many are left out; if None, the length of
+                `found`.
 
         Returns:
             The items whose rows are shown.
@@ -294,7 +295,7 @@ _MOST_LINES = 5
 
 
 def tell(found: Enough) -> None:
-    """Print on standard error how many seeds were run, and why no more."""
+    """Print on standard error how many seeds were run, and why the command stopped adding seeds."""
     for line in _seeds_used(found):
         complain(line)
 

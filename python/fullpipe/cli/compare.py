@@ -121,11 +121,11 @@ def compare(
 
     With `--engines`, a metric is equivalent if the 90 % confidence interval of the difference is within its
     margin, and different if the interval is outside. Welch's intervals are used, since engines are not
-    paired by seed. The verdict is "overlapping ranges" if neither holds, the values of one engine span more
-    than the margin, and the ranges of both engines overlap.
+    paired by seed. If neither holds, but the values of one engine span more than the margin and the ranges of
+    both engines overlap, the verdict is "overlapping ranges".
 
-    A folder of stored runs is compared by engine, such as imported measurements with simulated runs.
-    Finished runs are stored and re-used.
+    The stored runs of a folder are grouped by engine, and the engines are compared. An example is imported
+    measurements beside simulated runs. Finished runs are stored and re-used.
     """
     from fullpipe.cli.comparing import Comparing  # imported here, as help does not need these modules
     from fullpipe.cli.selection import read_labels

@@ -77,8 +77,8 @@ def show_findings(
         answer: Answer to which the table is added.
         findings: Findings in the order of the table.
         names: Names of sides and points.
-        first: Sort key. If not all rows fit, the findings with the lowest keys are shown; if None, the first
-            findings.
+        first: Sort key. If not all rows fit, the findings with the lowest keys are shown. Without a key, the
+            first findings are shown.
         level: Confidence level of the intervals, for the heading.
     """
     several = len({each.sides for each in findings}) > 1
@@ -102,8 +102,8 @@ def show_findings(
 
 
 def _in_order(findings: Sequence[Finding], asked: Sequence[str]) -> list[Finding]:
-    """The findings on each side at each point: first the groups with the first requested metric, then other
-    groups, in the order of the request. A total is last unless no group has a metric that comes first."""
+    """The findings, sorted within each pair of sides and point. Groups are sorted by the earliest requested
+    metric that they have. A total comes last, unless it has an earlier metric than every group."""
     if not asked:
         return [*findings]
     order = {metric: place for place, metric in enumerate(asked)}
@@ -290,7 +290,8 @@ def as_line(warning: str) -> str:
 
 
 def _corrected(findings: Sequence[Finding]) -> list[str]:
-    """A line on Holm's correction, with a metric that would be decided if it were tested alone."""
+    """A line on Holm's correction. It names a metric, if any, that would be decided if only this metric were
+    tested."""
     tests = family_size(findings)
     if tests < 2:
         return []

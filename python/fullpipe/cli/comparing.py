@@ -103,7 +103,7 @@ class Comparing:
         return list(dict.fromkeys(each.metric for each in self.subjects))
 
     def groups(self, scenarios: Iterable[Scenario]) -> Groups:
-        """The groups that the user names, by their names in these scenarios."""
+        """The groups that the user names. Labels are replaced by the groups' names in these scenarios."""
         words = {*self.of, *(each.of for each in self.subjects if each.of)}
         used = list({id(each): each for each in scenarios}.values()) if words else []
         labels = Labels(self.labels, [each.to_dict() for each in used])
@@ -212,8 +212,8 @@ class Comparing:
         self._tell_engines(made, [sides for _, sides in at_points], metrics)
 
     def _instead(self, chosen: Scenario) -> list[str]:
-        """Return how to compare variants, if the user names no engines: the command for the algorithms of the
-        sweep, or else for its first plain path."""
+        """Return a hint how to compare variants, if the user names no engines: a command that compares the
+        algorithms of the sweep, or else the values of the first path that `--over` can write."""
         if self.engines is not None:
             return []
         plain = [path for path, axis in chosen.sweep.items() if _is_plain(path, axis)]

@@ -135,7 +135,7 @@ def _show_entry(entry: Entry, of: str) -> None:
 
 
 def _size(entry: Entry) -> list[list[str]]:
-    """The row of `size`, which sets the limit in packets of a queue; empty for other entries."""
+    """The table row of `size`, the key that sets the packet limit of a queue; empty for other entries."""
     limits = [param.key for param in entry.with_role("limit")]
     is_queue = catalogue.queues().get(entry.name) == entry
     if not is_queue or not any(param.unit == "packets" for param in entry.with_role("limit")):

@@ -72,13 +72,14 @@ def ended() -> Iterator[None]:
 
 
 _LONGEST_CAUSE = 200
-"""Most characters of an exception of a user's class."""
+"""Maximum length of a printed exception of a user's class, in characters."""
 
 
 def complain_of_failures(outcomes: Sequence[Outcome], *, has_engine: bool = False) -> list[Outcome]:
     """Name failed runs on standard error, a line per cause, and return them.
 
-    Exceptions of a user's class that one line raised in one method have one cause. Their first text is shown.
+    Exceptions of a user's class count as one cause if the same line raised them in the same method. The text
+    of the first one is shown.
 
     Args:
         outcomes: Finished and failed runs.
@@ -105,7 +106,8 @@ def complain_of_failures(outcomes: Sequence[Outcome], *, has_engine: bool = Fals
 
 
 def _named(job: Job, engine: str, *, several: bool) -> str:
-    """Sweep point, seed and engine of a failed run, as the words of a sentence if several runs failed."""
+    """Sweep point, seed and engine of a failed run, separated by commas; with `several`, the last two are
+    joined by "and"."""
     from fullpipe.analysis.shown import listed, point_shown  # imported here, as most runs do not fail
 
     parts = [*point_shown(job.point), f"seed {job.seed}"]
@@ -115,7 +117,8 @@ def _named(job: Job, engine: str, *, several: bool) -> str:
 
 
 def _alike(error: BaseException | None) -> tuple[object, ...]:
-    """The key of errors with one cause, whose texts may differ in numbers, seed and time."""
+    """Key that is equal for errors with the same cause, even if their texts differ in numbers, seed or
+    time."""
     if not isinstance(error, ControllerError):
         return (str(error),)
     if raised := error.__cause__:

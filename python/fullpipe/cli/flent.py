@@ -32,7 +32,7 @@ from fullpipe.sweeps import Outcome, jobs
 
 MOST_STREAMS = 1_000
 _KERNEL = {"bbr1": "bbr", "bbr2": "bbr2", "bbr3": "bbr"}
-"""Names of algorithms in Linux, if Linux has another name for the algorithm."""
+"""Linux names of the algorithms that have another name in Linux."""
 
 
 class Qdisc(StrEnum):

@@ -89,7 +89,8 @@ def _lines(path: Path, run: Run) -> str:
 
 _MOST_BYTES = 1_000_000
 _FLOWS = {"download": "comes", "upload": "leaves"}
-"""Flows of a router by direction, with the verb for notes. Only a direction with a rate limit gets a flow."""
+"""Directions of a router's flows, each with the verb of its note: traffic "comes" or "leaves". Only a
+direction with a rate limit gets a flow."""
 
 
 def import_tc(
@@ -116,9 +117,9 @@ def import_tc(
         ),
     ] = None,
 ) -> None:
-    """A command gives a queue, or a link for netem. A file gives the scenario of a router, with a flow in
-    each direction whose rate the router limits. Comments list the settings that are left out. Unknown
-    options are errors.
+    """A tc command becomes a queue; a netem command becomes a link. A file becomes the scenario of a router,
+    with a flow in each direction whose rate the router limits. Comments list the settings that are left out.
+    Unknown options are errors.
     """
     file = Path(line[0])
     if len(line) == 1 and " " not in line[0]:

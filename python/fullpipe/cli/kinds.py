@@ -132,7 +132,7 @@ KINDS: Mapping[Kind, Callable[[], Mapping[str, Any]]] = {
     Kind.engines: engines,
     Kind.tables: tables,
 }
-"""Functions that return the entries of a kind by name, by kind."""
+"""For each kind, the function that returns its entries by name."""
 
 
 def called(name: str) -> dict[str, Any]:

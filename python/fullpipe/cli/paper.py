@@ -48,8 +48,8 @@ def paper(
         str | None,
         typer.Option(
             metavar="CLAIM",
-            help="Run only this claim, and find the setting that changes its verdict. The value list prints"
-            " all claims.",
+            help='Run only this claim, and find the setting that changes its verdict. "--explain list"'
+            " prints all claims.",
         ),
     ] = None,
 ) -> None:

@@ -97,7 +97,8 @@ def _told(option: str, kind: Kind | None) -> str:
 
 
 _OTHER_FORMATS = (".jpg", ".jpeg", ".eps", ".ps", ".gif", ".tif", ".tiff", ".webp", ".bmp", ".pgf")
-"""Endings of images that figures are not written as. Any other ending may be in the name of a folder."""
+"""File extensions of image formats that are not supported. Any other unknown extension counts as part of a
+folder's name."""
 ONE_RUN: Mapping[str, Callable[..., tuple[Any, pl.DataFrame]]] = {
     **plots.CELL_FIGURES,
     **plots.PACKET_FIGURES,
@@ -227,8 +228,8 @@ def plot(
     """The figure is written as PNG and SVG, and its values as CSV. By default, all runs are drawn over time
     in the same axes.
 
-    With `--metric`, `--x` or a kind up to means, a figure shows metrics of many runs. `--kind delay --x
-    queueing_p95` draws throughput over the p95 queueing delay, as in the papers on Sprout and Copa.
+    With `--metric`, `--x` or a kind from lines to means, figures show metrics of many runs. `--kind delay --x
+    queueing_p95` draws throughput over p95 queueing delay, as in papers on Sprout and Copa.
 
     The other kinds draw one run. airtime, aggregates, channel and waits need a cell and record.variables.
     one-way, clumps, pauses and handover need packets captured at both ends, and sequence at the sender.

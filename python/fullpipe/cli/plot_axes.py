@@ -87,7 +87,7 @@ def rank(names: pl.Series) -> pl.Series:
 
 
 def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
-    """Whether an axis is logarithmic: as in `log`, or if `log` is None, whether `spans_much` of its values.
+    """Whether an axis is logarithmic. `log` decides; if it is None, `spans_much` decides from the values.
 
     Raises:
         BadParameter: If `log` names the axis, but the values are names, or are not all positive.

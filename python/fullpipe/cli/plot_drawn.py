@@ -51,9 +51,9 @@ _LETTERS_ELSEWHERE = "; letters of means that are not shown to differ (Games-How
 _ROOM = 0.04
 """Room for marks at the end of an axis, as a share of its length."""
 _MUCH = 3.0
-"""Largest ratio of the span of an axis that panels share to the span of a panel."""
+"""Panels share an axis only if it spans at most this multiple of each panel's own range."""
 _FAR = 0.6
-"""Least ratio of the lowest to the highest throughput at which the axis does not begin at 0."""
+"""Minimum ratio of the lowest to the highest throughput at which the axis need not begin at 0."""
 _TO_BETTER = ", better →"
 """End of the label of an axis on which better values are to the right or at the top."""
 
@@ -261,7 +261,7 @@ def _figure(metrics: int, drawn: Sequence[_Panel], chart: Chart) -> tuple[Any, l
 
 
 def _have_room(panels: Sequence[_Panel]) -> bool:
-    """Whether panels of a metric can share an axis of throughputs, so that ellipses stay readable."""
+    """Whether the ellipses stay readable if all panels of a metric share one throughput axis."""
     tops: dict[str, list[float]] = {}
     for panel in panels:
         tops.setdefault(panel.part.name, []).append(float(panel.rows["value"].to_numpy().max()))
@@ -337,7 +337,8 @@ def _longest(data: pl.DataFrame) -> int:
 
 
 def _about_letters(data: pl.DataFrame) -> str:
-    """The meaning of letters, if there are any, or where they are if panels have too many."""
+    """The meaning of the letters beside means. If there are too many letters for the panels, the text says
+    where they are; without letters, it is empty."""
     longest = _longest(data)
     if not longest:
         return ""

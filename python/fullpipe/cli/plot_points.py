@@ -59,7 +59,7 @@ _DELIVERED = "flows.goodput_bps"
 """Column of the metrics that cannot exceed the capacity of the path."""
 _RUN = "number of run"
 _SCALE_FROM = 3
-"""Least count of swept numbers whose colours are a scale from dark to light."""
+"""Minimum number of swept numbers at which their colours form a scale from dark to light."""
 _network = Remembered(resolve)
 
 
@@ -149,7 +149,8 @@ def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
 
 
 def _choices(every: pl.DataFrame, values: pl.DataFrame, labels: Labels, algorithm: str | None) -> list[str]:
-    """A line with the values that `--where` chooses, and with the only algorithm unless it is one of them."""
+    """A line with the values that `--where` chooses. If all flows have the same algorithm and no value names
+    it, the line also names the algorithm."""
     chosen = {path: values[path][0] for path in varied(every) if values[path].n_unique() == 1}
     names = labels.owned_names([*chosen])
     told = [labels.at(path, value, names[path]) for path, value in chosen.items()]
@@ -236,7 +237,8 @@ class _Axes:
     ) -> Factors:
         """The factors of the axes, colours and panels, with the labels of their values.
 
-        The labels of flow groups have the number of their flows, and how all metrics combine them.
+        The label of a flow group has the number of its flows, and "sum" or "mean" if all metrics combine the
+        flows in this way.
         """
         chosen = [path for path in (self.x, self.y, self.colour, self.panel) if path and path != FLOWS]
         names = {**self.labels.owned_names(list(dict.fromkeys([*self.known, *chosen]))), FLOWS: ""}

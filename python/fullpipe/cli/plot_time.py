@@ -35,8 +35,8 @@ def over_time(
     flows: Sequence[str],
     given: Mapping[str, str],
 ) -> tuple[Any, pl.DataFrame]:
-    """The figure of quantities, or of internal variables, and the table of its values. If no flow is named,
-    several runs have the flows of `default_flows`.
+    """The figure of quantities, or of internal variables, and the table of its values. If no flow is named
+    and there are several runs, the flows of `default_flows` are drawn.
 
     Raises:
         BadParameter: If a quantity or variable does not exist, or a label has no path or value.
@@ -149,7 +149,8 @@ def run_labels(runs: Sequence[Run], given: Mapping[str, str]) -> list[str]:
 
 
 def _words(point: Mapping[str, Any], labels: Labels) -> Iterator[str]:
-    """The values of a point, each after the label of its path. A name such as bbr3 needs no path."""
+    """The values of a point, each after the label of its path. A name such as bbr3 stands alone, without the
+    label of its path."""
     names = labels.names([*point])
     for path, value in point.items():
         is_name = "kind" in value if isinstance(value, Mapping) else _is_name(value)

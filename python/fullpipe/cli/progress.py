@@ -71,19 +71,19 @@ class Reached:
 
 
 LONG_S = 600.0
-"""Expected duration from which a command names it before the first run, s."""
+"""Minimum expected duration, in s, that a command prints before the first run."""
 _LONG_SIMULATED_S = 60.0
-"""Simulated time up to which runs are never long, s."""
+"""Total simulated time, in s, up to which no duration is estimated."""
 _PACKET_S = {"native": 2e-7, "ns3": 5e-5}
 """Time per data packet of a simulator, s, on one core of a virtual machine. Source: a run of
 CUBIC beside BBRv1; ns-3 takes about 250 times as long (README.md)."""
 _PACKET_BITS = 8 * 1_514
 _RUN_S = 0.005
-"""Time per run besides its packets, s."""
+"""Fixed time per run, in addition to the time of its packets, s."""
 
 
 def announce(todo: Sequence[Job], store: Store | None, place: Executor) -> None:
-    """Print how long jobs are expected to take if it is long; on a terminal, ask before the first run.
+    """Print the expected duration of jobs if it is long; on a terminal, also ask before the first run.
 
     Stored runs take no time. Algorithms written in Python and slow machines take longer.
 
@@ -126,7 +126,8 @@ def _together_s(costs_s: Sequence[float], workers: int) -> float:
 
 
 def _costs_s(todo: Sequence[Job]) -> list[float]:
-    """The expected duration of every job: by the packets that its links carry; on Linux, real time."""
+    """The expected duration of every job in s: for simulators from the number of packets on the bottleneck
+    links, otherwise the duration of the scenario, as Linux runs in real time."""
     from fullpipe.analysis.metrics.groups import is_bulk  # imported here, as a single run is short
     from fullpipe.analysis.metrics.paths import narrowest
     from fullpipe.scenario import resolve

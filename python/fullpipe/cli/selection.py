@@ -160,7 +160,7 @@ def varied(values: pl.DataFrame) -> list[str]:
 
 
 def changed_entries(paths: Iterable[str]) -> set[int]:
-    """The entries of `flows` that the sweep changes, even if `--where` leaves one of their values."""
+    """The entries of `flows` that the sweep changes, even if `--where` selects only one of their values."""
     return {int(found[1]) for path in paths if (found := _OF_ENTRY.match(path))}
 
 
@@ -172,7 +172,8 @@ def changed_entry(paths: Iterable[str], runs: Sequence[Run]) -> int | None:
 
 
 def factor_called(word: str, values: pl.DataFrame) -> str:
-    """The path that `word` names, or `FLOWS`. After `--where`, the path may have a single value.
+    """The path that `word` names, or `FLOWS`. A swept path is also found if `--where` leaves it only one
+    value.
 
     Raises:
         UnknownNameError: If no path has this name.
@@ -186,7 +187,7 @@ def factor_called(word: str, values: pl.DataFrame) -> str:
 
 def with_name(subject: Subject, values: pl.DataFrame, labels: Labels) -> Subject:
     """The subject with the name of its group instead of a label or index. A label that several groups share
-    stays."""
+    is not replaced."""
     if subject.of is None:
         return subject
     found = values.filter(rows_of(subject.of, values, labels))["of"].unique().to_list()

@@ -166,8 +166,9 @@ def _point_cells(paths: Sequence[str], row: Sequence[Any], form: Form, words: La
 def shortened(found: pl.DataFrame, also: Sequence[str] = ()) -> tuple[pl.DataFrame, list[str]]:
     """Metrics whose shown value differs between points, and a line with the values of the other metrics.
 
-    A total of several flows is left out if its values equal the values of one of its groups. A metric that
-    replaces an unknown metric is left out if that metric is known.
+    A total of several flows is left out if its values equal the values of one of its groups. Some metrics are
+    shown only in place of another metric whose value is unknown; they are left out if that other metric is
+    known.
     """
     found = without_stand_ins(found, "mean", also)
     by_group = _by_group(found)
@@ -198,7 +199,8 @@ def _by_group(found: pl.DataFrame) -> dict[tuple[str, str], list[str]]:
 
 
 def _telling(found: pl.DataFrame, form: Form) -> list[str]:
-    """The paths that distinguish points. Except in CSV, a path that repeats another path is left out."""
+    """The paths that distinguish points. Except in CSV, a path is left out if it has the same value as an
+    earlier path in every row."""
     paths = [path for path in paths_of(found) if path != "engine" or found[path].n_unique() > 1]
     if form == Form.CSV:
         return paths

@@ -77,7 +77,8 @@ class Pivot:
     runs: tuple[int, int]
     """The smallest and the largest number of runs per cell."""
     instead: str = ""
-    """Note with the option for the group that the sweep changes, if metrics are of all flows; or empty."""
+    """If metrics are of all flows, a note with the option for the group that the sweep changes; otherwise
+    empty."""
     owned: Mapping[str, str] = field(default_factory=dict)
     """Names of factors with their owner, such as "algorithm of new", by the names of the factors."""
 
@@ -87,7 +88,8 @@ class Pivot:
         return len({column.metric for column in self.numbers}) == 1
 
     def grid(self) -> Grid:
-        """The table as text: means with their 95 % intervals, in the same decimals for every metric."""
+        """The table as text: means with their 95 % intervals. All columns of a metric have the same number of
+        decimals."""
         digits = [decimals_of(self.of_metric(column.metric)) for column in self.numbers]
         cells = [
             [
@@ -220,9 +222,10 @@ def _named(subject: Subject, values: pl.DataFrame, *, by_group: bool) -> Subject
 
 
 def _instead(values: pl.DataFrame, subjects: Sequence[Subject], runs: Sequence[Run]) -> str:
-    """A note on metrics of all flows that the only changed group has, too; or empty.
+    """A note on metrics of all flows that also have a value for the only changed group; or empty.
 
-    The default of figures is the changed group. Tables keep all flows, as scripts read their numbers.
+    Figures draw the changed group by default. Tables print all flows by default, as scripts read their
+    numbers.
     """
     entry = changed_entry(paths_of(values), runs)
     if entry is None:
@@ -261,7 +264,8 @@ def _column(path: str) -> str:
 
 
 def _raw(points: Sequence[Mapping[str, Any]], values: pl.DataFrame, path: str) -> dict[Any, Any]:
-    """Values of a path in `points`, by their text in the column of `values`. TOML tables are text there."""
+    """Values of a path in `points`, by their text in the column of `values`. In `values`, TOML tables are
+    text."""
     own = {value_text(point[path]): point[path] for point in points if path in point}
     return {value: own.get(value, value) for value in values[_column(path)].unique(maintain_order=True)}
 
@@ -279,9 +283,10 @@ def _ordered(there: Sequence[Any], known: Mapping[Any, Any]) -> list[Any]:
 _SYMMETRIC = 0.01
 """Maximum relative difference between the halves of an interval that counts as symmetric."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
-"""Commas between thousands, which siunitx does not print in the other cells of a column."""
+"""Commas between thousands. They are removed, as siunitx prints the other cells of the column without
+them."""
 _MOST_UNCERTAIN = 100
-"""Uncertainties are below this number of units of the last decimal, so that they have two digits."""
+"""Upper bound of an uncertainty, in units of its last decimal, so that it has at most two digits."""
 
 
 def latex_of(pivot: Pivot) -> str:

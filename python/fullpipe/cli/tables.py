@@ -70,9 +70,11 @@ Words = Mapping[str, str]
 _DATAGRAMS = ("udp", "icmp")
 """Protocols without congestion control."""
 _MOST_ROWS, _FEW_ROWS = 40, 16
-"""Maximum rows of a table, and the number of flows and links for which all rows are always shown."""
+"""Maximum number of rows of a table, and the number of flows and links up to which all rows are always
+shown."""
 _MOST_LINES = 55
-"""Maximum lines of tables and totals. The rest of a 60-line screen is for warnings and the last line."""
+"""Maximum number of lines of all tables and totals together. The rest of a 60-line screen is for warnings and
+the last line."""
 _MOST_LINES_OF_TRANSFERS = 10
 _RTTS = {"rtt_min": "RTT min", "rtt_mean": "RTT mean", "rtt_p95": "RTT p95"}
 _LIMITS = ("cwnd", "pacing", "application", "receiver", "send_buffer")
@@ -262,7 +264,8 @@ def _dropped_percent(row: Row) -> str:
 
 
 def _limits(row: Row) -> str:
-    """The two limits with the largest shares of time, and the data that a full send buffer refused."""
+    """The two limits of the flow (such as cwnd or pacing) that held for the largest shares of the time, in
+    per cent, and the data that a full send buffer refused."""
     shares = sorted(((row[f"limited_{limit}"] or 0.0, limit) for limit in _LIMITS), reverse=True)
     found = [f"{limit.replace('_', ' ')} {100 * share:.0f}" for share, limit in shares[:2] if share >= 0.005]
     refused = row["refused_bytes"]

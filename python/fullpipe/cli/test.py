@@ -180,7 +180,10 @@ def factors(
         ),
     ] = False,
     manova: Annotated[
-        bool, typer.Option("--manova", help="Also test all metrics of a family at once, by Pillai's trace.")
+        bool,
+        typer.Option(
+            "--manova", help="Also test all metrics of a family in one joint test, by Pillai's trace."
+        ),
     ] = False,
     content: ContentOption = Content.NEWEST,
     seeds: Annotated[

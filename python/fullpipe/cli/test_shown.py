@@ -23,7 +23,7 @@ from fullpipe.validation.test.factor import INTERACTION, effect_shown
 _NUMBERS = ("means", "difference [95 %]", "effect size [95 %]", "p (raw)", "p (corrected)", "verdict")
 _SHORT = ("effect size [95 %]", "p\n(raw)", "p\n(corrected)")
 _STATUS = {"different": "matters"}
-"""The words of the conclusion for verdicts of F tests, where they differ."""
+"""Words of the conclusion for those verdicts of F tests that the conclusion does not repeat unchanged."""
 _LONGEST_EFFECT = 24
 """Maximum characters per line of the name of an effect, in a table with all columns."""
 

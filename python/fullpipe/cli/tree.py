@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 _LISTED = re.compile(r"\blist ([a-z-]+)")
-"""Pattern in the help of an argument, such as `list papers`, that says which kind of names it takes."""
+"""Pattern of words such as `list papers` in the help of an argument, which say what kind of names the
+argument takes."""
 _MOST_CHOICES = 20
 """Maximum length of a metavar that lists all values, in characters."""
 _OF_OPTIONS = {"--metric": "metrics", "--engine": "engines", "--cca": "ccas"}

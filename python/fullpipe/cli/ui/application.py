@@ -75,7 +75,8 @@ class Server:
         self._kept = KeptRuns(store, self._labels)
 
     def application(self) -> Starlette:
-        """Return the application. A thread reads the store at once, so that no request waits for it."""
+        """Return the application. A thread begins to read the store immediately, so that no request waits for
+        this."""
         threading.Thread(target=self._kept.prepare, daemon=True).start()
         get = {
             "/": self._page,

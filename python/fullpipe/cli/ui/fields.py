@@ -60,7 +60,8 @@ _SYNTAX = re.compile(r"\(at line (\d+), column (\d+)\)")
 def problems_of(error: ScenarioError, text: str) -> list[dict[str, Any]]:
     """Every message of an error, with its line in the text. The first line is 1; 0 means unknown.
 
-    The line of a message is the last line with the longest path that is a prefix of the message's path.
+    A message belongs to the line whose path is the longest prefix of the message's path; of several such
+    lines, to the last.
     """
     paths = [_path(line) for line in error.problems]
     places = [(0, _line_of_syntax(line)) for line in error.problems]

@@ -51,7 +51,8 @@ class Limits:
     points: int = MOST_POINTS
     """Points at which packets are captured."""
     wall_s: float = 60.0
-    """Real time of a run, sending included, in s; also the time in s in which a client must read it."""
+    """Real time of a run, sending included, in s; also the time in s in which a client must read the
+    response."""
     memory_bytes: int = 4_000_000_000
     """Memory of the whole process. Above this limit, runs stop, and no run begins."""
     seeds: int = 50
@@ -65,7 +66,7 @@ class Limits:
     request_s: float = 10.0
     """Real time in s until a request is complete, counted from the connection or the last response."""
     connections: int = 500
-    """Simultaneous connections; further connections are closed at once."""
+    """Simultaneous connections; further connections are closed immediately."""
 
     def check(self, scenario: Scenario, times: int = 1) -> None:
         """Refuse a scenario that is too large to run `times` times.
@@ -144,7 +145,8 @@ class Connection(H11Protocol):
         self._reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Close the connection at once if there are too many connections; otherwise wait for a request."""
+        """Close the connection immediately if there are too many connections; otherwise wait for a
+        request."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             transport.abort()

@@ -83,7 +83,8 @@ async def live(scenario: Scenario, seed: int, limits: Limits, turns: Turns) -> A
     """The events of a run: `begin`, `samples` several times, `packets` if packets are captured, and `end` or
     `problem`.
 
-    The run stops when the page stops reading events. The last events are sent after other runs may begin.
+    The run stops when the page stops reading events. A waiting run may begin before the last events of this
+    run are sent.
     """
     run: LiveRun | None = None
     try:

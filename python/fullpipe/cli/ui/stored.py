@@ -42,7 +42,8 @@ from fullpipe.validation.compare.side import Side
 from fullpipe.validation.over import HEADLINES
 
 _SETTLED_NS = 2_000_000_000
-"""Age in ns from which the date of a folder is reliable. A younger folder may change within the same date."""
+"""Age in ns from which the modification time of a folder is reliable. A younger folder may change again
+without a new modification time, as file systems round it."""
 _MOST_ROWS = 200
 """Maximum number of rows of a response."""
 _MOST_VALUES = 40

@@ -37,7 +37,7 @@ _ALIGNED = 4
 
 
 def packed(columns: Mapping[str, pl.Series]) -> bytes:
-    """Encode columns of equal length in the binary format above.
+    """Encode columns of equal length in the binary format that the comment before `_FLOAT` describes.
 
     Raises:
         ValueError: If the columns have different lengths.
