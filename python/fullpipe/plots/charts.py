@@ -321,8 +321,8 @@ def _ticks(place: Axes) -> tuple[object, ...]:
 def _label_middle(line: Sequence[Axes], axis: Literal["x", "y"], end: float) -> None:
     """Keep the label of successive axes at their middle, if all have the same label.
 
-    With an even number of axes, the label is at the end of the axes before their middle for "x", and of those
-    after their middle for "y".
+    With an even number of axes, the middle is between two axes. For "x" the label is then at the end of the
+    axes before the middle, for "y" at the end of the axes after the middle.
     """
     labels = [place.xaxis.label if axis == "x" else place.yaxis.label for place in line]
     if len({label.get_text() for label in labels}) > 1 or not labels[0].get_text():

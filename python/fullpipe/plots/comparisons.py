@@ -190,15 +190,15 @@ _VERDICTS: Mapping[str, Any] = {
     "higher": {"color": COLOURS[0], "marker": "^"},
     "lower": {"color": COLOURS[0], "marker": "v"},
 }
-"""Looks of verdicts. Their markers differ, so that verdicts are distinct in grey."""
+"""Looks of verdicts. Their markers differ, so that verdicts can be told apart in a grey print."""
 _OTHER: Any = {"color": "#777777", "marker": "o", "fillstyle": "none"}
 _SIZE = 5
 """Size of markers in points; the shape of a marker shows the verdict."""
 _MARGIN: Any = {"color": "0.9", "linewidth": 0}
 _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
 _LETTERS = 11
-"""Maximum number of letters in a line of an axis label, per inch of the width of the panel with the names
-beside it."""
+"""Maximum number of letters in a line of an axis label, per inch of width; the width is that of the panel and
+of the names beside it."""
 _HIDES = 20
 """Ratio of the largest difference to the median difference above which the axis is logarithmic."""
 

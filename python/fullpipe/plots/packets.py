@@ -180,9 +180,9 @@ def _example(found: pl.DataFrame, at_least_ms: float) -> int:
 
 @in_house_style
 def one_way(tables: Tables) -> tuple[Figure, pl.DataFrame]:
-    """One-way delays of all data, a line per flow: the share that arrived within a time on a linear axis, and
-    the share that took longer on a logarithmic axis, where every link-layer retransmission of a cell appears
-    as a bend.
+    """One-way delays of all data, a line per flow. The first panel has the share of packets with at most this
+    delay, on a linear axis. The second panel has the share with a longer delay, on a logarithmic axis, so
+    that every link-layer retransmission of a cell appears as a bend.
 
     Returns:
         The figure, and its table: flow, delay_ms, share (of packets with at most this delay).

@@ -88,7 +88,7 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
 
 GREY = "#777777"
 _OF_TWO = "#333333"
-"""Colour of the trajectory of two algorithms, which is the colour of no algorithm."""
+"""Colour of the trajectory if the two flows have different algorithms; no algorithm has this colour."""
 
 
 @in_house_style

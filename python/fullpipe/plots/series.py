@@ -142,8 +142,8 @@ def time_series(
 
     If samples are closer than three round trips, goodput is drawn as a mean over three round trips, but at
     most over 1 s or a tenth of the run. The reason is head-of-line blocking: when a lost packet has been
-    retransmitted, all bytes behind it are delivered at once, so that goodput exceeds the link rate in a short
-    interval."""
+    retransmitted, all bytes behind it are delivered in one batch, so that goodput exceeds the link rate in a
+    short interval."""
     data, label = samples(runs, quantity, only)
     drawn = data.partition_by("run", "actor", maintain_order=True)
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
@@ -291,7 +291,8 @@ def _names_of(frames: Sequence[pl.DataFrame]) -> dict[Actor, str]:
 
 
 def _flow_of_links(frames: Sequence[pl.DataFrame]) -> dict[str, str]:
-    """The line of the flow of each link's run, if every run has one flow and one link: both have one look."""
+    """For each link, the line of the flow of the same run, so that both have one look; empty unless every run
+    has one flow and one link."""
     named, of_run = _names_of(frames), dict[str, tuple[set[str], set[str]]]()
     for frame in frames:
         are_links = QUANTITIES[str(frame["quantity"][0])].table == "links"
@@ -312,8 +313,8 @@ _MOST_ACROSS, _MOST_ACROSS_NARROW = 4, 2
 _ROOM, _ROW, _LEAST_ROW = 8.0, 1.6, 0.9
 """Height of all rows on a page, and usual and least height of a row, in inches."""
 _LETTERS, _TITLE_LETTERS = 12, 14
-"""Letters of a line of an axis label per inch of the height of a row, and of the name of a run per inch of
-the width of a column."""
+"""Maximum number of letters in a line: of an axis label, per inch of row height; of the name of a run, per
+inch of column width."""
 _PAD = 14
 """Distance in points of the name of a run from its panels, if there are labels of events between them."""
 

@@ -33,8 +33,8 @@ _ROOM = 0.12
 _BESIDE = 0.08
 """Room below and above the marks, as a share of the axis."""
 _FAR_ABOVE = 3.0
-"""Largest distance of the capacity from the beginning of the axis at which the capacity is drawn, in lengths
-of the axis."""
+"""The capacity is drawn only if its distance from the beginning of the axis is at most this multiple of the
+axis length."""
 _ABOVE = 4
 """Layer of ellipses and markers, above the layer of marks and boxes."""
 
@@ -136,7 +136,7 @@ _LEVEL_OF_LETTERS = 0.05
 POINTS_UP_TO = 50
 """Maximum number of runs of a violin that are drawn as dots."""
 _RAISED = 8
-"""Points by which the letters of every second of several colours are raised."""
+"""Distance in points by which the letters of every second colour are raised, if there are several colours."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}
 _DOT: Any = {"linestyle": "none", "markersize": 3}
 _DENSE, _OF_ALL = 0.15, 0.4
@@ -231,7 +231,8 @@ def means_with_letters(
 
 
 def _beside_mark(number: int, count: int) -> str:
-    """The alignment of the letters of one of `count` colours: the letters of neighbours grow apart."""
+    """The alignment of the letters of one of `count` colours. Letters of the first colour extend to the left,
+    and those of the last to the right, so that they do not overlap."""
     if count == 1 or 0 < number < count - 1:
         return "center"
     return "right" if number == 0 else "left"

@@ -247,7 +247,7 @@ def note_below(figure: Figure, lines: Sequence[str]) -> None:
 
 
 def check_formulas(texts: Iterable[str]) -> None:
-    """Raise ValueError with a line if a text has a formula that cannot be drawn."""
+    """Raise ValueError with a message of one line if a text has a formula that cannot be drawn."""
     for text in texts:
         if is_math_text(text):
             try:
@@ -348,7 +348,7 @@ def _as_one(alike: re.Match[str]) -> str:
 _VARYING = {"png": ("Software",), "svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
 """Metadata that would differ between two equal figures: dates, and versions of matplotlib."""
 FORMATS = tuple(_VARYING)
-"""Endings of files that a figure can be written as."""
+"""File extensions of the formats in which a figure can be written."""
 
 
 def check_format(path: Path) -> None:

@@ -127,9 +127,9 @@ def variables(
     """Draw a panel per variable, with every flow or link of any run that has the variable. A state is drawn
     as a band per flow.
 
-    With a single flow, its first state variable among `names` also shades the other panels. A name may be a
-    quantity, such as "goodput". A quantity of this name is drawn instead of a variable if a run has no
-    recorded variables. `only` keeps flows and links of these names.
+    With a single flow, its first state variable among `names` also shades the other panels. A name may also
+    be that of a quantity, such as "goodput". If a variable and a quantity have the same name, the quantity is
+    drawn if a run has no recorded variables. `only` keeps flows and links of these names.
 
     Returns:
         The figure, and its table: panel, actor (the label of the line), time_s, value, unit, state, run.

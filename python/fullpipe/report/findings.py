@@ -55,7 +55,8 @@ def _first(findings: Sequence[Finding], ranked: Sequence[Finding], most: int) ->
     """Return the first findings of a ranking, sorted by sides and by subject, with points in their original
     order.
 
-    Later decided findings replace the last undecided findings, in up to a third of the rows, but not `leads`.
+    In up to a third of the rows, decided findings from further down the ranking replace the last undecided
+    findings. The findings of `leads` are never replaced.
     """
     own_leads = leads(ranked)
     lead = {id(each) for each in own_leads}
@@ -104,7 +105,8 @@ def first_table(
 ) -> Table:
     """Return the first findings of a ranking as a table. The number of rows is given by `rows_of`.
 
-    `has_both` says, here and below, whether the scenarios have both connections and datagrams.
+    `has_both` says whether the scenarios have both connections and datagrams, as in all functions of this
+    module.
     """
     total = len(findings)
     shown = _first(findings, ranked, rows_of(total))

@@ -51,7 +51,7 @@ _MARKS = 24_000
 and of all lines together."""
 _FEWEST = 60
 _BRIEF = 120
-"""Lines of folded text, such as a scenario, from which a printed page leaves the text out."""
+"""Minimum number of line breaks of a folded text, such as a scenario, that a printed page leaves out."""
 
 
 class Writer:

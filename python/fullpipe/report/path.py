@@ -205,9 +205,10 @@ def _made(name: str, version: str, model_version: str) -> str:
 
 
 def _with_choices(entry: catalogue.Entry, used: Sequence[Mapping[str, Any]]) -> str:
-    """The title of an algorithm, and its preset or, without presets, the words in use of its parameters.
+    """The title of an algorithm and its preset. If it has no presets, its parameters with words as values
+    follow instead, each with the values in use.
 
-    The title then has no list of these words, such as "(with HyStart or HyStart++)".
+    The part of the title that lists these words, such as "(with HyStart or HyStart++)", is then left out.
     """
     words = [name for name, declared in entry.params.items() if isinstance(declared.default, str)]
     words = ["preset"] if "preset" in words else words
@@ -353,8 +354,8 @@ def _queue(resolved: Sequence[tuple[Scenario, Network]], hop: int, same: Sequenc
 
 
 def _declared_bdp(scenario: Scenario, name: str) -> float | None:
-    """The size in the scenario of the queue of a link, in bandwidth-delay products; None without such a
-    size."""
+    """The size of a link's queue in bandwidth-delay products (BDP); None if the scenario does not give the
+    size in BDP."""
     topology = scenario.topology
     links = {link.name: link for link in getattr(topology, "links", ())}
     link = links.get(name) or (getattr(topology, "bottleneck", None) if name == "bottleneck" else None)
@@ -363,7 +364,8 @@ def _declared_bdp(scenario: Scenario, name: str) -> float | None:
 
 
 def _limit(queue: DropTail | Discipline | None) -> tuple[float | None, float] | None:
-    """The limit in packets, if the limit is in packets, and in bytes; None if there are several limits."""
+    """The limit in packets (None if it is in bytes only) and the limit in bytes (0 without one); None if the
+    queue has no single limit in packets or bytes."""
     if isinstance(queue, DropTail):
         return queue.packets, float(queue.limit_bytes or 0)
     packets = queue.params.get("limit") if queue else None

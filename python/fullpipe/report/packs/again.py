@@ -143,7 +143,7 @@ def difference(run: Run, packed: PackedRun, folder: Path | None) -> str:
 
     Args:
         run: A run of a store.
-        packed: The entry of the same run in the list of the pack.
+        packed: The entry of the same run in the manifest of the pack.
         folder: The unpacked folder of the packed run; None if the pack has only checksums.
 
     Raises:

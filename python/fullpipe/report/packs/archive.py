@@ -21,7 +21,7 @@ from fullpipe import files
 from fullpipe.errors import InputFileError, brief
 from fullpipe.runs.meta import DIGEST, EngineId
 
-# List of a pack: its scenarios and runs, and the checksums of its files and tables.
+# Manifest of a pack: its scenarios and runs, and the checksums of its files and tables.
 
 
 LIST, READ_ME = "study.json", "README.md"
@@ -44,7 +44,7 @@ class PackedRun(_Frozen):
     """One run of a study, finished or planned."""
 
     scenario: Annotated[int, Field(ge=0)]
-    """Index of the scenario in the list."""
+    """Index of the scenario in `Manifest.scenarios`."""
     engine: EngineId
     """Engine and versions that made a finished run, or that will make a planned run."""
     seed: Annotated[int, Field(ge=0, lt=1 << 64)]
@@ -85,18 +85,18 @@ class Manifest(_Frozen):
 
     @classmethod
     def from_json(cls, data: bytes, where: str) -> Manifest:
-        """Return the list that `to_json` wrote.
+        """Return the manifest that `to_json` wrote.
 
         Raises:
-            PackError: If `data` is not such a list, or a run names a missing scenario.
+            PackError: If `data` is not a manifest, or a run names a missing scenario.
         """
         try:
             found = cls.model_validate_json(data)
         except (ValidationError, RecursionError) as error:
             first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "too deeply nested"
-            raise PackError(f"{where}: {LIST} is not the list of a pack: {first}") from None
+            raise PackError(f"{where}: {LIST} does not describe a pack: {first}") from None
         if any(run.scenario >= len(found.scenarios) for run in found.runs):
-            raise PackError(f"{where}: {LIST} is damaged: a run names a scenario that the list lacks")
+            raise PackError(f"{where}: {LIST} is damaged: a run refers to a scenario that is missing")
         return found
 
 
@@ -107,7 +107,7 @@ MOST_MEMBERS = 1_000_000
 MOST_BYTES = 50_000_000_000
 """Maximum number of bytes of all members together, unpacked."""
 _MOST_LIST_BYTES = 32_000_000
-"""Maximum number of bytes of the list. Reading the list takes about forty times its size in memory."""
+"""Maximum size of study.json in bytes. Reading this file takes about forty times its size in memory."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that unpack in bounded pieces; `zipfile` unpacks all other methods without a bound."""
 _DAMAGED = (
@@ -124,7 +124,7 @@ _PART = re.compile(r"[^\x00-\x1f\x7f/\\:]{1,255}")
 
 @dataclass(frozen=True)
 class Pack:
-    """An open pack, whose list has been checked against its members."""
+    """An open pack, whose manifest has been checked against its members."""
 
     path: Path
     manifest: Manifest
@@ -134,7 +134,7 @@ class Pack:
         """Unpack a folder of the pack.
 
         Raises:
-            PackError: If a member is damaged, or its checksum differs from the list.
+            PackError: If a member is damaged, or its checksum differs from the manifest.
             ResultError: If a folder cannot be written.
             OSError: If a file cannot be written.
         """
@@ -158,7 +158,7 @@ class Pack:
             except _DAMAGED as error:
                 raise PackError(f"{self.path}: {name} is damaged: {brief(str(error))}") from None
             if digest.hexdigest() != self.manifest.files[name]:
-                raise PackError(f"{self.path}: {name} is damaged: its SHA-256 differs from the list")
+                raise PackError(f"{self.path}: {name} is damaged: its SHA-256 differs from the one in {LIST}")
             draft.flush()
             (place / "draft").replace(target)
 
@@ -169,7 +169,7 @@ def opened(path: Path) -> Iterator[Pack]:
 
     Raises:
         PackError: If the file is not a pack, or has content that a pack never has: paths that leave the
-            folder, links, members that the list does not name, or more than the allowed bytes or members.
+            folder, links, members that the manifest does not name, or more than the allowed bytes or members.
     """
     try:
         with _zip(path) as archive:
@@ -195,10 +195,10 @@ def _zip(path: Path) -> zipfile.ZipFile:
 
 
 def write(path: Path, manifest: Manifest, contents: Mapping[str, Path | bytes]) -> None:
-    """Write a pack; `contents` has every member except the list, each as a file or as bytes.
+    """Write a pack; `contents` has every member except study.json, each as a file or as bytes.
 
     Raises:
-        PackError: If the pack cannot be written, or its list is too large.
+        PackError: If the pack cannot be written, or study.json would be too large.
     """
     listed = manifest.to_json()
     if len(listed) > _MOST_LIST_BYTES:

@@ -40,7 +40,7 @@ _MOST_GROUPS, _MOST_NAMED = 8, 4
 _ALIKE = {"equivalent", "undecided"}
 """Verdicts that claim no difference."""
 _MOST_COLUMNS = 5
-"""Metrics of the first table."""
+"""Maximum number of metrics in the first table."""
 _Row = tuple[Mapping[str, Any], Finding]
 _Subject = tuple[str, int | str]
 """A metric of an entry of `flows`, of a total or of a link."""
@@ -82,8 +82,9 @@ def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
 def _told(found: Points, made: Comparisons, concluded: Sequence[str], *, is_swept: bool) -> Iterator[str]:
     """Yield the sentences.
 
-    If variants are compared, the conclusion has their means. Means of points are then given only along a
-    sweep besides the variants (`is_swept`), and for completion times, with counts of unfinished transfers.
+    If variants are compared, the conclusion already has their means. Means of points are then given only for
+    completion times, with counts of unfinished transfers, and if a sweep varies more than the variants
+    (`is_swept`).
     """
     for metric in found.metrics:
         for of in found.asked_of(metric):

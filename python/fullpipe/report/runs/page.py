@@ -105,8 +105,7 @@ def _rows(found: EngineComparison, names: Names, metrics: Sequence[str]) -> Iter
 
 
 _MOST_NAMES, _MOST_COMMANDS = 3, 2
-"""Maximum number of scenarios in a title; and number of command lines from which the commands are not in the
-conclusion."""
+"""Maximum number of scenarios in a title, and maximum number of command lines in the conclusion."""
 _MOST_DIGESTS = 4
 _SCENARIOS = "scenarios.json"
 """Name of the file with all digests of scenarios."""

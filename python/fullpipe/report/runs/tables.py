@@ -35,7 +35,7 @@ from fullpipe.validation.over import HEADLINES
 
 _DIGITS = 10
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Beginnings of cells that a spreadsheet would run."""
+"""First characters of cells that a spreadsheet would evaluate as a formula."""
 
 
 def headed(metric: str) -> Column:
