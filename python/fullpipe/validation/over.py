@@ -107,7 +107,7 @@ def compared(
 
     Raises:
         ScenarioError: If two sides cannot be compared, or no run has any of the metrics.
-        UnknownNameError: If no group has a name in `of`.
+        UnknownNameError: If `of` contains a name that no group has.
     """
     if metrics is None:
         metrics = headlines(HEADLINES, (job.scenario for jobs in sides.values() for job in jobs))

@@ -14,12 +14,13 @@ START_JITTER = "1 s"
 kernel's clock tick and of BBR's cycle. The runs of a case therefore start at several times within this range,
 and these times are the same in every engine."""
 STARTS = 5
-"""Starts of cases with one flow, or with several flows behind a managed queue: the standard deviation between
-starts is mostly below 0.5 % of the goodput, 2 % of the mean RTT and 5 % of the retransmissions."""
+"""Number of starts of cases with one flow, or with several flows behind a managed queue: the standard
+deviation between starts is mostly below 0.5 % of the goodput, 2 % of the mean RTT and 5 % of the
+retransmissions."""
 CHANCE_STARTS = 20
-"""Starts of cases with more variation between starts: random losses (10 % of the goodput or more); competing
-flows, whose shares depend on which starts first (up to 45 % of the goodput); CDG, which backs off at random
-(20 % of the retransmissions).
+"""Number of starts of cases with more variation between starts: random losses (10 % of the goodput or more);
+competing flows, whose shares depend on which starts first (up to 45 % of the goodput); CDG, which backs off
+at random (20 % of the retransmissions).
 """
 _DICE = ("cdg",)
 _DROPS_UNLESS_ASKED = ("codel", "pie", "fq_pie")

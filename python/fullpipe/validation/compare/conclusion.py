@@ -297,7 +297,8 @@ def _asked_of(
 ) -> list[Subject]:
     """Return the requested metrics of all groups: the first of every group, then the second, and so on.
 
-    Of up to `MOST` metrics, each is among the first subjects, which are in the order of the request.
+    If at most `MOST` metrics are requested, each of them is among the first subjects, which are in the order
+    of the request.
     """
     of_groups = [_asked_of_group(group, known, asked, sides) for group in groups]
     turns = [[each for each in turn if each is not None] for turn in zip_longest(*of_groups)]
@@ -420,8 +421,8 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
 
     Findings with the decision "regressed" come first. For each side, the subjects of its sentences follow,
     decided or not, and then all other subjects: those in which unchanged groups are worse, and the rest by
-    `weight`. The first subject comes at all its points before the others, if a short table has room. Sides
-    alternate, and so do the other subjects.
+    `weight`. The findings on the first subject, at all points, precede those on the other subjects if a short
+    table has room for them. Sides take turns, and so do the other subjects.
 
     Args:
         made: See `conclusion`.

@@ -268,9 +268,9 @@ def told_paths(values: pl.DataFrame) -> list[str]:
 def fair_shares(values: pl.DataFrame, preferred: int | None = None) -> list[Contrast]:
     """Contrasts of the goodput share of groups of flows with their fair share in the same runs.
 
-    A group has a contrast at every point at which `shares` has two seeds or more of it. If the shares of two
-    groups sum to 1, only the group above its fair share has a contrast, as a test of the other group would
-    give the same result.
+    A group has a contrast at every point at which `shares` has two or more seeds of the group. If the shares
+    of two groups sum to 1, only the group above its fair share has a contrast, as a test of the other group
+    would give the same result.
 
     Args:
         values: See `shares`. Further metrics, such as goodput, show that runs differ if their shares are

@@ -148,7 +148,7 @@ def compare(
         of: Groups of flows and links to compare; default: all.
 
     Raises:
-        UnknownNameError: If no group has a name in `of`.
+        UnknownNameError: If `of` contains a name that no group has.
         ValueError: If there are fewer than two sides, a side has no runs, or the reference is not a side; if
             the runs of a side are not of one scenario and one engine with distinct seeds; if sides differ in
             the number of entries of `flows`, the duration or the warm-up; or if a margin is invalid or its

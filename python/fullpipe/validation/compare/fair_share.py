@@ -177,8 +177,8 @@ def _also(
     """Return a sentence with the subjects of each verdict.
 
     For each verdict, all losses and at most `most` other subjects are named, and the first is followed by
-    its largest difference. If `most` is 0, one subject is named if there is no loss, and only losses have a
-    difference.
+    its largest difference. If `most` is 0, a difference is given only for losses; without a loss, one subject
+    is named without its difference.
     """
     parts = []
     for verdict, subjects in named.items():

@@ -321,8 +321,8 @@ class Finding:
 
 
 def is_asked(groups: Groups, subject: Subject, labels: Collection[str] = ()) -> bool:
-    """Whether the subject is of a requested group. Without groups, or without groups for its metric, every
-    subject is."""
+    """Whether the subject is of a requested group. If no groups are requested, or none for its metric, every
+    subject counts as requested."""
     asked = groups.get(subject.metric, ()) if isinstance(groups, Mapping) else groups
     return not asked or subject.is_of(asked, labels)
 
@@ -425,9 +425,9 @@ def clearness(found: Finding) -> tuple[int, float]:
 def leads(order: Sequence[Finding]) -> list[Finding]:
     """Findings that a short table shows whatever their verdicts.
 
-    These are the findings on the leading subject of each side at all points, unless there are too many, and
-    of delay, of loss and of fairness (see `Measure.aspect`) the clearest difference of each side, worse ones
-    first. Pings, which measure delay, come before other groups with the same verdict.
+    The first are the findings on the leading subject of each side at all points, unless there are too many.
+    Each side adds its clearest difference in delay, in loss and in fairness (see `Measure.aspect`), worse
+    ones first. Pings, which measure delay, come before other groups with the same verdict.
 
     Args:
         order: See `conclusion.ranked`.

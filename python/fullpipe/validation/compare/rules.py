@@ -52,8 +52,8 @@ class _Tested:
     """Number of tests of the family with the same or a larger p value: the factor of Holm's correction."""
 
     def rejects(self, level: float) -> bool:
-        """Whether a difference of 0 is rejected at an error rate of `level`; true without a test, if
-        differences do not vary."""
+        """Whether a difference of 0 is rejected at an error rate of `level`; also true if there is no test,
+        because the differences do not vary."""
         return self.p < level or math.isnan(self.p)
 
     def seeds(self, level: float) -> int | None:

@@ -212,8 +212,8 @@ def ten_times_more(lab: Lab) -> Iterator[Step]:
     "A.16",
     "bandwidth-down",
     "With a tenth of the bandwidth, the estimate comes down",
-    why="100 Mbit/s become 10 Mbit/s: loss makes the short-term bound follow at once, and the maximum "
-    "forgets the old bandwidth after two probes.",
+    why="100 Mbit/s become 10 Mbit/s: loss makes the short-term bound follow immediately, and the "
+    "maximum forgets the old bandwidth after two probes.",
     tolerance="bw_shortterm within 2 s, a dozen round trips with a full buffer; max_bw within 10 s, three "
     "waits and their probes; 10 % on the new rate.",
     needs=("max_bw",),

@@ -90,7 +90,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     needs=("Startup",),
 )
 def application_limited(lab: Lab) -> Iterator[Step]:
-    """After 3 s, STARTUP goes on; PROBE_UP goes on for 1.5 s."""
+    """A flow that its application limits is still in STARTUP after 3 s, and stays in PROBE_UP for 1.5 s."""
     observed = lab.path(3, rate_mbps=100, queue=700, application=[at(0, rate="30 Mbit/s")])
     yield Step("STARTUP goes on for 3 s", observed.path(), observed.state_at(2.98) == "Startup")
     if "ProbeBW_REFILL" not in {name for name, _, _ in steady(lab).states}:
@@ -106,8 +106,8 @@ def application_limited(lab: Lab) -> Iterator[Step]:
     "A.21",
     "probe-up-loss-bounded",
     "Loss in PROBE_UP lowers an inflight_longterm that was set",
-    why="The probe has found the limit: it ends at once, and the bound falls to the data in "
-    "flight, but not below 0.7 (Beta) of the target.",
+    why="The probe has found the limit: it ends immediately, and the bound falls to the data "
+    "in flight, but not below 0.7 (Beta) of the target.",
     tolerance="Five round trips, as in A.2; two packets for rounding.",
     needs=(*_UP_THEN_REFILL, "inflight_longterm"),
 )

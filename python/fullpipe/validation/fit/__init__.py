@@ -146,7 +146,7 @@ def _say(found: Fitted, measured: Measured, base: Base) -> None:
         other = "up" if "down" in found.ways else "down"
         found.unknown.append(
             f"rate and buffer, {other}: nothing was tested {other}; taken to equal the other direction. The"
-            f" scenario loads both directions at once; without its {other}load it repeats the test"
+            f" scenario loads both directions at the same time; without its {other}load it repeats the test"
         )
     rtt = f"RTT: {found.rtt_s * 1e3:.4g} ms"
     is_known = not any(of.is_least_rate for of in found.ways.values())

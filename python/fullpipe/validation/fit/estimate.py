@@ -61,9 +61,9 @@ _LEFT = 0.05
 _SURE = 2.0
 """Standard errors from a mean to its bounds; a mean is beyond a bound 1 time in 44 on each side (normal)."""
 _BURST = 3
-"""Segments that an ACK releases at once: two for a delayed ACK (RFC 9293, section 3.8.6.3) and one by which
-the window grows (RFC 5681, section 3.1). A ping that meets such a burst waits for half of it on average, even
-if the link is not busy."""
+"""Segments that an ACK releases in one burst: two for a delayed ACK (RFC 9293, section 3.8.6.3) and one by
+which the window grows (RFC 5681, section 3.1). A ping that meets such a burst waits for half of it on
+average, even if the link is not busy."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,8 @@ class Wait:
         return (mean_s + math.sqrt(mean_s * (mean_s + 4 * self.rtt_s))) / 2
 
     def is_filled(self, rate_bps: float) -> bool:
-        """Whether pings met a standing queue with which at most `_LEFT` of the line can have been unused.
+        """Whether pings met a standing queue so long that at most the share `_LEFT` of the line's capacity
+        can have been unused.
 
         Formula: with the window of `most_s`, and q in RTTs, the mean unused share of the line is
         (1 - q)^2 / (4 (1 + q)) over times longer than the period of the window. Bursts cause delays without a
@@ -292,8 +293,9 @@ class Buffer:
 def buffer_of(measured: Measured, way: Way, base: Base, rate_bps: float) -> Buffer:
     """The buffer of a direction.
 
-    With streams in both directions at once, the two queues fill in turn (see `engines.flent.limits`), and the
-    delay that pings met in both queues is taken for the delay of this buffer.
+    With streams in both directions at the same time, the two queues fill in turn (see
+    `engines.flent.limits`), and the delay that pings met in both queues is taken for the delay of this
+    buffer.
     """
     rates = measured.rates[way]
     loaded = loaded_pings(measured, [rates])
@@ -353,7 +355,7 @@ def _first_in_first_out(
         doubts.append("pings and rates have no common clock, so the buffer may be of either direction")
     if measured.both_at_once:
         doubts.append(
-            "both directions were busy at once, and pings waited in both queues; see `fullpipe twin`"
+            "both directions were busy at the same time, and pings waited in both queues; see `fullpipe twin`"
         )
     if not ccas:
         told += "; the algorithm is unknown, and taken for one that fills buffers, such as CUBIC"

@@ -130,7 +130,7 @@ def answer(
         planned: Names of the families that were declared beforehand.
         margins: Margins by metric that replace the default margins.
         classical: Also test with equal variances: ANOVA and Tukey's HSD.
-        together: Also test all metrics of a family at once: MANOVA.
+        together: Also test all metrics of a family in one joint test: MANOVA.
         labels: Labels of groups of flows. Families can name a group by its label.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Tests of a design: two levels, several levels, several factors, and several metrics at once."""
+"""Tests of a design: two levels, several levels, several factors, and several metrics in one joint test."""
 
 from __future__ import annotations
 
