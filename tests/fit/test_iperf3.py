@@ -196,7 +196,7 @@ def test_a_client_that_sends_is_taken_at_what_the_server_received() -> None:
     assert found.bps[1:].tolist() == pytest.approx(written[1:])
     assert found.held_bits == pytest.approx(sum(written) - arrived * 8)
     (line,) = found.told
-    assert "MB that the client wrote and its socket held at the end (end.sum_received)" in line
+    assert "MB still in the client's send buffer at the end (end.sum_received)" in line
 
 
 def test_the_rate_of_a_short_upload_is_that_of_the_line() -> None:

@@ -48,7 +48,7 @@ def paper(
         str | None,
         typer.Option(
             metavar="CLAIM",
-            help='Run only this claim, and find the setting that changes its verdict. "--explain list"'
+            help="Run only this claim, and find the setting that changes its verdict. `--explain list`"
             " prints all claims.",
         ),
     ] = None,

@@ -219,6 +219,6 @@ def _sentences(rows: Iterable[Row]) -> Iterator[str]:
     listed = list(rows)
     if any(row.is_primary for row in listed):
         yield "p (corrected) is corrected within the family and decides verdicts; the other tests are checks"
-        yield "one test gives the verdicts of pairs of levels; they differ only if the factor has an effect"
+        yield "pairs of levels get verdicts from one test; a pair differs only if the factor has an effect"
     if not any(row.is_planned for row in listed):
         yield "no test was planned before the runs; --family FILE declares planned tests"

@@ -252,7 +252,7 @@ def cumulative(axes: Axes, groups: Groups, *, label: str) -> pl.DataFrame:
 
 _SCALED = (5, 95)
 """Percentiles of the values at which an axis ends, as in Flent's scaled plots."""
-_CUT = "axes end at the 5th and 95th percentile of what is drawn"
+_CUT = "axes end at the 5th and the 95th percentile of the drawn values"
 _ROOM = 0.1
 """Room beyond each percentile of `_SCALED`, as a share of the distance between both percentiles."""
 _SMOOTHED = 10

@@ -216,8 +216,8 @@ _COUNTED = ("undecided", "not worse", "equivalent")
 
 _UNCORRECTED = (
     "Intervals are uncorrected: each is of a single test. Intervals are truncated at the metric's bounds. "
-    'Of a margin such as "15 % or 1.00 ms", the larger part applies. p (corrected) is after Holm\'s '
-    "correction over "
+    'If a margin has two parts, such as "15 % or 1.00 ms", the larger part applies. p (corrected) is after '
+    "Holm's correction over "
 )
 HOW_CHECKED = (
     "Not worse: the one-sided interval of the difference, at the level of the tests, ends within the margin. "
@@ -234,8 +234,8 @@ HOW_COMPARED = (
 )
 HOW_SHARED = (
     "Goodput share of a group against its fair share in the same runs: higher or lower if p (corrected) of "
-    "the t-test over seeds is below 0.05, equivalent if the 90 % interval lies within the margin. Of two "
-    f"groups, the one with the larger share is tested. {_UNCORRECTED}the rows of this table."
+    "the t-test over seeds is below 0.05, equivalent if the 90 % interval lies within the margin. If there "
+    f"are two groups, the one with the larger share is tested. {_UNCORRECTED}the rows of this table."
 )
 HOW = {"check": HOW_CHECKED, "compare": HOW_COMPARED}
 """Rules of verdicts in words, by the kind of file."""

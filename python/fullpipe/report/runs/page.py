@@ -47,7 +47,7 @@ from fullpipe.validation.over import HEADLINES
 _HOW = (
     "Means over seeds of several engines for the same flows, with the difference and its 90 %"
     " interval (Welch), and whether the engines are equivalent within the margin."
-    ' Of a margin such as "15 % or 1.00 ms", the larger part applies.'
+    ' If a margin has two parts, such as "15 % or 1.00 ms", the larger part applies.'
 )
 
 

@@ -54,7 +54,7 @@ def fast_recovery(lab: Lab) -> Iterator[Step]:
     yield Step("nothing was dropped", f"{observed.dropped()} packets", observed.dropped() == 0)
     yield from _restored(observed, late_s, late_s + 0.4)
     share = observed.goodput(late_s + 0.4, late_s + 1.5) / observed.goodput(late_s - 0.4, late_s)
-    yield Step("sending goes on as before", f"{share:.0%}", share >= 0.95)
+    yield Step("the goodput is as before", f"{share:.0%}", share >= 0.95)
     yield from _probe_resumed(lab)
 
 
@@ -74,7 +74,7 @@ def _probe_resumed(lab: Lab) -> Iterator[Step]:
         len(path) == 1 or "ProbeBW_REFILL" in path or "ProbeBW_UP" in path[1:]
     )
     waited = observed.first("ProbeBW_UP", up_s)[1] - late_s >= 3 * _RTT_S
-    yield Step("a probe goes on, or begins anew", " -> ".join(path), resumed or waited)
+    yield Step("the probe continues or restarts", " -> ".join(path), resumed or waited)
 
 
 def _reordered(lab: Lab, late_s: float) -> ObservedRun:
@@ -106,7 +106,7 @@ def timeout(lab: Lab) -> Iterator[Step]:
     yield Step("nothing was dropped", f"{observed.dropped()} packets", observed.dropped() == 0)
     yield from _restored(observed, still_s, still_s + 2)
     share = observed.goodput(still_s + 2, still_s + 3.5) / observed.goodput(still_s - 0.4, still_s)
-    yield Step("sending goes on as before", f"{share:.0%}", share >= 0.9)
+    yield Step("the goodput is as before", f"{share:.0%}", share >= 0.9)
 
 
 # Paths that are unusual or change: aggregation, tiny BDPs, ten times more or less bandwidth, policers.

@@ -28,8 +28,8 @@ def bounded(lab: Lab, **options: object) -> ObservedRun:
     "probe-up-plateau",
     "PROBE_UP ends when the bandwidth no longer grows",
     why="In a deep buffer, only missing growth shows that there is no more bandwidth.",
-    tolerance="From one round less to two rounds more than three: the probe needs a round to reach the "
-    "bottleneck, and rounds are counted at their ends.",
+    tolerance="Three to six rounds instead of three: the probe needs a round to reach the bottleneck, and "
+    "rounds are counted at their ends.",
     needs=(*_UP_THEN_REFILL, "round_count"),
 )
 def plateau(lab: Lab) -> Iterator[Step]:
@@ -74,7 +74,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
         end_s - lost_s <= 5 * _RTT_S,
     )
     down = following in ("ProbeBW_DOWN", "ProbeBW_CRUISE")
-    yield Step("PROBE_DOWN follows, or what follows it", following or "nothing", down)
+    yield Step("PROBE_DOWN follows, or the phase after it", following or "nothing", down)
     before, after = observed.at("inflight_longterm", start_s), observed.at("inflight_longterm", end_s + 0.01)
     rises = not isnan(before) and after > before
     yield Step("inflight_longterm does not rise", f"{before:.0f} to {after:.0f} packets", not rises)
@@ -129,7 +129,7 @@ def loss_when_bounded(lab: Lab) -> Iterator[Step]:
         0.7 * min(observed.bdp(end_s), observed.at("cwnd", start_s)) - 2,
     )
     seen = f"{bound:.0f} to {after:.0f} packets, at least {least:.0f}"
-    yield Step("inflight_longterm comes down, not below Beta of the target", seen, least <= after <= bound)
+    yield Step("inflight_longterm falls, but not below Beta times the target", seen, least <= after <= bound)
 
 
 @case(
@@ -155,7 +155,7 @@ def pause_in_refill(lab: Lab) -> Iterator[Step]:
     yield Step("max_bw does not fall", seen, lowest >= 0.98 * before)
     yield Step("PROBE_UP follows", following or "nothing", following == "ProbeBW_UP")
     _, up_s, after = observed.first("ProbeBW_UP", end_s - 1e-6)
-    yield Step("that probe ends as any other", f"{after} at {up_s:.2f} s", after == "ProbeBW_DOWN")
+    yield Step("this probe ends like any other", f"{after} at {up_s:.2f} s", after == "ProbeBW_DOWN")
 
 
 # PROBE_DOWN: draining the queue that the probe built.

@@ -72,7 +72,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     reached = observed.at("full_bw_reached", end_s)
     yield Step("full_bw_reached is true", f"{reached:.0f}", reached == 1)
     drained = following == "Drain" or following.startswith("ProbeBW")
-    yield Step("DRAIN follows, or what follows it", following or "nothing", drained)
+    yield Step("DRAIN follows, or the phase after it", following or "nothing", drained)
 
 
 @case(

@@ -279,8 +279,8 @@ def _arrived_bps(table: Floats, held_bits: float) -> Floats:
 def _told(test: _Test, way: Way, held_bits: float) -> tuple[str, ...]:
     early = f"iperf3 ended early, by {shown(test.error[:200])}; the intervals before that are taken"
     held = (
-        f"rate, {way}: without {held_bits / 8e6:.2g} MB that the client wrote and its socket held at the end"
-        " (end.sum_received), taken for what it wrote first"
+        f"rate, {way}: without {held_bits / 8e6:.2g} MB still in the client's send buffer at the end"
+        " (end.sum_received); subtracted at the start of the test, when the client fills this buffer"
     )
     return (*([early] if test.error else []), *([held] if held_bits else []))
 
