@@ -23,7 +23,7 @@ const known = signal(null);
 
 function Lost() {
   if (connection.value === "yes") return null;
-  const why = connection.value === "gone" ? "The server of this page has ended." : "This browser no longer has access to the server of this page.";
+  const why = connection.value === "gone" ? "The server of this page has stopped." : "This browser no longer has access to the server of this page.";
   return html`<p class="lost" role="alert">${why} Start <code>fullpipe ui</code> again and open the printed address. To restore your settings, append the part of this page's address from <code>#</code> on to the new address. <button type="button" onClick=${load}>Try again</button></p>`;
 }
 

@@ -48,7 +48,7 @@ export class TimeFigure {
         ...options.hooks, drawClear: [(u) => shadeWarmup(u, live().warmup)], setSelect: [(u) => this.select(u)],
       },
     }, this.seen(), room);
-    // The figure is not redrawn at once, because figures that share the zoom still read their ends from the old scale.
+    // The figure is not redrawn immediately, because figures that share the zoom still read their ends from the old scale.
     const show = () => { this.u.setData(this.seen(), false); this.u.setScale("x", {}); };
     const redraw = () => this.u.redraw(false);
     this.undo = [fit(this.u, room, () => live().height), zoom.subscribe(show), theme.subscribe(redraw)];

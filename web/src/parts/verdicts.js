@@ -91,7 +91,7 @@ export function Verdicts({ result, known }) {
   </table></div>
   ${findings.length > MOST_ROWS && html`<p class="buttons"><button type="button" aria-expanded=${isWhole} onClick=${() => setIsWhole(!isWhole)}>${isWhole ? `The first ${MOST_ROWS} rows` : `All ${count(findings.length)} rows`}</button></p>`}
   <details class="how"><summary>Rules of verdicts</summary>
-    <p>Equivalent: the 90 % interval is within the margin (the grey band), so the difference does not matter. A margin of two parts is the larger of both. Better or worse: not equivalent, and p is below 0.05 after Holm's correction over all rows.
+    <p>Equivalent: the 90 % interval is within the margin (the grey band), so the difference does not matter. If a margin has two parts, the larger part applies. Better or worse: not equivalent, and p is below 0.05 after Holm's correction over all rows.
       The drawn 95 % intervals are uncorrected. They are shares of the mean of ${names[0]}, and may extend beyond the ends of the axis.</p></details>
   <div class="notes">${result.notes.map((line) => html`<p class="note">${line.replace(CODE_NAME, (name) => known.metrics[name] || name)}</p>`)}</div>`;
 }

@@ -82,7 +82,7 @@ function Flow({ flow, number, known, count, other }) {
 function Variants() {
   const both = variants.value.length > 1;
   if (!both) {
-    return html`<p class="note">Every change starts a new run at once.</p>
+    return html`<p class="note">Every change immediately starts a new run.</p>
       <p class="variants"><button type="button" onClick=${addVariant}>Compare with a second variant</button></p>`;
   }
   return html`<div class="variants" role="group" aria-label="Variant that the sliders change">

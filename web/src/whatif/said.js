@@ -36,7 +36,7 @@ export function sentenceOf({ begin, end }) {
     counts[nameOf(flow)] = (counts[nameOf(flow)] || 0) + 1;
   }
   const names = Object.keys(by), most = names.reduce((best, name) => (by[name] > by[best] ? name : best), names[0]);
-  const shared = sum(flows.map((flow) => flow.share || 0)); // 0: the flows were never all active at once; above 1: flows in both directions
+  const shared = sum(flows.map((flow) => flow.share || 0)); // 0: the flows were never all active at the same time; above 1: flows in both directions
   const isEven = Math.abs(by[most] / shared - counts[most] / flows.length) < EVEN;
   const listed = names.length > MOST_NAMED ? `${names.length} flows or algorithms` : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
   const isUneven = new Set(Object.values(counts)).size > 1;

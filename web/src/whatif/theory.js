@@ -7,7 +7,7 @@ const UNKNOWN = {
   cell: "The rate of a flow in a cell depends on airtime, signal and load, so theory gives no fair share.",
   rate: "The rate of a link varies, so theory gives no fair share.",
   routes: "Routes change during the run, so theory gives no fair share.",
-  relay: "A host on the path ends TCP connections, so theory gives no fair share.",
+  relay: "A proxy on the path splits TCP connections in two, so theory gives no fair share.",
   traffic: "Other traffic uses an unknown part of the path, so theory gives no fair share.",
 };
 
