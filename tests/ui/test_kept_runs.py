@@ -133,7 +133,7 @@ def test_two_scenarios_get_verdicts_over_the_seeds_that_both_have(client: TestCl
 
 
 ONE_SCENARIO = (
-    "both runs are of one scenario, so there is no difference to judge; choose runs of two scenarios, or "
+    "both runs have the same scenario, so there is no difference to judge; choose runs of two scenarios, or "
     "measure how much the seeds of the scenario differ: fullpipe run FILE --seeds 20"
 )
 

@@ -273,7 +273,7 @@ def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
 
     Raises:
         NoRunError: If the folder has no run.
-        ScenarioError: If all runs are of one engine.
+        ScenarioError: If all runs were made by one engine.
     """
     found = comparison.by_engine(read_runs(runs_in([folder], content)))
     if len(found) < 2:

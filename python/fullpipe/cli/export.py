@@ -79,7 +79,7 @@ def _content(run: Run, chosen: Format, points: list[str]) -> bytes:
     if chosen == Format.pcapng:
         return pcapng(run, points)
     if len(points) > 1:
-        raise typer.BadParameter("a packet-delivery trace is of one link or port; give --point once")
+        raise typer.BadParameter("a packet-delivery trace describes one link or port; give --point once")
     return deliveries(run, points[0] if points else None)
 
 

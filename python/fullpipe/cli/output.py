@@ -110,7 +110,8 @@ _COMMAND = r"`[^`]+`"
 
 
 def command_line(context: typer.Context, names: Mapping[Path, str] | None = None) -> str:
-    """The command line, for a rerun in a folder that has its files. Paths to other folders become names.
+    """The command line, for a rerun in a folder that has its files. A path to another folder is replaced by
+    its last name.
 
     Args:
         context: Context of the command.

@@ -71,7 +71,7 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Pilot runs measure the variance between seeds. With `--over`, the pilot runs all variants with the same
-    seeds and measures paired differences. Without `--over`, the seeds are those of a comparison of two
+    seeds and measures paired differences. Without `--over`, the number of seeds is for a comparison of two
     independent samples. If the values have two modes, the number of seeds is found by resampling the pilot
     instead of by a formula. The pilot's runs are stored.
     """

@@ -30,10 +30,10 @@ from fullpipe.sweeps import Job
 def check_labels(
     given: Mapping[str, str], points: Iterable[Mapping[str, Any]], groups: Iterable[str] = ()
 ) -> None:
-    """Check that every label is of a path or value of the points, or of a group of flows.
+    """Check that every label names a path or value of the points, or a group of flows.
 
     Raises:
-        BadParameter: If a label is of none of them.
+        BadParameter: If a label names none of them.
     """
     known, names = (list(points), list(dict.fromkeys(groups))) if given else ([], [])
     if needless := Labels(given).unknown([*known, *({FLOWS: of} for of in names)]):

@@ -31,8 +31,8 @@ def runs_in(
     """The folders of runs that `folders` name: a folder of a single run, or all runs in a store.
 
     Results depend on the content of files, such as algorithms, and on the version of the model. Runs in a
-    store with older content are left out unless `content` is "all". A note on standard error then says so,
-    and `tell` is called with the note.
+    store with older content are left out unless `content` is "all". If runs are left out, a note on standard
+    error says so, and `tell` is called with the note.
     """
     found: list[Path] = []
     for folder in folders:

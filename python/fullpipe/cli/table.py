@@ -77,14 +77,14 @@ class Pivot:
     runs: tuple[int, int]
     """The smallest and the largest number of runs per cell."""
     instead: str = ""
-    """If metrics are of all flows, a note with the option for the group that the sweep changes; otherwise
-    empty."""
+    """If metrics cover all flows together, a note with the option for the group that the sweep changes;
+    otherwise empty."""
     owned: Mapping[str, str] = field(default_factory=dict)
     """Names of factors with their owner, such as "algorithm of new", by the names of the factors."""
 
     @property
     def is_of_one_metric(self) -> bool:
-        """Whether all columns are of the same metric."""
+        """Whether all columns have the same metric."""
         return len({column.metric for column in self.numbers}) == 1
 
     def grid(self) -> Grid:
@@ -215,7 +215,7 @@ def pivot_of(
 
 
 def _named(subject: Subject, values: pl.DataFrame, *, by_group: bool) -> Subject:
-    """The subject with the name of the group of all flows, if its means are of all flows."""
+    """The subject, with the name of the group of all flows if its means cover all flows together."""
     groups = values.filter(metric=subject.metric)["of"].unique()
     are_of_all = subject.of is None and not by_group and len(groups) > 1 and ALL in groups
     return subject._replace(of=ALL) if are_of_all else subject

@@ -41,7 +41,7 @@ class Marks(NamedTuple):
         return self.looks.get(value) or look_of(value, number)
 
     def parts(self, rows: pl.DataFrame) -> Iterator[tuple[pl.DataFrame, str, str, Look]]:
-        """The rows of every value of `colour`, the value, its label, and its look."""
+        """For every value of `colour`: its rows, the value, its label, and its look."""
         for number, part in enumerate(rows.partition_by("colour", maintain_order=True)):
             value = str(part["colour"][0])
             yield part, value, self.colours.get(value, value), self.look(value, number)

@@ -59,7 +59,7 @@ def checked(where: Path | str, found: Any) -> dict[str, Any]:
     """Return the object of a file or a request if it has rows.
 
     Raises:
-        NoRunError: If the object has no rows, is of a newer format, or is nested too deep.
+        NoRunError: If the object has no rows, has a newer format, or is nested too deep.
     """
     if not isinstance(found, dict) or not _are_rows(found.get("rows")):
         told = "give a file that compare -o, check or test wrote, or a folder of runs"
@@ -253,7 +253,7 @@ def recipe_of(found: Mapping[str, Any], command: str, files: Sequence[tuple[str,
 def _run(found: Mapping[str, Any], files: Sequence[tuple[str, Download]]) -> str:
     """The command that makes the runs of a test again.
 
-    Empty unless the runs are of one scenario file, and each point has the seeds 1 to N.
+    Empty unless all runs come from one scenario file, and each point has the seeds 1 to N.
     """
     basis, seeds, points = of_json(found), found.get("seeds"), found.get("scenarios")
     if not basis or len(files) != 1 or not isinstance(seeds, list) or seeds != [*range(1, len(seeds) + 1)]:

@@ -133,7 +133,7 @@ def _doubts(findings: Sequence[Finding]) -> list[str]:
 def widths(findings: Sequence[Finding]) -> str:
     """A sentence on the width of 90 % intervals, from which readers can check verdicts of equivalence.
 
-    The sentence is empty if the findings are of unequal numbers of seeds.
+    The sentence is empty if findings have unequal numbers of seeds.
     """
     if len({each.runs for each in findings}) != 1 or findings[0].runs < 2:
         return ""
@@ -304,7 +304,7 @@ CASE = "case"
 
 @dataclass(frozen=True)
 class FindingPoints(Points):
-    """Values of both sides of findings, with the interface of values of runs."""
+    """Values of both sides of findings, with the interface of `Points`."""
 
     frame: pl.DataFrame | None = None
     known_bulk: frozenset[int] = frozenset()

@@ -53,7 +53,7 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait until a run may begin. The context counts as one run.
+        """Wait until a run may begin. While the context is open, it counts as one run.
 
         Raises:
             BusyError: If too many runs are waiting already, or the process exceeds its limit of memory.

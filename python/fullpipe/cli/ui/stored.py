@@ -64,7 +64,7 @@ _TOO_FEW = (
     "fullpipe run FILE --seeds 20"
 )
 _ONE_SCENARIO = (
-    "both runs are of one scenario, so there is no difference to judge; choose runs of two scenarios"
+    "both runs have the same scenario, so there is no difference to judge; choose runs of two scenarios"
 )
 _ITS_SEEDS = ", or measure how much the seeds of the scenario differ: fullpipe run FILE --seeds 20"
 _TOO_FEW_READ = "a verdict needs at least two runs of each scenario, and an imported file is one run"

@@ -346,8 +346,8 @@ def over_time(found: Points, budget: Budget, at: Mapping[str, Any] | None = None
 def _chosen(found: Points, most: int, at: Mapping[str, Any]) -> list[int]:
     """Indices of the first runs of at most this many points.
 
-    The runs at the point `at` come first, which has values or their words by path. Points with a warning come
-    next, unless there are more than `_MOST_EXAMINED` points.
+    The runs at the point `at` come first; `at` has a value, or its words, for each path. Points with a
+    warning come next, unless there are more than `_MOST_EXAMINED` points.
     """
     firsts = _firsts(found)
     if len(firsts) <= most:

@@ -52,7 +52,7 @@ _HOW = (
 
 
 def section(runs: Sequence[Run], metrics: Sequence[str], budget: Budget) -> Section | None:
-    """A table of differences; None if the runs are of one engine, or of different flows.
+    """A table of differences; None if one engine made all runs, or if their flows differ.
 
     Args:
         runs: Runs of all engines.

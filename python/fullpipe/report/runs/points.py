@@ -43,7 +43,7 @@ def scenario_of(
     Args:
         name: Name of the scenario.
         scenarios: The scenarios.
-        named: The point of each scenario by its digest. If the points are of one axis of named variants, the
+        named: The point of each scenario by its digest. If the points form one axis of named variants, the
             scenario has this axis.
     """
     distinct = {one.digest: one for one in scenarios}
@@ -307,8 +307,8 @@ class Points:
         return flows_of(metric, name, has_both=self.has_both)
 
     def group_of(self, metric: str, of: int | str) -> str:
-        """Return `flows_of`; a group of several flows has their number, and what its value is: see
-        `with_flows`."""
+        """Return `flows_of`. For a group of several flows, the text also has their number, and says whether
+        the value is their sum or mean: see `with_flows`."""
         return self.with_flows(self.flows_of(metric, of), of, BY_NAME[metric].combined)
 
     def with_flows(self, name: str, of: int | str, combined: Combined = "") -> str:

@@ -209,7 +209,7 @@ def _nodes(chart: Path, at: _Places, last: int, frame: _Frame) -> Iterator[str]:
 
 
 def _tags(chart: Path, at: _Places) -> Iterator[str]:
-    """Draw the numbers of hops in the middle of the edge that the hop belongs to."""
+    """Draw the number of each hop in the middle of its edge."""
     edges: dict[tuple[int, ...], list[str]] = {}
     for n, hop in enumerate(chart.hops, 1):
         if hop.ends is not None:

@@ -111,7 +111,7 @@ def large(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFra
 
 
 def beyond(errors: pl.DataFrame, quantities: Iterable[ErrorTarget]) -> pl.DataFrame:
-    """Errors above the target for the 95th percentile that exceed chance or are of a single run."""
+    """Errors above the target for the 95th percentile that exceed chance or come from a single run."""
     return large(errors, quantities).filter(pl.col("real").fill_null(value=True))
 
 

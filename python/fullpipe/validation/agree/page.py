@@ -26,7 +26,7 @@ _SHOWN = {
 }
 """Unit of a quantity on the page, number of these units per unit of the metric, and digits."""
 _REAL = pl.when(pl.col("real").count() > 0).then(pl.col("real").sum())
-"""Expression for the number of errors that exceed chance; null if all errors are of a single run."""
+"""Expression for the number of errors that exceed chance; null if all errors come from single runs."""
 _INTRODUCTION = (
     "`{command}` generates this page. The error of an engine is (value - {reference}) / {reference}, "
     "computed from means over runs, for every group of flows. For retransmissions, the divisor is at "

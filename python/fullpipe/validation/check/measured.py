@@ -247,7 +247,7 @@ def stored(path: Path, suite: Suite) -> Stored:
     """The measured values of a suite in a file.
 
     Raises:
-        ScenarioError: If the file does not have measured values, or is of another suite.
+        ScenarioError: If the file does not have measured values, or belongs to another suite.
     """
     found = read_as(Measured, path, "what --keep writes")
     missing = [case.name for case in suite.cases if case.name not in {point.case for point in found.points}]

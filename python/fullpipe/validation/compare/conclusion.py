@@ -406,7 +406,7 @@ def _are_alike(points: Sequence[Mapping[str, Any]]) -> bool:
 def _sizes(found: Sequence[Finding], names: Names, *, is_all: bool) -> Iterator[Part]:
     """The largest of several differences with its interval and point; empty if no difference is claimed.
 
-    `is_all` is true if the findings are of all points. At other points, differences without a verdict may be
+    `is_all` is true if the findings cover all points. At other points, differences without a verdict may be
     larger.
     """
     if found[0].is_by_runs or not claims(found):

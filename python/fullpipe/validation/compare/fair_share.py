@@ -211,7 +211,7 @@ def _named(found: Finding) -> str:
 
 
 def _largest_of(found: _Of, points: str, names: Names) -> str:
-    """Return the largest of several differences in brackets, with its point if the findings are of several
+    """Return the largest of several differences in brackets, with its point if the findings cover several
     points; empty if single runs decide."""
     most = largest(found)
     place = f" at {names.point(most)}" if points and most.point else ""

@@ -62,8 +62,8 @@ class Subject:
         return self.kind, self.of if self.entry is None else self.entry, self.metric
 
     def is_of(self, groups: Collection[str], labels: Collection[str] = ()) -> bool:
-        """Whether the subject is of one of these groups. A group is given by its name on either side or as
-        `flows.0`."""
+        """Whether the subject belongs to one of these groups. A group is given by its name on either side or
+        as `flows.0`."""
         names = {self.of, *labels, *([] if self.entry is None else [f"flows.{self.entry}"])}
         return not names.isdisjoint(groups)
 
@@ -321,8 +321,8 @@ class Finding:
 
 
 def is_asked(groups: Groups, subject: Subject, labels: Collection[str] = ()) -> bool:
-    """Whether the subject is of a requested group. If no groups are requested, or none for its metric, every
-    subject counts as requested."""
+    """Whether the subject belongs to a requested group. If no groups are requested, or none for its metric,
+    every subject counts as requested."""
     asked = groups.get(subject.metric, ()) if isinstance(groups, Mapping) else groups
     return not asked or subject.is_of(asked, labels)
 

@@ -368,8 +368,8 @@ def _not_known(full: float, wait: Wait, rate_bps: float, hidden_s: float, *, is_
     """A buffer in which pings had almost no queueing delay.
 
     The mean delay of the pings gives no upper bound in two cases. Without a common clock, some of these pings
-    may be of the idle line. If pings may never have met an empty queue, their queueing delay may be longer
-    than the RTTs show.
+    may have been sent while the line was idle. If pings may never have met an empty queue, their queueing
+    delay may be longer than the RTTs show.
     """
     most_s = wait.most_s if is_timed else None
     between = f"at least {wait.least_s * 1e3:.2g} ms"

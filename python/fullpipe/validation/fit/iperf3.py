@@ -49,10 +49,10 @@ def refuse(text: str, where: object) -> None:
 
 # Rates of iperf3 tests, as `iperf3 --json` and `iperf3 --json-stream` print them.
 #
-# An interval has the sum of its streams as `sum`. With --bidir, `sum` is of the data that the client sends,
-# and `sum_bidir_reverse` is of the data that the server sends, whichever side prints. Versions 3.7 to 3.10
-# write the key `sum` twice instead, in this order. Source: esnet/iperf, src/iperf_api.c
-# (iperf_print_intermediate), issue 952 and pull request 1200.
+# An interval has the sum of its streams as `sum`. With --bidir, `sum` covers the data that the client sends,
+# and `sum_bidir_reverse` the data that the server sends, whichever side prints. Versions 3.7 to 3.10 write
+# the key `sum` twice instead, in this order. Source: esnet/iperf, src/iperf_api.c (iperf_print_intermediate),
+# issue 952 and pull request 1200.
 
 
 MOST_VALUES = 2_000_000
@@ -74,7 +74,8 @@ def rates_of(text: str, where: object) -> dict[Way, Rates]:
         where: The file.
 
     Raises:
-        InputFileError: If a test failed before its second interval, is not of TCP, or is not of iperf3.
+        InputFileError: If a test failed before its second interval, did not use TCP, or was not made by
+            iperf3.
     """
     found: dict[Way, Rates] = {}
     for tree in _tests(text, where):

@@ -114,7 +114,8 @@ def of_csv(text: str, where: object, way: Way) -> dict[Way, Rates]:
     """The rates of lines `t,bit/s`: the end of a sample in s, and the rate of delivery since the sample
     before.
 
-    A header may be `t,down`, `t,up` or `t,down,up`; without a header, all rates are of the given direction.
+    A header may be `t,down`, `t,up` or `t,down,up`; without a header, all rates belong to the given
+    direction.
 
     Raises:
         InputFileError: If a line does not have this form, or times do not ascend.

@@ -73,7 +73,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Known:
-    """Estimates of the directions that the reader of a file makes by itself."""
+    """Estimates of the directions, if the reader of a file makes its own estimates."""
 
     values: Mapping[Way, tuple[float, float | None, str]]
     """Rate in bit/s with headers; queueing delay of a full buffer in s, None if unknown; and a queue that
@@ -89,7 +89,7 @@ class Measured:
     pings: Pings
     rates: Mapping[Way, Rates]
     one_clock: bool
-    """Whether the times of pings and of rates are of the same clock."""
+    """Whether the times of pings and of rates come from the same clock."""
     told: Sequence[str] = field(default_factory=tuple)
     """Assumptions of the reader of the files, one line each."""
     least_rtt_s: float | None = None

@@ -96,7 +96,7 @@ class SegmentRtts:
     """The flow with the smallest RTT. This RTT is taken for the RTT of an empty queue."""
     pings: Pings
     has_unsure: bool
-    """Whether queueing delays may be longer than the RTTs show. If so, all RTTs of some time steps are of
+    """Whether queueing delays may be longer than the RTTs show. If so, all RTTs of some time steps belong to
     hosts whose flows began while other flows sent. These flows may never have met an empty queue."""
 
 

@@ -266,7 +266,7 @@ def _effect(found: Effect | None) -> str:
 
 
 def _by_seed(found: Factor) -> str:
-    """Return the words "(paired by seed)" if the difference is paired by seed and the p value is of an
+    """Return the words "(paired by seed)" if the difference is paired by seed and the p value comes from an
     unpaired test."""
     has_pairs = any(pair.has_pairs for pair in found.levels.pairs)
     return " (paired by seed)" if has_pairs and found.test.pairs is None else ""

@@ -73,9 +73,9 @@ class Row:
     factors: tuple[str, ...] = ()
     """Columns of the factors whose effect is tested; several columns for an interaction."""
     f: FTest | None = None
-    """The F test, if the row is of an F test."""
+    """The F test, if the row shows one."""
     pairs: Paired | None = None
-    """Paired differences, if the row is of a paired test."""
+    """Paired differences, if the row shows a paired test."""
 
     @property
     def p_raw(self) -> float:
