@@ -19,7 +19,7 @@ _FEW = 3
 """Minimum number of ticks on a logarithmic axis. If decades give fewer, ticks within decades are added."""
 _STEPS: tuple[tuple[int, ...], ...] = ((1,), (1, 2, 5), (1, 3), (1, 2, 3, 4, 5, 6, 7, 8, 9))
 _MOST_TICKS, _MOST_LOG_TICKS = 9, 6
-"""Most ticks at swept values, and most ticks at computed values of a logarithmic axis."""
+"""Maximum number of ticks at swept values, and at computed values of a logarithmic axis."""
 _EVEN = 1.1
 """Maximum ratio of the widest to the narrowest step at which values count as evenly spaced."""
 Axis = Literal["x", "y"]

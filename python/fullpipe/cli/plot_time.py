@@ -25,7 +25,7 @@ MOST_RUNS = 60
 
 
 _MOST_NAMES = 4
-"""Most flows that a note names."""
+"""Maximum number of flows that a note names."""
 
 
 def over_time(

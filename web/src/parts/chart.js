@@ -50,7 +50,7 @@ function placesOf(lines) {
   });
 }
 
-const MOST_READ = 5; // most lines whose values are shown as text
+const MOST_READ = 5; // maximum number of lines whose values are shown as text
 const reading = (lines, data, index) => placesOf(lines).slice(0, MOST_READ).map((place, n) => {
   const [value, low, high] = [place, place + 1, place + 2].map((at) => plain(data[at]?.[index], 3)), { label } = lines[n];
   return `${lines.length > 1 ? `${label} ` : ""}${value}${lines[n].low ? ` (${low} to ${high})` : ""}`;

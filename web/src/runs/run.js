@@ -14,7 +14,7 @@ import { Difference } from "../whatif/said.js";
 const WAITING = { begin: null, columns: {}, end: null, problems: [], isRunning: true };
 const saying = (error) => (error instanceof Refused ? error.problems : ["the server does not answer"]);
 
-const MOST_PACKETS = 400_000; // most packets that the server sends in one response
+const MOST_PACKETS = 400_000; // maximum number of packets that the server sends in one response
 
 async function read(id, signal) {
   const [told, bytes] = await Promise.all([get(`/api/run/${id}`, signal), getBytes(`/api/run/${id}/samples`, signal)]);

@@ -3,7 +3,7 @@
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 const SIDE = 1.2, LINE = 1.6, ENTRY = 1.7, SWATCH = 2.4, BETWEEN = 1.4, HEAD = 1.15; // in units of the font size
-const LONGEST = 60; // most letters of a label
+const LONGEST = 60; // maximum number of letters of a label
 export const COLUMN = 336, FORE = "#1b1f24", SOFT = "#57606a"; // 3.5 inches of 96 pixels
 export const SMALL = 10, PLAIN = 12; // font sizes: 7.5 points in one column, and 8.4 points across both columns
 const PAGE = 672; // 7 inches

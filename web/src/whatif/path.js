@@ -5,7 +5,7 @@ import { few, sum, time } from "../parts/numbers.js";
 import { Save } from "../parts/save.js";
 import { inlined } from "../save/inlined.js";
 
-const MOST = 24, LETTER = 6.2, ROOM = 62; // most letters of a name; width of a letter and space beside a circle, in pixels
+const MOST = 24, LETTER = 6.2, ROOM = 62; // maximum number of letters of a name; width of a letter and space beside a circle, in pixels
 const MOST_LINES = 6, MOST_RATES = 2;
 const name = ({ label }) => (label.length > MOST ? `${label.slice(0, MOST - 1)}…` : label);
 const WIDTH = 560, HEIGHT = 96, MIDDLE = 44;

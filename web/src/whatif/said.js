@@ -22,7 +22,7 @@ function calling(end) {
   return ` ${who} ${score(meanOf(calls, (flow) => flow.call_score))} of 4.5 (MOS): ${are} packets take ${time(meanOf(calls, (flow) => flow.owd_mean_s))} one way, and ${share(meanOf(calls, dropped), 2)} of them are dropped.`;
 }
 
-const MOST_NAMED = 4; // most names of flows or algorithms in a sentence
+const MOST_NAMED = 4; // maximum number of names of flows or algorithms in a sentence
 
 // The result of a run that has ended, in a sentence. The sentence compares algorithms or, if no algorithm is known,
 // flows.

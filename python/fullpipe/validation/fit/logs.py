@@ -34,7 +34,8 @@ _STAMP = re.compile(r"\[([0-9]{1,12}(?:\.[0-9]{1,9})?)\] |([0-9]{1,12}\.[0-9]{1,
 """Seconds since 1970, as printed by `ping -D`, `fping -D` and `ts %.s`."""
 _FIRST = re.compile(r"^PING ", re.MULTILINE)
 _AGAIN = 30_000
-"""Least decrease of a sequence number that means wrap-around; sequence numbers have 16 bits (RFC 792)."""
+"""Minimum decrease of a sequence number that counts as wrap-around; sequence numbers have 16 bits (RFC
+792)."""
 _WRAP = 1 << 16
 _LONGEST_MS = 600_000.0
 
