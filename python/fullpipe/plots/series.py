@@ -103,7 +103,7 @@ def restyle(
 _LONGER = 1.5
 """Smallest length of a gap, in multiples of the median time between samples."""
 _ABOVE_THE_AXIS = 2.6
-"""Layer of lines, above the axis: the line of a flow with goodput 0 stays visible."""
+"""Layer of lines: in front of the axis, so that the line of a flow with goodput 0 stays visible."""
 
 
 def _parted(times_s: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -36,7 +36,7 @@ _FAR_ABOVE = 3.0
 """The capacity is drawn only if its distance from the beginning of the axis is at most this multiple of the
 axis length."""
 _ABOVE = 4
-"""Layer of ellipses and markers, above the layer of marks and boxes."""
+"""Layer of ellipses and markers: in front of marks and boxes."""
 
 
 @in_house_style

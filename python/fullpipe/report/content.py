@@ -293,7 +293,7 @@ class Basis:
     store: str
     """Name of the folder of the runs, without its parents."""
     runs: Sequence[tuple[str, str]]
-    """Path of each run below the store, and the time at which the run was made."""
+    """Path of each run, relative to the store, and the time at which the run was made."""
 
 
 @dataclass(frozen=True)

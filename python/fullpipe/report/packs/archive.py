@@ -56,7 +56,7 @@ class PackedRun(_Frozen):
 
     @property
     def folder(self) -> str:
-        """Folder of the run below `runs`."""
+        """Folder of the run, relative to `runs`."""
         return f"{self.digest}/{self.engine.name}-{self.seed}"
 
 
@@ -69,7 +69,7 @@ class Manifest(_Frozen):
     versions: dict[str, str] = {}
     """Versions of Python and of packages that made the runs."""
     scenarios: tuple[dict[str, Any], ...]
-    """Scenarios without a sweep, as plain data; recordings have their names below `files`."""
+    """Scenarios without a sweep, as plain data; recordings have their names in the folder `files`."""
     runs: tuple[PackedRun, ...]
     files: dict[str, _Sha256]
     """SHA-256 of every member except study.json, by the name of the member."""
@@ -255,7 +255,8 @@ def sha256_of(path: Path) -> str:
 
 
 def is_member(name: str) -> bool:
-    """Whether a pack may have a member of a name: a path below one of its folders, or a file beside them."""
+    """Whether a pack may have a member of this name: a path in one of its folders, or a file beside these
+    folders."""
     first, *rest = name.split("/")
     if name in (LIST, READ_ME):
         return True

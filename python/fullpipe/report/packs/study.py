@@ -41,7 +41,7 @@ class Study:
     _scenarios: dict[str, int] = field(default_factory=dict)
     """Index of every scenario, by its JSON."""
     _sources: dict[str, tuple[Path, str]] = field(default_factory=dict)
-    """Files on disk, each with its SHA-256, by their names below `files`."""
+    """Files on disk, each with its SHA-256, by their names in the folder `files`."""
     _tables: dict[str, Path] = field(default_factory=dict)
     """Files of runs on disk, by the names of their members in the pack."""
     _places: dict[tuple[str, bool], PackedRun] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class Study:
         return self._scenarios.setdefault(text, len(self._scenarios))
 
     def _add(self, name: str, source: Path, digest: str, is_recording: bool) -> str:
-        """Add a file unless the study already has the file, and return its name below `files`.
+        """Add a file unless the study already has the file, and return its name in the folder `files`.
 
         A recording is renamed if its name leaves the folder, or if another file has the name.
 

@@ -95,7 +95,7 @@ def boxes(chart: Boxes, label: str) -> str:
 
 
 def narrow_boxes(chart: Boxes, label: str) -> str:
-    """Boxes one below the other, with their names above."""
+    """Boxes one below the other, each with its name above it."""
     return _under_each_other(chart, label, _ABOVE)
 
 
