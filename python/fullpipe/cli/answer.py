@@ -160,7 +160,8 @@ class Answer:
         return ranked if self._all else ranked[:MOST_ROWS]
 
     def grid(self, found: Grid) -> None:
-        """Print the first rows of a grid that fit. A grid wider than the terminal becomes several tables."""
+        """Print as many of the first rows of a grid as fit. A grid wider than the terminal becomes several
+        tables."""
         most = len(found.rows) if self._all else MOST_ROWS
         while True:
             parts = list(drawn(replace(found, rows=found.rows[:most]), self.width))
@@ -242,7 +243,7 @@ def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _laid_out(headings: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Text]:
-    """The lines of a table: the headings, and the rows below a line with their `place`."""
+    """The lines of a table: headings and rows. A line with their common `place` precedes the rows."""
     every = [headings, *_cells(rows)]
     widths = _widths(every)
     room = width - sum(widths) - len(widths) + 1

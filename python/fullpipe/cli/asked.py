@@ -46,7 +46,7 @@ def processors() -> int:
 
 
 def values_of(assignments: Sequence[str], interval: str | None) -> dict[str, Any]:
-    """Values by key path, such as tcp.mss: those of `assignments`, and `interval` as `record.interval`."""
+    """Values of `assignments` by key path, such as tcp.mss; `interval` has the path `record.interval`."""
     values = dict(assignment(text) for text in assignments)
     return values | ({} if interval is None else {"record.interval": interval})
 

@@ -135,7 +135,7 @@ def _of_steps(file: Path) -> dict[str, Any]:
 
 
 def _of_trains(file: Path) -> dict[str, Any]:
-    """Number of packet trains and packets, and the range of the delay of the first packet of a train."""
+    """Number of packet trains and packets, and the range of the delays of the trains' first packets."""
     found = traces.read_trains(file)
     return {
         "trains": len(found.times_ms),

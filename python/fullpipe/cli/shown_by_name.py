@@ -122,7 +122,8 @@ def _print(found: Mapping[str, Any]) -> None:
 
 
 def _paths(network: Network) -> dict[str, Any]:
-    """Per flow: base RTT, links of data and of ACKs, and later routes. Unchanged links are null."""
+    """For every flow: its base RTT, the links that its data and its ACKs cross, and its later routes.
+    Unchanged links are null."""
 
     def named(links: tuple[int, ...] | None) -> list[str] | None:
         return None if links is None else [network.hops[i].name for i in links]

@@ -280,7 +280,7 @@ def tally(rows: Iterable[Row]) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class Budget:
-    """Upper limits for each content of a page whose size grows with the number of runs."""
+    """Upper limits for the contents of a page that grow with the number of runs."""
 
     samples: int = 300_000
     """Samples of all time series; each takes 8/3 bytes."""

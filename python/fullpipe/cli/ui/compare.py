@@ -97,7 +97,7 @@ def _keys(path: str) -> list[str | int]:
 
 
 def _said(word: str, value: Any, against: Any) -> str:
-    """A value in words, after the word of its path unless the value is a name, such as cubic."""
+    """A value in words, preceded by the name of its path unless the value is itself a name, such as cubic."""
     if value is None:
         return f"default {word}"
     speaks = isinstance(value, str) or (isinstance(value, Mapping) and "kind" in value)

@@ -52,7 +52,8 @@ _KEY = re.compile(r"""((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"))*
 _DEEPEST = 32
 """Maximum number of dotted parts of a table name that are read."""
 _LONGEST = 400
-"""Maximum length of a name, in characters. Lines of errors are shorter, so they contain no longer name."""
+"""Maximum length of a name, in characters. Error messages have shorter lines, so they never contain a longer
+name."""
 _PATH = re.compile(r"([\w.\[\]*-]+): ")
 _SYNTAX = re.compile(r"\(at line (\d+), column (\d+)\)")
 

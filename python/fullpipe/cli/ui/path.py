@@ -91,7 +91,7 @@ def _link(link: Link) -> dict[str, Any]:
 
 
 def _holds(link: Link) -> str:
-    """For which time the rate of a link is valid: "on average" or "at first"; empty if always."""
+    """Time for which the rate of a link is valid: "on average" or "at first"; empty if always."""
     if link.frames or (link.trace and link.trace.kind == "mahimahi"):
         return "on average"
     return "at first" if rate_varies(link) else ""

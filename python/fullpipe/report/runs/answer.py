@@ -50,7 +50,8 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
     """The conclusion, and further sentences for the details.
 
     Metrics that the user names come first, then the differences between variants, then the points with the
-    highest and the lowest mean. A conclusion on variants is the conclusion of `fullpipe compare` alone.
+    highest and the lowest mean. If variants are compared and the user names no metric, the conclusion is that
+    of `fullpipe compare`, with one further sentence if other paths are swept, too.
     """
     swept = [path for path in found.paths if path not in named_paths(found)]
     concluded = conclusion(made, found.metrics, most=MOST - 1 if swept else MOST)

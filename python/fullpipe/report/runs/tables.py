@@ -108,7 +108,8 @@ def _whole(found: Points) -> str:
 
 
 def _of_flows(found: Points, metric: str) -> Column:
-    """The column of a metric of all flows, with its flows if they are only connections or datagrams."""
+    """The column of a metric of all flows. The heading names the flows if the metric covers only connections,
+    or only datagrams."""
     column, flows = headed(metric), found.flows_of(metric, found.whole)
     return column if flows == _whole(found) else replace(column, name=f"{column.name}, {flows}")
 

@@ -118,8 +118,8 @@ class LogScale(Scale):
 
 
 def apart(values: Sequence[float], scale: Scale) -> list[float]:
-    """Those of the ascending values whose texts on an axis do not overlap; the last value is always
-    included."""
+    """The ascending values without those whose texts on an axis would overlap others; the last value is
+    always included."""
     found: list[float] = []
     for value in values[:-1]:
         is_far = not found or scale(value) - scale(found[-1]) >= _ROOM

@@ -65,7 +65,8 @@ class _Sides:
         return _in_cases(self.made, lambda found: found.bulk)
 
     def is_loss(self, found: Finding) -> bool:
-        """Whether an unchanged group of flows is worse beside the changed group."""
+        """Whether a finding says that an unchanged group of flows is worse off because of the changed
+        group."""
         group = found.case, found.kind, found.subject.cell[1]
         is_beside = found.entry is not None and bool(self.changed) and group not in self.changed
         return is_beside and found.outcome in ("regressed", "worse")
@@ -147,8 +148,8 @@ def _of_one(sides: _Sides, asked: Sequence[str], most: int) -> list[str]:
 
 
 def _with_region(found: Sequence[Finding], sides: _Sides) -> list[str]:
-    """Return the sentence on the leading subject, and one on the part of the sweep where its claims hold, if
-    the first sentence has no room for all parts."""
+    """Return the sentence on the leading subject. If this sentence has no room for all its parts, a second
+    sentence names the part of the sweep where its claims hold."""
     told = _sentence(found, sides, f"{sides.named}: ")
     names, points = sides.names, [each.point for each in found]
     parts = {

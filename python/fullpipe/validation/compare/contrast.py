@@ -261,7 +261,8 @@ def shares(values: pl.DataFrame) -> pl.DataFrame:
 
 
 def told_paths(values: pl.DataFrame) -> list[str]:
-    """The columns that tell the points of a table of values apart: the engine only if there are several."""
+    """The columns that distinguish the points of a table of values. The engine is one of them only if there
+    are several engines."""
     return [path for path in paths_of(values) if path != "engine" or values["engine"].n_unique() > 1]
 
 

@@ -21,7 +21,7 @@ DIFFERENT = ("regressed", "worse", "better", "lower", "higher")
 Rule = Literal["paired", "independent", "one-sided", "lacking", "demanded"]
 """The rule behind a verdict: see `fullpipe.validation.compare.rules`."""
 Groups = Collection[str] | Mapping[str, Collection[str]]
-"""Requested groups of flows and links: of all metrics, or of each metric by its name."""
+"""Requested groups of flows and links: one list for all metrics, or a list for each metric by its name."""
 Cell = tuple[str, int | str, str]
 """Kind of the subject; its index in the reference's `flows`, or its name; and the metric."""
 

@@ -135,8 +135,8 @@ def one_sided(contrasts: Sequence[Contrast], looks: int) -> list[Finding]:
     - undecided: otherwise; or if all seeds gave the same run on each side and the two runs differ; or, for
       completion times, if the faster side left more transfers unfinished: see `LeftOut`.
 
-    The decision "regressed" has the verdict "worse" (higher, lower if the metric has no better direction).
-    The decision "not worse" has the verdict "better" if a difference of 0 is rejected and the interval
+    A regressed finding has the verdict "worse" (higher, lower if the metric has no better direction). A
+    finding that is not worse has the verdict "better" if a difference of 0 is rejected and the interval
     reaches beyond the margin on the good side. Otherwise its verdict is "equivalent" if the interval lies
     within the margin on both sides, or "undecided".
 

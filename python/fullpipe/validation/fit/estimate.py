@@ -32,8 +32,8 @@ _IDLE, _FASTEST = 0.25, 0.03
 hosts may send now and then, the second for all pings. The first quantile is a choice: with values up to 0.5,
 no RTT of 50 lines changes by 0.1 % or more; with 0.05, one RTT is wrong by 13 %."""
 _RISE = 4.0
-"""Smallest excess of a ping that met a queue, in standard deviations of the noise. By chance, 3 of 100,000
-idle pings exceed it (normal)."""
+"""Minimum excess over the mean of idle pings at which a ping counts as queued, in standard deviations of the
+noise. By chance, 3 of 100,000 idle pings exceed it (normal)."""
 _MOST_QUIET = 1_000
 """Maximum number of pings that are examined, as the work grows with its square. Tests have fewer pings of an
 idle line before the load."""
@@ -264,8 +264,8 @@ _COARSE = 0.05
 """Largest share of the queueing delay that one packet may take; with a larger share, the delay is too coarse,
 because the delay of a full buffer is known only to within one packet."""
 _NEAR, _SELDOM = 0.8, 0.05
-"""Share of the rise from which an RTT is near the longest, and least share of pings near the longest; with
-fewer pings, the full buffer may be chance."""
+"""An RTT is near the longest RTT if its queueing delay is at least the first share of the longest queueing
+delay. If fewer than the second share of pings are near the longest RTT, the full buffer may be chance."""
 _PACKET_BITS = 1514 * 8
 _PER_FLOW, _MANAGED = "fq_codel", "codel"
 """Queues that represent all queues of their kind."""

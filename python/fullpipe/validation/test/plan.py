@@ -100,8 +100,8 @@ class Planned:
 
 
 def planned(values: pl.DataFrame, detect: float, power: float) -> tuple[list[Planned], list[str]]:
-    """Plan, for every subject and variant, the number of seeds with which a difference of a given share of
-    the reference's mean is found.
+    """Plan the number of seeds for every subject and variant: the number with which a given difference is
+    found. The difference is a share of the mean of the reference.
 
     Args:
         values: Values of the runs of a pilot, as `values_of` returns them. Several variants are in the column

@@ -79,7 +79,8 @@ def _two_levels(design: Design, margin: Margin) -> Row:
 
 def several_levels(design: Design, margin: Margin, *, classical: bool) -> Iterator[Row]:
     """Yield tests of whether levels differ, and of every pair of levels; then the same tests by ranks. Pairs
-    of levels are tested by seed if all levels have the same seeds, else after Games and Howell."""
+    of levels are tested by their differences per seed if all levels have the same seeds, else by the
+    Games-Howell test."""
     groups = _groups(design)
     varies = all(len(set(group)) > 1 for group in groups)
     if varies:
