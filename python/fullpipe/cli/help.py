@@ -84,7 +84,8 @@ def examples_of(command: str) -> list[tuple[str, str]]:
 
 
 _LEAST, _TITLES = 40, 26
-"""Minimum width of help, and maximum width of a title with its meaning on the same line, in characters."""
+"""Minimum width of help, and maximum width of a title whose meaning begins on the same line, in
+characters."""
 _HEADING, _NAME, _PLAIN = "\x1b[1m", "\x1b[1;36m", "\x1b[0m"
 
 

@@ -60,7 +60,8 @@ _INSTEAD = {
 
 
 def check_options(context: typer.Context, kind: Kind | None) -> None:
-    """Print an error and end with exit code 2 if an option does not apply to `kind`; None: over time."""
+    """Print an error and end with exit code 2 if an option does not apply to `kind`. The kind None is for
+    figures over time."""
     needless = [option for option in _given(context) if option not in (*ALWAYS, *OPTIONS[kind])]
     if needless:
         raise refused(_told(needless[0], kind))

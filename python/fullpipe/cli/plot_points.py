@@ -340,8 +340,8 @@ class _Axes:
         return subject._replace(of=called(self.groups_of(subject), self.entry))
 
     def left_out(self, subject: Subject, delay: Subject | None) -> str:
-        """A line with the number of unfinished transfers and the point with the largest share, and the number
-        of runs without a value; or empty."""
+        """A line with the number of unfinished transfers, the point where their share is largest, and the
+        number of runs without a value; or empty."""
         told = [_left_out(self._of_groups(each), each, self.labels) for each in (subject, delay) if each]
         return "; ".join(filter(None, [*told, *(self._without(each) for each in (subject, delay) if each)]))
 

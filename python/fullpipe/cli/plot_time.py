@@ -79,7 +79,7 @@ def default_flows(runs: Sequence[Run]) -> list[str]:
 
 
 def _note_missing(data: pl.DataFrame, panel: str, runs: Iterable[str]) -> None:
-    """Print a note for each panel without samples of some runs, as those runs are left out of the panel."""
+    """Print a note for each panel that leaves out runs because they have no samples of its quantity."""
     for (name,), rows in data.group_by([panel], maintain_order=True):
         known = set(rows["run"])
         if missing := [run for run in runs if run not in known]:

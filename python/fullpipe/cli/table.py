@@ -294,7 +294,7 @@ def latex_of(pivot: Pivot) -> str:
 
     A cell is the mean with the half width of its 95 % interval as its uncertainty, which siunitx prints as
     1.23(4) or, with `separate-uncertainty`, as 1.23 ± 0.04. If an interval of a column is truncated at a
-    bound of its metric, all intervals of the column are written out.
+    bound of its metric, all intervals of the column are printed with both ends.
     """
     written = [
         _latex_column([row[n] for row in pivot.cells], pivot.of_metric(column.metric))

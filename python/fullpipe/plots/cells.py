@@ -157,7 +157,7 @@ def _of(found: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _shares(found: pl.DataFrame, name: str, port: str | None) -> pl.DataFrame:
-    """Return the growth of a counter of seconds, for a port or the cell, as a share of the time between
+    """Return, for a port or the cell, the growth of a counter of seconds divided by the time between
     samples."""
     rows = _of(found, name)
     rows = rows if port is None else rows.filter(pl.col("link") == port)

@@ -74,8 +74,8 @@ def places_along(axes: Axes, values: pl.Series, words: Mapping[str, str] = _NOTH
 
 
 _APART, _ROOM = 0.15, 0.7
-"""Distance between the points of several colours at one name, and maximum distance between the first and the
-last, as shares of the distance between names."""
+"""Points of several colours at one name of the axis: distance between neighbours, and maximum distance
+between the first and the last, as shares of the distance between names."""
 _BESIDE = 2.5
 """Distance of points of several colours at one number, in typographic points."""
 _FEW = 4
@@ -102,8 +102,8 @@ def lines_with_bands(
     """Draw means over runs along `x`, a line per `colour`, with 95 % intervals as bands or bars.
 
     Bars are drawn in four cases: on request, if `x` has at most four numbers, for four lines or more if there
-    is room, and if `x` are names, which no lines connect. Bars of several colours are side by side. Intervals
-    are truncated at the bounds.
+    is room, and if `x` are names, as lines connect only numbers. Bars of several colours are side by side.
+    Intervals are truncated at the bounds.
 
     Returns the columns colour, x, runs, mean, low, high.
     """

@@ -106,7 +106,7 @@ BINS = 100
 @in_house_style
 def pauses(tables: Tables, flow: str | None = None) -> tuple[Figure, pl.DataFrame]:
     """Draw the pauses between deliveries of a flow: the distribution of the pauses, and the deliveries around
-    one of the longer pauses, in which a late block held up later blocks.
+    one of the longer pauses, in which a late block of data delayed the blocks behind it.
 
     The default flow is the one with the most packets. The title names the flow.
 

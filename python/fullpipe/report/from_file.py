@@ -351,8 +351,8 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
 
 
 def _stored_in(found: Mapping[str, Any], runs: Sequence[Run]) -> str:
-    """Return a sentence on the folder of the runs with the command that lists the runs, or that the runs were
-    not found."""
+    """Return a sentence that names the folder of the runs and the command that lists them, or says that the
+    runs were not found."""
     basis = of_json(found)
     if basis is None:
         return ""

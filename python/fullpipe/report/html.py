@@ -47,8 +47,8 @@ from fullpipe.report.text import listed
 
 _COLUMNS = 400
 _MARKS = 24_000
-"""Maximum number of columns of time series in the static drawings for readers without scripts: per figure,
-and of all lines together."""
+"""Maximum number of columns (groups of samples) in the static drawings for readers without scripts: of one
+time series, and of all lines of the page together."""
 _FEWEST = 60
 _BRIEF = 120
 """Minimum number of line breaks of a folded text, such as a scenario, that a printed page leaves out."""

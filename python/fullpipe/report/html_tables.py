@@ -123,8 +123,8 @@ def table_of(table: Table) -> list[str]:
 
     In a wide table, columns with equal cells move into the caption, and intervals are below their means. A
     tight table has intervals beside the means if the table then fits the page. A table that is wider than the
-    page has smaller letters, and its verdicts stay in view while it scrolls. On a phone, every row is a block
-    in which each cell has its heading, if the table is tight, has verdicts, or is wider than a phone.
+    page has smaller letters, and its verdicts stay in view while it scrolls. If a table is tight, has
+    verdicts, or is wider than a phone, a phone shows every row as a block in which each cell has its heading.
     """
     table = narrowed(table)
     is_wide = len(table.columns) > WIDE and not (table.is_tight and _width(table) < _PAGE)

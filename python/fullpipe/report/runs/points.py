@@ -328,7 +328,8 @@ class Points:
         return found
 
     def means_of(self, metric: str, of: int | str) -> Sequence[dict[str, Any]]:
-        """The rows of `means` with a known mean, of a metric and an entry of `flows`, a total or a link."""
+        """The rows of `means` for a metric and an entry of `flows`, a total or a link; rows without a known
+        mean are left out."""
         return self._means_of.get((metric, of), ())
 
     @cached_property
@@ -361,7 +362,7 @@ class Points:
         return own if len(own) == 1 or metric in (SHARE, SHARE_RATIO) else self.totals_of(metric) or own
 
     def is_asked(self) -> pl.Expr:
-        """Filter of rows of values: the group of the row is a group that the user names for the metric."""
+        """Filter for the rows of values whose group the user names for the metric of the row."""
         found = pl.lit(value=True)
         groups = {metric: asked for metric, asked in self.asked.items() if asked is not None}
         if self.of:

@@ -84,7 +84,7 @@ def _cells(by_metric: Mapping[str, Mapping[str, Any]], digits: Mapping[str, int]
 def every_run(found: Points, budget: Budget) -> Table:
     """Return a table with a row per run, for all flows of the run together.
 
-    Headings of metrics of connections or datagrams alone say so.
+    If a metric covers only connections, or only datagrams, its heading says so.
     """
     is_whole = pl.col("entry" if isinstance(found.whole, int) else "of") == found.whole
     whole = found.values.filter(pl.col("kind") == "flows", is_whole)
@@ -240,7 +240,7 @@ def _first_runs(found: Points) -> dict[tuple[str, ...], Run]:
 
 
 def _key(found: Points, point: Mapping[str, Any]) -> tuple[str, ...]:
-    """The values of all paths as text: a key that is equal for a row of values and a point of a run."""
+    """The values of all paths as text. A row of values and the point of its run have the same key."""
     return tuple(value_text(point[path]) for path in found.paths)
 
 

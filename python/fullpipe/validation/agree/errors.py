@@ -53,7 +53,7 @@ QUANTITIES = (
     ErrorTarget("retransmitted", "retransmissions", 20.0, 0.10, 0.40),
     ErrorTarget("fct_p50", "completion time", 0.0, 0.02, 0.10),
 )
-"""Metrics with their error targets. Errors of retransmissions are divided by 20 packets or more, so that 2
+"""Metrics with their error targets. Errors of retransmissions are divided by at least 20 packets, so that 2
 packets instead of 1 are not an error of 100 %. The mean RTT is a mean over time, of samples that all engines
 take in the same way. The completion time is the median over flows of a given size; flows without a size have
 no completion time."""

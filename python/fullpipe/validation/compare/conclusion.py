@@ -440,8 +440,8 @@ def ranked(made: Sequence[Comparison], asked: Sequence[str] = ()) -> list[Findin
 def _ordered(
     sides: _Sides, by_subject: Mapping[Subject, Sequence[Finding]], chosen: Sequence[Subject]
 ) -> list[Finding]:
-    """The findings of a side: the first of the chosen subjects, then the chosen subjects in turn, each by
-    `weight`, and then all others."""
+    """The findings of a side: those on the first chosen subject, then one of each other chosen subject in
+    turn, and then all others. The findings on a subject are sorted by `weight`."""
     of_chosen = [sorted(by_subject[subject], key=weight) for subject in chosen]
     lead = of_chosen.pop(0) if of_chosen and len(of_chosen[0]) <= MOST_LEADS else []
     first = [*lead, *(each for turn in zip_longest(*of_chosen) for each in turn if each is not None)]

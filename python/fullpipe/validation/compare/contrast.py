@@ -247,8 +247,9 @@ _SUM = 1e-9
 def shares(values: pl.DataFrame) -> pl.DataFrame:
     """The goodput shares of entries of `flows` with their fair shares, one row per run and entry.
 
-    An entry has rows at the points where all flows in its direction are bulk flows, some of them of other
-    entries. The columns are those of `paths_of`, `seed`, `entry`, `of`, `share` and `equal_share`.
+    An entry has rows at the points where all flows in its direction are bulk flows, and at least one of these
+    flows belongs to another entry. The columns are those of `paths_of`, `seed`, `entry`, `of`, `share` and
+    `equal_share`.
 
     Args:
         values: Values of the metrics `share` and `equal_share`, as `values_of` returns them.

@@ -25,8 +25,8 @@ from fullpipe.validation.fit.measured import (
 
 
 _FEW = 5
-"""Minimum number of pings for a usable standard deviation, whose relative error is 1 / sqrt(2 (n - 1)), a
-third, for normal values."""
+"""Minimum number n of pings for a usable standard deviation. For normal values, its relative error is 1 /
+sqrt(2 (n - 1)), a third."""
 _IDLE, _FASTEST = 0.25, 0.03
 """Quantiles of pings that give the RTT of an empty queue: the first for pings of an idle line, on which other
 hosts may send now and then, the second for all pings. The first quantile is a choice: with values up to 0.5,
@@ -59,7 +59,8 @@ _DEFAULT_MSS = 1448
 _LEFT = 0.05
 """Largest unused share of the line's capacity at which the rate of the line counts as known."""
 _SURE = 2.0
-"""Standard errors from a mean to its bounds; a mean is beyond a bound 1 time in 44 on each side (normal)."""
+"""Distance between a mean and each of its bounds, in standard errors. On each side, the true mean is beyond
+the bound 1 time in 44 (normal)."""
 _BURST = 3
 """Segments that an ACK releases in one burst: two for a delayed ACK (RFC 9293, section 3.8.6.3) and one by
 which the window grows (RFC 5681, section 3.1). A ping that meets such a burst waits for half of it on
