@@ -44,7 +44,7 @@ def compare(
         typer.Option(
             parser=target,
             metavar="FILE",
-            help="Compare with the values in this file. If there is no such file, measure and write it.",
+            help="Compare with the values in this file. If it does not exist, measure values and write it.",
         ),
     ] = None,
     engines: Annotated[

@@ -43,7 +43,7 @@ def led(text: str, style: str, rest: str) -> Text:
 
 
 def table(first: str, *numbers: str, last: str | None = None) -> Table:
-    """A table without lines: names aligned left, numbers aligned right, and a last column of words.
+    """A table without ruled lines: names aligned left, numbers aligned right, and a last column of words.
 
     On a narrow terminal, names and words wrap between words. Numbers never wrap.
     """
@@ -57,7 +57,7 @@ def table(first: str, *numbers: str, last: str | None = None) -> Table:
 
 
 def listing(*headings: str) -> Table:
-    """A table of words without lines, whose last column wraps."""
+    """A table of words without ruled lines, whose last column wraps."""
     made = _bare(show_header=any(headings))
     for heading in headings:
         made.add_column(heading, overflow="fold", no_wrap=True)

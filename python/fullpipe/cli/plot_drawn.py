@@ -46,7 +46,8 @@ _LABEL = 28
 """Maximum length of a line of an axis label, in characters."""
 _ABOUT_LETTERS = "; means that share a letter are not shown to differ (Games-Howell, 5 %)"
 _LETTERS_UP_TO = 4
-"""Maximum number of letters of a mean in a figure. If a mean has more, letters are only in the table."""
+"""Maximum number of letters beside one mean in a figure; means that share a letter are not shown to differ.
+If a mean has more, letters are only in the table."""
 _LETTERS_ELSEWHERE = "; letters of means that are not shown to differ (Games-Howell, 5 %) are in the CSV file"
 _ROOM = 0.04
 """Room for marks at the end of an axis, as a share of its length."""
@@ -201,7 +202,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
 
 
 def _share_sweep(places: Sequence[Any]) -> None:
-    """Give all panels of a sweep the same horizontal axis, also if some values are missing in a panel."""
+    """Give all panels of a sweep the same horizontal axis, even if some values are missing in a panel."""
     if len({place.get_xscale() for place in places}) == 1:
         ends = [place.get_xlim() for place in places]
         for place in places:

@@ -279,8 +279,8 @@ def label_once(places: Sequence[Axes]) -> None:
     """Keep equal labels of the panels of a grid once: below the lowest panels, and beside the first panels.
 
     A label is at the middle of its panels. If all panels of a column have the same ticks along x, only the
-    lowest panel has their numbers. Labels stay where they differ, as those of a linear and of a logarithmic
-    axis.
+    lowest panel has their numbers. Labels that differ, such as those of a linear and of a logarithmic axis,
+    are all kept.
     """
     columns: dict[int, list[Axes]] = {}
     lowest_rows: dict[int, list[Axes]] = {}

@@ -311,8 +311,8 @@ def sequence(
     the round trips around a time. The default time is the first retransmission, or the middle of the data
     without retransmissions.
 
-    The connection is the one with the most data, of the named flow if a flow is named. The title names its
-    flow, and the number of connections if there are several.
+    The drawn connection is the one with the most data; if a flow is named, only its connections count. The
+    title names its flow, and the number of connections if there are several.
 
     Returns:
         The figure, and its table: time_s, what, from_byte, to_byte (equal to from_byte for an ACK).

@@ -223,7 +223,7 @@ class PathRoute:
 
 @dataclass(frozen=True)
 class Path:
-    """A network: nodes, numbered hops and routes, with the numbers of every hop in words."""
+    """A network: nodes, numbered hops and routes, with a line of text on every hop."""
 
     nodes: Sequence[PathNode]
     hops: Sequence[PathHop]

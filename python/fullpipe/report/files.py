@@ -74,7 +74,8 @@ def checked(where: Path | str, found: Any) -> dict[str, Any]:
 
 
 def question_of(scenario: str, reference: str, others: Sequence[str], swept: Sequence[str] = ()) -> str:
-    """The question that a comparison of variants answers, at the points of a sweep of some factors.
+    """The question that a comparison of variants answers. With a sweep, it also asks whether the answer
+    depends on the swept factors.
 
     >>> question_of("line", "cubic", ["bbr3"], ["buffer"])
     'Is bbr3 better or worse than cubic in line, and does this depend on buffer?'

@@ -262,7 +262,7 @@ def _drawn(
 
 
 def _several(scenarios: Sequence[Scenario]) -> dict[int, str]:
-    """The number of flows and the name of every named entry of `flows` with several flows, by entry."""
+    """For every named entry of `flows` with several flows: the number of its flows and its name."""
     found, given = dict[int, str](), _given(scenarios)
     for entry, flow in enumerate(scenarios[0].flows):
         counts = [one.flows[entry].count for one in scenarios if len(one.flows) > entry]

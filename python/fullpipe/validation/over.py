@@ -102,7 +102,7 @@ def compared(
         runs: Runs of the variants' jobs, in the same order.
         metrics: Metrics to compare; default: `HEADLINES` without the metrics that `headlines` leaves out.
         margins: Margins by metric that replace the default margins.
-        of: Groups of flows and links to compare, also by metric; default: all.
+        of: Groups of flows and links to compare: one list for all metrics, or a list by metric; default: all.
         settings: The values that the variants set, for their names: see `settings_of`.
 
     Raises:
@@ -166,7 +166,7 @@ def compare_over(
         seeds: Seeds of every variant.
         metrics: Metrics to compare; default: `HEADLINES` without the metrics that `headlines` leaves out.
         margins: Margins by metric that replace the default margins.
-        of: Groups of flows and links to compare, also by metric; default: all.
+        of: Groups of flows and links to compare: one list for all metrics, or a list by metric; default: all.
         engine: The engine that runs the variants.
         workers: Number of simultaneous runs.
         out: Folder in which runs are stored and looked up; None keeps runs in memory.

@@ -264,7 +264,8 @@ def _ours(row: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _verdicts(store: Path, name: str) -> list[dict[str, Any]]:
-    """The stored verdict of each claim, under the reading of the paper that counts; empty without a run."""
+    """The first stored verdict of each claim: further verdicts of a claim are under other readings of the
+    paper. Empty if the study was not run."""
     path = store / "papers" / name / _FILE
     if not path.is_file():
         return []

@@ -217,7 +217,7 @@ class KeptRuns:
         return verdicts_page(self._verdicts(chosen), [run for runs in chosen for run in runs], question)
 
     def _pairs(self, ids: object) -> list[list[Run]]:
-        """The runs of two scenarios, of the seeds that both scenarios have."""
+        """The runs of two scenarios with the seeds that both scenarios have."""
         if not isinstance(ids, list) or len(ids) != 2 or not all(isinstance(each, str) for each in ids):
             raise ScenarioError(["runs: expected the IDs of two runs"])
         is_read = _READ_ID.search("\n".join(ids))

@@ -195,7 +195,8 @@ def _percents(rows: Sequence[Finding]) -> str:
 
 
 def _differences(rows: Sequence[Finding]) -> str:
-    """The smallest and the largest change of a metric such as a share or a score, without a ratio."""
+    """The smallest and the largest change as differences, not ratios, for a metric such as a share or a
+    score."""
     changes = sorted(rows, key=lambda row: abs(row.assessment.difference))
     told = (
         difference_shown(row.assessment.difference, None, row.reference, row.unit, row.metric, row.margin)

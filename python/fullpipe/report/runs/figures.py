@@ -316,8 +316,8 @@ def _numbers(values: Sequence[Any]) -> tuple[list[float], str] | None:
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _DRAWN = ("goodput", "rtt", "cwnd", "queue")
 _MOST_EXAMINED = 40
-"""Maximum number of points whose warnings choose the runs that are drawn over time. Each point takes about as
-long as all warnings of a page."""
+"""Maximum number of points that are examined for warnings, to choose the runs that are drawn over time. One
+point takes about as long as all warnings of a page."""
 
 
 def over_time(found: Points, budget: Budget, at: Mapping[str, Any] | None = None) -> Section:

@@ -71,8 +71,8 @@ def file_name(name: str) -> str:
 def _commands(found: Points, scenario: str) -> Iterator[str]:
     """Commands that make exactly the runs, engine by engine.
 
-    The first command makes the seeds that all points have. If points have unequal seeds, a further command
-    per point makes the other seeds of the point. If the seeds are not 1 to N, there is a command per seed.
+    The first command runs the seeds that all points have. If points have unequal seeds, a further command per
+    point runs the other seeds of the point. If the seeds are not 1 to N, there is a command per seed.
     """
     for engine in dict.fromkeys(run.meta.engine.name for run in found.runs):
         if engine in READERS:

@@ -32,7 +32,7 @@ _LEAST_SPAN = 1e-300
 
 
 def element(name: str, content: str = "", **attributes: object) -> str:
-    """An element; `_` in the name of an attribute is a hyphen, and a trailing one is dropped.
+    """An element. Each `_` in the name of an attribute becomes a hyphen, and a trailing `_` is dropped.
 
     >>> element("text", "<b>", x=1.25, class_="a")
     '<text x="1.2" class="a">&lt;b&gt;</text>'

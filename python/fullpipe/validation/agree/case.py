@@ -194,7 +194,8 @@ def lost_acks(family: str, cca: str, rate_mbps: float, rtt_ms: float, percent: f
 
 
 def opposed(family: str, there: str, back: str, rate_mbps: float, rtt_ms: float) -> Case:
-    """Two flows in opposite directions, so that the data of each meets the ACKs of the other."""
+    """Two flows in opposite directions, so that the data of each flow shares the queues with the ACKs of the
+    other flow."""
     flows = [{"cca": there}, {"name": f"{back}-back", "cca": back, "direction": "reverse"}]
     name = f"{there}-against-{back}-{rate_mbps:g}m-{rtt_ms:g}ms"
     return case(name, family, dumbbell(rate_mbps, rtt_ms, drop_tail(1)), flows, seeds=CHANCE_STARTS)

@@ -265,8 +265,8 @@ def _check_scenarios(suite: Suite, base: Point, change: Point) -> None:
 def _judged(
     suite: Suite, before: Mapping[_Key, list[Finding]], found: Mapping[_Key, list[Contrast]], looks: int
 ) -> dict[_Key, list[Finding]]:
-    """Return all findings after this look. Earlier decisions stay, and their tests count in the family of
-    tests."""
+    """Return all findings after this look. Earlier decisions do not change, and their tests count in the
+    family of tests."""
     made = {key: findings for key, findings in before.items() if key not in found}
     earlier = [
         _contrast_of(each) for findings in made.values() for each in findings if each.rule != "lacking"

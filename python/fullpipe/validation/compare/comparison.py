@@ -369,7 +369,7 @@ def compare_all(
         sides: Point, reference and other side of every pair.
         metrics: Names of metrics.
         margins: Margins by metric that replace the default margins.
-        of: Groups of flows and links to compare, also by metric; default: all.
+        of: Groups of flows and links to compare: one list for all metrics, or a list by metric; default: all.
 
     Raises:
         ValueError: In the same cases as `matched`, or if no metric is measured on both sides of any pair.
@@ -413,7 +413,7 @@ def doubted(made: Sequence[C], doubtful: Mapping[str, Collection[str]]) -> list[
 
     Args:
         made: Comparisons with the scenarios of both sides.
-        doubtful: Doubtful means by digest of their scenario: see `analysis.length.doubtful`.
+        doubtful: The doubtful means, by the digest of their scenario: see `analysis.length.doubtful`.
     """
     return [_doubted(one, doubtful) for one in made] if doubtful else list(made)
 

@@ -275,8 +275,7 @@ def fair_shares(values: pl.DataFrame, preferred: int | None = None) -> list[Cont
     would give the same result.
 
     Args:
-        values: See `shares`. Further metrics, such as goodput, show that runs differ if their shares are
-            equal.
+        values: See `shares`. Further metrics, such as goodput, show whether runs with equal shares differ.
         preferred: Entry that has a contrast at every point.
     """
     paths, told = paths_of(values), told_paths(values)

@@ -146,7 +146,7 @@ def besides(rest: Sequence[_Of], room: int, names: Names, is_loss: Callable[[Fin
         rest: The subjects.
         room: Number of sentences for which there is room.
         names: Names of points.
-        is_loss: Whether a finding is a loss of an unchanged group. All losses are named.
+        is_loss: Whether a finding says that an unchanged group is worse off. All losses are named.
     """
     named: dict[str, list[_Of]] = {}
     for verdict in DIFFERENT:

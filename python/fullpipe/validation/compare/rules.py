@@ -323,8 +323,8 @@ def _overlap(first: Sequence[float], second: Sequence[float]) -> bool:
 def independent(contrast: Contrast) -> Finding:
     """The finding of two engines, or of sides whose seeds are not paired: see `equivalence`.
 
-    The decision "different" has the verdict "higher" or "lower", as no engine is better. The p value is from
-    Welch's t-test.
+    A finding with the decision "different" has the verdict "higher" or "lower", as no engine is better. The p
+    value is from Welch's t-test.
     """
     found = equivalence(contrast.reference, contrast.other, contrast.margin)
     verdict: Verdict = "undecided"

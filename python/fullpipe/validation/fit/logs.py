@@ -107,13 +107,13 @@ MOST_SAMPLES = 1_000_000
 _WORDS: Mapping[str, Way] = {"down": "down", "download": "down", "up": "up", "upload": "up"}
 _MOST_BPS, _MOST_S = 1e15, 1e12
 _LONGEST_GAP = 10
-"""Largest time since the sample before, in multiples of the usual time between samples. After a longer gap, a
-sample has the usual duration."""
+"""Largest time since the previous sample that counts as the duration of a sample, in multiples of the usual
+time between samples. After a longer gap, a sample has the usual duration."""
 
 
 def of_csv(text: str, where: object, way: Way) -> dict[Way, Rates]:
-    """The rates of lines `t,bit/s`: the end of a sample in s, and the rate of delivery since the sample
-    before.
+    """The rates of lines `t,bit/s`: the end of a sample in s, and the rate of delivery since the previous
+    sample.
 
     A header may be `t,down`, `t,up` or `t,down,up`; without a header, all rates belong to the given
     direction.
@@ -184,7 +184,7 @@ def _is_number(text: str) -> bool:
 
 
 def _lasts_s(ends_s: Floats) -> Floats:
-    """Durations of samples: the time since the sample before, or the usual duration after a gap."""
+    """Durations of samples: the time since the previous sample, or the usual duration after a gap."""
     steps_s = np.diff(ends_s, prepend=ends_s[0] - float(np.median(np.diff(ends_s))))
     usual_s = float(np.median(steps_s))
     return np.where(steps_s > _LONGEST_GAP * usual_s, usual_s, steps_s)
