@@ -129,5 +129,5 @@ _OF_BASE = (
     *("Capabilities", "Engine", "InstallOptions", "Installable", "Problem", "Progress", "Requirement", "Say"),
     *("digest_of", "identity", "missing", "place_of"),
 )
-# Lazy imports: the names of engines are available without importing scenarios.
+# Lazy imports: importing this package does not import `fullpipe.scenario`.
 __getattr__, __dir__ = lazy.names(__name__, {"lacking": "lacks", **dict.fromkeys(_OF_BASE, "base")})

@@ -81,8 +81,8 @@ def _table(row: Mapping[str, str | int]) -> str:
 # - `lowest` or `highest = k`: the algorithm is among the k lowest or highest of all compared algorithms.
 # - `equals`: the printed digits, by quantity. Values computed from the published data must have these digits.
 # - `contradicted` or `untestable`: the reason why nothing is measured for the claim.
-# `where` has the conditions and the algorithm of the claim. `each` lists conditions with values. The claim
-# must hold under each of these values. `at_each` names conditions. The claim must hold under each measured
+# `where` has the conditions and the algorithm of the claim. `each` gives conditions lists of values. The
+# claim must hold at every value. `at_each` names conditions. The claim must hold under each measured
 # value of these conditions. Other conditions are averaged only if `mean_over` names them. A printed number
 # may have a reference condition, `against = { where = { ... }, printed = 56.3 }`, and a `ceiling`, which the
 # number cannot exceed.

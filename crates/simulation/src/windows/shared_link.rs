@@ -51,7 +51,7 @@ pub(super) struct SharedLink {
     sorter: Sorter,
     /// Time before which all arrivals have been served.
     served: Time,
-    /// Packets to islands, by share.
+    /// Packets to islands: one list per share of the islands.
     outgoing: Vec<Vec<Entry>>,
     /// Packets to other shared links, by index of the shared link.
     onwards: Vec<Vec<Exit<Payload>>>,

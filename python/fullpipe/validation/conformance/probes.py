@@ -90,7 +90,7 @@ def loss_while_application_limited(lab: Lab) -> Iterator[Step]:
     needs=("Startup",),
 )
 def application_limited(lab: Lab) -> Iterator[Step]:
-    """A flow that its application limits is still in STARTUP after 3 s, and stays in PROBE_UP for 1.5 s."""
+    """An application-limited flow stays in STARTUP for 3 s, or in PROBE_UP for 1.5 s if limited there."""
     observed = lab.path(3, rate_mbps=100, queue=700, application=[at(0, rate="30 Mbit/s")])
     yield Step("STARTUP goes on for 3 s", observed.path(), observed.state_at(2.98) == "Startup")
     if "ProbeBW_REFILL" not in {name for name, _, _ in steady(lab).states}:
