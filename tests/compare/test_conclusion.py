@@ -19,10 +19,18 @@ from fullpipe.report.findings import first_table, forest_of
 from fullpipe.validation.compare import Finding, Subject, VariantComparison
 from fullpipe.validation.compare.comparison import Entries
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
-from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.finding import check_groups, leads, weight
+from fullpipe.validation.compare.contrast import Contrast, distinct
+from fullpipe.validation.compare.finding import NOT_SETTLED, check_groups, leads, weight
 from fullpipe.validation.compare.rules import one_sided, paired
-from fullpipe.validation.compare.sentence import Part, fitted, name_of, one, verdict_of
+from fullpipe.validation.compare.sentence import (
+    Part,
+    fitted,
+    moves,
+    name_of,
+    needed_in_words,
+    one,
+    verdict_of,
+)
 
 SIZE = "topology.bottleneck.queue.size"
 DUEL = """
@@ -493,6 +501,52 @@ def test_an_undecided_finding_says_what_would_decide() -> None:
     (told,) = conclusion([compared([wide])])
     assert " is undecided: " in told
     assert told.endswith(" seeds in total would decide.")
+
+
+def test_seeds_that_would_decide_are_a_range_and_doubtful_points_need_longer_runs() -> None:
+    made = paired([contrast("goodput", "mine", 0, 0.1, f"{size} bdp") for size in (1, 2, 4)])
+    open_ = [replace(each, verdict="undecided", decision="undecided") for each in made]
+    seeds = [replace(each, seeds=n) for each, n in zip(open_, (19, 13, 30), strict=True)]
+    assert needed_in_words(seeds) == "13 to 30 seeds in total would decide all 3"
+    assert needed_in_words([seeds[0], replace(seeds[1], seeds=None)]) == (
+        "19 seeds in total would decide 1 of them"
+    )
+    doubtful = [*seeds[:2], replace(seeds[2], doubts=(NOT_SETTLED,))]
+    (told,) = conclusion([compared([]).only(doubtful)])
+    assert " is undecided at all 3 points (all differences +10 %†); at buffer 1 BDP" in told.replace(
+        ".0 %", " %"
+    )
+    assert told.endswith("13 to 19 seeds in total would decide 2 of them, longer runs the rest†.")
+    assert verdict_of(doubtful[2]) == "undecided† (longer runs)"
+    (one_,) = conclusion([compared([]).only(doubtful[2:])])
+    assert one_.endswith("longer runs are needed.")
+
+
+def test_a_difference_is_that_of_the_values_as_shown_or_has_one_value() -> None:
+    """0.076 and 0.404 % differ by 0.328 pp: 0.33, not 0.40 - 0.08 = 0.32."""
+    (found,) = paired(
+        [replace(_losses(["1 bdp"], 0.0)[0], reference=[0.00076] * 11 + [0.000761], other=[0.00404] * 12)]
+    )
+    assert moves(found).startswith("rises by 0.33 pp ")
+    assert moves(found).endswith(" to 0.40 %")
+
+
+def test_subjects_that_repeat_others_are_tested_once() -> None:
+    ping = contrast("rtt_mean", "ping", 2, 0.1)
+    flow = contrast("goodput", "mine", 0, 0.1)
+
+    def like(of: Contrast, metric: str, entry: int | None, name: str) -> Contrast:
+        return replace(of, subject=replace(of.subject, metric=metric, entry=entry, of=name))
+
+    total, smoothed = like(ping, "rtt_mean", None, "all flows"), like(ping, "srtt_mean", 2, "ping")
+    zeros = replace(like(ping, "retransmitted", 2, "ping"), reference=[0.0] * 12, other=[0.0] * 12)
+    jain = contrast("jain", "all flows", None, -0.1)
+    every = [flow, ping, like(jain, "jain", 1, "beside"), total, smoothed, zeros, jain]
+    assert distinct([every, every]) == [[flow, ping, jain]] * 2
+    other = [*every[:3], replace(total, other=[value + 1e-3 for value in total.other]), *every[4:]]
+    kept = distinct([every, other])
+    assert [total.subject in [each.subject for each in of_pair] for of_pair in kept] == [True, True]
+    assert distinct([[zeros]]) == [[zeros]]
 
 
 def test_a_p_that_holms_correction_lifts_is_told_with_both_values() -> None:

@@ -34,6 +34,8 @@ _FEWEST_SEEDS = 3
 _MOST_NAMED = 2
 _LONGEST_WHERE = 160
 """Maximum length of the description of points, in characters."""
+_LEAST_HALF = 0.01
+"""Smallest mean of the first half that is a base of percentages, as a share of the mean."""
 _LATE_RTT, _MOST_GROWTH = "rtt_p95_s", 4
 """Column with the RTT after start-up, and the largest ratio of the goodput after start-up to its mean."""
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
@@ -236,10 +238,9 @@ def _told(
     distinct = [points[of[0]] for of in found.examined]
     some = "" if len(found.examined) == found.points else "examined "
     counts = {name: _count(found.bad[name], found.found[name], some) for name in found.bad}
-    where, change = _where(distinct, at_points, runs), _change(at_points)
+    where = _where(distinct, at_points, runs)
     at = f", where {where}" if 0 < len(where) <= _LONGEST_WHERE else ""
-    told = f"{first} has not settled {counts[first]}{at}"
-    told += f": its second half is {100 * abs(change):.0f} % {'above' if change > 0 else 'below'} its first"
+    told = f"{first} has not settled {counts[first]}{at}: its second half is {_growth(at_points)} its first"
     more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
     also = f"{', '.join(f'{name} ({counts[name]})' for name, _ in others[:_MOST_NAMED])}{more}"
     told += f"; also {also}" if also else ""
@@ -331,6 +332,18 @@ def _measured(run: Run) -> Labelled:
         for quantity, group, course in found
         for part, value in course._asdict().items()
     ]
+
+
+def _growth(by_point: Mapping[int, Sequence[Course]]) -> str:
+    """The difference between the halves as a share of the first half, in words: its range over points."""
+    changes = (sum(each.change for each in of) / len(of) for of in by_point.values())
+    # the mean of the first half is 1 - change / 2 of the whole mean
+    shown = sorted({round(100 * change / max(1 - change / 2, _LEAST_HALF)) for change in changes})
+    ends = [shown[0], shown[-1]] if len(shown) > 1 else shown
+    if ends[0] < 0 < ends[-1]:
+        return f"{-ends[0]} % below to {ends[-1]} % above"
+    sizes = " to ".join(f"{size}" for size in sorted(map(abs, ends)))
+    return f"{sizes} % {'above' if ends[-1] > 0 else 'below'}"
 
 
 def _change(by_point: Mapping[int, Sequence[Course]]) -> float:

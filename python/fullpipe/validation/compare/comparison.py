@@ -13,7 +13,7 @@ from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.points import of_parts
 from fullpipe.scenario.labels import Labels
-from fullpipe.validation.compare.contrast import Contrast, matched
+from fullpipe.validation.compare.contrast import Contrast, distinct, matched
 from fullpipe.validation.compare.finding import (
     NOT_SETTLED,
     TOO_SHORT,
@@ -363,7 +363,8 @@ def compare_all(
 ) -> list[VariantComparison]:
     """Compare many pairs of variants, whose tests form one family.
 
-    The family-wise error rate is 5 % at most: see `rules.paired`.
+    The family-wise error rate is 5 % at most: see `rules.paired`. Subjects that repeat others are left out:
+    see `contrast.distinct`.
 
     Args:
         sides: Point, reference and other side of every pair.
@@ -382,7 +383,9 @@ def compare_all(
             (point, reference, other, [c for c in contrasts if is_asked(of, c.subject, c.labels)], notes)
             for point, reference, other, contrasts, notes in found
         ]
-    if not any(contrasts for *_, contrasts, _ in found):
+    kept = distinct([contrasts for *_, contrasts, _ in found])
+    found = [(*each[:3], contrasts, each[4]) for each, contrasts in zip(found, kept, strict=True)]
+    if not any(kept):
         notes = [note for *_, of_pair in found for note in of_pair]
         raise ValueError(notes[0] if notes else f"no run has {' or '.join(metrics)}; choose other metrics")
     findings = iter(paired([contrast for *_, contrasts, _ in found for contrast in contrasts]))

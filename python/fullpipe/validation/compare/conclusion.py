@@ -23,6 +23,7 @@ from fullpipe.validation.compare.sentence import (
     moves,
     name_of,
     names_of,
+    needed_in_words,
     one_point,
     predicate,
     range_in_words,
@@ -36,6 +37,8 @@ _LONGEST_REGION = 70
 """Maximum number of characters of the words for a part of a sweep; a longer text is only in the table."""
 _LONGEST_ALONG = 160
 """Maximum number of characters of the words for a part of a sweep in a sentence of its own."""
+_LONGEST = 40
+"""Maximum number of words of a sentence on one side, without the names of the sides."""
 _FAIRNESS = "jain"
 
 Subject = tuple[str, str, int | str, str]
@@ -348,7 +351,7 @@ def _order(group: Group, changed: frozenset[Group]) -> tuple[int, int]:
 def _sentence(found: Sequence[Finding], sides: _Sides, start: str = "") -> str:
     parts = one_point(found[0], sides.family) if len(found) == 1 else _over_points(found, sides)
     case = f"in case {found[0].case}, " if found[0].case else ""
-    return f"{start}{case}{fitted(parts)}"
+    return f"{start}{case}{fitted(parts, _LONGEST)}"
 
 
 def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
@@ -370,8 +373,11 @@ def _over_points(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
             yield Part(f" ({told})" if is_all else f", {told}", 8 if is_rest else 5)
         elif verdict == "undecided" and not is_claimed and not any(each.is_by_runs for each in of_verdict):
             yield Part(f" ({range_in_words(of_verdict, has_margin=False)})", 2)
-    if "undecided" in verdicts and not claims(found):
-        yield from _nearest([found[place] for place in verdicts["undecided"]], sides)
+    open_ = [found[place] for place in verdicts.get("undecided", ())]
+    if open_ and not is_claimed:
+        yield from _nearest(open_, sides)
+    elif open_ and (needed := needed_in_words(open_)):
+        yield Part(f": {needed}", 9)
 
 
 def _where(found: Sequence[Finding], places: Sequence[int], names: Names) -> str:
@@ -391,12 +397,12 @@ def _region(found: Sequence[Finding], places: Sequence[int], names: Names) -> st
 
 
 def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
-    """The undecided finding with the smallest p: its point, difference and reason."""
-    first = min(found, key=lambda each: 2.0 if each.p_raw is None else each.p_raw)
+    """The undecided finding with the smallest p, settled ones first: its point, difference and reason."""
+    order = sorted(found, key=lambda each: (bool(each.doubts), 2.0 if each.p_raw is None else each.p_raw))
     yield Part("; ")
-    yield Part(f"at {sides.names.point(first)}, ", 1)
-    yield Part(f"{signed(first)}: ")
-    yield from why_open(first, sides.family)
+    yield Part(f"at {sides.names.point(order[0])}, ", 1)
+    yield Part(f"{signed(order[0])}: ")
+    yield from why_open(order[0], sides.family, order[1:])
 
 
 def _are_alike(points: Sequence[Mapping[str, Any]]) -> bool:

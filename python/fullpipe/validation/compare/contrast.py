@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, isclose
 from operator import itemgetter
 from typing import Any
 
@@ -13,6 +13,7 @@ import polars as pl
 
 from fullpipe.analysis.limits import TIMES, UNFINISHED, Counts, counted
 from fullpipe.analysis.metrics import BY_NAME
+from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measure import Better, LinkMeasure, Margin, Measure
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.specific import LINK_MEASURES
@@ -125,6 +126,53 @@ def matched(
         else:
             notes[_note(cell, theirs[cell], ours[cell], reference, other)] = None
     return contrasts, list(notes)
+
+
+_SMOOTHED = {"srtt_mean": "rtt_mean", "srtt_p95": "rtt_p95"}
+"""Metrics of the smoothed RTT, with the metrics that they repeat for pings, whose RTT is not smoothed."""
+_NEARLY_EQUAL = 1e-12
+
+
+def distinct(pairs: Sequence[Sequence[Contrast]]) -> list[list[Contrast]]:
+    """The contrasts of several pairs of sides, without those that repeat others in all pairs.
+
+    The total of all flows repeats its only group that has the metric; of Jain's index, the total remains.
+    The smoothed RTT of pings repeats their RTT. Groups that never retransmit, such as pings, have no contrast
+    of retransmissions if they have others.
+
+    Args:
+        pairs: The contrasts of every pair, all of different subjects.
+    """
+    by_cell = [{each.subject.cell: each for each in of_pair} for of_pair in pairs]
+    cells = list(dict.fromkeys(cell for of_pair in by_cell for cell in of_pair))
+
+    def is_repeated(cell: Cell, other: Cell) -> bool:
+        own = [of_pair for of_pair in by_cell if cell in of_pair]
+        return all(other in of_pair and _are_equal(of_pair[cell], of_pair[other]) for of_pair in own)
+
+    left: set[Cell] = set()
+    for cell in cells:
+        kind, of, metric = cell
+        if of in TOTALS:
+            groups = [each for each in cells if isinstance(each[1], int) and each[2] == metric]
+            twin = next((each for each in groups if is_repeated(cell, each)), None)
+            left |= set() if twin is None else {twin if metric == "jain" else cell}
+        elif (twin := (kind, of, _SMOOTHED.get(metric, ""))) in cells and is_repeated(cell, twin):
+            left.add(cell)
+        elif metric == "retransmitted" and not any(
+            any(each[cell].reference) or any(each[cell].other) for each in by_cell if cell in each
+        ):
+            left |= {cell} if any(each[:2] == cell[:2] and each != cell for each in cells) else set()
+    return [[each for each in of_pair if each.subject.cell not in left] for of_pair in pairs]
+
+
+def _are_equal(one: Contrast, other: Contrast) -> bool:
+    sides = ((one.reference, other.reference), (one.other, other.other))
+    return all(
+        len(ours) == len(theirs)
+        and all(isclose(*values, rel_tol=_NEARLY_EQUAL) for values in zip(ours, theirs, strict=True))
+        for ours, theirs in sides
+    )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal, InvalidOperation
 from math import isnan
 from typing import Any, NamedTuple
 
@@ -272,7 +273,8 @@ def range_in_words(found: Sequence[Finding], *, has_margin: bool = True) -> str:
     ends = [_percent(end, "+") if is_share else _amount(end, found[0], "+") for end in (least, most)]
     unit = "%" if is_share else difference_unit_shown(found[0].unit, found[0].metric)
     told = f"all differences {ends[0]}" if ends[0] == ends[1] else f"differences {' to '.join(ends)}"
-    return f"{told} {unit}".rstrip() + (f", margin {_margin(found[0])}" if has_margin else "")
+    mark = DOUBTED if any(each.doubts for each in found) else ""
+    return f"{told} {unit}".rstrip() + mark + (f", margin {_margin(found[0])}" if has_margin else "")
 
 
 def largest(found: Sequence[Finding]) -> Finding:
@@ -289,16 +291,38 @@ def _amounts(found: Sequence[Finding]) -> list[float]:
     return [each.difference / abs(each.reference) if is_share else each.difference for each in found]
 
 
-def why_open(found: Finding, family: Sequence[Finding]) -> Iterator[Part]:
-    """The reason why a finding is undecided: Holm's correction, or too few seeds."""
-    seeds = seeds_in_words(found.seeds)
+def why_open(found: Finding, family: Sequence[Finding], others: Sequence[Finding] = ()) -> Iterator[Part]:
+    """The reason why a finding is undecided: Holm's correction, too few seeds, or runs that are too short.
+
+    The number of seeds is that of the finding and of `others`, undecided findings at other points.
+    """
+    needed = needed_in_words([found, *others])
     if not is_open_by_correction(found):
-        yield Part(seeds or found.reason)
+        yield Part(needed or found.reason)
         return
     yield Part(f"{p_in_words(found.p_raw)}, but {p_shown(found.p_corrected)} after Holm's correction")
     tests = family_size(family)
-    yield Part(f" for {tests:,} tests" if tests > 1 else "")
-    yield Part(f"; {seeds}" if seeds else "", 3)
+    yield Part(f" for {tests:,} tests" if tests > 1 else "", 5 if others else 0)
+    yield Part(f"; {needed}" if needed else "", 3)
+
+
+def needed_in_words(found: Sequence[Finding]) -> str:
+    """The seeds that would decide findings on one subject at several points; where means are doubtful,
+    longer runs. Empty if nothing is known."""
+    doubtful = sum(bool(each.doubts) for each in found)
+    seeds = sorted(each.seeds for each in found if each.seeds and not each.doubts)
+    if len(found) == 1:
+        return "longer runs are needed" if doubtful else seeds_in_words(found[0].seeds)
+    told = []
+    if seeds:
+        least = f"{seeds[0]:,} to " if seeds[0] != seeds[-1] else ""
+        those = f"all {len(found)}" if len(seeds) == len(found) else f"{len(seeds)} of them"
+        told.append(f"{least}{seeds[-1]:,} seeds in total would decide {those}")
+    if doubtful:
+        rest = "the rest" if len(seeds) + doubtful == len(found) else f"{doubtful} more"
+        told.append(f"longer runs {rest}" if seeds else f"longer runs are needed at {doubtful}")
+        told[-1] += DOUBTED
+    return ", ".join(told)
 
 
 def seeds_in_words(seeds: int | None) -> str:
@@ -330,9 +354,21 @@ def moves(found: Finding) -> str:
     """Direction, size with interval, and the value reached."""
     verb = "rises" if found.difference > 0 else "falls"
     size = _size(found)
-    if _is_relative(found):
-        return f"{verb} by {size} to {value(found.other, found)}"
-    return f"{verb} from {number(found.reference, found)} to {value(found.other, found)}, by {size}"
+    mark = DOUBTED if found.doubts else ""
+    ends = number(found.reference, found), number(found.other, found)
+    unit = difference_unit_shown(found.unit, found.metric)
+    if _is_relative(found) or not _adds_up(*ends, size.removesuffix(f" {unit}").split()[0]):
+        return f"{verb} by {size} to {value(found.other, found)}{mark}"
+    return f"{verb} from {ends[0]} to {value(found.other, found)}{mark}, by {size}"
+
+
+def _adds_up(before: str, after: str, size: str) -> bool:
+    """Whether a difference is that of two rounded values as shown."""
+    try:
+        one, other, apart = (Decimal(text.replace(",", "")) for text in (before, after, size))
+    except InvalidOperation:
+        return False
+    return abs(other - one) == apart
 
 
 def _is_relative(found: Finding) -> bool:
@@ -370,7 +406,8 @@ def difference_in_words(found: Finding) -> str:
 
 def signed(found: Finding) -> str:
     """A difference with sign, unit and interval."""
-    return _with_interval([found.difference, *(ends(found) or ())], found, "+")
+    told = _with_interval([found.difference, *(ends(found) or ())], found, "+")
+    return f"{told}{DOUBTED if found.doubts else ''}"
 
 
 def _with_interval(values: Sequence[float], found: Finding, sign: str = "") -> str:
@@ -421,8 +458,10 @@ def _from_to(found: Finding) -> str:
 
 def verdict_of(found: Finding) -> str:
     """Return the outcome with the number of seeds that would decide, or with the reason if single runs
-    decide. A doubtful outcome is followed by `DOUBTED`."""
+    decide. A doubtful outcome is followed by `DOUBTED`; if it is undecided, it needs longer runs."""
     outcome = f"{found.outcome}{DOUBTED if found.doubts else ''}"
+    if found.doubts and found.seeds:
+        return f"{outcome} (longer runs)"
     return f"{outcome}: {found.reason}" if found.is_by_runs else with_seeds(outcome, found.seeds)
 
 
