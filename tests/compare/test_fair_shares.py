@@ -207,3 +207,15 @@ def test_run_over_seeds_says_it(fullpipe: FullPipe, tmp_path: Path) -> None:
         told = " ".join(fullpipe("run", "sweep.toml", "--seeds", 6, *asked).stdout.split())
         assert "Goodput share of f1: more than its fair share of 50.0 % at " in told
         assert "(p < 0.05 after Holm's correction for 2 tests)" in told
+
+
+def test_pings_beside_do_not_hide_the_fair_share() -> None:
+    (duel, *_) = runs_of(["cubic", "bbr1"], "0.5 bdp")
+    ping = {"name": "ping", "workload": {"kind": "ping", "interval": "200 ms"}}
+    flows = [*duel.scenario.to_dict()["flows"], ping]
+    made = Scenario(**{**duel.scenario.to_dict(), "flows": flows, "duration": "12 s"})
+    runs = [run(made, seed=seed) for seed in (1, 2, 3)]
+    assert any("more than its fair share of 50.0 % (p " in line for line in page_of(runs).parts[0].conclusion)
+    values = values_of([({}, each) for each in runs], (SHARE, EQUAL_SHARE))
+    (found,) = fair_shares(values)
+    assert (found.subject.of, found.reference) == ("f1", [0.5] * 3)

@@ -158,8 +158,8 @@ def _jain(group: Group) -> float | None:
 
 
 def _equal_share(group: Group) -> float | None:
-    rivals = group.rivals
-    return len(group.names) / len(rivals.names) if rivals.are_bulk else None
+    own = {*group.names}.intersection(group.rivals.competing)
+    return len(own) / len(group.rivals.competing) if own and group.rivals.are_bulk else None
 
 
 def _share_ratio(group: Group) -> float | None:
@@ -229,8 +229,8 @@ MEASURES = (
         "1",
         "",
         SHARE,
-        "fair share: its share if all flows in the same direction had the same goodput; none unless all are"
-        " bulk flows",
+        "fair share: its share if all flows in the same direction had the same goodput; none unless all but"
+        " pings and probes are bulk flows",
         _equal_share,
         "flows.goodput_bps",
         label="equal share",
@@ -244,8 +244,8 @@ MEASURES = (
         "1",
         "",
         Margin(0.03),
-        "its share over its fair share: 1 is fair; none unless all flows in the same direction are bulk flows"
-        " with the same slowest link",
+        "its share over its fair share: 1 is fair; none unless all flows in the same direction but pings and"
+        " probes are bulk flows with the same slowest link",
         _share_ratio,
         "flows.goodput_bps",
         is_of_one_way=True,

@@ -201,17 +201,25 @@ class Rivals:
         return self.whole.bulk.rows_of(self.names)
 
     @cached_property
+    def competing(self) -> list[str]:
+        """Names of the flows without pings and probes, whose low rate the scenario sets."""
+        echoes = echo_names(self.whole.run.scenario)
+        return [name for name in self.names if name not in echoes]
+
+    @cached_property
     def are_bulk(self) -> bool:
-        """Whether there is at least one flow, and every flow is a bulk flow."""
-        return bool(self.names) and set(self.names) <= set(self.bulk["flow"].to_list())
+        """Whether there is at least one competing flow, and every competing flow is a bulk flow."""
+        return bool(self.competing) and set(self.competing) <= set(self.bulk["flow"].to_list())
 
     @cached_property
     def share_one_link(self) -> bool:
-        """Whether all flows have the same slowest link; assumed for imported runs."""
+        """Whether all competing flows have the same slowest link; assumed for imported runs."""
         if self.whole.run.meta.engine.is_of_a_file:
             return True
         hops = narrowest_hops(self.whole.run.scenario)
-        return all(name in hops for name in self.names) and len({hops[name] for name in self.names}) == 1
+        return (
+            len({hops.get(name, name) for name in self.competing}) == 1 and set(self.competing) <= hops.keys()
+        )
 
     @cached_property
     def _windows(self) -> Windows:

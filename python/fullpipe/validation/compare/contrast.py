@@ -289,7 +289,8 @@ def contrast_of(
 
 FAIR, SHARE, EQUAL_SHARE = "fair share", "share", "equal_share"
 """Side of `fair_shares` that is the reference, and the metrics of both sides."""
-_SUM = 1e-9
+_SUM = 1e-3
+"""Largest share of pings, which compete for nothing, beside two groups whose tests are the same."""
 
 
 def shares(values: pl.DataFrame) -> pl.DataFrame:
