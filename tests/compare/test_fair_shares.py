@@ -219,3 +219,14 @@ def test_pings_beside_do_not_hide_the_fair_share() -> None:
     values = values_of([({}, each) for each in runs], (SHARE, EQUAL_SHARE))
     (found,) = fair_shares(values)
     assert (found.subject.of, found.reference) == ("f1", [0.5] * 3)
+
+
+def test_comparisons_test_the_share_of_the_changed_flow_on_every_side(
+    fullpipe: FullPipe, tmp_path: Path
+) -> None:
+    (duel,) = runs_of(["cubic", "cubic"], "0.5 bdp", seeds=1)
+    (tmp_path / "duel.toml").write_text(duel.scenario.to_toml(), encoding="utf-8")
+    asked = ["compare", "duel.toml", "--over", "flows.1.cca=cubic,bbr1", "--seeds", 4]
+    told = " ".join(fullpipe(*asked).stdout.split())
+    assert "goodput share of f1: more than its fair share of 50.0 % at 1 of 2 points, where algorithm" in told
+    assert "fair share" not in fullpipe(*asked, "--metric", "rtt_mean").stdout

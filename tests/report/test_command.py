@@ -281,9 +281,7 @@ def test_runs_of_a_file_are_found_beside_it_and_give_their_series(
     fullpipe(*words, "-o", "c.json")
     assert fullpipe("report", "c.json", "-o", "with.md").exit_code == 0
     with_runs = (tmp_path / "with.md").read_text(encoding="utf-8")
-    assert "All 4 runs are in the folder kept; `fullpipe runs kept` lists them." in with_runs.replace(
-        "\\", ""
-    )
+    assert "All 4 runs are in the folder kept, which is not part of this page." in with_runs.replace("\\", "")
     assert "- Algorithm reno: Reno (AIMD, NewReno with SACK); source: " in with_runs
     assert {"### Over time", "### Every run"} <= set(with_runs.splitlines())
     (tmp_path / "kept").rename(tmp_path / "away")

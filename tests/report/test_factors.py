@@ -206,7 +206,9 @@ def test_a_test_has_the_parts_of_every_report(fullpipe: FullPipe, tested: Path) 
     assert "- 1 bottleneck: 5 to 10 Mbit/s" in text
     assert "rows.json, values.csv, line.toml" in text
     made = (
-        text.partition("This makes the runs, the files and this report again, in this order:")[2]
+        text.partition(
+            "This makes all values of this report again (times and hashes differ), in this order:"
+        )[2]
         .split("```")[1]
         .splitlines()
     )

@@ -12,7 +12,9 @@ import typer
 from fullpipe.analysis.length import doubtful, warnings_of
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics.groups import TOTALS
+from fullpipe.analysis.outcome import labelled
 from fullpipe.analysis.shown import LARGER_PART
+from fullpipe.analysis.values import values_of
 from fullpipe.cli.answer import (
     Answer,
     Row,
@@ -29,7 +31,9 @@ from fullpipe.runs import Run
 from fullpipe.validation.compare import Comparison, EngineComparison, Finding, VariantComparison
 from fullpipe.validation.compare.comparison import C, doubted
 from fullpipe.validation.compare.conclusion import conclusion, ranked
-from fullpipe.validation.compare.finding import known, leads, weight
+from fullpipe.validation.compare.contrast import EQUAL_SHARE, SHARE
+from fullpipe.validation.compare.fair_share import share_at_points
+from fullpipe.validation.compare.finding import Note, known, leads, weight
 from fullpipe.validation.compare.rules import ALIKE, unlike
 from fullpipe.validation.compare.sentence import (
     TRUNCATED,
@@ -57,6 +61,8 @@ _COLOURS = {
     "regressed": "red",
     "not worse": "",
 }
+_OF_SHARES = frozenset({SHARE, "goodput", "jain"})
+"""Metrics with which the fair share is tested, if metrics are requested."""
 _MARGIN = 4
 """Index of the column of margins."""
 
@@ -190,6 +196,7 @@ def tell_variants(
     made, doubts = _with_doubts(made, runs, labels)
     findings = [finding for one in made for finding in one.findings]
     names = names_of(made, labels)
+    made = _with_fair_shares(made, runs, names, asked)
     missing = [f"note: {line}" for line in unanswered(asked, {m for one in made for m in one.measured})]
     if as_json:
         for one in made:
@@ -267,6 +274,29 @@ def _with_doubts(
     labelled = [run.with_labels(labels or {}) for run in runs]
     doubts = warnings_of(labelled)
     return doubted(made, doubtful(labelled) if doubts else {}), doubts
+
+
+def _with_fair_shares(
+    made: Sequence[VariantComparison], runs: Sequence[Run], names: Names, asked: Sequence[str]
+) -> list[VariantComparison]:
+    """Return the comparisons with a note on the goodput share of the first changed bulk flow on all sides,
+    which is tested against its fair share."""
+    entries = sorted(entry for one in made for entry in one.changed & one.bulk)
+    if not entries or (asked and _OF_SHARES.isdisjoint(asked)):
+        return [*made]
+    settings = {side: values for one in made for side, values in one.settings.items()}
+    points = {
+        each.digest: {**settings.get(each.side, {"variant": each.side}), **each.point}
+        for one in made
+        for each in one.ran
+    }
+    known = [(points[run.meta.digest], run) for run in runs if run.meta.digest in points]
+    values = labelled(values_of(known, (SHARE, EQUAL_SHARE, "goodput")), names.labels)
+    told = share_at_points(values, entries[0], names.labels) if known else ""
+    if not told:
+        return [*made]
+    note = Note(f"{told[0].lower()}{told[1:]}".removesuffix("."))
+    return [made[0].noted([note, *made[0].notes]), *made[1:]]
 
 
 def _json(

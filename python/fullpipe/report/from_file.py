@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -351,8 +350,7 @@ def _scope(found: Mapping[str, Any], findings: Sequence[Finding], runs: Sequence
 
 
 def _stored_in(found: Mapping[str, Any], runs: Sequence[Run]) -> str:
-    """Return a sentence that names the folder of the runs and the command that lists them, or says that the
-    runs were not found."""
+    """Return a sentence on the folder of the runs, or that the runs were not found."""
     basis = of_json(found)
     if basis is None:
         return ""
@@ -363,7 +361,7 @@ def _stored_in(found: Mapping[str, Any], runs: Sequence[Run]) -> str:
     store = runs[0].store or Path(basis.store)
     here = Path().absolute()
     named = store.relative_to(here) if store.is_relative_to(here) else Path(basis.store)
-    return f"{what} in the folder {named}; `{shlex.join(['fullpipe', 'runs', str(named)])}` lists them."
+    return f"{what} in the folder {named}, which is not part of this page."
 
 
 def _engine_of(found: Mapping[str, Any]) -> str:

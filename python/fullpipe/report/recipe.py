@@ -21,7 +21,7 @@ class Recipe:
     def told(self) -> str:
         """The line above the commands."""
         if any(_place(command) < _ORDER["test"] for command in self.commands):
-            made = "This makes the runs, the files and this report again, in this order:"
+            made = "This makes all values of this report again (times and hashes differ), in this order:"
         else:
             made = "This makes the report again from its runs, which no command here makes:"
         return " ".join([*self.needs, made])

@@ -229,8 +229,8 @@ HOW_COMPARED = (
     "Pairs of runs with the same seed. Equivalent: the 90 % interval of the difference lies within the "
     "margin, which is the same as two one-sided tests at 5 %. Better or worse: this interval does not lie "
     "within the margin, and p (corrected) is below 0.05. Undecided: neither; the number of seeds is the "
-    f"total that would decide. {_UNCORRECTED}all tests of one command. A row is of a metric, of a group of "
-    "flows or a link, and of a point."
+    f"total that would decide. {_UNCORRECTED}all tests of one command; a command with "
+    "--metric has fewer tests. A row is of a metric, of a group of flows or a link, and of a point."
 )
 HOW_SHARED = (
     "Goodput share of a group against its fair share in the same runs: higher or lower if p (corrected) of "
