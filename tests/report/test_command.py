@@ -403,7 +403,7 @@ def test_commands_name_files_without_the_folders_of_the_machine(
     assert (
         f"fullpipe compare line.toml {over} --out 'my runs' -o c.json\nfullpipe report c.json -o r.md" in text
     )
-    assert "Save the scenario of cubic as line.toml. This makes the runs, the files" in text
+    assert "Save the scenario of cubic as line.toml. This makes all values of this" in text
     assert f"- c.json: SHA-256 {sha256(file.read_bytes()).hexdigest()}" in text
     assert "line.toml, line-reno.toml" in text.partition("## Data")[2]
 

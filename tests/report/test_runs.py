@@ -313,7 +313,7 @@ def test_the_scenario_and_the_command_make_the_same_runs_again(keys: tuple[str, 
 
 
 def test_commands_that_make_no_runs_promise_none() -> None:
-    assert Recipe(["fullpipe run a.toml", "fullpipe report runs"]).told.startswith("This makes the runs, ")
+    assert Recipe(["fullpipe run a.toml", "fullpipe report runs"]).told.startswith("This makes all values ")
     assert Recipe(["fullpipe report runs"]).told.startswith("This makes the report again from its runs, ")
 
 
