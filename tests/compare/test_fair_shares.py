@@ -230,3 +230,13 @@ def test_comparisons_test_the_share_of_the_changed_flow_on_every_side(
     told = " ".join(fullpipe(*asked).stdout.split())
     assert "goodput share of f1: more than its fair share of 50.0 % at 1 of 2 points, where algorithm" in told
     assert "fair share" not in fullpipe(*asked, "--metric", "rtt_mean").stdout
+
+
+def test_reports_name_the_algorithm_and_number_of_flows_of_a_group() -> None:
+    (duel,) = runs_of(["cubic", "bbr1"], "0.5 bdp", seeds=1)
+    tree = duel.scenario.to_dict()
+    flows = [{**tree["flows"][0], "name": "old", "count": 2}, {**tree["flows"][1], "name": "new"}]
+    runs = [run(Scenario(**{**tree, "flows": flows, "duration": "12 s"}), seed=seed) for seed in (1, 2)]
+    told = " ".join(page_of(runs).parts[0].conclusion)
+    assert "Mbit/s for old (2 cubic flows, sum) and " in told
+    assert "Mbit/s for new (bbr1)" in told

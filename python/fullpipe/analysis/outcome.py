@@ -37,13 +37,19 @@ NEEDED = (_BULK, _RATIO, _FAIR)
 _Rows = Sequence[Mapping[str, Any]]
 
 
-def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | None = None) -> list[str]:
+def outcome(
+    means: pl.DataFrame,
+    asked: Sequence[str] = (),
+    labels: Labels | None = None,
+    called: Callable[[str, str], str] = lambda metric, of: of,
+) -> list[str]:
     """Summarise the results of runs in one to five sentences.
 
     Args:
         means: Means over seeds with intervals, as `over_seeds` returns them.
         asked: Requested metrics; default: the leading metrics of every group of flows.
         labels: Words for paths and values; default: the names in the model of scenarios.
+        called: Function that names a group of flows in sentences on a metric; default: the name of the group.
 
     Returns:
         For one point, the mean and interval of every group; for several points, the points at which a metric
@@ -54,12 +60,12 @@ def outcome(means: pl.DataFrame, asked: Sequence[str] = (), labels: Labels | Non
     several = known.select(paths).n_unique() > 1 if paths else False
     subjects = list(_of_asked(known, asked) if asked else leads(known))
     if several:
-        told = [_extremes(known, paths, *subject, labels) for subject in subjects[:MOST]]
+        told = [_extremes(known, paths, *subject, labels, called(*subject)) for subject in subjects[:MOST]]
         return [sentence for sentence in told if sentence]
     by_metric: dict[str, list[str]] = {}
     for metric, of in subjects:
         by_metric.setdefault(metric, []).append(of)
-    return [_of_point(known, metric, groups) for metric, groups in list(by_metric.items())[:MOST]]
+    return [_of_point(known, metric, groups, called) for metric, groups in list(by_metric.items())[:MOST]]
 
 
 def with_groups(known: pl.DataFrame) -> pl.DataFrame:
@@ -164,11 +170,13 @@ def _rows_of(known: pl.DataFrame, metric: str, of: str) -> _Rows:
     return known.filter(pl.col("metric") == metric, pl.col("of") == of).to_dicts()
 
 
-def _of_point(known: pl.DataFrame, metric: str, groups: Sequence[str]) -> str:
+def _of_point(
+    known: pl.DataFrame, metric: str, groups: Sequence[str], called: Callable[[str, str], str]
+) -> str:
     """Return a sentence with the means of a metric of several groups at one point."""
     named = BY_NAME[metric].label or metric
     parts = [
-        f"{mean_shown(row, unit_shown(row['unit'], metric))} for {of}"
+        f"{mean_shown(row, unit_shown(row['unit'], metric))} for {called(metric, of)}"
         for of in groups[:_MOST_GROUPS]
         for row in _rows_of(known, metric, of)[:1]
     ]
@@ -176,13 +184,15 @@ def _of_point(known: pl.DataFrame, metric: str, groups: Sequence[str]) -> str:
     return begun(f"{named} is {listed(parts)}{more}.")
 
 
-def _extremes(known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, labels: Labels | None) -> str:
+def _extremes(
+    known: pl.DataFrame, paths: Sequence[str], metric: str, of: str, labels: Labels | None, name: str
+) -> str:
     rows = _rows_of(known, metric, of)
 
     def place(row: Mapping[str, Any]) -> str:
         return ", ".join(point_shown({path: row[path] for path in paths}, labels))
 
-    return extremes(rows, metric, of, place) if len(rows) > 1 else ""
+    return extremes(rows, metric, name, place) if len(rows) > 1 else ""
 
 
 def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, Any]], str]) -> str:

@@ -104,7 +104,7 @@ def _told(found: Points, made: Comparisons, concluded: Sequence[str], *, is_swep
     if leading and made and is_swept:
         yield from _extremes(found, *leading)
     if leading and not made:
-        told = outcome(found.leading, labels=found.labels)
+        told = outcome(found.leading, labels=found.labels, called=found.with_algorithm)
         yield from with_fair_share(told, found.every_value, MOST, found.labels)
     if 1 < len(found.telling) <= _MOST_GROUPS:
         yield from (_in_short(found, sides, at) for sides, at in by_sides(made).items())

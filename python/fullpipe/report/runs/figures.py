@@ -197,6 +197,8 @@ def _of_groups(found: Points, rows: pl.DataFrame, metric: str) -> Iterator[Figur
     rows = rows.with_columns(pl.col("value") * scale)
     least, most = bounds_of(metric)
     named = metric_shown(metric, "every group of flows")
+    words = {of: found.group_of(metric, of) for of in rows["of"].unique().to_list()}
+    rows = rows.with_columns(pl.col("of").replace(words))
     along = next((path for path in found.paths if _numbers(rows[path].to_list())), None)
     if along:
         chart = _lines(found, rows, along, ["of"], label, (least * scale, most * scale))

@@ -311,6 +311,19 @@ class Points:
         the value is their sum or mean: see `with_flows`."""
         return self.with_flows(self.flows_of(metric, of), of, BY_NAME[metric].combined)
 
+    def with_algorithm(self, metric: str, of: str) -> str:
+        """Return `group_of`, with the algorithm of the group if it is the same in all runs, and not in the
+        name."""
+        named, algorithm = self.group_of(metric, of), self._algorithms.get(of, "")
+        if not algorithm or algorithm in named:
+            return named
+        is_several = named != (one := self.flows_of(metric, of)) and named.startswith(one)
+        return named.replace(" flows", f" {algorithm} flows") if is_several else f"{named} ({algorithm})"
+
+    @cached_property
+    def _algorithms(self) -> Mapping[str, str]:
+        return {self.labels.group(name): told for name, told in algorithms_of(self.runs).items()}
+
     def with_flows(self, name: str, of: int | str, combined: Combined = "") -> str:
         """Return the name of an entry of `flows`, a total or a link with its number of flows if this number
         is the same in all runs and above 1: see `with_flows`."""

@@ -397,8 +397,8 @@ def _region(found: Sequence[Finding], places: Sequence[int], names: Names) -> st
 
 
 def _nearest(found: Sequence[Finding], sides: _Sides) -> Iterator[Part]:
-    """The undecided finding with the smallest p, settled ones first: its point, difference and reason."""
-    order = sorted(found, key=lambda each: (bool(each.doubts), 2.0 if each.p_raw is None else each.p_raw))
+    """The undecided finding with the smallest p: its point, difference and reason."""
+    order = sorted(found, key=lambda each: 2.0 if each.p_raw is None else each.p_raw)
     yield Part("; ")
     yield Part(f"at {sides.names.point(order[0])}, ", 1)
     yield Part(f"{signed(order[0])}: ")
