@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import typer
 
+from fullpipe.analysis.length import Doubts
 from fullpipe.analysis.limits import Counts
+from fullpipe.analysis.statistics.stationarity import EVERY_MEAN, Mean
 from fullpipe.cli import compare_shown
 from fullpipe.cli.answer import MOST_LINES, Answer, Row
 from fullpipe.cli.check import show
 from fullpipe.cli.compare_shown import tell_engines, tell_variants, warnings
-from fullpipe.validation.check import Checked
+from fullpipe.validation.check import DECISIONS, Checked
 from fullpipe.validation.compare import EngineComparison, Subject, VariantComparison
-from fullpipe.validation.compare.comparison import Entries
+from fullpipe.validation.compare.comparison import Entries, Ran, doubted
 from fullpipe.validation.compare.contrast import Contrast
-from fullpipe.validation.compare.finding import LeftOut, Note
+from fullpipe.validation.compare.finding import NOT_SETTLED, TOO_SHORT, LeftOut, Note
 from fullpipe.validation.compare.reading import notes_in_words
 from fullpipe.validation.compare.rules import independent, one_sided, paired
 from fullpipe.validation.compare.sentence import Names, merged
@@ -95,7 +98,7 @@ def engines() -> list[EngineComparison]:
 
 def tell_all_variants(all_rows: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compare_shown, "warnings_of", lambda _: ["Warning: too short."])
+        patch.setattr(compare_shown, "doubts_of", lambda _: Doubts({"": ["too short"]}, {}))
         tell_variants(variants(), as_json=False, all_rows=all_rows)
 
 
@@ -239,6 +242,32 @@ def test_a_table_has_fewer_rows_where_the_conclusion_is_long(
     )
     assert shown == list(range(5))
     assert len(capsys.readouterr().out.splitlines()) <= MOST_LINES
+
+
+def test_the_mark_of_doubtful_verdicts_is_explained_only_if_a_row_has_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = checked()
+    is_shown = {verdict: any(each.decision == verdict for each in made.findings) for verdict in DECISIONS}
+    assert is_shown["not worse"]
+    for verdict, has_legend in (("not worse", False), ("undecided", is_shown["undecided"])):
+        findings = [
+            replace(each, doubts=(NOT_SETTLED,)) if each.decision == verdict else each
+            for each in made.findings
+        ]
+        show(replace(made, findings=findings), Names())
+        assert ("† means not settled" in capsys.readouterr().out) == has_legend
+
+
+def test_a_finding_on_neither_goodput_nor_rtt_depends_on_no_mean() -> None:
+    (made, *_) = variants()
+    ran = [Ran(side, {"name": "many"}, made.point, doubts=[EVERY_MEAN]) for side in made.sides]
+    (marked,) = doubted([replace(made, ran=ran)])
+    assert {tuple(each.doubts) for each in marked.findings} == {(TOO_SHORT,)}
+    ran = [replace(each, doubts=[Mean("goodput", "mine")]) for each in ran]
+    (marked,) = doubted([replace(made, ran=ran)])
+    assert {each.metric for each in marked.findings if each.doubts} == {"goodput"}
+    assert {each.of for each in marked.findings if each.doubts} == {"mine"}
 
 
 @pytest.mark.parametrize(("columns", "has_column"), [("80", False), ("140", True)])

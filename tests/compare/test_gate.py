@@ -271,6 +271,28 @@ class TestSides:
         assert fullpipe("check", suite, "--keep", "base.json").exit_code == 0
         assert found(fullpipe, suite, "--against", "base.json")["identical"]
 
+    def test_a_file_without_warnings_can_be_read_by_older_versions(self, fullpipe: Cli, suite: Path) -> None:
+        (suite.parent / "small.toml").write_text(SMALL.replace('warmup = "1 s"', 'warmup = "3 s"'))
+        assert fullpipe("check", suite, "--keep", "base.json").exit_code == 0
+        kept = json.loads(Path("base.json").read_text())
+        assert set(kept) == {"format", "suite", "fullpipe", "engine", "version", "points"}
+        assert set(kept["points"][0]) == {"point", "scenario", "rows", "case", "sums"}
+        assert kept["format"] == 1
+
+    def test_findings_are_marked_if_the_base_is_in_doubt(self, fullpipe: Cli, suite: Path) -> None:
+        (suite.parent / "small.toml").write_text(SMALL.replace('warmup = "1 s"', 'warmup = "3 s"'))
+        assert fullpipe("check", suite, "--keep", "base.json").exit_code == 0
+        kept = json.loads(Path("base.json").read_text())
+        kept |= {"format": 2, "warnings": {"small": ["RTT of cubic has not settled"]}}
+        kept["points"][0]["doubts"] = [["RTT", "cubic-1"]]
+        Path("base.json").write_text(json.dumps(kept))
+        said = found(fullpipe, suite, *WORSE, "--against", "base.json")
+        doubts = {each["metric"]: each["doubts"] for each in said["findings"] if each["of"] == "cubic-1"}
+        assert doubts == {"goodput": [], "rtt_mean": ["means not settled"]}
+        shown = fullpipe("check", suite, *WORSE, "--against", "base.json", "--all")
+        assert "RTT of cubic has not settled" in " ".join(shown.stderr.split())
+        assert "† means not settled: see the warnings" in shown.stdout
+
     def test_a_file_of_another_suite_is_refused(self, fullpipe: Cli, suite: Path) -> None:
         fullpipe("check", suite, "--keep", "base.json")
         suite.write_text(SUITE.replace('"small.toml"', '"small.toml", "single-reno"'))
@@ -405,6 +427,7 @@ HOSTILE: list[Any] = [
 KEPT = [
     *("format", "suite", "fullpipe", "engine", "version", "points", "points.0", "warnings", "warnings.small"),
     *(f"points.0.{key}" for key in ("point", "scenario", "case", "sums", "sums.1", "rows", "rows.1")),
+    *("points.0.doubts", "points.0.doubts.0", "points.0.doubts.0.1"),
     *("points.0.scenario.duration", "points.0.scenario.topology"),
     *(f"points.0.rows.1.{column}" for column in range(8)),
 ]
@@ -418,7 +441,10 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Here, dic
     (folder / "suite.toml").write_text(SUITE.replace("most_seeds = 8", "most_seeds = 4"))
     read = suites.read(folder / "suite.toml")
     here = Here(read, "native", api.run_all)
-    return read, here, here.measured(["small"], 4).model_dump(mode="json")
+    tree = here.measured(["small"], 4).model_dump(mode="json")
+    tree |= {"format": 2, "warnings": {"small": ["the runs are too short"]}}
+    tree["points"][0]["doubts"] = [["", ""], ["RTT", "cubic"]]
+    return read, here, tree
 
 
 def lines_that_refuse(base: Path, suite: Suite, here: Here) -> int:
@@ -459,13 +485,15 @@ def test_a_base_from_elsewhere_brings_its_own_warnings(fullpipe: Cli, suite: Pat
     assert [line.partition(": the cycle")[0] for line in base["warnings"]["small"]] == [
         "the run is too short for means"
     ]
+    assert (base["format"], base["points"][0]["doubts"]) == (2, [["", ""]])
     of_base = f"Warning of the base: {base['warnings']['small'][0]}."
     assert "the cycle of bbr3 is 5 s" in of_base
     said = found(fullpipe, suite, "--against", "base.json")
     assert said["warnings"][-1] == of_base
     assert all("bbr3" not in told for told in said["warnings"][:-1])
-    without = {key: value for key, value in base.items() if key != "warnings"}
-    Path("base.json").write_text(json.dumps(without))
+    base["warnings"] = {}
+    base["points"][0]["doubts"] = []
+    Path("base.json").write_text(json.dumps(base))
     assert found(fullpipe, suite, "--against", "base.json")["warnings"] == said["warnings"][:-1]
     Path("base").mkdir()
     program = Path("base/program")

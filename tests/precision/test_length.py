@@ -19,8 +19,7 @@ from fullpipe.analysis import values
 from fullpipe.analysis.expected import cycle_s, start_up_s
 from fullpipe.analysis.length import (
     EXAMINED,
-    _examined,
-    doubtful,
+    doubts_of,
     drifting,
     need,
     reservations,
@@ -28,9 +27,9 @@ from fullpipe.analysis.length import (
     waits_for_others,
     warnings_of,
 )
-from fullpipe.analysis.regions import region
+from fullpipe.analysis.regions import random_points, region
 from fullpipe.analysis.statistics import doubtful_means, stationarity
-from fullpipe.analysis.statistics.stationarity import Course, moving
+from fullpipe.analysis.statistics.stationarity import EVERY_MEAN, Course, moving
 from fullpipe.runs import Run, Store
 from fullpipe.runs.meta import READERS
 
@@ -121,7 +120,7 @@ def test_commands_and_files_say_that_means_have_not_settled(fullpipe: FullPipe, 
     made = deep("30 s", "5 s", ["cubic", "bbr3"])[0].scenario
     (tmp_path / "deep.toml").write_text(made.to_toml(), encoding="utf-8")
     over = ("deep.toml", "--over", "topology.bottleneck.queue.size=8 bdp,7 bdp", "--seeds", 6)
-    on_terminal = fullpipe("compare", *over, "-o", "c.json")
+    on_terminal = fullpipe("compare", *over, "-o", "c.json", "--all")
     assert "has not settled at 2 of 2 points" in " ".join(on_terminal.stderr.split())
     stored = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["warnings"]
     assert ["has not settled at 2 of 2 points" in line for line in stored] == [True]
@@ -131,6 +130,9 @@ def test_commands_and_files_say_that_means_have_not_settled(fullpipe: FullPipe, 
     assert marked["f1", "goodput"] == marked["all flows", "jain"] == ["means not settled"]
     assert marked["f1", "retransmitted"] == marked["all flows", "goodput"] == []
     assert "† means not settled: see the warnings" in on_terminal.stdout
+    labelled = fullpipe("compare", *over, "--label", "flows.f1=newcomer", "--all")
+    assert "goodput of newcomer has" in " ".join(labelled.stderr.split())
+    assert labelled.stdout.count("†") == on_terminal.stdout.count("†")
     fullpipe("report", "c.json", "-o", "c.md")
     page = (tmp_path / "c.md").read_text(encoding="utf-8")
     assert "has not settled at 2 of 2 points" in page
@@ -192,12 +194,12 @@ def test_means_that_move_are_found_with_three_seeds_among_many_that_do_not() -> 
 
 
 def test_examined_points_have_all_values_of_an_axis_and_equally_many_seeds() -> None:
-    examined = _examined([[3 * n, 3 * n + 1, 3 * n + 2] for n in range(300)])
+    examined = random_points([[3 * n, 3 * n + 1, 3 * n + 2] for n in range(300)], EXAMINED, 3)
     assert {len(of) for of in examined} == {3}
     assert {of[0] // 3 % 2 for of in examined} == {0, 1}
     assert EXAMINED - 3 < 3 * len(examined) <= EXAMINED
-    assert _examined([[0, 1, 2], [3, 4, 5, 6]]) == [[0, 1, 2], [3, 4, 5]]
-    assert _examined([]) == []
+    assert random_points([[0, 1, 2], [3, 4, 5, 6]], EXAMINED, 3) == [[0, 1, 2], [3, 4, 5]]
+    assert random_points([], EXAMINED, 3) == []
 
 
 def test_a_store_keeps_what_tells_whether_means_have_settled(
@@ -253,8 +255,9 @@ def test_the_settings_of_short_runs_are_enough_for_means_that_have_not_settled()
     assert alone.startswith(moving)
     (of_both, of_one) = (float(each.rpartition('warmup = "')[2].split()[0]) for each in (told, alone))
     assert of_both >= of_one > 1
-    first, *means = doubtful(runs)[runs[0].meta.digest]
-    assert (first, means[:3]) == ("", re.findall(r"\w+ of f\d", moving))
+    first, *means = doubts_of(runs).means[runs[0].meta.digest, "native"]
+    assert first == EVERY_MEAN
+    assert [f"{mean.quantity} of {mean.group}" for mean in means[:3]] == re.findall(r"\w+ of f\d", moving)
 
 
 def test_warnings_of_several_scenarios_name_them() -> None:

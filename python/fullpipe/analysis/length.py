@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.expected import cycle_s, start_up_s
@@ -16,10 +15,11 @@ from fullpipe.scenario.model.flows import flow_names
 from fullpipe.scenario.model.link.queues import Discipline
 
 if TYPE_CHECKING:
-    from fullpipe.analysis.statistics.stationarity import Course
+    from fullpipe.analysis.statistics.stationarity import Course, Mean
     from fullpipe.analysis.values import Labelled
     from fullpipe.runs import Run
     from fullpipe.scenario import Scenario
+    from fullpipe.scenario.labels import Labels
 
 CYCLES = 3
 """Minimum number of adaptation cycles of the slowest flow that a mean must cover, if flows compete."""
@@ -41,6 +41,8 @@ _LATE_RTT, _MOST_GROWTH = "rtt_p95_s", 4
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
 _FAIR = ("fq", "fq_codel", "fq_pie", "cake")
 """Fair queues: packets of one flow do not wait for packets of other flows."""
+_Points = Sequence[Mapping[str, Any]]
+_Places = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,7 @@ def _together(needs: Sequence[Need]) -> Need:
     )
 
 
-def shortfall(
-    points: Sequence[Mapping[str, Any]], runs: Sequence[Run], warmups_s: Sequence[float] = ()
-) -> str | None:
+def shortfall(points: _Points, runs: Sequence[Run], warmups_s: Sequence[float] = ()) -> str | None:
     """Return a sentence on the points whose runs are too short, and the settings to use; None if all runs are
     long enough.
 
@@ -139,7 +139,17 @@ def shortfall(
         warmups_s: Warm-ups that the settings have to include, s.
     """
     places = list(_places(points, runs).values())
-    short = _short(places, runs)
+    return _shortfall(_short(places, runs), places, points, runs, warmups_s)
+
+
+def _shortfall(
+    short: Mapping[int, Need],
+    places: _Places,
+    points: _Points,
+    runs: Sequence[Run],
+    warmups_s: Sequence[float],
+) -> str | None:
+    """Return the sentence of `shortfall`, given the needs of the points whose runs are too short."""
     if not short:
         return None
     worst = max(short, key=lambda number: short[number].missing_s + short[number].early_s)
@@ -185,6 +195,8 @@ class _Drift:
     """Courses of every mean, by the number of the point."""
     bad: Mapping[str, Mapping[int, Sequence[Course]]]
     """Courses of the means that have not settled; the largest change comes first."""
+    groups: Mapping[tuple[str, int], Collection[Mean]]
+    """Means by their name in `found` and the number of the point."""
 
     @property
     def warmups_s(self) -> list[float]:
@@ -195,20 +207,23 @@ class _Drift:
 
 
 def _drift(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> _Drift:
+    from fullpipe.analysis.regions import random_points
     from fullpipe.analysis.statistics.stationarity import moving  # imported here, as the imports are slow
 
     places = [of for of in _places(points, runs).values() if len(of) >= _FEWEST_SEEDS]
-    examined = _examined(places)
+    examined = random_points(places, EXAMINED, _FEWEST_SEEDS)
     courses = iter(_courses([runs[place] for of in examined for place in of]))
     found: dict[str, dict[int, list[Course]]] = {}
+    groups: dict[tuple[str, int], dict[Mean, None]] = {}
     for number, of in enumerate(examined):
         for _, own in zip(of, courses, strict=False):
-            for name, course in own.items():
+            for name, (mean, course) in own.items():
                 found.setdefault(name, {}).setdefault(number, []).append(course)
+                groups.setdefault((name, number), {})[mean] = None
     means = sum(map(len, found.values()))
     bad = {name: moving(by_point, means, _FEWEST_SEEDS) for name, by_point in found.items()}
     order = sorted(filter(bad.get, bad), key=lambda name: -abs(_change(bad[name])))
-    return _Drift(examined, len(places), found, {name: bad[name] for name in order})
+    return _Drift(examined, len(places), found, {name: bad[name] for name in order}, groups)
 
 
 def drifting(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | None:
@@ -228,9 +243,7 @@ def drifting(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> str | 
     return _told(_drift(points, runs), points, runs)
 
 
-def _told(
-    found: _Drift, points: Sequence[Mapping[str, Any]], runs: Sequence[Run], *, has_advice: bool = True
-) -> str | None:
+def _told(found: _Drift, points: _Points, runs: Sequence[Run], *, has_advice: bool = True) -> str | None:
     """Return the sentence of `drifting`, which ends with settings to use if `has_advice`."""
     if not found.bad:
         return None
@@ -274,31 +287,12 @@ def _count(bad: Mapping[int, Sequence[Course]], found: Mapping[int, Sequence[Cou
     return f"in {sum(each.is_open for each in courses)} of {len(courses)} runs"
 
 
-def _examined(places: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """Return the indices of the runs to examine, by point: the same number of seeds of every point.
-
-    If there are too many points, they are selected at random. If every n-th point were selected, all selected
-    points could have the same value of an axis.
-    """
-    if not places:
-        return []
-    most = EXAMINED // _FEWEST_SEEDS
-    few = (
-        places
-        if len(places) <= most
-        else [places[n] for n in sorted(Random(0).sample(range(len(places)), most))]
-    )
-    seeds = min(max(EXAMINED // len(few), _FEWEST_SEEDS), *map(len, few)) if len(few) > 1 else EXAMINED
-    return [of[:seeds] for of in few]
-
-
-def _courses(runs: Sequence[Run]) -> list[dict[str, Course]]:
-    """Return the courses of the bulk flows of every entry of `flows`, for every run, by quantity and label of
-    the entry.
+def _courses(runs: Sequence[Run]) -> list[dict[str, tuple[Mean, Course]]]:
+    """Return the means and courses of the bulk flows of every entry of `flows`, for every run, by name.
 
     Courses are stored in the store of the runs, like metrics.
     """
-    from fullpipe.analysis.statistics.stationarity import Course  # imported here, as the imports are slow
+    from fullpipe.analysis.statistics.stationarity import Course, Mean  # imported here: slow imports
     from fullpipe.analysis.values import RUN, Question, answers
     from fullpipe.scenario.labels import Labels
 
@@ -306,15 +300,26 @@ def _courses(runs: Sequence[Run]) -> list[dict[str, Course]]:
     for run in runs:  # `meta` of every run would open every run
         if run.place not in labels:
             labels[run.place] = Labels(scenarios=[run.meta.scenario])
-    found: list[dict[str, dict[str, float]]] = [{} for _ in runs]
+    found: list[dict[Mean, dict[str, float]]] = [{} for _ in runs]
     table = answers(runs, Question(subject="courses"), _measured)
     for place, quantity, group, part, value in table[RUN, "kind", "of", "metric", "value"].iter_rows():
-        name = f"{quantity} of {labels[runs[place].place].group(group)}"
-        found[place].setdefault(name, {})[part] = value
+        found[place].setdefault(Mean(quantity, group), {})[part] = value
+
     return [
-        {name: Course(of["change"], bool(of["is_open"]), of["warmup_s"]) for name, of in of_run.items()}
-        for of_run in found
+        {
+            name: (mean, Course(of["change"], bool(of["is_open"]), of["warmup_s"]))
+            for (mean, of), name in zip(of_run.items(), _names(of_run, labels[run.place]), strict=True)
+        }
+        for run, of_run in zip(runs, found, strict=True)
     ]
+
+
+def _names(means: Collection[Mean], labels: Labels) -> Iterator[str]:
+    """Yield the name of every mean: its quantity and the label of its group, or the group's name if groups
+    share the label."""
+    words = [(mean.quantity, labels.group(mean.group)) for mean in means]
+    for mean, (quantity, label) in zip(means, words, strict=True):
+        yield f"{quantity} of {label if words.count((quantity, label)) == 1 else mean.group}"
 
 
 def _measured(run: Run) -> Labelled:
@@ -351,50 +356,68 @@ def _change(by_point: Mapping[int, Sequence[Course]]) -> float:
     return sum(changes) / len(changes)
 
 
-def reservations(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
-    """Return the sentences of `shortfall` and `drifting`; an empty list if means can be trusted.
+@dataclass(frozen=True)
+class Doubts:
+    """Reasons to doubt means of runs."""
 
-    Only one of the two sentences recommends settings, which are enough for both.
-    """
-    if not runs:
-        return []
-    drift = _drift(points, runs)
-    short = shortfall(points, runs, drift.warmups_s)
-    return list(filter(None, (short, _told(drift, points, runs, has_advice=not short))))
+    reasons: Mapping[str, Sequence[str]]
+    """Sentences of `reservations` by name of the scenario."""
+    means: Mapping[tuple[str, str], Collection[Mean]]
+    """Means that the sentences are about, by digest of the scenario and name of the engine."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """The sentences as warnings, which follow a conclusion. Scenarios with different names get separate
+        warnings."""
+        of_whom = {name: f" of {name}" if len(self.reasons) > 1 else "" for name in self.reasons}
+        return [f"Warning{of_whom[name]}: {told}." for name, of in self.reasons.items() for told in of]
 
 
-def _by_name(runs: Sequence[Run]) -> dict[str, tuple[list[dict[str, Any]], list[Run]]]:
-    """Return the points and runs of the scenarios of every name."""
+def doubts_of(runs: Sequence[Run]) -> Doubts:
+    """Return the reasons to doubt the means of runs of any scenarios."""
     from fullpipe.analysis.points import points_of  # imported here, as `shortfall` is given points
 
     by_name: dict[str, list[Run]] = {}
     for run in runs:
         by_name.setdefault(run.name, []).append(run)
-    return {name: (points_of(of), of) for name, of in by_name.items()}
+    reasons: dict[str, list[str]] = {}
+    means: dict[tuple[str, str], dict[Mean, None]] = {}
+    for name, of in by_name.items():
+        reasons[name], found = doubts_at(points_of(of), of)
+        for place, at in found.items():
+            means.setdefault((of[place].meta.digest, of[place].engine.name), {}).update(dict.fromkeys(at))
+    return Doubts(reasons, means)
 
 
 def warnings_of(runs: Sequence[Run]) -> list[str]:
-    """The sentences of `reservations` as warnings, which follow a conclusion. Runs of scenarios with
-    different names get separate warnings."""
-    of_names = _by_name(runs)
-    of_whom = {name: f" of {name}" if len(of_names) > 1 else "" for name in of_names}
-    return [f"Warning{of_whom[name]}: {told}." for name, of in of_names.items() for told in reservations(*of)]
+    """Return the warnings of `doubts_of`."""
+    return doubts_of(runs).warnings
 
 
-def doubtful(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """The means that `warnings_of` names, by digest of the scenario of their runs.
+def reservations(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> list[str]:
+    """Return the sentences of `shortfall` and `drifting`; an empty list if means can be trusted.
 
-    Each is a quantity and its group of flows, such as "RTT of old", or an empty text if the runs are too
-    short for all means.
+    Only one of the two sentences recommends settings, which are enough for both.
     """
-    found: dict[str, list[str]] = {}
-    for points, of in _by_name(runs).values():
-        places, drift = list(_places(points, of).values()), _drift(points, of)
-        named: list[tuple[str, Sequence[int]]] = [("", places[number]) for number in _short(places, of)]
-        named += [(name, drift.examined[number]) for name, at in drift.bad.items() for number in at]
-        for name, at in named:
-            found.setdefault(of[at[0]].meta.digest, []).append(name)
-    return found
+    return doubts_at(points, runs)[0]
+
+
+def doubts_at(points: _Points, runs: Sequence[Run]) -> tuple[list[str], dict[int, list[Mean]]]:
+    """Return the sentences of `reservations`, and the means that they are about. The means of a point have
+    the index of the first run of the point."""
+    if not runs:
+        return [], {}
+    from fullpipe.analysis.statistics.stationarity import EVERY_MEAN  # imported here, as the imports are slow
+
+    places, drift = list(_places(points, runs).values()), _drift(points, runs)
+    too_short = _short(places, runs)
+    short = _shortfall(too_short, places, points, runs, drift.warmups_s)
+    told = filter(None, (short, _told(drift, points, runs, has_advice=not short)))
+    means: dict[int, list[Mean]] = {places[number][0]: [EVERY_MEAN] for number in too_short}
+    for name, at in drift.bad.items():
+        for number in at:
+            means.setdefault(drift.examined[number][0], []).extend(drift.groups[name, number])
+    return list(told), means
 
 
 def _advice(

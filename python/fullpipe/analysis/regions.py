@@ -1,8 +1,9 @@
-"""Descriptions in words of a subset of a sweep's points."""
+"""Subsets of a sweep's points: descriptions in words, and random subsets."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from random import Random
 from typing import Any
 
 from fullpipe.analysis.points import varying
@@ -112,3 +113,26 @@ def _ordered(values: Sequence[Any]) -> list[Any]:
     if not found:
         return distinct
     return [value for _, value in sorted(zip(found[0], distinct, strict=True), key=lambda pair: pair[0])]
+
+
+def random_points(places: Sequence[Sequence[int]], most: int, fewest: int) -> list[Sequence[int]]:
+    """Return the indices of runs to examine, by point: the same number of seeds of every point.
+
+    If there are too many points, they are selected at random. If every n-th point were selected, all selected
+    points could have the same value of an axis.
+
+    Args:
+        places: Indices of the runs of every point.
+        most: Largest number of runs to examine, of one point or of all points together.
+        fewest: Smallest number of seeds of a point.
+    """
+    if not places:
+        return []
+    points = most // fewest
+    few = (
+        places
+        if len(places) <= points
+        else [places[n] for n in sorted(Random(0).sample(range(len(places)), points))]
+    )
+    seeds = min(max(most // len(few), fewest), *map(len, few)) if len(few) > 1 else most
+    return [of[:seeds] for of in few]

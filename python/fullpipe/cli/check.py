@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from fullpipe import files
-from fullpipe.analysis.length import doubtful, warnings_of
+from fullpipe.analysis.length import Doubts, doubts_of
 from fullpipe.cli.answer import Answer
 from fullpipe.cli.asked import processors, values_of
 from fullpipe.cli.compare_shown import as_line, show_findings
@@ -53,12 +53,11 @@ def show(checked: Checked, names: Names, *, all_rows: bool = False, warnings: It
     shown = names.shown([checked])[0].findings
     left = [each for each in shown if all_rows or each.decision != "not worse"]
     left.sort(key=lambda each: each.decision != "regressed")
-    if left:
-        show_findings(answer, left, names, first=weight)
+    in_table = show_findings(answer, left, names, first=weight) if left else []
     is_alike = any(each.reason == ALIKE for each in left)
     warning = f'note: {ALIKE}; give flows a start_jitter, such as "100 ms"'
     alike = [warning] if is_alike else []
-    notes = [*how(checked), *doubts_in_words(checked.findings), *merged(checked.notes, names, whole=all_rows)]
+    notes = [*how(checked), *doubts_in_words(in_table), *merged(checked.notes, names, whole=all_rows)]
     answer.notes(notes, [*warnings, *alike])
 
 
@@ -158,8 +157,8 @@ def check(
         ours, change = Here(chosen, engine, runner), " ".join(assignments or []) or "now"
         said = checked(chosen.with_free(free), base, ours, (" ".join(against or []), change), complain)
     names, runs = names_of([said], labels), [run.with_labels(labels) for run in every.values()]
-    warnings = _warnings(said, runs)
-    (said,) = doubted([said], doubtful(runs) if warnings else {})
+    doubts = doubts_of(runs)
+    (said,), warnings = doubted([said], doubts), _warnings(said, doubts)
     content = {**forms.as_json(said, command_line(context), labels), "warnings": warnings}
     if written:
         files.write(written, json.dumps(content, indent=1, allow_nan=False).encode())
@@ -175,11 +174,9 @@ def check(
     raise typer.Exit(_STATUS[said.decision])
 
 
-def _warnings(said: Checked, runs: Sequence[Run]) -> list[str]:
+def _warnings(said: Checked, doubts: Doubts) -> list[str]:
     """Warnings about the means of this process, and further warnings about a base from elsewhere."""
-    found = warnings_of(runs)
-    known = {told.partition(": ")[2] for told in found}
-    return [*found, *(told for told in said.warnings if told.partition(": ")[2] not in known)]
+    return [*doubts.warnings, *said.warnings_besides(doubts.reasons)]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from fullpipe.analysis.length import doubtful, warnings_of
+from fullpipe.analysis.length import doubts_of
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.outcome import labelled
@@ -74,8 +74,9 @@ def show_findings(
     *,
     first: Callable[[Finding], Any] | None = None,
     level: str = "95 %",
-) -> None:
-    """Print a table of findings; with many findings, only the first rows.
+) -> Sequence[Finding]:
+    """Print a table of findings, and return the findings of its rows; with many findings, only the first
+    rows.
 
     Margins are in a line below the table if the terminal is too narrow for their column.
 
@@ -96,8 +97,7 @@ def show_findings(
     margin = "margin (larger)" if any(each.margin.has_two_parts for each in top) else "margin"
     headings = ["", *_headings(findings, names), f"difference [{level}]", margin, "verdict"]
     if fits(headings, [row(each) for each in top], answer.width):
-        answer.table(headings, findings, row, first)
-        return
+        return answer.table(headings, findings, row, first)
     del headings[_MARGIN]
     shown = answer.table(headings, findings, lambda found: _without_margin(row(found)), first)
     margins = {
@@ -105,6 +105,7 @@ def show_findings(
     }
     larger = f" ({LARGER_PART})" if any(each.margin.has_two_parts for each in shown) else ""
     answer.say(f"margins{larger}: {'; '.join(f'{metric} {margin}' for metric, margin in margins.items())}")
+    return shown
 
 
 def _in_order(findings: Sequence[Finding], asked: Sequence[str]) -> list[Finding]:
@@ -210,10 +211,12 @@ def tell_variants(
         shown = names.shown(made)
         rows = _in_order([finding for one in shown for finding in one.findings], asked)
         first = {id(each) for each in leads(ranked(shown, asked))}
-        show_findings(answer, rows, names, first=lambda each: (id(each) not in first, weight(each)))
+        in_table = show_findings(
+            answer, rows, names, first=lambda each: (id(each) not in first, weight(each))
+        )
         left_out = merged((note for one in made for note in one.notes), names, whole=all_rows)
         answer.notes(
-            [*_corrected(findings), *doubts_in_words(findings), *left_out],
+            [*_corrected(findings), *doubts_in_words(in_table), *left_out],
             [*map(as_line, doubts), *missing, *warnings(made, names)],
         )
     if file is not None and made:
@@ -260,20 +263,19 @@ def tell_engines(
     where = ", ".join([*_points(made, names), counted(len(first.seeds[first.reference]), "seed")])
     answer.title(first.scenario, f", {where}; reference {first.reference}")
     findings = _in_order([finding for one in names.shown(shown) for finding in one.findings], asked)
-    show_findings(answer, findings, names, first=weight, level="90 %")
+    in_table = show_findings(answer, findings, names, first=weight, level="90 %")
     shown_notes = (note for one in made for note in one.notes if note.metric in metrics)
     notes = merged(shown_notes, names, whole=all_rows)
     remarks = [line for one in made for line in (*map(names.note, one.remarks), *one.undecided)]
-    answer.notes([*doubts_in_words(findings), *remarks, *notes], [*map(as_line, doubts), *missing])
+    answer.notes([*doubts_in_words(in_table), *remarks, *notes], [*map(as_line, doubts), *missing])
 
 
 def _with_doubts(
     made: Sequence[C], runs: Sequence[Run], labels: Mapping[str, str] | None
 ) -> tuple[list[C], list[str]]:
     """Return the comparisons with marked findings, and the warnings about the means of their runs."""
-    labelled = [run.with_labels(labels or {}) for run in runs]
-    doubts = warnings_of(labelled)
-    return doubted(made, doubtful(labelled) if doubts else {}), doubts
+    doubts = doubts_of([run.with_labels(labels or {}) for run in runs])
+    return doubted(made, doubts), doubts.warnings
 
 
 def _with_fair_shares(
@@ -315,7 +317,7 @@ def _json(
 
 
 def as_line(warning: str) -> str:
-    """A warning of `warnings_of` as a line on a terminal."""
+    """A warning of `Doubts` as a line on a terminal."""
     return f"w{warning[1:].removesuffix('.')}"
 
 

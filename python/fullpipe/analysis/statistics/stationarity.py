@@ -274,6 +274,19 @@ def _doubts(series: pl.DataFrame, flows: pl.DataFrame, warmup_s: float) -> Itera
                 yield Doubt(flow, quantity, found.verdict, found.reason, drop)
 
 
+class Mean(NamedTuple):
+    """A mean over the measured time of a run."""
+
+    quantity: str
+    """Quantity, "goodput" or "RTT"; empty for all means of all groups."""
+    group: str
+    """Name of the group of flows, not its label."""
+
+
+EVERY_MEAN = Mean("", "")
+"""All means of a run that is too short."""
+
+
 class Course(NamedTuple):
     """A mean of a group of flows along one run: its change, and the result of `steadiness`."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from anyio import to_thread
 
-from fullpipe.analysis.length import doubtful
+from fullpipe.analysis.length import doubts_of
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.points import at, differences, short_names
@@ -124,7 +124,7 @@ def told(made: VariantComparison, runs: Sequence[Run]) -> dict[str, Any]:
         The keys of that format, and `shown`: for every finding, its texts and its place on an axis, from
         `shown_of`.
     """
-    (made,) = doubted([made], doubtful(runs))
+    (made,) = doubted([made], doubts_of(runs))
     findings, names = sorted(made.findings, key=weight), sentence.names_of([made])
     return {
         **made.to_dict(),

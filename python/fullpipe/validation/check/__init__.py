@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, get_args
 
 import polars as pl
@@ -11,6 +12,7 @@ import polars as pl
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.points import differences
+from fullpipe.analysis.statistics.stationarity import Mean
 from fullpipe.errors import ScenarioError
 from fullpipe.scenario.read import dotted
 from fullpipe.validation.check.measured import Measured, Point, Source
@@ -80,15 +82,16 @@ class Checked(Comparison):
         found = {finding.decision for finding in self.findings}
         return "regressed" if "regressed" in found else "undecided" if "undecided" in found else "not worse"
 
-    @property
-    def warnings(self) -> list[str]:
-        """The doubts as warnings below a conclusion."""
+    def warnings_besides(self, known: Mapping[str, Collection[str]]) -> list[str]:
+        """The doubts as warnings below a conclusion, without the known sentences, by name of the scenario."""
+        names = {ran.case: ran.name for ran in self.ran}
         cases = {finding.case for finding in self.findings}
         return [
             f"Warning of {f'{case}, ' if len(cases) > 1 else ''}the {side}: {told}."
             for side, by_case in self.doubts.items()
             for case, lines in by_case.items()
             for told in lines
+            if told not in known.get(names.get(case, ""), ())
         ]
 
     def count(self, decision: str) -> int:
@@ -123,11 +126,13 @@ def check(
     first: tuple[Measured, Measured] | None = None
     by_case: dict[str, Entries] = {}
     doubts: dict[str, dict[str, list[str]]] = {side: {} for side in _SIDES}
+    ran: dict[str, Ran] = {}
     for seeds in looks:
         sides = base.measured(open_cases, seeds), change.measured(open_cases, seeds)
         first = first or sides
         for side, measured in zip(_SIDES, sides, strict=True):
             doubts[side] |= {case: measured.warnings.get(case, []) for case in open_cases}
+            ran |= {each.key: each for each in map(partial(_ran, side, measured.engine), measured.points)}
         runs += sum(len(point.sums) for point in sides[1].points) - _known(rows, open_cases)
         identical = seeds == looks[0] and _sums(sides[0]) == _sums(sides[1])
         pairs = _pairs(suite, *sides)
@@ -158,11 +163,7 @@ def check(
         notes=list(notes),
         runs=runs,
         is_identical=identical,
-        ran=[
-            Ran(name, point.scenario, point.point, point.case)
-            for name, side in zip(_SIDES, first, strict=True)
-            for point in side.points
-        ],
+        ran=sorted(ran.values(), key=lambda each: _SIDES.index(each.side)),
         by_case=by_case,
         versions={
             side: f"{name} ({measured.name})"
@@ -171,6 +172,11 @@ def check(
         doubts=doubts,
         is_of_versions=True,
     )
+
+
+def _ran(side: str, engine: str, point: Point) -> Ran:
+    doubts = [Mean(*each) for each in point.doubts]
+    return Ran(side, point.scenario, point.point, point.case, engine, doubts)
 
 
 def _entries(pairs: Sequence[_Pair]) -> dict[str, Entries]:

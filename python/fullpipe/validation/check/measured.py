@@ -8,14 +8,16 @@ import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import not_
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, Self
 
 import polars as pl
 from pydantic import FailFast, Field, model_validator
 
-from fullpipe.analysis.length import reservations
+from fullpipe.analysis.length import doubts_at
 from fullpipe.analysis.points import points_of
+from fullpipe.analysis.statistics.stationarity import Mean
 from fullpipe.errors import FullpipeError, ScenarioError, brief
 from fullpipe.runs import Run
 from fullpipe.sweeps import Job, by_point, jobs
@@ -34,6 +36,8 @@ class Point(Kept):
     case: Text
     sums: dict[int, str]
     """A checksum of every number of the run, by seed."""
+    doubts: list[tuple[Text, Text]] = Field(default_factory=list, exclude_if=not_)
+    """Quantity and group of every doubtful mean: see `stationarity.Mean`."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -50,7 +54,8 @@ class Point(Kept):
 class Measured(Strict):
     """The content of a file with measured values of a suite."""
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = 1
+    """2 if the file has warnings or doubts, which older versions refuse."""
     suite: Text
     fullpipe: Text
     """Version of fullpipe that measured the values."""
@@ -58,7 +63,7 @@ class Measured(Strict):
     version: Text
     """The version of the engine."""
     points: Annotated[list[Point], FailFast(), Field(min_length=1)]
-    warnings: dict[Text, list[Text]] = Field(default_factory=dict)
+    warnings: dict[Text, list[Text]] = Field(default_factory=dict, exclude_if=not_)
     """Reasons to doubt the means, by case: runs that are too short, and means that have not settled."""
 
     @property
@@ -84,29 +89,38 @@ def measure(
     by_case = {
         name: list(zip(of_case, islice(made, len(of_case)), strict=True)) for name, of_case in todo.items()
     }
-    points = [
-        _point(name, point, at_point) for name, own in by_case.items() for point, at_point in by_point(own)
-    ]
     told = {name: _doubts([run for _, run in own]) for name, own in by_case.items() if has_warnings}
+    warnings = {name: lines for name, (lines, _) in told.items() if lines}
+    points = [
+        _point(name, point, at_point, told[name][1] if name in told else {})
+        for name, own in by_case.items()
+        for point, at_point in by_point(own)
+    ]
     used = runs[0].meta.engine
     return Measured(
+        format=2 if warnings else 1,
         suite=suite.name,
         fullpipe=__version__,
         engine=used.name,
         version=used.version,
         points=points,
-        warnings={name: lines for name, lines in told.items() if lines},
+        warnings=warnings,
     )
 
 
-def _doubts(runs: Sequence[Run]) -> list[str]:
-    """The reasons to doubt the means of a case."""
-    return [brief(told, _LONGEST) for told in reservations(points_of(runs), runs)]
+def _doubts(runs: Sequence[Run]) -> tuple[list[str], dict[str, list[Mean]]]:
+    """The reasons to doubt the means of a case, and the doubtful means by digest of the scenario."""
+    reasons, means = doubts_at(points_of(runs), runs)
+    of_digests = {runs[place].meta.digest: found for place, found in means.items()}
+    return [brief(told, _LONGEST) for told in reasons], of_digests
 
 
-def _point(name: str, point: Mapping[str, Any], runs: Sequence[Run]) -> Point:
-    kept = kept_of(point, runs)
-    return Point(**dict(kept), case=name, sums={run.meta.seed: checksum(run) for run in runs})
+def _point(
+    name: str, point: Mapping[str, Any], runs: Sequence[Run], doubts: Mapping[str, Sequence[Mean]]
+) -> Point:
+    kept, sums = kept_of(point, runs), {run.meta.seed: checksum(run) for run in runs}
+    means = [tuple(mean) for mean in doubts.get(runs[0].meta.digest, ())]
+    return Point(**dict(kept), case=name, sums=sums, doubts=means)
 
 
 def checksum(run: Run) -> str:

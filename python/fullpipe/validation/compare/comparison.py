@@ -12,7 +12,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measure import Margin
 from fullpipe.analysis.points import of_parts
-from fullpipe.scenario.labels import Labels
+from fullpipe.analysis.statistics.stationarity import EVERY_MEAN, Mean
 from fullpipe.validation.compare.contrast import Contrast, distinct, matched
 from fullpipe.validation.compare.finding import (
     NOT_SETTLED,
@@ -28,6 +28,7 @@ from fullpipe.validation.compare.rules import EQUIVALENCE_LEVEL, Equivalence, Ju
 from fullpipe.validation.compare.side import Side, bulk_entries, changed_entries, joint, places
 
 if TYPE_CHECKING:
+    from fullpipe.analysis.length import Doubts
     from fullpipe.scenario import Scenario
 
 
@@ -49,6 +50,10 @@ class Ran:
     point: Mapping[str, Any] = field(default_factory=dict)
     case: str = ""
     """Name of the scenario in a suite."""
+    engine: str = ""
+    """Name of the engine, if it is known."""
+    doubts: Collection[Mean] = ()
+    """Doubtful means that the source of the values names: see `analysis.length`."""
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario with its side, case and point, as JSON."""
@@ -59,15 +64,28 @@ class Ran:
     @property
     def key(self) -> str:
         """Key that is distinct for every side, case and point."""
-        return repr((self.side, self.case, dict(self.point)))
+        return key_of(self.side, self.case, self.point)
+
+    @property
+    def name(self) -> str:
+        """Name of the scenario."""
+        of = self.scenario
+        return str(of.get("name", "")) if isinstance(of, Mapping) else of.name
 
     @property
     def digest(self) -> str:
         """Digest of the scenario."""
         from fullpipe.scenario import Scenario  # imported here, as comparisons in files need no model
+        from fullpipe.scenario.model.base import stored
 
-        tree = self.scenario
-        return (tree if isinstance(tree, Scenario) else Scenario(**tree)).digest
+        with stored():
+            tree = self.scenario
+            return (tree if isinstance(tree, Scenario) else Scenario(**tree)).digest
+
+
+def key_of(side: str, case: str, point: Mapping[str, Any]) -> str:
+    """Key of a side at a point of a case."""
+    return repr((side, case, dict(point)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +420,7 @@ def compare_all(
             ],
             measured=_measured(reference) | _measured(other),
             by_case={"": Entries(changed_entries(reference, other), bulk_entries(reference.scenario))},
-            ran=[Ran(side.name, side.scenario, point) for side in (reference, other)],
+            ran=[Ran(side.name, side.scenario, point, engine=side.engine) for side in (reference, other)],
         )
         for point, reference, other, contrasts, notes in found
     ]
@@ -411,42 +429,39 @@ def compare_all(
 C = TypeVar("C", bound=Comparison)
 
 
-def doubted(made: Sequence[C], doubtful: Mapping[str, Collection[str]]) -> list[C]:
-    """Return the comparisons with the reasons to doubt their findings.
-
-    Args:
-        made: Comparisons with the scenarios of both sides.
-        doubtful: The doubtful means, by the digest of their scenario: see `analysis.length.doubtful`.
-    """
-    return [_doubted(one, doubtful) for one in made] if doubtful else list(made)
+def doubted(made: Sequence[C], doubts: Doubts | None = None) -> list[C]:
+    """Return the comparisons with the reasons to doubt their findings: those of `doubts`, and those that
+    `Ran.doubts` has."""
+    return [_doubted(one, doubts.means if doubts else {}) for one in made]
 
 
-def _doubted(one: C, doubtful: Mapping[str, Collection[str]]) -> C:
-    found: dict[tuple[str, str, str], tuple[Labels, Collection[str]]] = {}
-    for ran in one.ran:
-        tree = ran.scenario if isinstance(ran.scenario, Mapping) else ran.scenario.to_dict()
-        key = ran.side, ran.case, repr(dict(ran.point))
-        found[key] = Labels(scenarios=[tree]), doubtful.get(ran.digest, ())
+def _doubted(one: C, means: Mapping[tuple[str, str], Collection[Mean]]) -> C:
+    found = {ran.key: (*ran.doubts, *_means_of(ran, means)) for ran in one.ran}
+    if not any(found.values()):
+        return one
     findings = []
     for each in one.findings:
         doubts = dict[str, None]()
-        for side, label in zip(each.sides, each.labels, strict=True):
-            labels, means = found.get((side, each.case, repr(dict(each.point))), (Labels(), ()))
-            doubts |= dict.fromkeys([TOO_SHORT] if "" in means else [])
-            doubts |= dict.fromkeys([NOT_SETTLED] if any(_is_mean(each, labels.group(label), means)) else [])
+        for side, group in zip(each.sides, each.labels, strict=True):
+            of_side = found.get(key_of(side, each.case, each.point), ())
+            is_open = any(_rests_on(each, group or each.of, mean) for mean in of_side)
+            doubts |= dict.fromkeys([TOO_SHORT] if EVERY_MEAN in of_side else [])
+            doubts |= dict.fromkeys([NOT_SETTLED] if is_open else [])
         findings.append(replace(each, doubts=tuple(doubts)))
     return one.only(findings)
 
 
-def _is_mean(found: Finding, group: str, means: Collection[str]) -> Iterator[bool]:
-    """Yield for every doubtful mean whether a finding on a group depends on it. A total other than the sum of
-    all groups depends on the means of all groups."""
+def _means_of(ran: Ran, means: Mapping[tuple[str, str], Collection[Mean]]) -> Collection[Mean]:
+    return means.get((ran.digest, ran.engine), ()) if means else ()
+
+
+def _rests_on(found: Finding, group: str, mean: Mean) -> bool:
+    """Whether a finding on a group depends on a mean that has not settled. A total other than the sum of all
+    groups depends on the means of all groups."""
     column = BY_NAME[found.metric].column
-    quantity = "RTT" if "rtt" in column else "goodput" if column.endswith("goodput_bps") else ""
-    for mean in means:
-        of, _, name = mean.partition(" of ")
-        is_of_all = found.of in TOTALS and found.combined != "sum"
-        yield of == quantity and found.kind == "flows" and (is_of_all or name in (group, found.of))
+    quantity = "RTT" if "rtt" in column else "goodput" if column.endswith("goodput_bps") else None
+    is_of_all = found.of in TOTALS and found.combined != "sum"
+    return mean.quantity == quantity and found.kind == "flows" and (is_of_all or mean.group == group)
 
 
 def unequal_flows(reference: Side, other: Side, contrasts: Sequence[Contrast]) -> Iterator[Note]:

@@ -193,7 +193,7 @@ def compare(
             for (name, metric, why), of in gaps.items()
         ),
         remarks=(*found.remarks, *_leaves_out(runs, findings)),
-        ran=[Ran(name, side.scenario) for name, side in found.sides.items()],
+        ran=[Ran(name, side.scenario, engine=side.engine) for name, side in found.sides.items()],
     )
 
 

@@ -52,6 +52,13 @@ class Side:
         return sorted(set(self.values["seed"].to_list()))
 
     @property
+    def engine(self) -> str:
+        """Name of the engine of the runs or values; empty if it is not known."""
+        if self.runs:
+            return self.runs[0].engine.name
+        return str(self.values["engine"][0]) if "engine" in self.values.columns and len(self.values) else ""
+
+    @property
     def is_one_run(self) -> bool:
         """Whether every metric is equal with all seeds."""
         return are_alike(self.values)
