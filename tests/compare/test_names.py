@@ -228,3 +228,28 @@ def test_points_of_runs_have_the_words_of_labels(pair: Callable[..., Any]) -> No
     text = pair("run", "pair.toml", "--seeds", 2, "--jobs", 1, "--metric", "rtt_mean").stdout
     assert "is highest at depth 4 BDP: " in " ".join(text.split())
     assert "\ndepth " in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("table", "runs", "--metric", "goodput of both"),
+        ("plot", "runs", "--kind", "means", "--metric", "goodput of both"),
+        ("report", "runs", "--metric", "goodput of both"),
+        ("compare", "pair.toml", *OVER, "--metric", "goodput of both"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_label_that_two_groups_share_names_neither(
+    fullpipe: Callable[..., Any], words: tuple[str, ...]
+) -> None:
+    beside = '[[flows]]\nname = "beside"\ncca = "reno"\n[record]'
+    labels = '[labels]\n"flows.mine" = "both"\n"flows.beside" = "both"'
+    text = PAIR.replace("[record]", beside).replace("[labels]", labels)
+    Path("pair.toml").write_text(text, encoding="utf-8")
+    assert fullpipe("run", "pair.toml", "--seeds", 2, "--jobs", 1).exit_code == 0
+    result = fullpipe(*words)
+    assert result.exit_code == 2
+    assert '"both": 2 groups have this label: mine, beside; name one of them' in result.stderr
+    if words[0] in ("table", "report"):
+        assert fullpipe(*words[:-1], "goodput of mine").exit_code == 0

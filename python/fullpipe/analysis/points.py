@@ -16,6 +16,7 @@ from fullpipe.analysis.metrics.measure import Bounds, Combined
 from fullpipe.analysis.metrics.measures import MEASURES
 from fullpipe.analysis.metrics.table import check_metric
 from fullpipe.analysis.shown import axis_shown
+from fullpipe.analysis.values import MEASURED
 from fullpipe.errors import UnknownNameError
 from fullpipe.lazy import pl
 from fullpipe.runs import Run
@@ -371,12 +372,13 @@ def rows_of(
         by_entry: Whether a name also means the other names that its entry of `flows` has at other points.
 
     Raises:
+        ScenarioError: If a run has several groups with this label.
         UnknownNameError: If no run has such a group.
     """
     words, names = labels or Labels(), values["of"].unique(maintain_order=True).to_list()
     entries = values["entry"].drop_nulls().unique()
-    found = words.groups_called(word, names)
-    if not found:
+    found = words.groups_called(word, groups_at(values, words, word))
+    if found[0] not in names:
         entry = next((each for each in entries if word == f"flows.{each}"), None)
         if entry is None:
             known = dict.fromkeys([*names, *map(words.group, names)])
@@ -387,6 +389,15 @@ def rows_of(
         own = values.filter(rows)["entry"].drop_nulls().unique()
         rows |= pl.col("entry").is_in(own.implode()).fill_null(value=False)
     return rows
+
+
+def groups_at(values: pl.DataFrame, labels: Labels, word: str) -> list[list[str]]:
+    """Return the names of the groups of every run with this name or label."""
+    own = values.filter(
+        pl.col("of").is_in([of for of in values["of"].unique() if word in (of, labels.group(of))])
+    )
+    keys = [name for name in own.columns if name not in MEASURED]
+    return own.group_by(keys).agg(pl.col("of").unique(maintain_order=True))["of"].to_list()
 
 
 def of_subjects(
@@ -400,6 +411,7 @@ def of_subjects(
     groups. See `rows_of` for `labels` and `by_entry`.
 
     Raises:
+        ScenarioError: If a run has several groups with a named label.
         UnknownNameError: If no run has a named group of flows or link.
     """
     for metric, asked in groups_asked(subjects).items():

@@ -107,8 +107,8 @@ class Comparing:
         words = {*self.of, *(each.of for each in self.subjects if each.of)}
         used = list({id(each): each for each in scenarios}.values()) if words else []
         labels = Labels(self.labels, [each.to_dict() for each in used])
-        known = [name for each in used for name in groups_in(each)]
-        named = {word: labels.groups_called(word, known) or [word] for word in words}
+        known = [groups_in(each) for each in used]
+        named = {word: labels.groups_called(word, known) for word in words}
         by_metric = groups_asked(self.subjects)
         if not any(by_metric.values()):
             return [name for word in self.of for name in named[word]]

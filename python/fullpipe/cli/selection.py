@@ -186,8 +186,8 @@ def factor_called(word: str, values: pl.DataFrame) -> str:
 
 
 def with_name(subject: Subject, values: pl.DataFrame, labels: Labels) -> Subject:
-    """The subject with the name of its group instead of a label or index. A label that several groups share
-    is not replaced."""
+    """The subject with the name of its group instead of a label or index. A label of groups at several points
+    stays."""
     if subject.of is None:
         return subject
     found = values.filter(rows_of(subject.of, values, labels))["of"].unique().to_list()

@@ -48,6 +48,7 @@ from fullpipe.report.text import counted, folded, listed
 from fullpipe.runs import Run
 from fullpipe.scenario.labels import Labels
 from fullpipe.validation.check.forms import level_in_words
+from fullpipe.validation.compare.comparison import key_of
 from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
 from fullpipe.validation.compare.finding import Finding, weight
 from fullpipe.validation.compare.reading import comparisons_in, findings_in, notes_in_words, with_names
@@ -257,8 +258,11 @@ def _measured(runs: Sequence[Run], tested: Sequence[factors.StoredFactor]) -> Po
 def _asked(findings: Sequence[Finding], asked: Sequence[Subject], of: str, labels: Labels) -> list[Finding]:
     """The findings on the metrics and the group that the user names; all findings if the user names none."""
     wanted = asked or ([Subject("", of)] if of else [])
-    known = [name for each in findings for name in (each.of, *each.labels)]
-    named = {each.of: labels.groups_called(each.of, known) or [each.of] for each in wanted if each.of}
+    known: dict[str, list[str]] = {}
+    for each in findings:
+        for side, name in zip(each.sides, each.labels, strict=True):
+            known.setdefault(key_of(side, each.case, each.point), []).extend((name, each.of))
+    named = {each.of: labels.groups_called(each.of, known.values()) for each in wanted if each.of}
     kept = [
         each
         for each in findings

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from fullpipe.algorithms import own
-from fullpipe.errors import suggestion
+from fullpipe.errors import ScenarioError, suggestion
 from fullpipe.scenario import catalogue
 from fullpipe.scenario.model.base import Unit
 from fullpipe.scenario.model.flows import TOTAL_NAMES
@@ -168,14 +168,30 @@ class Labels:
                 found[name] = self.given(_FLOWS, name) or numbered or name
         return found
 
-    def groups_called(self, word: str, known: Iterable[str]) -> list[str]:
-        """Return the groups of flows with this name, or else all groups with this label.
+    def groups_called(self, word: str, runs: Iterable[Iterable[str]]) -> list[str]:
+        """Return the groups of flows with this name, or else all groups with this label, or else the word.
 
-        >>> Labels({"flows.mine": "my flow"}).groups_called("my flow", ["mine", "beside"])
+        >>> Labels({"flows.mine": "my flow"}).groups_called("my flow", [["mine", "beside"]])
         ['mine']
+
+        Args:
+            word: Name or label.
+            runs: Names of the groups of every run or scenario.
+
+        Raises:
+            ScenarioError: If a run has several groups with this label.
         """
-        names = list(dict.fromkeys(known))
-        return [word] if word in names else [name for name in names if self.group(name) == word]
+        every = [dict.fromkeys(names) for names in runs]
+        if any(word in names for names in every):
+            return [word]
+        found = dict[str, None]()
+        for names in every:
+            same = [name for name in names if self.group(name) == word]
+            if len(same) > 1:
+                told = f'"{word}": {len(same)} groups have this label: {", ".join(same)}'
+                raise ScenarioError([f"{told}; name one of them, or change the label"])
+            found |= dict.fromkeys(same)
+        return [*found] or [word]
 
     def point(self, point: Mapping[str, Any]) -> list[str]:
         """Return the label of every path of a point with its value."""

@@ -172,7 +172,13 @@ def test_what_is_found_in_the_model() -> None:
 
 def test_a_group_is_found_by_name_first_then_by_label() -> None:
     labels = Labels({"flows.mine": "beside", "flows.a": "both", "flows.b": "both"})
-    assert labels.groups_called("beside", ["mine", "beside"]) == ["beside"]
-    assert labels.groups_called("beside", ["mine"]) == ["mine"]
-    assert labels.groups_called("both", ["a", "b", "c"]) == ["a", "b"]
-    assert labels.groups_called("other", ["mine"]) == []
+    assert labels.groups_called("beside", [["mine", "beside"]]) == ["beside"]
+    assert labels.groups_called("beside", [["mine"]]) == ["mine"]
+    assert labels.groups_called("both", [["a", "c"], ["b", "c"]]) == ["a", "b"]
+    assert labels.groups_called("other", [["mine"]]) == ["other"]
+
+
+def test_a_label_of_two_groups_of_a_run_names_neither() -> None:
+    labels = Labels({"flows.a": "both", "flows.b": "both"})
+    with pytest.raises(ScenarioError, match='"both": 2 groups have this label: a, b; name one of them'):
+        labels.groups_called("both", [["c"], ["a", "b"]])

@@ -13,7 +13,7 @@ import polars as pl
 
 from fullpipe.analysis.limits import with_counts
 from fullpipe.analysis.metrics import BY_NAME, busy_links
-from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_groups
+from fullpipe.analysis.metrics.groups import ALL, TOTALS, algorithms_of, flow_groups, groups_in
 from fullpipe.analysis.metrics.measure import Combined, View
 from fullpipe.analysis.metrics.table import headlines, leading, names_in
 from fullpipe.analysis.outcome import NEEDED, called, labelled, with_groups
@@ -149,8 +149,16 @@ class Points:
         Quantities are ordered by size, other values by appearance, so the first variant is the reference.
         """
         labels = Labels(scenarios={run.meta.digest: run.meta.scenario for run in runs}.values())
+        known = [groups_in(run.scenario) for run in {run.meta.digest: run for run in runs}.values()]
+
+        def shown(word: str) -> str:
+            """The name of a group in the report: its label, unless groups share the label."""
+            label = labels.group(labels.groups_called(word, known)[0])
+            owners = {n for names in known for n, name in enumerate(names) if labels.group(name) == label}
+            return label if len(owners) < 2 else word
+
         subjects = (Subject.read(text, of or None) for text in metrics)
-        asked = groups_asked(each._replace(of=each.of and labels.group(each.of)) for each in subjects)
+        asked = groups_asked(each._replace(of=each.of and shown(each.of)) for each in subjects)
         found = points_of(runs)
         paths = list(found[0]) if found else []
         ranks = [_ranks([point[path] for point in found]) for path in paths]
@@ -159,7 +167,7 @@ class Points:
             for n, run in enumerate(runs)
         }
         order = sorted(key, key=lambda n: key[n])
-        return cls(_name(runs), [runs[n] for n in order], [found[n] for n in order], asked, labels.group(of))
+        return cls(_name(runs), [runs[n] for n in order], [found[n] for n in order], asked, of and shown(of))
 
     @property
     def metrics(self) -> list[str]:

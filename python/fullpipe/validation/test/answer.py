@@ -171,12 +171,16 @@ def _designs(values: pl.DataFrame, family: Family, labels: Labels | None) -> tup
     subjects = family.subjects
     chosen = values.filter(pl.col("metric").is_in([each.metric for each in subjects]))
     chosen = points.of_subjects(chosen, subjects, labels, by_entry=True)
-    words, names = labels or Labels(), values["of"].unique(maintain_order=True).to_list()
+    words = labels or Labels()
     found, notes = designs(
         chosen,
         _paths(values, family.factors),
         blocked=family.block is not None,
-        of=[name for word in family.of for name in words.groups_called(word, names) or [word]],
+        of=[
+            name
+            for word in family.of
+            for name in words.groups_called(word, points.groups_at(values, words, word))
+        ],
         reference=family.reference,
     )
     if not all(design.is_blocked for design in found):
