@@ -539,3 +539,12 @@ def test_no_sentence_adds_downloads_and_uploads(house: list[Run]) -> None:
     answer = sentences(page_of(house))
     assert not any(line.startswith("Goodput of all flows") for line in answer)
     assert any(line.startswith("Goodput of all uploads is ") for line in answer)
+
+
+def test_groups_that_the_user_names_stay_apart_in_figures() -> None:
+    named = scenario().with_values({"flows.0.name": "a", "flows.1.name": "a-1"})
+    page = page_of([run(named, seed=seed) for seed in (1, 2, 3)])
+    charts_of = [figure.chart for figure in drawn(page) if isinstance(figure.chart, Boxes)]
+    names = [{box.label for box in chart.boxes} for chart in charts_of]
+    assert {"a", "a-1"} in names
+    assert {"a"} not in names

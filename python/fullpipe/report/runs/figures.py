@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -68,6 +69,21 @@ def over_points(
     return figures[:most], f"{note} fullpipe plot draws any of them." if note else ""
 
 
+def _unnumbered(flows: pl.DataFrame) -> dict[str, str]:
+    """Names of entries of `flows` that are one line: an entry without a name is "cubic-1" if it is one flow,
+    and "cubic" if it is several. Names that another entry has, too, are left out."""
+    names: dict[int, set[str]] = {}
+    for entry, of in flows.drop_nulls("entry").select("entry", "of").unique().iter_rows():
+        names.setdefault(entry, set()).add(of)
+    times = Counter(name for own in names.values() for name in own)
+    return {
+        f"{name}-1": name
+        for own in names.values()
+        for name in own
+        if f"{name}-1" in own and times[name] == times[f"{name}-1"] == 1
+    }
+
+
 def _highest(found: Points, lead: Drawn | None) -> Mapping[str, Any]:
     """The point where the leading metric is highest."""
     rows = found.means_of(*lead) if lead else ()
@@ -76,8 +92,7 @@ def _highest(found: Points, lead: Drawn | None) -> Mapping[str, Any]:
 
 def _figures(found: Points, lead: Drawn | None, at: Mapping[str, Any]) -> Iterator[Figure]:
     flows = found.values.filter(pl.col("kind") == "flows").drop_nulls("value")
-    # A group without a name is "cubic-1" if it is one flow, and "cubic" if it is several: one line for both.
-    flows = flows.with_columns(pl.col("of").replace({f"{name}-1": name for name in flows["of"].unique()}))
+    flows = flows.with_columns(pl.col("of").replace(_unnumbered(flows)))
     first_rows = flows.filter((pl.col("metric") == (lead[0] if lead else "")) & pl.col("entry").is_not_null())
     is_of_groups = (
         lead is not None
