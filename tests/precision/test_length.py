@@ -180,7 +180,7 @@ def test_few_families_of_settled_means_have_a_warning(kind: str, seeds: int, mea
             point: [Course(float(change), True, 0.0) for change in of]
             for point, of in enumerate(_changes(kind, rng, (means, seeds)))
         }
-        alarms += bool(moving(found, means))
+        alarms += bool(moving(found, means, 2))
     assert alarms <= stats.binom.ppf(0.999, families, 0.05)
 
 
@@ -189,8 +189,19 @@ def test_means_that_move_are_found_with_three_seeds_among_many_that_do_not() -> 
     changes = rng.normal(0, 0.01, (60, 3))
     changes[:5] += 0.3
     found = {point: [Course(float(change), True, 0.0) for change in of] for point, of in enumerate(changes)}
-    assert {0, 1, 2, 3, 4} >= set(moving(found, 60))
-    assert len(moving(found, 60)) >= 2
+    assert {0, 1, 2, 3, 4} >= set(moving(found, 60, 2))
+    assert len(moving(found, 60, 2)) >= 2
+
+
+def test_a_noisy_point_hides_no_means_that_move_at_other_points() -> None:
+    rng, hits = np.random.default_rng(5), 0
+    for _ in range(100):
+        changes = rng.normal(0, 0.01, (6, 3))
+        changes[0] += 0.2
+        changes[5] = rng.normal(0, 0.5, 3)
+        found = {point: [Course(float(each), True, 0.0) for each in of] for point, of in enumerate(changes)}
+        hits += 0 in moving(found, 6, 3)
+    assert hits >= 95
 
 
 def test_examined_points_have_all_values_of_an_axis_and_equally_many_seeds() -> None:

@@ -6,12 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from math import sqrt
+from statistics import median
 from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy.special import chdtri, stdtrit
 
-from fullpipe.analysis.statistics.intervals import Interval, Vector, t_interval, vector, wilson_interval
+from fullpipe.analysis.statistics.intervals import (
+    Interval,
+    Vector,
+    t_half_width,
+    t_interval,
+    vector,
+    wilson_interval,
+)
 
 # Effective number of independent samples in a series of one run.
 
@@ -342,15 +351,13 @@ def _course(times_s: Vector, values: Vector) -> Course:
 
 
 LEVEL = 0.05
-"""Maximum probability of a false alarm: `moving` returns a mean that has settled."""
+"""Maximum probability that `moving` returns a mean that has settled, for normal changes, and for rare events
+in sweeps. Few runs of a single point that are alike by chance can exceed it."""
 MATTERS = 0.02
-"""Smallest change of a mean from the first to the second half of the measured time that matters, as a share
-of the mean."""
+"""Smallest change of a mean between the halves of the measured time that matters, as a share of the mean."""
 
 
-def moving(
-    by_point: Mapping[int, Sequence[Course]], means: int, fewest: int = 2
-) -> dict[int, Sequence[Course]]:
+def moving(by_point: Mapping[int, Sequence[Course]], means: int, fewest: int) -> dict[int, Sequence[Course]]:
     """Return the courses of a mean at the points of a sweep at which the mean has not settled.
 
     There, most runs have start-up or drift, and the mean change of all runs matters and differs from 0, with
@@ -363,7 +370,7 @@ def moving(
     """
     tested = {number: of for number, of in by_point.items() if len(of) >= fewest}
     changes = {number: [each.change for each in of] for number, of in tested.items()}
-    pooled = sum(float(np.var(of, ddof=1)) for of in changes.values()) / max(len(changes), 1)
+    pooled = typical_variance([*changes.values()]) if changes else 0.0
     return {
         number: of
         for number, of in tested.items()
@@ -373,29 +380,39 @@ def moving(
     }
 
 
+def typical_variance(changes: Sequence[Sequence[float]]) -> float:
+    """Median over points of (n - 1) s² / median(χ²(n - 1)), with n changes of sample variance s² at a point:
+    the variance of normal changes at most points. A mean would be the variance of the noisiest point.
+
+    >>> round(typical_variance([[0.0, 0.1, 0.2], [0.0, 0.1, 0.2], [0.0, 10.0, 20.0]]), 4)
+    0.0144
+    """
+    return median(
+        (len(of) - 1) * float(np.var(of, ddof=1)) / float(chdtri(len(of) - 1, 0.5)) for of in changes
+    )
+
+
 def has_moved(changes: Sequence[float], pooled: float, level: float) -> bool:
     """Whether the mean of the changes of several runs differs from 0 at a level, by two t tests.
 
-    The second test uses the variance ((n - 1) s² + `pooled`) / n with n degrees of freedom: a moderated t
-    with one prior degree of freedom. Few runs have almost equal changes by chance if the changes depend on
-    rare events, such as an outage in one half of the run. The first test alone would then reject.
+    The second test uses the variance ((n - 1) s² + `pooled`) / n with n degrees of freedom: a moderated t.
+    Its one prior degree of freedom is a choice of this rule, not an estimate. Few runs have almost equal
+    changes by chance if the changes depend on rare events, such as an outage in one half of the run. The
+    first test alone would then reject.
     Source: Smyth 2004, "Linear models and empirical Bayes methods for assessing differential expression in
-    microarray experiments", section 4.
+    microarray experiments", section 3 (hierarchical model).
 
     Args:
         changes: Changes of at least two runs of a point.
-        pooled: Mean over the points of a sweep of the sample variance of the changes.
+        pooled: Variance of the changes at most points of the sweep: see `typical_variance`.
         level: Two-sided level of both tests.
 
     >>> has_moved([0.3, 0.31, 0.32], 0.0001, 0.05), has_moved([0.3, 0.31, 0.32], 0.2, 0.05)
     (True, False)
     """
-    from scipy.special import stdtrit  # imported here, as the import is slow
-
     n, own = len(changes), float(np.var(changes, ddof=1))
-    both = ((n - 1, own), (n, ((n - 1) * own + pooled) / n))
-    errors = (float(stdtrit(degrees, 1 - level / 2)) * sqrt(variance / n) for degrees, variance in both)
-    return abs(sum(changes) / n) > max(errors)
+    moderated = float(stdtrit(n, 1 - level / 2)) * sqrt(((n - 1) * own + pooled) / n / n)
+    return abs(sum(changes) / n) > max(float(t_half_width(sqrt(own), n, 1 - level)), moderated)
 
 
 # Runs whose results have two modes: a test for a gap in the sorted values, and statistics of each mode.
