@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,38 @@ def test_a_label_that_two_groups_share_names_neither(
     assert '"both": 2 groups have this label: mine, beside; name one of them' in result.stderr
     if words[0] in ("table", "report"):
         assert fullpipe(*words[:-1], "goodput of mine").exit_code == 0
+
+
+def test_the_suggested_command_compares_the_values_of_the_sweep(fullpipe: Callable[..., Any]) -> None:
+    sweep = '[sweep]\n"flows.0.tcp.timestamps" = [true, false]\n[labels]'
+    text = re.sub(r"\[sweep\]\n.*\n\[labels\]", sweep, PAIR)
+    Path("pair.toml").write_text(text, encoding="utf-8")
+    told = fullpipe("compare", "pair.toml", "--set", "duration=3 s", "--seeds", 2)
+    command = " ".join(told.stderr.split()).partition("values of flows.0.tcp.timestamps: ")[2]
+    assert command == (
+        "fullpipe compare pair.toml --set 'duration=3 s' --over flows.0.tcp.timestamps=true,false"
+    )
+    assert fullpipe(*shlex.split(command)[1:], "--seeds", 2, "--jobs", 1).exit_code in (0, 1)
+
+
+def test_a_metric_that_a_group_lacks_is_no_fault_of_over(pair: Callable[..., Any]) -> None:
+    result = pair("compare", "pair.toml", *OVER, "--metric", "goodput of bottleneck")
+    assert result.exit_code == 2
+    assert result.stderr.startswith('fullpipe: no run has goodput of "bottleneck"')
+
+
+@pytest.mark.parametrize("words", [("test", "runs", "--family"), ("check", "--against", "a.json")])
+def test_a_missing_file_that_is_no_scenario_gets_no_list_of_scenarios(
+    pair: Callable[..., Any], words: tuple[str, ...]
+) -> None:
+    pair("run", "pair.toml", "--seeds", 1, "--jobs", 1)
+    result = pair(*words, "nope.toml")
+    assert result.exit_code == 2
+    assert result.stderr == "fullpipe: nope.toml: no such file\n"
+
+
+def test_the_suggested_test_of_a_store_quotes_its_folder(fullpipe: Callable[..., Any]) -> None:
+    Path("pair.toml").write_text(PAIR, encoding="utf-8")
+    fullpipe("run", "pair.toml", "--seeds", 1, "--jobs", 1, "--out", "my runs")
+    told = " ".join(fullpipe("compare", "my runs").stderr.split())
+    assert f"fullpipe test 'my runs' --metric goodput --factor {SIZE}" in told

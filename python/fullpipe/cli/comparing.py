@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from fullpipe.runs import Run, Store
 from fullpipe.runs.population import NEWEST
 from fullpipe.scenario import Scenario
 from fullpipe.scenario.labels import Labels
+from fullpipe.scenario.read.files import inline
 from fullpipe.sweeps import Job, Outcome, by_point, jobs
 from fullpipe.validation import baseline as baselines
 from fullpipe.validation import compare as comparison
@@ -220,10 +222,11 @@ class Comparing:
         path = next((path for path in plain if path.endswith(".cca")), plain[0] if plain else "")
         if not path:
             return ["without --over, engines are compared; to compare variants, add --over PATH=VALUE,VALUE"]
-        over = shlex.quote(f"{path}={','.join(map(str, chosen.sweep[path]))}")
+        over = shlex.quote(f"{path}={','.join(map(_as_typed, chosen.sweep[path]))}")
+        own = "".join(f" --set {shlex.quote(text)}" for text in self.assignments)
         return [
             f"without --over, engines are compared at every point of {listed(chosen.sweep)}; to compare the"
-            f" values of {path}: fullpipe compare {shlex.quote(self.scenario)} --over {over}"
+            f" values of {path}: fullpipe compare {shlex.quote(self.scenario)}{own} --over {over}"
         ]
 
     def _finished(self, todo: Sequence[Job]) -> list[Outcome]:
@@ -280,7 +283,9 @@ def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
         (runs,) = found.values()
         points = [run.meta.point for run in runs]
         swept = [path for path in points[0] if len({value_text(each.get(path)) for each in points}) > 1]
-        how = f"fullpipe test {folder} --metric goodput --factor {swept[0]}" if swept else ""
+        how = (
+            f"fullpipe test {shlex.quote(str(folder))} --metric goodput --factor {swept[0]}" if swept else ""
+        )
         raise ScenarioError(
             [
                 f"{folder}: all runs are of the engine {next(iter(found))}; add runs of another"
@@ -289,6 +294,12 @@ def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
             ]
         )
     return found
+
+
+def _as_typed(value: object) -> str:
+    """A value as a user types it in `--over`: text without quotes, other values as in TOML."""
+    is_word = isinstance(value, str) and not re.search(r"""[,{}\[\]"']""", value)
+    return str(value) if is_word else inline(value)
 
 
 def _is_plain(path: str, axis: object) -> bool:

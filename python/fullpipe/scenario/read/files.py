@@ -113,8 +113,12 @@ _FILES = ("file", "trace", "light")
 """Keys whose values name a file."""
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a scenario file.
+def read_text(path: Path, kind: str = "scenario") -> str:
+    """Return the text of a TOML file.
+
+    Args:
+        path: The file.
+        kind: Content of the file in one word, for errors.
 
     Raises:
         ScenarioError: If the file is missing, not regular, unreadable, too large, or not UTF-8.
@@ -128,15 +132,14 @@ def read_text(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
-        raise ScenarioError(
-            [f"{path}: no such file; fullpipe list scenarios shows the named scenarios"]
-        ) from None
+        named = "; fullpipe list scenarios shows the named scenarios" if kind == "scenario" else ""
+        raise ScenarioError([f"{path}: no such file{named}"]) from None
     except (OSError, ValueError) as error:
         raise ScenarioError(
             [f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}"]
         ) from None
     if len(data) > MAX_FILE_BYTES:
-        raise ScenarioError([f"{path}: larger than 1 MB; a scenario is a short TOML file"])
+        raise ScenarioError([f"{path}: larger than 1 MB; a {kind} is a short TOML file"])
     try:
         return data.removeprefix(BOM_UTF8).decode()  # some editors write a byte order mark
     except UnicodeDecodeError as error:

@@ -129,7 +129,7 @@ def read(path: Path) -> Suite:
     Raises:
         ScenarioError: If the file is not a suite, or one of its scenarios or metrics is invalid.
     """
-    tree = files.parse_toml(files.read_text(path), str(path))
+    tree = files.parse_toml(files.read_text(path, "suite"), str(path))
     if "topology" in tree:
         how = f'a suite has a list of scenarios, as in scenarios = ["{path.name}"]'
         raise ScenarioError([f"{path}: is a scenario, not a suite; {how}"])

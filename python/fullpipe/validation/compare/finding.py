@@ -12,7 +12,7 @@ from fullpipe.analysis.metrics.measure import Better, Combined, Margin
 from fullpipe.analysis.metrics.table import BY_NAME, RANKED
 from fullpipe.analysis.points import with_flows
 from fullpipe.analysis.statistics import Interval
-from fullpipe.errors import UnknownNameError, brief, suggestion
+from fullpipe.errors import NoRunError, UnknownNameError, brief, suggestion
 
 Verdict = Literal["better", "worse", "higher", "lower", "equivalent", "undecided"]
 """Verdicts of every comparison; "higher" and "lower" are used if neither direction is better."""
@@ -336,7 +336,7 @@ def check_groups(groups: Groups, known: Iterable[tuple[Subject, Sequence[str]]])
 
     Raises:
         UnknownNameError: If there is no such group.
-        ValueError: If no such group has the metric.
+        NoRunError: If no such group has the metric.
     """
     subjects = list(known)
     if isinstance(groups, Mapping):
@@ -357,7 +357,7 @@ def _check_by_metric(
         for name in names:
             if not any(subject.is_of([name], labels) for subject, labels in of_metric):
                 having = dict.fromkeys(subject.of for subject, _ in of_metric)
-                raise ValueError(f'no run has {metric} of "{brief(name)}"{suggestion(name, having)}')
+                raise NoRunError(f'no run has {metric} of "{brief(name)}"{suggestion(name, having)}')
 
 
 def claims(found: Iterable[Finding]) -> list[Finding]:

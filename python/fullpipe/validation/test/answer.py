@@ -80,7 +80,7 @@ def read_families(path: Path) -> dict[str, Family]:
     Raises:
         ScenarioError: If the file cannot be read or has no family.
     """
-    tree: dict[str, Any] = files.parse_toml(files.read_text(path), str(path))
+    tree: dict[str, Any] = files.parse_toml(files.read_text(path, "family"), str(path))
     try:
         return _File.model_validate(tree).family
     except ValidationError as error:
