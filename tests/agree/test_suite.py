@@ -296,7 +296,7 @@ def test_the_answer_is_a_conclusion_and_the_largest_errors(
     assert len(lines) <= 60
     assert max(map(len, lines)) <= 100
     (goodput,) = [line.split() for line in lines if line.startswith(" goodput Mbit/s ")]
-    assert goodput[-5:-3] == ["-20.0", "%"]
+    assert goodput[-4:-2] == ["-20.0", "%"]
     assert CliRunner().invoke(app, [*CUBIC, "--all"]).stdout.startswith("# Agreement between engines\n")
 
 

@@ -35,7 +35,7 @@ from fullpipe.validation.agree.page import conclusion, figure
 # Output of errors, as text and as JSON. An error is the deviation of an engine from the reference engine.
 
 
-_CHANCE = {True: "more than chance", False: "may be chance", None: "one pair of runs"}
+_CHANCE = {True: "beyond chance", False: "may be chance", None: "one pair of runs"}
 
 
 def show(found: Found) -> None:

@@ -187,8 +187,8 @@ impl WriteQueue {
     }
 
     /// Number of packets that the data, the send buffer and the receive window allow, at most `quota`. If they allow
-    /// none, return which of them is the limit. `without_data` is called if there is no data. It returns the number of
-    /// packets to send (a FIN), or the limit.
+    /// none, return which of them is the limit. `without_data` is called if there is no data although the send buffer
+    /// has room. It returns the number of packets to send (a FIN), or the limit.
     #[inline]
     pub fn sendable(
         &self,

@@ -35,7 +35,7 @@ _INTRODUCTION = (
     "So the runs of a case have several start times within {jitter}, which are the same in every "
     "engine. **{again}** is the error that {reference} would have against itself with other start times, "
     "estimated by resampling its runs (bootstrap): it shows the effect of chance. In the tables of cases, "
-    "an error in **bold** is larger than chance explains: the {level:.0f} % interval of the mean difference "
+    "an error in **bold** is beyond chance: the {level:.0f} % interval of the mean difference "
     "between runs with the same start time excludes 0. A case lasts {duration} s, and the first "
     "{warmup} s are not measured. Cases of transfers and start-up are measured from the start. Any "
     "other exception is part of the case's name."
@@ -109,7 +109,7 @@ def conclusion(found: Found) -> list[str]:
         who = f"{reference} against itself, with other start times"
         who = who if is_itself else f"{engine} against {reference}"
         is_known = real.get(engine) is not None
-        beyond_chance = f"; {real[engine]} errors are larger than chance explains" if is_known else ""
+        beyond_chance = f"; {real[engine]} errors are beyond chance" if is_known else ""
         told.append(f"{who}: the median error (p95) is {', '.join(of_engine)}{beyond_chance}.")
     return told
 
@@ -192,7 +192,7 @@ def _overall(errors: pl.DataFrame, reference: str, suite: Suite) -> str:
         for row in _sizes(errors, reference)
     ]
     sizes = ("median", "95th percentile", "largest")
-    return _table(["quantity", "engine", "values", *sizes, "more than chance", "target"], rows)
+    return _table(["quantity", "engine", "values", *sizes, "beyond chance", "target"], rows)
 
 
 def _target(metric: str, suite: Suite) -> ErrorTarget:
@@ -212,8 +212,8 @@ def _beyond(errors: pl.DataFrame, suite: Suite) -> str:
         for row in beyond(errors, suite.quantities).iter_rows(named=True)
     ]
     if not rows:
-        return "No error is larger than the target for the 95th percentile and than chance explains."
-    words = "Errors that are larger than the target for the 95th percentile, and larger than chance explains:"
+        return "No error is above the target for the 95th percentile and beyond chance."
+    words = "Errors above the target for the 95th percentile and beyond chance:"
     return f"{words}\n\n{_table(['case', 'flows', 'quantity', 'engine', 'error'], rows)}"
 
 

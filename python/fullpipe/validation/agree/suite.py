@@ -67,7 +67,7 @@ unless stated otherwise (100 Mbit/s with 5 ms: means of 20 starts; 50 Mbit/s: 3 
 With 100 Mbit/s, 20 ms and 0.2 BDP, the option changes little (103 retransmissions, kernel 134). With 500
 Mbit/s, it changes nothing.
 
-**More than chance.** By chance alone, about one of a hundred values is marked as more than chance, and
+**Beyond chance.** By chance alone, about one of a hundred values is marked as beyond chance, and
 the page has about two hundred values. After Holm's correction over all values, two of the listed errors
 remain significant: the retransmissions with 100 Mbit/s and 5 ms, and the mean RTT with 500 Mbit/s and 10
 ms. The cause of the second error is unknown. The kernel draws the same random numbers in every run, so

@@ -472,7 +472,7 @@ DOUBTED = "\N{DAGGER}"
 def doubts_in_words(findings: Iterable[Finding]) -> list[str]:
     """A line on the mark of doubtful outcomes, if there are any."""
     reasons = dict.fromkeys(doubt for each in findings for doubt in each.doubts)
-    return [f"{DOUBTED} {' or '.join(reasons)}: see the warnings"] if reasons else []
+    return [f"{DOUBTED} {', or '.join(reasons)}: see the warnings"] if reasons else []
 
 
 def with_seeds(verdict: str, seeds: int | None) -> str:
