@@ -289,3 +289,10 @@ def test_the_suggested_test_of_a_store_quotes_its_folder(fullpipe: Callable[...,
     fullpipe("run", "pair.toml", "--seeds", 1, "--jobs", 1, "--out", "my runs")
     told = " ".join(fullpipe("compare", "my runs").stderr.split())
     assert f"fullpipe test 'my runs' --metric goodput --factor {SIZE}" in told
+
+
+def test_a_value_that_no_run_of_a_test_has_gets_the_known_values(pair: Callable[..., Any]) -> None:
+    pair("run", "pair.toml", "--seeds", 2, "--jobs", 1)
+    result = pair("test", "runs", "--metric", "goodput", "--factor", SIZE, "--where", f"{SIZE}=9 bdp")
+    assert result.exit_code == 2
+    assert "size=9 bdp: no run has this value; there is 1 bdp, 4 bdp" in " ".join(result.stderr.split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,7 +11,7 @@ import polars as pl
 from fullpipe.analysis.limits import bounds_of, counted
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.table import INSTEAD_OF
-from fullpipe.analysis.values import MEASURED
+from fullpipe.analysis.values import MEASURED, RUN
 from fullpipe.scenario.quantities import natural
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ _BOUNDS = {name: bounds_of(name) for name in BY_NAME}
 
 
 def paths_of(values: pl.DataFrame) -> list[str]:
-    """Columns that identify the points of a table of values: swept paths, keys of variants, and the
+    """Columns that identify the points of a table of values or runs: swept paths, keys of variants, and the
     engine."""
-    before = values.columns[: values.columns.index(MEASURED[0])]
+    before = takewhile(lambda name: name not in (MEASURED[0], RUN), values.columns)
     return [name for name in before if name != "seed"]
 
 

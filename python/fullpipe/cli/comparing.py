@@ -16,7 +16,7 @@ import typer
 
 from fullpipe.analysis.metrics.groups import groups_in
 from fullpipe.analysis.metrics.table import headlines
-from fullpipe.analysis.points import Subject, groups_asked
+from fullpipe.analysis.points import Subject, groups_asked, varying
 from fullpipe.analysis.shown import listed
 from fullpipe.analysis.values import value_text
 from fullpipe.cli.asked import processors, read_scenario, values_of
@@ -282,7 +282,7 @@ def _sides_in(folder: Path, content: str) -> dict[str, list[Run]]:
     if len(found) < 2:
         (runs,) = found.values()
         points = [run.meta.point for run in runs]
-        swept = [path for path in points[0] if len({value_text(each.get(path)) for each in points}) > 1]
+        swept = varying(points)
         how = (
             f"fullpipe test {shlex.quote(str(folder))} --metric goodput --factor {swept[0]}" if swept else ""
         )

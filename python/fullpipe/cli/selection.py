@@ -16,7 +16,7 @@ from fullpipe.analysis.metrics.measure import Combined
 from fullpipe.analysis.over_seeds import paths_of, spellings
 from fullpipe.analysis.points import Subject, path_called, rows_of, shape_of, with_flows
 from fullpipe.analysis.shown import axis_shown, base_axis_shown
-from fullpipe.analysis.values import MEASURED, RUN, identities
+from fullpipe.analysis.values import RUN, identities
 from fullpipe.errors import UnknownNameError, suggestion
 from fullpipe.runs import Run
 from fullpipe.scenario import Scenario
@@ -137,7 +137,7 @@ def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
 def filtered_runs(runs: Sequence[tuple[Mapping[str, Any], Run]], where: Sequence[str]) -> list[Run]:
     """The runs that satisfy every condition PATH=VALUE, of runs with their points."""
     told = identities(runs)
-    told = told.with_columns(pl.lit("").alias(MEASURED[0]), pl.int_range(told.height).alias(RUN))
+    told = told.with_columns(pl.int_range(told.height).alias(RUN))
     return [runs[number][1] for number in filtered(told, where)[RUN]]
 
 

@@ -12,7 +12,7 @@ from fullpipe.analysis.length import warnings_of
 from fullpipe.analysis.limits import unanswered
 from fullpipe.analysis.metrics import BY_NAME, busy_links
 from fullpipe.analysis.metrics.table import check_metric
-from fullpipe.analysis.points import Subject, points_of, told_by_origin
+from fullpipe.analysis.points import Subject, points_of, told_by_origin, varying
 from fullpipe.analysis.shown import metric_shown
 from fullpipe.analysis.values import value_text, values_of
 from fullpipe.cli.asked import processors, read_scenario
@@ -21,7 +21,7 @@ from fullpipe.cli.compare_shown import as_line
 from fullpipe.cli.forms import Form
 from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, echo
-from fullpipe.cli.selection import filtered_runs, labels_of, read_labels
+from fullpipe.cli.selection import filtered, filtered_runs, labels_of, read_labels
 from fullpipe.cli.shared import (
     MAX_SEEDS,
     AllowPython,
@@ -49,7 +49,6 @@ from fullpipe.validation.compare.stored import FORMAT
 from fullpipe.validation.test import Answer, Family, answer, conclusion, read_families
 from fullpipe.validation.test.answer import MOST_FACTORS
 from fullpipe.validation.test.conclusion import in_order
-from fullpipe.validation.test.design import only
 
 Points = list[tuple[Mapping[str, Any], Run]]
 """Runs, each with its point: the values of the paths in which the runs differ."""
@@ -235,7 +234,7 @@ def factors(
     labels = labels_of([run for _, run in points], given, [point for point, _ in points])
     metrics = [subject.metric for each in asked.values() for subject in each.subjects]
     links = dict.fromkeys(link for _, run in points for link in busy_links(run))
-    values = only(values_of(points, metrics, links), where or ())
+    values = filtered(values_of(points, metrics, links), where or ())
     there = filtered_runs(points, where or ())
     planned = [name for name in asked if name != _ASKED]
     found = answer(
@@ -281,7 +280,7 @@ def _which(what: str, content: str) -> str:
     """The factors that a user can choose, in words; empty if runs differ in nothing."""
     if Path(what).is_dir():
         points = [point for point, _ in stored(Path(what), content)]
-        known = [path for path in points[0] if len({value_text(point.get(path)) for point in points}) > 1]
+        known = varying(points)
     else:
         known = list(read_scenario(what).sweep)
     return f"; runs differ in {', '.join(known)}" if known else ""

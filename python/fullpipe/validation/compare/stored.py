@@ -127,7 +127,9 @@ class StoredFinding(Part):
     labels: tuple[str, str] = Field(("", ""), description="Names of the group or link on either side.")
     flows: tuple[Count, Count] | None = Field(None, description="Number of flows of the group, by side.")
     doubts: list[str] = Field([], description="Reasons to doubt the means, such as runs that are too short.")
-    combined: Combined = Field("", description="Whether several flows have one value as their sum or mean.")
+    combined: Combined = Field(
+        "", description="Value of several flows: their sum or mean; empty if it is neither."
+    )
     values: tuple[list[_Number], list[_Number]] | None = Field(
         None, description="Values of each side, one per seed."
     )

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from scipy.special import ndtr
 
+from fullpipe.analysis.statistics.intervals import prediction_limit
 from fullpipe.engines.imported.measurement import FEW_EVENTS, FILLING
 from fullpipe.scenario.model.tcp import HEADERS_BYTES
 from fullpipe.validation.fit.measured import (
@@ -156,8 +157,6 @@ def _quiet(rtts_s: Floats) -> Floats:
 def _rise(count: int) -> float:
     """The limit that replaces `_RISE` if mean and standard deviation are estimated from `count` values: the
     quantile of the predictive Student's t distribution with the same probability."""
-    from fullpipe.analysis.statistics.intervals import prediction_limit  # imported here, as it is slow
-
     return prediction_limit(count, float(ndtr(-_RISE)))
 
 

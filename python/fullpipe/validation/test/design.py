@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from fullpipe.analysis.over_seeds import paths_of, spellings
+from fullpipe.analysis.over_seeds import paths_of
 from fullpipe.analysis.points import path_called
 from fullpipe.analysis.values import value_text
 from fullpipe.errors import ScenarioError, UnknownNameError, brief
@@ -263,21 +263,3 @@ def _named(names: Iterable[str]) -> str:
     listed = list(names)
     more = f" and {len(listed) - _MOST_NAMED} more" if len(listed) > _MOST_NAMED else ""
     return f"{', '.join(listed[:_MOST_NAMED])}{more}"
-
-
-def only(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
-    """The rows of runs that match every `path=value`.
-
-    Raises:
-        UnknownNameError: If a path is unknown.
-        ScenarioError: If no run has a given value.
-    """
-    for text in where:
-        word, equals, value = text.partition("=")
-        path = path_called(word.strip(), paths_of(values))
-        if not equals or path is None:
-            raise UnknownNameError("path", word.strip(), paths_of(values))
-        values = values.filter(pl.col(path).cast(pl.String).is_in(spellings(value.strip(), values[path])))
-        if values.is_empty():
-            raise ScenarioError([f"--where {brief(text)}: no run has this value"])
-    return values
