@@ -456,6 +456,50 @@ def test_verdicts_are_of_every_axis_of_names(house: list[Run]) -> None:
     assert len(at) == 4
 
 
+@pytest.fixture(scope="module")
+def home() -> list[Run]:
+    """A backup with two algorithms and two queues, beside a call and a ping that suffer from the queue."""
+    flows = [
+        {"name": "backup", "cca": "cubic", "start_jitter": "100 ms"},
+        {"name": "call", "workload": "voip"},
+        {"name": "ping", "workload": "ping"},
+    ]
+    queues = {
+        "deep": {"topology.bottleneck.queue": {"kind": "drop_tail", "size": "500 ms"}},
+        "fair": {"topology.bottleneck.queue": "fq_codel"},
+    }
+    base = scenario("home", duration="12 s", warmup="4 s", record={"interval": "off"}).to_dict()
+    varied = Scenario(
+        **{**base, "flows": flows, "sweep": {"flows.0.cca": ["cubic", "bbr3"], "queue": queues}}
+    )
+    return sweeps.run(sweeps.jobs(varied, range(1, 6)))
+
+
+def test_every_axis_names_the_effects_on_flows_beside_the_changed_ones(home: list[Run]) -> None:
+    """The conclusion names calls and pings, and the first figure shows the largest effect."""
+    page = page_of(home)
+    told = page.parts[0].conclusion
+    assert told[0].startswith("bbr3 instead of cubic: goodput of backup ")
+    assert told[1].startswith("Also with bbr3 instead of cubic: ")
+    assert "ean RTT of ping is better at queue deep (-" in told[1]
+    queues = [line for line in told if "fair instead of deep" in line]
+    assert "ean RTT of ping is better at " in " ".join(queues)
+    assert all(" it falls by " in line for line in queues if line.startswith("fair instead of deep"))
+    assert drawn(page)[0].caption.startswith("mean RTT of ping")
+    assert page.parts[0].table
+    assert {"backup", "ping"} <= {row[3] for row in page.parts[0].table.rows}
+
+
+def test_every_metric_that_is_asked_for_has_a_sentence_and_rows_for_every_axis(house: list[Run]) -> None:
+    asked = {"owd_p95 of call": "call", "page_p50 of reader": "reader", "goodput of download": "download"}
+    page = page_of(house, metrics=list(asked))
+    for group in asked.values():
+        told = [line for line in page.parts[0].conclusion if f" of {group} is " in line]
+        assert {line.partition(":")[0] for line in told} == {"bbr1 instead of cubic", "fair instead of deep"}
+        assert page.parts[0].table
+        assert sum(row[3] == group for row in page.parts[0].table.rows) >= 2
+
+
 def test_what_tells_most_of_every_group_is_one_table(house: list[Run]) -> None:
     (groups,) = tables(section(page_of(house), "By group of flows"))
     assert [column.name for column in groups.columns] == [

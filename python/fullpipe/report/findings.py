@@ -102,14 +102,16 @@ def first_table(
     labels: Labels = _PLAIN,
     *,
     has_both: bool = False,
+    is_chosen: bool = False,
 ) -> Table:
     """Return the first findings of a ranking as a table. The number of rows is given by `rows_of`.
 
     `has_both` says whether the scenarios have both connections and datagrams, as in all functions of this
-    module.
+    module. With `is_chosen`, the rows are the first findings of the ranking alone, without those of `leads`.
     """
     total = len(findings)
-    shown = _first(findings, ranked, rows_of(total))
+    most = rows_of(total)
+    shown = ranked[:most] if is_chosen else _first(findings, ranked, most)
     cut = f"Intervals are {TRUNCATED}." if any(map(is_truncated, shown)) else ""
     notes = [*_doubts(shown), cut, folded(len(shown), total, "findings", VERDICTS)]
     note = " ".join(filter(None, notes))

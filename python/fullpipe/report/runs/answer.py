@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from fullpipe.analysis.length import warnings_of
@@ -30,8 +32,10 @@ from fullpipe.report.runs.points import SHARE, SHARE_RATIO, Points
 from fullpipe.report.runs.tables import Comparisons, by_row, by_sides, headed, named_paths, sentences
 from fullpipe.report.text import counted, folded, left_out, listed
 from fullpipe.validation.compare import Comparison, Finding, VariantComparison
-from fullpipe.validation.compare.conclusion import MOST, conclusion
+from fullpipe.validation.compare.conclusion import MOST, conclusion, ranked
 from fullpipe.validation.compare.fair_share import share_at_points, with_fair_share
+from fullpipe.validation.compare.finding import DIFFERENT, claims
+from fullpipe.validation.compare.sentence import Names, largest, moves, name_of, names_of
 
 _TOLD = names_in(View.SENTENCE)
 """Metrics for which the conclusion names the highest and lowest mean, unless the user names metrics."""
@@ -51,20 +55,154 @@ def answer(found: Points, made: Comparisons) -> tuple[list[str], list[str]]:
 
     Metrics that the user names come first, then the differences between variants, then the points with the
     highest and the lowest mean. If variants are compared and the user names no metric, the conclusion is that
-    of `fullpipe compare`, with one further sentence if other paths are swept, too.
+    of `fullpipe compare`, with one further sentence if other paths are swept, too. Several paths with
+    variants have sentences of their own: see `_of_paths`.
     """
     swept = [path for path in found.paths if path not in named_paths(found)]
-    concluded = conclusion(made, found.metrics, most=MOST - 1 if swept else MOST)
+    if are_several(found, made):
+        concluded = list(_of_paths(found, made))
+    else:
+        concluded = conclusion(made, found.metrics, most=MOST - 1 if swept else MOST)
     told = list(dict.fromkeys(_told(found, made, concluded, is_swept=bool(swept))))
-    most = len(concluded) + bool(swept) if concluded and not found.metrics else MOST
+    most = len(concluded) + bool(swept) if concluded and not found.metrics else max(MOST, len(concluded))
     return told[:most], told[most:]
+
+
+def are_several(found: Points, made: Comparisons) -> bool:
+    """Whether several paths have variants, or metrics are asked for and a path has several variants."""
+    sides = {(one.reference, one.other) for one in made}
+    return len({reference for reference, _ in sides}) > 1 or (bool(found.metrics) and len(sides) > 1)
+
+
+def _of_paths(found: Points, made: Comparisons) -> Iterator[str]:
+    """Yield the sentences on several paths with variants.
+
+    Every path has a sentence on its main subject, and one on the main metrics of the other groups of flows
+    that differ. Every metric that the user names has a sentence per path instead.
+    """
+    names = names_of(made)
+    made = names.shown(made)
+    of_paths = [[one for one in made if one.reference == each] for each in _references(made)]
+    for subject in _asked(found):
+        yield from filter(None, (_of_path(of_path, subject, names) for of_path in of_paths))
+    if found.metrics:
+        return
+    family = [each for one in made for each in one.findings]
+    for of_path in of_paths:
+        first, *others = _by_effect(found, of_path)
+        is_one_changed = len({entry for one in of_path for entry in one.changed}) == 1
+        is_open = not any(_effect(of_path, each) for each in (first, *others))
+        if (is_one_changed or is_open) and len({one.other for one in of_path}) == 1:
+            yield conclusion(of_path, names=names, family=family)[0]
+        else:
+            yield _of_path(of_path, first, names)
+        parts = (_effects(of_path, subject, names) for subject in others)
+        if told := [part for part in parts if part]:
+            yield short(f"Also with {_instead(of_path, names)}: {'; '.join(told)}.")
+
+
+def _references(made: Comparisons) -> list[str]:
+    return list(dict.fromkeys(one.reference for one in made))
+
+
+def _instead(of_path: Comparisons, names: Names) -> str:
+    """The variants of a path and their reference in words."""
+    *others, last = dict.fromkeys(one.other for one in of_path)
+    words = names.instead(last, of_path[0].reference)
+    return f"{', '.join(map(names.side, others))} or {words}" if others else words
+
+
+def _by_effect(found: Points, made: Comparisons) -> list[_Subject]:
+    """The main metrics of the groups of flows: of changed groups first, then the largest effect first."""
+    changed = {entry for one in made for entry in one.changed}
+    subjects: list[_Subject] = [(metric, entry) for entry, metric in found.telling.items()]
+    return sorted(subjects, key=lambda each: (each[1] not in changed, -_effect(made, each)))
+
+
+def _effect(made: Comparisons, subject: _Subject) -> float:
+    """The largest claimed difference between means, as the logarithm of their ratio.
+
+    The effect is 0 without a claimed difference, and infinite if only one of the means is 0.
+    """
+    rows = claims(row for _, row in _rows(made, *subject))
+    pairs = [(abs(row.other), abs(row.reference)) for row in rows]
+    return max((abs(math.log(a / b)) if a > 0 and b > 0 else math.inf for a, b in pairs), default=0.0)
+
+
+def _of_path(of_path: Comparisons, subject: _Subject, names: Names) -> str:
+    """A sentence on one subject, with the verdicts on every variant of a path and the largest difference.
+    Empty without a finding."""
+    rows = [row for _, row in _rows(of_path, *subject)]
+    if not rows:
+        return ""
+    told = f"{_instead(of_path, names)}: {name_of(rows[0])} is {_by_variant(of_path, subject, names)}"
+    if not (different := claims(rows)):
+        return f"{told}."
+    most = largest(different)
+    variant = f" with {names.value(most.sides[1])}" if len({one.other for one in of_path}) > 1 else ""
+    point = f" at {names.point(most)}" if len(different) > 1 and most.point else ""
+    return f"{told}{f'; most{variant}{point}' if variant or point else ''}: it {moves(most)}."
+
+
+def _by_variant(of_path: Comparisons, subject: _Subject, names: Names, *, is_claimed: bool = False) -> str:
+    """The verdicts on one subject with every variant of a path; with `is_claimed`, only differences."""
+    told: dict[str, list[str]] = {}
+    others = list(dict.fromkeys(one.other for one in of_path))
+    for other in others:
+        rows = _rows([one for one in of_path if one.other == other], *subject)
+        words = [word for word, _ in _verdicts(rows) if word in DIFFERENT or not is_claimed]
+        parts = []
+        for word in words:
+            own = [(point, row) for point, row in rows if row.assessment.verdict == word]
+            count = f"{len(own)}{f' of {len(rows)} points' if word == words[-1] else ''}"
+            if len(own) == len(rows):
+                count = "both points" if len(rows) == 2 else f"all {len(rows)} points"
+            if len(own) == 1 and len(rows) <= _MOST_NAMED:
+                count = names.point(own[0][1])
+            at = f" at {count}" if len(rows) > 1 else ""
+            parts.append(f"{word}{at}{_changes(own) if is_claimed else ''}")
+        if parts:
+            told.setdefault(listed(parts), []).append(names.value(other))
+    if len(others) == 1:
+        return next(iter(told), "")
+    return ", ".join(f"{verdicts} with {listed(variants)}" for verdicts, variants in told.items())
+
+
+def _effects(of_path: Comparisons, subject: _Subject, names: Names) -> str:
+    """The claimed differences of a subject with every variant of a path; empty if no difference is
+    claimed."""
+    rows = [row for _, row in _rows(of_path, *subject)]
+    told = _by_variant(of_path, subject, names, is_claimed=True)
+    return f"{name_of(rows[0])} is {told}" if told else ""
+
+
+def order(found: Points, made: Comparisons) -> list[Finding]:
+    """Findings in the order of the first table and the first figure.
+
+    The order is that of `ranked`. If several paths have variants, or several metrics are asked for, the
+    largest difference of every subject with every variant comes first.
+    """
+    every = ranked(made, found.metrics)
+    if not are_several(found, made):
+        return every
+    by_side = [[one for one in made if one.other == other] for other in dict.fromkeys(o.other for o in made)]
+    of_sides = []
+    for at in by_side:
+        subjects = _asked(found) or _by_effect(found, at)
+        rows = ([row for _, row in _rows(at, *subject)] for subject in subjects)
+        of_sides.append([largest(claims(each) or each) for each in rows if each])
+    turns = list(zip_longest(*of_sides))
+    first = [row for turn in turns for row in turn if row is not None]
+    chosen = {id(row) for row in first}
+    return [*first, *(row for row in every if id(row) not in chosen)]
 
 
 def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
     """The metric and group of the first figure.
 
     The first choice is the metric that the user names. The second choice is the main metric of a changed
-    entry of `flows`. The third choice is the metric that leads the conclusion.
+    entry of `flows`, unless the effect on the main metric of another group is more than twice as large. The
+    third choice is the metric that leads the conclusion.
     """
     for metric in found.metrics:
         for of in found.asked_of(metric):
@@ -77,7 +215,10 @@ def lead(found: Points, made: Sequence[Comparison]) -> _Subject | None:
         metric, of = next(leads(found.leading))
         entries = found.leading.filter(of=of)["entry"]
         return metric, of if entries[0] is None else entries[0]
-    return found.telling[entry], entry
+    own: _Subject = found.telling[entry], entry
+    compared = [one for one in made if isinstance(one, VariantComparison)]
+    most = max(_by_effect(found, compared), key=lambda each: _effect(compared, each), default=own)
+    return most if _effect(compared, most) > 2 * _effect(compared, own) else own
 
 
 def _told(found: Points, made: Comparisons, concluded: Sequence[str], *, is_swept: bool) -> Iterator[str]:

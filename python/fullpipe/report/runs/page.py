@@ -37,7 +37,6 @@ from fullpipe.runs import Run
 from fullpipe.runs.population import file_shown
 from fullpipe.validation.compare import EngineComparison, by_engine, closest_to_the_world, compare
 from fullpipe.validation.compare.comparison import doubted
-from fullpipe.validation.compare.conclusion import ranked
 from fullpipe.validation.compare.sentence import Names, merged, names_of
 from fullpipe.validation.over import HEADLINES
 
@@ -221,7 +220,7 @@ def _part(
     made = doubted(tables.compared(found), doubts_of(found.runs))
     told, rest = answer.answer(found, made)
     findings = [finding for one in made for finding in one.findings]
-    order = ranked(made, found.metrics)
+    order = answer.order(found, made)
     leading = answer.lead(found, made)
     words = {name: path for path, name in found.words.items()}
     own = point_of(order, *leading) if leading else {}
@@ -259,7 +258,7 @@ def _part(
         command=again if again.count("\n") < _MOST_COMMANDS else "",
         figure=first,
         path=path_of_runs(found.runs),
-        table=first_table(findings, order, has_both=found.has_both)
+        table=first_table(findings, order, has_both=found.has_both, is_chosen=answer.are_several(found, made))
         if findings
         else answer.first_table(found),
         details=list(filter(_has_content, sections)),
