@@ -17,7 +17,7 @@ from fullpipe import Scenario, compare_over, run, sweeps
 from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import metric_shown
 from fullpipe.cli.compare_variants import write
-from fullpipe.errors import UnknownNameError
+from fullpipe.errors import NoRunError, UnknownNameError
 from fullpipe.palette import COLOURS
 from fullpipe.report.content import (
     Boxes,
@@ -563,6 +563,11 @@ def test_an_unknown_group_is_refused(house: list[Run]) -> None:
         page_of(house, metrics=["goodput"], of="fridge")
     with pytest.raises(UnknownNameError, match="fridge"):
         page_of(house, metrics=["goodput of fridge"])
+
+
+def test_a_metric_that_only_other_groups_have_is_refused(house: list[Run]) -> None:
+    with pytest.raises(NoRunError, match="no run has a value of page_p50 of download; choose reader"):
+        page_of(house, metrics=["page_p50 of download", "goodput"])
 
 
 def test_a_metric_may_say_of_what_it_is(house: list[Run]) -> None:

@@ -12,7 +12,7 @@ from fullpipe.analysis.length import doubts_of
 from fullpipe.analysis.metrics.table import headlines
 from fullpipe.analysis.points import Subject, check_groups, of_parts, shape_of
 from fullpipe.analysis.shown import axis_shown, difference_shown, margin_shown, number_shown
-from fullpipe.errors import ScenarioError
+from fullpipe.errors import NoRunError, ScenarioError
 from fullpipe.report.basis import basis_of
 from fullpipe.report.content import (
     Boxes,
@@ -140,6 +140,7 @@ def page_of(
     Raises:
         ValueError: If `runs` is empty.
         UnknownNameError: If a metric does not exist, or no run has the group or link.
+        NoRunError: If only other groups have a value of the metric.
     """
     every = list(runs)
     parts = parts_of(
@@ -198,6 +199,7 @@ def parts_of(
     check([point for each in found for point in each.points])
     known = dict.fromkeys(name for each in found for name in each.known)
     check_groups([Subject.read(text, of or None) for text in metrics or ["goodput"]], known)
+    _check_values(found)
     shown = found[: budget.scenarios]
     left = [left_out(len(shown), len(found), "scenarios"), *(f"{note}." for note in notes)]
     beside = section([run for each in shown for run in each.runs], metrics, budget)
@@ -212,6 +214,15 @@ def parts_of(
         details=[*([beside] if beside else []), *first.details],
     )
     return [PartOfRuns(parts[0].title, first), *parts[1:]]
+
+
+def _check_values(found: Sequence[Points]) -> None:
+    """Raise NoRunError if a metric is asked for a group without a value and other groups have values."""
+    for metric, groups in found[0].asked.items():
+        having = dict.fromkeys(of for each in found for of in each.having(metric))
+        missing = [of for of in groups or () if of not in having]
+        if missing and having:
+            raise NoRunError(f"no run has a value of {metric} of {missing[0]}; choose {' or '.join(having)}")
 
 
 def _part(
