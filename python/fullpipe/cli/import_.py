@@ -15,6 +15,7 @@ from fullpipe.engines.imported import read_run
 from fullpipe.engines.imported.measurement import given_names, save
 from fullpipe.errors import InputFileError, visible
 from fullpipe.runs import Run, Store
+from fullpipe.scenario import scenario_names
 from fullpipe.scenario.model.link.queues import Discipline
 from fullpipe.scenario.quantities import natural
 from fullpipe.scenario.tc import qdiscs, script, sqm
@@ -150,7 +151,13 @@ def _router(text: str, behind: str | None) -> str:
     if behind is None and len(shapers) == 1 and not has_rate(shapers[0].link):
         found.notes.append("a scenario needs a rate; name the line behind the router, as in --line dsl")
         return _link(found)
-    scenario = scenario_of(found, None if behind is None else read_scenario(behind))
+    access = None if behind is None else read_scenario(behind)
+    if behind and access and behind not in scenario_names():
+        own = access.model_fields_set - {"name", "topology"}
+        left = [key for key in access.to_dict() if own & {key, f"{key}_s"}]
+        if left:
+            found.notes.append(f"only the links of {Path(behind).name} are used, not its {', '.join(left)}")
+    scenario = scenario_of(found, access)
     there = {flow.name for flow in scenario.flows}
     missing = [
         f"no {flow} flow, as no rate limits what {verb}; name the line behind the router, as in --line dsl"

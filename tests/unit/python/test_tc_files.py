@@ -303,6 +303,18 @@ def test_the_command_writes_a_scenario_that_runs(fullpipe: Cli) -> None:
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
 
 
+def test_a_comment_names_what_the_scenario_of_a_line_has_beside_its_links(fullpipe: Cli) -> None:
+    Path("sqm").write_text(section(script="piece_of_cake.qos"))
+    line = Scenario.named("dsl").with_values({"duration": "77 s"})
+    Path("line.toml").write_text(line.to_toml())
+    told = fullpipe("import-tc", "sqm", "--line", "line.toml").stdout
+    (note,) = (
+        each for each in told.splitlines() if each.startswith("# only the links of line.toml are used")
+    )
+    assert {"duration", "flows"} <= set(note.partition("not its ")[2].split(", "))
+    assert "only the links" not in fullpipe("import-tc", "sqm", "--line", "dsl").stdout
+
+
 @pytest.mark.parametrize(
     ("root", "leaf", "rate_bps"),
     [
