@@ -7,7 +7,7 @@ import typer
 
 from fullpipe.cli.output import command_line
 from fullpipe.cli.shared import (
-    MAX_SEEDS,
+    SEEDS,
     AllowPython,
     Assignments,
     Content,
@@ -16,6 +16,7 @@ from fullpipe.cli.shared import (
     LabelOption,
     On,
     Out,
+    seeds_of,
     target,
 )
 
@@ -51,12 +52,11 @@ def compare(
         str | None, typer.Option(metavar="NAMES", help="Engines to compare (default: native,linux).")
     ] = None,
     seeds: Annotated[
-        int | None,
+        range | None,
         typer.Option(
-            min=1,
-            max=MAX_SEEDS,
-            metavar="N",
-            help="Run the seeds 1 to N (default: 5, or 20 with --over or --baseline).",
+            parser=seeds_of,
+            metavar=SEEDS,
+            help="Run the seeds 1 to N, or FROM to TO (default: 5, or 20 with --over or --baseline).",
         ),
     ] = None,
     reference: Annotated[

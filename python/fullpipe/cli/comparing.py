@@ -57,7 +57,7 @@ class Comparing:
     over: Sequence[str] = ()
     baseline: Path | None = None
     engines: str | None = None
-    seeds: int | None = None
+    seeds: range | None = None
     reference: str | None = None
     margin: Sequence[str] = ()
     metric: Sequence[str] = ()
@@ -163,7 +163,7 @@ class Comparing:
         self._tell_engines([found], [sides], metrics)
 
     def _compare_variants(self, chosen: Scenario) -> None:
-        several = range(1, (self.seeds or _SEEDS_OF_VARIANTS) + 1)
+        several = self.seeds or range(1, _SEEDS_OF_VARIANTS + 1)
         engine, over = self.engines or "native", axes_of(self.over)
         sides = sides_of(chosen, over, several, engine)
         settings = settings_of(chosen, over, engine)
@@ -195,7 +195,7 @@ class Comparing:
         names = engine_names(self.engines or "native,linux")
         if self.reference is not None and self.reference not in names:
             raise UnknownNameError("reference", self.reference, names)
-        several = range(1, (self.seeds or _SEEDS) + 1)
+        several = self.seeds or range(1, _SEEDS + 1)
         todo = [job for name in names for job in jobs(chosen, several, name)]
         check_labels_of_jobs(self.labels, todo)
         try:
@@ -308,19 +308,19 @@ def _is_plain(path: str, axis: object) -> bool:
     return is_path and isinstance(axis, list | tuple) and not any(isinstance(each, Mapping) for each in axis)
 
 
-def _seeds_of(file: Path, asked: int | None) -> list[int]:
-    """The seeds to run: those of the baseline if its file exists, else 1 to `asked` (default: 20).
+def _seeds_of(file: Path, asked: range | None) -> list[int]:
+    """The seeds to run: those of the baseline if its file exists, else `asked` (default: 1 to 20).
 
     Raises:
         ScenarioError: If the user asks for other seeds than the baseline has.
     """
     if not file.exists():
-        return list(range(1, (asked or _SEEDS_OF_VARIANTS) + 1))
+        return list(asked or range(1, _SEEDS_OF_VARIANTS + 1))
     stored = baselines.read(file).seeds
-    if asked is not None and stored != list(range(1, asked + 1)):
-        raise ScenarioError(
-            [f"--seeds {asked}: {file} has {len(stored)} seeds; leave out --seeds, or delete the file"]
-        )
+    if asked is not None and stored != list(asked):
+        words = f"{asked[-1]}" if asked[0] == 1 else f"{asked[0]}-{asked[-1]}"
+        has = f"{len(stored)} {'' if asked[0] == 1 else 'other '}seeds"
+        raise ScenarioError([f"--seeds {words}: {file} has {has}; leave out --seeds, or delete the file"])
     return stored
 
 

@@ -16,13 +16,14 @@ from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, complain, echo, say
 from fullpipe.cli.selection import labels_of, read_labels
 from fullpipe.cli.shared import (
-    MAX_SEEDS,
+    SEEDS,
     AllowPython,
     Assignments,
     Content,
     ContentOption,
     Jobs,
     LabelOption,
+    seeds_of,
     target,
 )
 from fullpipe.cli.stored import each_once, read_runs, runs_in
@@ -217,9 +218,13 @@ def pack(
         str, typer.Option(metavar="NAME", help="Engine for the runs, if WHAT is a scenario.")
     ] = "native",
     seeds: Annotated[
-        int,
-        typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Pack the seeds 1 to N, if WHAT is a scenario."),
-    ] = 1,
+        range | None,
+        typer.Option(
+            parser=seeds_of,
+            metavar=SEEDS,
+            help="Pack the seeds 1 to N, or FROM to TO, if WHAT is a scenario (default: 1).",
+        ),
+    ] = None,
     assignments: Assignments = None,
     allow_python: AllowPython = False,
 ) -> None:
@@ -244,7 +249,9 @@ def pack(
         study.add_run(run, places, with_tables=with_runs)
     for word in what:
         if Path(word) not in (*folders, *reports):
-            _add_scenario(study, word, assignments or [], engine, seeds, allow_python=allow_python)
+            _add_scenario(
+                study, word, assignments or [], engine, seeds or range(1, 2), allow_python=allow_python
+            )
     if imported:
         complain(f"note: {imported:,} imported runs left out; a pack has only simulated runs")
     if not study.runs:
@@ -270,9 +277,9 @@ def _runs_of(report: Path, places: Sequence[Path]) -> list[Run]:
 
 
 def _add_scenario(
-    study: Study, word: str, assignments: list[str], engine: str, seeds: int, *, allow_python: bool
+    study: Study, word: str, assignments: list[str], engine: str, seeds: range, *, allow_python: bool
 ) -> None:
-    todo = jobs(read_scenario(word).with_values(values_of(assignments, None)), range(1, seeds + 1), engine)
+    todo = jobs(read_scenario(word).with_values(values_of(assignments, None)), seeds, engine)
     own = dict.fromkeys(kind for job in todo for kind in own_algorithms(job.scenario.flows))
     if own and not allow_python:
         raise PackError(

@@ -9,6 +9,7 @@ from fullpipe.analysis.precision import PILOT, read_targets
 from fullpipe.cli.forms import Form
 from fullpipe.cli.shared import (
     MAX_SEEDS,
+    SEEDS,
     AllowPython,
     Assignments,
     FormOption,
@@ -19,6 +20,7 @@ from fullpipe.cli.shared import (
     Out,
     ScenarioName,
     seconds_of,
+    seeds_of,
 )
 from fullpipe.engines.overtime import MAX_THREADS
 from fullpipe.scenario.quantities import MAX_SEED
@@ -31,7 +33,8 @@ def run(
         int | None, typer.Option(min=0, max=MAX_SEED, metavar="N", help="Run one seed (default: 1).")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=MAX_SEEDS, metavar="N", help="Run the seeds 1 to N.")
+        range | None,
+        typer.Option(parser=seeds_of, metavar=SEEDS, help="Run the seeds 1 to N, or FROM to TO."),
     ] = None,
     assignments: Assignments = None,
     interval: Annotated[
@@ -106,7 +109,7 @@ def run(
     code = run_body.run(
         scenario,
         engine=engine,
-        seeds=range(1, seeds + 1) if seeds else (1 if seed is None else seed,),
+        seeds=seeds or (1 if seed is None else seed,),
         assignments=assignments or (),
         interval=interval,
         targets=read_targets(until) if until is not None else (),

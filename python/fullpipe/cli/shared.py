@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from fullpipe.cli.forms import Form
-from fullpipe.scenario.quantities import DURATION, NANOSECONDS
+from fullpipe.errors import brief
+from fullpipe.scenario.quantities import DURATION, MAX_SEED, NANOSECONDS
 
 
 def target(text: str | Path) -> Path:
@@ -32,6 +33,29 @@ def target(text: str | Path) -> Path:
 
 Out = Annotated[Path, typer.Option(parser=target, help="Store: the folder of stored runs.", metavar="DIR")]
 MAX_SEEDS = 100_000
+
+
+def seeds_of(text: str) -> range:
+    """Seeds of `--seeds`: 1 to N, or FROM to TO.
+
+    >>> seeds_of("3"), seeds_of("6-10")
+    (range(1, 4), range(6, 11))
+    """
+    first, dash, last = text.strip().partition("-")
+    if not all(word.isascii() and word.isdigit() for word in ([first, last] if dash else [first])):
+        raise typer.BadParameter(f'expected a number of seeds or a range such as 6-10, got "{brief(text)}"')
+    start, end = (int(first), int(last)) if dash else (1, int(first))
+    if not dash and end < 1:
+        raise typer.BadParameter("must be at least 1")
+    if end < start:
+        raise typer.BadParameter(f"the range {first}-{last} is empty; write {last}-{first}")
+    if end - start >= MAX_SEEDS or end > MAX_SEED:
+        raise typer.BadParameter(f"must be at most {MAX_SEEDS:,} seeds")
+    return range(start, end + 1)
+
+
+SEEDS = "N|FROM-TO"
+"""Placeholder of `--seeds` in help."""
 
 
 class Content(StrEnum):

@@ -23,7 +23,7 @@ from fullpipe.cli.jobs import bring_all, check_all, finished_runs
 from fullpipe.cli.output import command_line, echo
 from fullpipe.cli.selection import filtered, filtered_runs, labels_of, read_labels
 from fullpipe.cli.shared import (
-    MAX_SEEDS,
+    SEEDS,
     AllowPython,
     Assignments,
     Content,
@@ -32,6 +32,7 @@ from fullpipe.cli.shared import (
     Jobs,
     LabelOption,
     Out,
+    seeds_of,
     target,
 )
 from fullpipe.cli.stored import stored_runs
@@ -80,16 +81,14 @@ def _points(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def made_runs(
-    what: str, assignments: list[str] | None, seeds: int, workers: int | None, out: Path, allow_python: bool
+    what: str, assignments: list[str] | None, seeds: range, workers: int | None, out: Path, allow_python: bool
 ) -> Points:
     """The runs of a scenario. Runs that are not stored yet are executed."""
     if Path(what).suffix in (".parquet", ".csv"):
         raise ScenarioError(
             [f"{what}: is a table of one run, whose samples are not replicates; name a folder of runs"]
         )
-    todo = jobs(
-        read_scenario(what).with_values(assigned_values(assignments or [], None)), range(1, seeds + 1)
-    )
+    todo = jobs(read_scenario(what).with_values(assigned_values(assignments or [], None)), seeds)
     if allow_python:
         bring_all(todo, what)
     check_all(todo)
@@ -186,9 +185,11 @@ def factors(
     ] = False,
     content: ContentOption = Content.NEWEST,
     seeds: Annotated[
-        int | None,
+        range | None,
         typer.Option(
-            min=1, max=MAX_SEEDS, metavar="N", help="For a scenario: run the seeds 1 to N (default: 20)."
+            parser=seeds_of,
+            metavar=SEEDS,
+            help="For a scenario: run the seeds 1 to N, or FROM to TO (default: 20).",
         ),
     ] = None,
     assignments: Assignments = None,
@@ -229,7 +230,7 @@ def factors(
     elif content != Content.NEWEST:
         raise typer.BadParameter("needs a folder of stored runs", param_hint="--content")
     else:
-        points = made_runs(what, assignments, seeds or _SEEDS, workers, out, allow_python)
+        points = made_runs(what, assignments, seeds or range(1, _SEEDS + 1), workers, out, allow_python)
     given = read_labels(label or ())
     labels = labels_of([run for _, run in points], given, [point for point, _ in points])
     metrics = [subject.metric for each in asked.values() for subject in each.subjects]

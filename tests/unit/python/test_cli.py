@@ -287,11 +287,26 @@ def test_what_is_the_same_at_every_point_is_said_once(fullpipe: Cli) -> None:
     assert [line for line in every.splitlines() if line.startswith("fq_codel") and " call " in line]
 
 
+def test_a_range_of_seeds_is_a_second_set(fullpipe: Cli) -> None:
+    """A range runs exactly its seeds, and a report repeats them by one command."""
+    short = ("--set", "duration=2 s", "--set", "warmup=500 ms")
+    assert fullpipe("run", "cubic-vs-bbr1", *short, "--seeds", "6-8").exit_code == 0
+    assert {path.name for path in Path("runs").glob("*/native-*")} == {"native-6", "native-7", "native-8"}
+    over = ("--over", "flows.0.cca=cubic,reno", "--seeds", "11-12", "--out", "over")
+    fullpipe("compare", "cubic-vs-bbr1", *short, *over)
+    assert {path.name for path in Path("over").glob("*/native-*")} == {"native-11", "native-12"}
+    fullpipe("report", "runs", "-o", "page.md")
+    assert "--seeds 6-8" in Path("page.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("option", "value", "told"),
     [
         ("--seed", "1-5", "expected a whole number"),
         ("--seeds", "0", "must be at least 1"),
+        ("--seeds", "ten", 'expected a number of seeds or a range such as 6-10, got "ten"'),
+        ("--seeds", "10-6", "the range 10-6 is empty; write 6-10"),
+        ("--seeds", "1-100001", "must be at most 100,000 seeds"),
         ("--jobs", "x", "expected a whole number"),
     ],
 )

@@ -107,6 +107,8 @@ def _options(seeds: Sequence[int]) -> list[list[str]]:
     """Options for seeds, one list of words per command."""
     if list(seeds) == list(range(1, len(seeds) + 1)):
         return [["--seeds", str(len(seeds))]]
+    if len(seeds) > 1 and list(seeds) == list(range(seeds[0], seeds[-1] + 1)):
+        return [["--seeds", f"{seeds[0]}-{seeds[-1]}"]]
     return [["--seed", str(seed)] for seed in seeds]
 
 
