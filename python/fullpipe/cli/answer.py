@@ -178,13 +178,15 @@ class Answer:
         told = f"{counted(left, 'more row')}: --all prints them"
         return [styled(told, "dim")] if left > 0 and not self._all else []
 
-    def notes(self, notes: Iterable[str], warnings: Iterable[str] = ()) -> None:
+    def notes(self, notes: Iterable[str], warnings: Iterable[str] = (), command: str = "") -> None:
         """Print notes on standard output and warnings on standard error, as many as fit.
 
-        A last line has the number of notes and warnings left out.
+        A line has the number of notes and warnings left out. The last line is a further command, which is
+        never wrapped, so that it can be copied.
 
         Equal lines are printed once. If space is short, warnings take precedence.
         """
+        self._left -= bool(command)
         told, warned = list(dict.fromkeys(notes)), list(dict.fromkeys(warnings))
         on_stderr = [in_lines(f"fullpipe: {line}", prose_width(sys.stderr), "  ") for line in warned]
         on_stdout = [in_lines(line, prose_width(sys.stdout)) for line in told]
@@ -193,6 +195,7 @@ class Answer:
         left = len(told) - quiet + len(warned) - loud
         if left:
             self._print([styled(f"{counted(left, 'more note')}: --all prints them", "dim")])
+        self._print([Text(plain(command))] if command else [])
         for line in warned[:loud]:
             complain(line)
 

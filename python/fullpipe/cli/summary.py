@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -21,7 +23,7 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.measure import View
 from fullpipe.analysis.metrics.table import headlines, names_in
-from fullpipe.analysis.outcome import MOST, NEEDED, labelled, outcome
+from fullpipe.analysis.outcome import MOST, NEEDED, labelled, leads, outcome
 from fullpipe.analysis.over_seeds import (
     are_equal_over_seeds,
     bounded,
@@ -29,7 +31,15 @@ from fullpipe.analysis.over_seeds import (
     paths_of,
     without_stand_ins,
 )
-from fullpipe.analysis.points import Subject, groups_asked, of_parts, of_subjects
+from fullpipe.analysis.points import (
+    Subject,
+    groups_asked,
+    of_parts,
+    of_subjects,
+    path_called,
+    short_names,
+    varying,
+)
 from fullpipe.analysis.precision import modes_of
 from fullpipe.analysis.shown import decimals_of, mean_shown
 from fullpipe.analysis.values import value_text, values_of
@@ -334,7 +344,26 @@ def show_points(
     answer.grid(grid(shown, metrics, form, also, words))
     notes = [*once, *jain_is_of(found), *cut(shown, metrics), *modes]
     notes += leaves_out([outcome.run for outcome in outcomes], shown, metrics)
-    answer.notes(notes, [*warnings, *short])
+    answer.notes(notes, [*warnings, *short], _pivoted(outcomes, found))
+
+
+def _pivoted(outcomes: Sequence[Outcome], found: pl.DataFrame) -> str:
+    """The command that prints a sweep over several paths with a row and a column per value; empty if there
+    is none."""
+    points = [outcome.job.point for outcome in outcomes]
+    paths, store = varying(points), outcomes[0].run.store
+    first = next(leads(found), None)
+    if len(paths) < 2 or store is None or first is None:
+        return ""
+    known = list(dict.fromkeys(path for point in points for path in point))
+    names = {
+        path: name if path_called(name, known) == path else path for path, name in short_names(paths).items()
+    }
+    across = next((path for path in paths if path.endswith("cca")), paths[-1])
+    rows = [word for path in paths if path != across for word in ("--rows", names[path])]
+    place = str(store.relative_to(Path.cwd()) if store.is_relative_to(Path.cwd()) else store)
+    words = ["fullpipe", "table", place, *rows, "--columns", names[across], "--metric", " of ".join(first)]
+    return shlex.join(words)
 
 
 def _scenarios(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:

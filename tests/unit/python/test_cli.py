@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -297,6 +298,23 @@ def test_a_range_of_seeds_is_a_second_set(fullpipe: Cli) -> None:
     assert {path.name for path in Path("over").glob("*/native-*")} == {"native-11", "native-12"}
     fullpipe("report", "runs", "-o", "page.md")
     assert "--seeds 6-8" in Path("page.md").read_text()
+
+
+def test_a_sweep_over_two_paths_ends_with_the_command_of_its_pivoted_table(fullpipe: Cli) -> None:
+    Path("two.toml").write_text(
+        'name = "two"\nduration = "2 s"\nwarmup = "500 ms"\n[topology]\nkind = "dumbbell"\n'
+        'bottleneck = { rate = "5 Mbit/s", delay = "10 ms", queue = { size = "1 bdp" } }\n'
+        '[[flows]]\nname = "old"\ncca = "cubic"\n[[flows]]\nname = "new"\ncca = "cubic"\n'
+        '[sweep]\n"flows.1.cca" = ["cubic", "reno"]\n"topology.bottleneck.rate" = ["5 Mbit/s", "8 Mbit/s"]\n'
+    )
+    shown = fullpipe("run", "two.toml", "--out", "two").stdout.splitlines()
+    (command,) = (line for line in shown if line.startswith("fullpipe table"))
+    assert command == "fullpipe table two --rows rate --columns cca --metric 'goodput of old'"
+    pivoted = fullpipe(*shlex.split(command)[1:])
+    assert pivoted.exit_code == 0
+    assert "8 Mbit/s" in pivoted.stdout
+    one = ("run", "two.toml", "--set", "flows.1.cca=reno", "--out", "two")
+    assert "fullpipe table" not in fullpipe(*one).stdout
 
 
 @pytest.mark.parametrize(
