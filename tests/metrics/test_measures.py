@@ -240,3 +240,14 @@ def test_synonyms_are_other_words_than_names() -> None:
     for measure in metrics.BY_NAME.values():
         assert not metrics.BY_NAME.keys() & {*measure.synonyms}
         assert [*measure.synonyms] == [word.lower().replace(" ", "_") for word in measure.synonyms]
+
+
+def test_percentiles_from_histograms_name_their_resolution() -> None:
+    """The simulator's histograms have steps of up to 1/64, so several seeds may give the same percentile."""
+    run = fullpipe.run(Scenario.named("single-cubic").with_values({"duration": "4 s", "warmup": "1 s"}), 1)
+    of_flow = run.flows.row(0, named=True)
+    for metric, column in (("rtt_p95", "rtt_p95_s"), ("owd_p95", "owd_p95_s")):
+        assert "95th percentile (within 0.8 %)" in metrics.BY_NAME[metric].meaning
+        nanos = round(of_flow[column] * 1e9)
+        step = 1 << max(nanos.bit_length() - 7, 0)
+        assert nanos % step in {step // 2 - 1, step // 2}  # the middle of a bucket

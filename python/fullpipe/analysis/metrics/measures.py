@@ -305,7 +305,7 @@ MEASURES = (
         label="mean smoothed RTT",
         combined="mean",
     ).leads(View.COMPARISON),
-    _rtt("rtt_p95", "the 95th percentile of RTT samples", "rtt_p95_s", "p95 RTT")
+    _rtt("rtt_p95", "the 95th percentile (within 0.8 %) of RTT samples", "rtt_p95_s", "p95 RTT")
     .leads(View.COMPARISON | View.REPORT, aspect="delay")
     .also("rtt", "latency", "tail_latency"),
     Measure(
@@ -325,7 +325,7 @@ MEASURES = (
         "1",
         "lower",
         DELAY,
-        f"95th percentile of the RTT over the smallest RTT{_CONNECTIONS}",
+        f"95th percentile (within 0.8 %) of the RTT over the smallest RTT{_CONNECTIONS}",
         _of(rtt_inflation),
         "flows.rtt_p95_s",
         is_of_connections=True,
@@ -360,17 +360,19 @@ MEASURES = (
     _delay("owd_mean", "the mean one-way delay", "mean_s", "mean one-way delay")
     .leads(View.COMPARISON | View.REPORT, rank=7, aspect="delay")
     .also("owd", "delay", "one_way_delay"),
-    _delay("owd_p95", "the 95th percentile of the one-way delay", "p95_s", "p95 one-way delay")
+    _delay("owd_p95", "the 95th percentile (within 0.8 %) of the one-way delay", "p95_s", "p95 one-way delay")
     .leads(View.TABLE | View.REPORT | View.FIGURE, rank=8, aspect="delay")
     .also("owd", "one_way_delay"),
     _queueing("queueing_mean", "the mean", "mean_s", "mean queueing delay").also(
         "queue", "queue_delay", "queueing", "queueing_delay"
     ),
-    _queueing("queueing_p95", "the 95th percentile of the", "p95_s", "p95 queueing delay").also(
-        "queueing", "queueing_delay"
-    ),
+    _queueing(
+        "queueing_p95", "the 95th percentile (within 0.8 %) of the", "p95_s", "p95 queueing delay"
+    ).also("queueing", "queueing_delay"),
     _in_order("in_order_mean", "the mean", "in_order_mean_s", "mean delay in order"),
-    _in_order("in_order_p95", "the 95th percentile of the", "in_order_p95_s", "p95 delay in order"),
+    _in_order(
+        "in_order_p95", "the 95th percentile (within 0.8 %) of the", "in_order_p95_s", "p95 delay in order"
+    ),
     _averaged(
         "jitter",
         Margin(0.20, 0.0005),

@@ -366,7 +366,7 @@ LINK_MEASURES = (
         "s",
         "lower",
         WAIT,
-        "95th percentile of the time that packets spend in its queue",
+        "95th percentile (within 0.8 %) of the time that packets spend in its queue",
         "sojourn_p95_s",
         "p95 sojourn time",
     )
