@@ -53,7 +53,8 @@ def test_a_sweep_says_where_a_metric_is_highest_and_lowest() -> None:
     values = [*point("1 bdp", 5e6, 0.04), *point("2 bdp", 7e6, 0.06), *point("4 bdp", 7.01e6, 0.09)]
     told = outcome(means(values))
     assert told[0] == (
-        "Goodput of mine is highest at buffer 4 BDP (1 other point may be equal): 7.01 [6.91, 7.11] Mbit/s; "
+        "Goodput of mine is highest at buffer 4 BDP (not distinguishable from 1 other point): "
+        "7.01 [6.91, 7.11] Mbit/s; "
         "lowest at buffer 1 BDP: 5.00 [4.93, 5.07] Mbit/s."
     )
     assert told[1] == "Opinion score (MOS) of call is 4.2 [4.1, 4.3] at all 3 points."
@@ -65,6 +66,20 @@ def test_points_have_the_labels_of_the_scenario() -> None:
     told = outcome(means(values), ["goodput"], Labels({SIZE: "queue limit", f"{SIZE}.4 bdp": "deep"}))
     assert told[0].startswith("Goodput of mine is highest at deep: ")
     assert "lowest at queue limit 1 BDP: " in told[0]
+
+
+def test_a_metric_within_its_margin_is_about_the_same() -> None:
+    """All intervals are within the margin of 3 % together, and both means have the same decimals."""
+    told = outcome(means([*point("1 bdp", 5e6, 0.04), *point("2 bdp", 5.1e6, 0.06)], spread=0.001))
+    assert told[0].startswith("Goodput of mine is about the same at all 2 points: 5.00 [")
+    assert told[0].endswith("; the differences are within the margin.")
+
+
+def test_paths_that_are_set_together_are_named_once() -> None:
+    found = means([*point("1 bdp", 5e6, 0.04), *point("4 bdp", 7e6, 0.09)])
+    twice = found.with_columns(found[SIZE].alias(SIZE.replace("bottleneck", "reverse")))
+    columns = [twice.columns[-1], *found.columns]
+    assert outcome(twice.select(columns))[0].count("4 BDP") == 1
 
 
 def test_extremes_whose_intervals_overlap_are_no_extremes() -> None:

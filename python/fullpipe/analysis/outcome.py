@@ -12,9 +12,11 @@ from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.metrics.groups import TOTALS
 from fullpipe.analysis.metrics.table import leading
 from fullpipe.analysis.over_seeds import paths_of
+from fullpipe.analysis.points import varying
 from fullpipe.analysis.shown import (
     LONGEST,
     begun,
+    decimals_of,
     listed,
     mean_shown,
     metric_shown,
@@ -58,6 +60,7 @@ def outcome(
     known = with_groups(means.drop_nulls("mean"))
     paths = [path for path in paths_of(known) if known[path].n_unique() > 1]
     several = known.select(paths).n_unique() > 1 if paths else False
+    paths = varying(known.select(paths).unique(maintain_order=True).to_dicts())  # one of paths set together
     subjects = list(_of_asked(known, asked) if asked else leads(known))
     if several:
         told = [_extremes(known, paths, *subject, labels, called(*subject)) for subject in subjects[:MOST]]
@@ -208,13 +211,18 @@ def extremes(rows: _Rows, metric: str, of: str, place: Callable[[Mapping[str, An
     """
     least, *_, most = sorted((*rows, rows[0]), key=lambda row: row["mean"])
     unit = unit_shown(least["unit"], metric)
-    low, high = (mean_shown(row, unit) for row in (least, most))
+    digits = decimals_of((least, most))
+    low, high = (mean_shown(row, unit, digits=digits) for row in (least, most))
     named = metric_shown(metric, of)
     if least["mean"] == most["mean"]:
         return begun(f"{named} is {low}{f' at all {len(rows)} points' if len(rows) > 1 else ''}.")
     if min(least["n"], most["n"]) == 1:
         told = f"{named} is from {low} ({place(least)}) to {high} ({place(most)}) over {len(rows)} points"
         return short(begun(f"{told}; {ONE_SEED}."))
+    within = max(ends(row)[1] for row in rows) - min(ends(row)[0] for row in rows)
+    if within <= BY_NAME[metric].margin.allowed(least["mean"]):
+        told = f"{named} is about the same at all {len(rows)} points: {low} to {high}"
+        return short(begun(f"{told}; the differences are within the margin."))
     if ends(least)[1] >= ends(most)[0]:
         told = f"{named} is {low} to {high} over {len(rows)} points"
         return short(begun(f"{told}{_apart(rows, unit, place)}."))
@@ -229,7 +237,8 @@ def _apart(rows: _Rows, unit: str, place: Callable[[Mapping[str, Any]], str]) ->
     above, below = max(firm, key=lambda row: ends(row)[0]), min(firm, key=lambda row: ends(row)[1])
     if ends(below)[1] >= ends(above)[0]:
         return ", and these intervals overlap"
-    more, less = (f"{place(row)} ({mean_shown(row, unit)})" for row in (above, below))
+    digits = decimals_of((above, below))
+    more, less = (f"{place(row)} ({mean_shown(row, unit, digits=digits)})" for row in (above, below))
     return f"; it is higher at {more} than at {less}"
 
 
@@ -238,7 +247,8 @@ def _alike(row: Mapping[str, Any], rows: _Rows) -> str:
     The true means at such points may be equal."""
     low, high = ends(row)
     others = sum(ends(one)[0] <= high and low <= ends(one)[1] for one in rows) - 1
-    return f" ({others} other point{'s' if others > 1 else ''} may be equal)" if others else ""
+    points = f"{others} other point" + ("s" if others > 1 else "")
+    return f" (not distinguishable from {points})" if others else ""
 
 
 def ends(row: Mapping[str, Any]) -> tuple[float, float]:
