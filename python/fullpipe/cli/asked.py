@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from fullpipe.cli.output import complain
 from fullpipe.errors import ScenarioError, visible
 from fullpipe.scenario.read.files import scenario_names, value_of
 
@@ -48,7 +49,15 @@ def processors() -> int:
 def values_of(assignments: Sequence[str], interval: str | None) -> dict[str, Any]:
     """Values of `assignments` by key path, such as tcp.mss; `interval` has the path `record.interval`."""
     values = dict(assignment(text) for text in assignments)
+    for path, value in values.items():
+        note_version(path, [value])
     return values | ({} if interval is None else {"record.interval": interval})
+
+
+def note_version(path: str, values: Sequence[object]) -> None:
+    """Print a note if an algorithm is "bbr", which does not say its version."""
+    if "bbr" in values and path.removesuffix(".kind").endswith("cca"):
+        complain(f"note: {path}: bbr is BBRv1, as in Linux; write bbr1, bbr2 or bbr3")
 
 
 def assignment(text: str, option: str = "--set") -> tuple[str, Any]:

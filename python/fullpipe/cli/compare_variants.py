@@ -13,7 +13,7 @@ import polars as pl
 from fullpipe import files
 from fullpipe.analysis.limits import bounds_of_difference
 from fullpipe.analysis.shown import axis_shown, is_relative, metric_shown
-from fullpipe.cli.asked import read_scenario
+from fullpipe.cli.asked import note_version, read_scenario
 from fullpipe.cli.output import echo
 from fullpipe.errors import ScenarioError
 from fullpipe.report import basis
@@ -37,6 +37,7 @@ def axes_of(over: Sequence[str]) -> dict[str, list[Any]]:
     for path, values in map(_axis, over):
         if path in found:
             raise ScenarioError([f"--over {path}: is given twice; write all values in one --over"])
+        note_version(path, values)
         found[path] = values
     return {path: _scenarios(values) if path == SCENARIO else values for path, values in found.items()}
 

@@ -88,13 +88,14 @@ def test_what_every_entry_is_set_to_is_swept_no_more() -> None:
         ({"flows.0.cca": {"a": DEEP}}, 'sweep."flows.0.cca": variants need a name that is not a path'),
         ({"name": {"a": DEEP}}, 'sweep."name": variants need a name that is not a path'),
         ({"seed": {"a": DEEP}}, "sweep.seed: is a column of the tables of runs"),
-        ({"line": {"a": DEEP, "b": {"tcp.mss": "1 furlong"}}}, "sweep.line.b: "),
+        ({"line": {"a": DEEP, "b": {"tcp.mss": "1 furlong"}}}, "sweep.line.b: tcp.mss: "),
+        ({"line": {"a": {"tcp.msss": "1 kB"}}}, "sweep.line.a: tcp.msss: unknown key; did you mean"),
         ({"line": {"a": DEEP, "b": DEEP}}, 'sweep."line": "a" and "b" are the same'),
         ({"line": {"a": 5}}, "sweep.line: a: expected paths and their values"),
         ({"line": "cake"}, "sweep.line: expected a list of values or a table of variants"),
         ({"flows.*.ccb": ["reno"]}, 'sweep."flows.*.ccb"[0]: '),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_a_wrong_axis_is_refused(sweep: dict[str, Any], line: str) -> None:
     with pytest.raises(ScenarioError) as error:

@@ -288,6 +288,16 @@ def test_what_is_the_same_at_every_point_is_said_once(fullpipe: Cli) -> None:
     assert [line for line in every.splitlines() if line.startswith("fq_codel") and " call " in line]
 
 
+def test_bbr_without_a_version_is_noted(fullpipe: Cli) -> None:
+    for words in (("run", "--set"), ("compare", "--seeds", "2", "--over")):
+        option = (*words[1:], f"flows.0.cca={'cubic,' * (words[0] == 'compare')}bbr")
+        told = fullpipe(
+            words[0], "single-cubic", "--set", "duration=2 s", "--set", "warmup=1 s", *option
+        ).stderr
+        assert "note: flows.0.cca: bbr is BBRv1" in told
+    assert "BBRv1" not in fullpipe("run", "single-cubic", "--set", "flows.0.cca=bbr1").stderr
+
+
 def test_a_range_of_seeds_is_a_second_set(fullpipe: Cli) -> None:
     """A range runs exactly its seeds, and a report repeats them by one command."""
     short = ("--set", "duration=2 s", "--set", "warmup=500 ms")

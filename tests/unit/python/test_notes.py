@@ -79,6 +79,14 @@ def test_scenarios_that_come_with_fullpipe_have_no_notes(name: str) -> None:
     assert Scenario.named(name).notes() == []
 
 
+def test_a_node_without_a_link_is_noted() -> None:
+    link = {"from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "10 ms", "duplex": True}
+    topology = {"kind": "graph", "nodes": ["a", "b", "c"], "links": [link]}
+    flow = {"cca": "cubic", "from": "a", "to": "b"}
+    [note] = Scenario(name="x", duration="10 s", topology=topology, flows=[flow]).notes()
+    assert note == "topology.nodes: no link begins or ends at c"
+
+
 def test_a_load_above_one_is_allowed_and_noted() -> None:
     link = {"rate": "10 Mbit/s", "delay": "10 ms", "queue": {"packets": 50}}
     flow = {"cca": "cubic", "workload": {"kind": "poisson", "load": 1.5, "sizes": "14480 B"}}

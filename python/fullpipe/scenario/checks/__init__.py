@@ -173,7 +173,8 @@ def sweep_problems(sweep: Sweep, made: Callable[[Mapping[str, Any]], ScenarioMod
                     yield f"sweep.{shown(key)}: {_repeated(before[point], written)}"
                 before.setdefault(point, written)
             except ScenarioError as error:
-                yield from (f"{place}: {_line(line, step)}" for line in error.problems)
+                is_named = isinstance(axis, Mapping)
+                yield from (f"{place}: {line if is_named else _line(line, step)}" for line in error.problems)
 
 
 def _place(key: str, axis: Axis, i: int, step: Step) -> str:
@@ -181,7 +182,7 @@ def _place(key: str, axis: Axis, i: int, step: Step) -> str:
 
 
 def _line(line: str, step: Step) -> str:
-    """Return the text of a mistake. If the value or variant sets only one path, the text lacks the path."""
+    """Return the text of a mistake. If the value sets only one path, the text lacks the path."""
     [only, *others] = step.values or [""]
     return line if others else line.removeprefix(f"{dotted.normal(only)}: ")
 

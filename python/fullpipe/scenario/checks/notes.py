@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from fullpipe.scenario.network.parts import Hop, Link, Network, Port
 
 
+_MOST_NODES = 5
+"""Maximum number of nodes that a note names."""
+
+
 def notes_of(scenario: ScenarioModel) -> list[str]:
     """Return notes, one line each: changes after the end of the run, moves without effect, shapers with
-    default values, queues that starve uploads, and loads above 1."""
+    default values, queues that starve uploads, nodes without a link, and loads above 1."""
     end_s = scenario.duration_s
     lines: list[str] = []
     network = resolve(scenario, each=1)  # all flows of an entry give the same notes
@@ -42,11 +46,23 @@ def notes_of(scenario: ScenarioModel) -> list[str]:
     for i, described in enumerate(moving):
         times_s = (reroute.at_s for reroute in described.reroutes or ())
         lines += _late(f"topology.links[{i}].reroutes", times_s, end_s)
+    lines += _idle_nodes(scenario, network)
     for i, flow in enumerate(scenario.flows):
         if _is_overloaded(flow):
             lines.append(f"flows[{i}].workload.load: more than 1: transfers accumulate until the end")
         lines += _late(f"flows[{i}].reroutes", (reroute.at_s for reroute in flow.reroutes or ()), end_s)
     return list(dict.fromkeys(lines))
+
+
+def _idle_nodes(scenario: ScenarioModel, network: Network) -> Iterator[str]:
+    """A note on nodes of a graph without a link and without a cell."""
+    if isinstance(scenario.topology, Graph):
+        used = {node for link in network.links for node in (link.source, link.target)}
+        used |= {port.node for medium in network.media for port in medium.ports}
+        idle = [node for node in scenario.topology.nodes if node not in used]
+        if idle:
+            more = f" and {len(idle) - _MOST_NODES:,} more" if len(idle) > _MOST_NODES else ""
+            yield f"topology.nodes: no link begins or ends at {', '.join(idle[:_MOST_NODES])}{more}"
 
 
 def _is_overloaded(flow: Flow) -> bool:
