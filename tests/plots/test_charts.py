@@ -18,7 +18,7 @@ from fullpipe.analysis.over_seeds import over_seeds
 from fullpipe.analysis.points import points_of
 from fullpipe.analysis.shown import decimals_between
 from fullpipe.analysis.values import values_of
-from fullpipe.cli import app
+from fullpipe.cli import app, plot_points
 from fullpipe.cli.plot_drawn import Chart, Kind, Part
 from fullpipe.cli.plot_drawn import drawn as drawn_of
 from fullpipe.cli.plot_points import Chosen, figure_of
@@ -485,3 +485,18 @@ def test_figures_of_several_metrics_have_files_of_their_own(store: Path, tmp_pat
 def test_the_folder_of_one_scenario_of_a_store_has_runs(store: Path, tmp_path: Path) -> None:
     point = next(store.glob("*/*/meta.json")).parent.parent
     assert numbers_of(point, tmp_path, "--kind", "box", "--metric", "goodput")["runs"].to_list() == [2]
+
+
+def test_the_line_below_a_figure_names_the_owner_of_a_fixed_algorithm(store: Path, tmp_path: Path) -> None:
+    """The sweep varies the algorithm of mine; the metric is of other, whose algorithm is fixed."""
+    notes: list[str] = []
+
+    def noted(*given: Any) -> list[str]:
+        notes.extend(choices(*given))
+        return notes
+
+    choices = plot_points._choices
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plot_points, "_choices", noted)
+        numbers_of(store, tmp_path, "--metric", "goodput", "--of", "other", "--x", "rate", "--colour", "cca")
+    assert notes == ["algorithm of other cubic"]

@@ -66,7 +66,7 @@ def test_durations_warm_up_jitter_and_segments_are_in_words() -> None:
 
 def test_queues_of_several_kinds_are_named() -> None:
     line, _ = drawn(scenario(), scenario(**{f"{LINK}.queue": "fq_codel"})).numbers
-    assert line.endswith("queue drop_tail or fq_codel")
+    assert line.endswith("queue drop_tail 30 packets (1.8 BDP) or fq_codel")
 
 
 def test_groups_have_their_algorithms_and_counts_and_cross_the_same_link() -> None:

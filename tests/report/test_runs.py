@@ -597,3 +597,10 @@ def test_groups_that_the_user_names_stay_apart_in_figures() -> None:
     names = [{box.label for box in chart.boxes} for chart in charts_of]
     assert {"a", "a-1"} in names
     assert {"a"} not in names
+
+
+def test_the_command_says_which_file_to_save_first() -> None:
+    (part,) = page_of(runs_of()).parts
+    assert part.command
+    assert part.before_command == f"{part.recipe.needs[0]} Repeat:"
+    assert part.before_command.startswith("Save the scenario as ")

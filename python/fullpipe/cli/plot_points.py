@@ -25,7 +25,7 @@ from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Combined
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, of_parts, points_of, rows_of
-from fullpipe.analysis.shown import decimals_between, metric_shown
+from fullpipe.analysis.shown import decimals_between, listed, metric_shown
 from fullpipe.analysis.values import identities, value_text, values_of
 from fullpipe.cli.plot_axes import Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
@@ -134,7 +134,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     notes = [*of_parts((run.scenario for run in runs), shown, in_words=True)]
     there = filtered_runs(pointed, chosen.where)
     looks = axes.looks(there, [part.rows for part in parts], subjects)
-    notes += _choices(every, values, labels, axes.algorithm(there, subjects))
+    notes += _choices(every, values, labels, *axes.algorithm(there, subjects))
     given = (chosen.x_label, chosen.y_label)
     return drawn(parts, Chart(chosen.kind, chosen.width, factors, looks, *given, chosen.log, notes))
 
@@ -148,14 +148,16 @@ def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
     return [chosen.y], replace(chosen, y=None)
 
 
-def _choices(every: pl.DataFrame, values: pl.DataFrame, labels: Labels, algorithm: str | None) -> list[str]:
+def _choices(
+    every: pl.DataFrame, values: pl.DataFrame, labels: Labels, algorithm: str | None, owner: str
+) -> list[str]:
     """A line with the values that `--where` chooses. If all flows have the same algorithm and no value names
-    it, the line also names the algorithm."""
+    it, the line also names the algorithm, of `owner` unless it is empty."""
     chosen = {path: values[path][0] for path in varied(every) if values[path].n_unique() == 1}
     names = labels.owned_names([*chosen])
     told = [labels.at(path, value, names[path]) for path, value in chosen.items()]
     if algorithm and algorithm not in map(str, chosen.values()):
-        told.append(f"algorithm {algorithm}")
+        told.append(f"algorithm of {owner} {algorithm}" if owner else f"algorithm {algorithm}")
     return [", ".join(told)] if told else []
 
 
@@ -271,7 +273,7 @@ class _Axes:
         colour factor, all marks have the look of the only drawn algorithm; empty if there are several.
         """
         if self.colour is None:
-            only = self.algorithm(runs, subjects)
+            only, _ = self.algorithm(runs, subjects)
             return looks([""], {"": only}) if only else {}
         known = dict.fromkeys(str(value) for rows in parts for value in rows["colour"].unique().sort())
         numbers = as_numbers(self.values[self.colour].unique().to_list()) if self.colour != FLOWS else None
@@ -279,15 +281,18 @@ class _Axes:
             return looks_of_numbers(_ascending(known, self.values[self.colour]))
         return looks(list(known), algorithms_of(runs) if self.colour == FLOWS else {})
 
-    def algorithm(self, runs: Sequence[Run], subjects: Sequence[Subject]) -> str | None:
-        """The only algorithm of all groups whose metrics are drawn; None if there are several or none."""
+    def algorithm(self, runs: Sequence[Run], subjects: Sequence[Subject]) -> tuple[str | None, str]:
+        """The only algorithm of all groups whose metrics are drawn, None if there are several or none; and
+        the groups, if the algorithm of another group varies."""
         known = algorithms_of(runs)
         groups = {of for each in subjects for of in self.groups_of(each)}
         kinds = {known.get(of) for of in groups - {*TOTALS}} | (
             {known.get(of) for run in runs for of in flow_groups(run)} if groups & {*TOTALS} else set()
         )
         only = kinds.pop() if len(kinds) == 1 else None
-        return only if only and is_algorithm(only) else None
+        is_varied = any(path.endswith("cca") for path in self.known)
+        owner = listed(map(self.labels.group, sorted(groups - {*TOTALS}))) if is_varied else ""
+        return (only if only and is_algorithm(only) else None), owner
 
     def rows(self, subject: Subject, delay: Subject | None) -> pl.DataFrame:
         """A row per run and group: `x`, `y`, `colour`, `panel` and `value`, in the units of the figure.

@@ -325,6 +325,11 @@ class Part:
     """Heading of the part in a report of several parts."""
 
     @property
+    def before_command(self) -> str:
+        """The words before the command: the files to save first."""
+        return " ".join([*self.recipe.needs, "Repeat:"])
+
+    @property
     def results(self) -> list[Figure | Table]:
         """Figure, path and table of the part, without missing ones."""
         return [block for block in (self.figure, self.path, self.table) if block]

@@ -111,7 +111,7 @@ class Writer:
         if part.scope:
             yield f'<p class="scope">{shown(part.scope)}</p>'
         if part.command:
-            yield f'<p class="scope">Repeat: <code>{shown(part.command)}</code></p>'
+            yield f'<p class="scope">{shown(part.before_command)} <code>{shown(part.command)}</code></p>'
         yield f'<section class="results" id="r{number}"><h{level}>Results</h{level}>'
         for block in part.results:
             yield from self._block(block)

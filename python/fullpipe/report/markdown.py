@@ -96,7 +96,7 @@ def _part(part: Part, level: int) -> Iterator[str]:
     yield from (f"> {escaped(sentence)}" for sentence in part.warnings)
     yield escaped(part.scope)
     if part.command:
-        yield f"Repeat:\n\n{_code(part.command)}"
+        yield f"{escaped(part.before_command)}\n\n{_code(part.command)}"
     yield f"{mark} Results"
     yield from map(_block, part.results)
     if part.details:

@@ -335,7 +335,11 @@ def _queue(resolved: Sequence[tuple[Scenario, Network]], hop: int, same: Sequenc
     kinds = list(dict.fromkeys(queue.kind for queue in queues if queue))
     named = _either(kinds)
     limits = [limit for limit in map(_limit, queues) if limit]
-    if len(kinds) > 1 or len(limits) < len(queues):
+    if len(kinds) > 1:
+        of_kinds = ([n for n, queue in enumerate(queues) if queue and queue.kind == kind] for kind in kinds)
+        told = [_queue([resolved[n] for n in of], hop, [same[n] for n in of]) for of in of_kinds]
+        return f"queue {_either([text.removeprefix('queue ') for text in told])}"
+    if len(limits) < len(queues):
         return f"queue {named}"
     packets, sizes = [packets for packets, _ in limits], [size for _, size in limits]
     if all(packets):
