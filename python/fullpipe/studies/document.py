@@ -130,10 +130,17 @@ def ending(name: str, report: Report, *, quick: bool = False) -> str:
     again = f"`fullpipe paper {name}` runs the full form, and " if quick else ""
     turned = f"{again}`fullpipe paper {name} --explain CLAIM` runs a claim with the setting that turns it"
     return (
-        f"{_outcome(report.told)}\n"
+        f"{_outcome(report.told)}{_whose(report.told)}\n"
         f"The verdicts are above. Open {page} in a browser to see the verdicts with figures.\n"
         f"Next, {turned} (`--explain list` lists the claims)."
     )
+
+
+def _whose(told: Told) -> str:
+    """Return a sentence on the meaning of differences; empty if every number is reproduced."""
+    if [*told.tally] == ["reproduced"]:
+        return ""
+    return " The numbers are the paper's: one that our runs do not reproduce is a result, not an error."
 
 
 def _excess(figure: Figure) -> float:

@@ -107,7 +107,12 @@ def test_a_wrong_axis_is_refused(sweep: dict[str, Any], line: str) -> None:
     ("path", "value", "line"),
     [
         ("line", "coke", 'line: there is no variant "coke"; did you mean "cake"?'),
-        ("topology.bottleneck.queue", {"kind": "pie"}, "topology.bottleneck.queue: the variants of line set"),
+        (
+            "topology.bottleneck.queue",
+            {"kind": "pie"},
+            "topology.bottleneck.queue: the variants of line set topology.bottleneck.queue; choose one"
+            " with --set line=cake, or several with --over line=cake,deep",
+        ),
     ],
 )
 def test_what_variants_set_is_chosen_by_their_name(path: str, value: object, line: str) -> None:

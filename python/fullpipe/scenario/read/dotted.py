@@ -244,15 +244,17 @@ def pinned(sweep: Sweep, path: str, value: Any) -> tuple[dict[str, Axis], Mappin
     left: dict[str, Axis] = {}
     for key, axis in sweep.items():
         for swept in _paths(key, axis):
-            _check_pinned(path, swept, key if isinstance(axis, Mapping) else None)
+            _check_pinned(path, swept, key, [*axis] if isinstance(axis, Mapping) else [])
         rest = axis if isinstance(axis, Mapping) else _without(key, axis, path)
         left |= {key: axis} if rest is axis else rest
     return left, {path: value}
 
 
-def _check_pinned(path: str, swept: str, variants: str | None) -> None:
+def _check_pinned(path: str, swept: str, key: str, variants: Sequence[str]) -> None:
     if variants and (covers(path, swept) or covers(swept, path)):
-        raise ScenarioError([f"{path}: the variants of {variants} set {swept}; choose one of them instead"])
+        several = f", or several with --over {key}={','.join(variants[:2])}" if len(variants) > 1 else ""
+        how = f"choose one with --set {key}={variants[0]}{several}"
+        raise ScenarioError([f"{path}: the variants of {key} set {swept}; {how}"])
     if covers(swept, path) and not covers(path, swept):
         raise ScenarioError([f"{path}: the scenario sweeps {swept} as a whole; set {swept} instead"])
 
