@@ -490,6 +490,13 @@ def test_every_axis_names_the_effects_on_flows_beside_the_changed_ones(home: lis
     assert {"backup", "ping"} <= {row[3] for row in page.parts[0].table.rows}
 
 
+def test_durations_that_no_sweep_sets_are_warned_of(home: list[Run]) -> None:
+    longer = home[0].scenario.with_values({"duration": "14 s"})
+    mixed = page_of([*home[:2], *(run(longer, seed) for seed in (1, 2))])
+    assert any(line.startswith("Runs differ in duration without") for line in mixed.parts[0].warnings)
+    assert not any(line.startswith("Runs differ in") for line in page_of(home).parts[0].warnings)
+
+
 def test_every_metric_that_is_asked_for_has_a_sentence_and_rows_for_every_axis(house: list[Run]) -> None:
     asked = {"owd_p95 of call": "call", "page_p50 of reader": "reader", "goodput of download": "download"}
     page = page_of(house, metrics=list(asked))

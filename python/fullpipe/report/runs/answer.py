@@ -260,8 +260,15 @@ def _told(found: Points, made: Comparisons, concluded: Sequence[str], *, is_swep
 
 
 def warnings(found: Points) -> Iterator[str]:
-    """Runs that are too short for means, metrics without a value, and seeds that change nothing."""
+    """Runs that are too short for means, times that are no swept paths but differ, metrics without a value,
+    and seeds that change nothing."""
     yield from warnings_of(found.runs)
+    mixed = [path for path in found.paths if path in ("duration", "warmup")]
+    if mixed and not any(path in run.meta.point for run in found.runs for path in mixed):
+        yield (
+            f"Runs differ in {listed(mixed)} without a sweep of it, so it is a factor. Named variants are"
+            " shown by their values. Run each duration into an --out folder of its own."
+        )
     known = {*found.values.drop_nulls("value")["metric"].to_list()}
     missing = unanswered(found.metrics, known)
     if missing:
