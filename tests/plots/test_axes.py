@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm
 from fullpipe import Run, Scenario, plots, sweeps
 from fullpipe.analysis.metrics import LINK_MEASURES, MEASURES
 from fullpipe.analysis.shown import axis_shown
-from fullpipe.cli.plot_axes import Factor, Factors
+from fullpipe.cli.plot_axes import Factor, Factors, read_ends
 from fullpipe.cli.plot_drawn import Chart, Kind, Part, drawn
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.palette import looks_of_numbers
@@ -205,6 +205,21 @@ def test_a_log_axis_shows_all_values_between_ticks_of_their_own(kind: Kind, valu
     ticks = place.get_xticks() if kind == Kind.CDF else place.get_yticks()
     assert limits[0] <= min(values) < max(values) <= limits[1]
     assert len([tick for tick in ticks if limits[0] <= tick <= limits[1]]) >= 2
+
+
+def test_a_log_axis_leaves_the_scale_of_the_other_axis_to_its_values() -> None:
+    place = draw(Kind.LINES, table([5, 6, 7, 8], [1, 2, 4, 8]), ["y"])
+    assert (place.get_xscale(), place.get_yscale()) == ("log", "log")
+    place = draw(Kind.LINES, table([5, 6, 7, 8], [1, 2, 4, 8]), ["none", "y"])
+    assert (place.get_xscale(), place.get_yscale()) == ("linear", "log")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("1", "two different"), ("3,3", "two different"), ("a,b", "two different")]
+)
+def test_limits_are_two_numbers(text: str, told: str) -> None:
+    with pytest.raises(typer.BadParameter, match=told):
+        read_ends(text, "--xlim")
 
 
 @pytest.mark.filterwarnings("error")

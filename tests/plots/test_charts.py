@@ -289,7 +289,7 @@ def test_delays_are_of_the_only_bulk_group_if_no_flow_changes() -> None:
     assert figure.axes[0].get_ylabel() == "goodput of bulk (Mbit/s),\nbetter →"
 
 
-def test_ellipses_of_panels_with_other_delays_keep_their_size() -> None:
+def test_panels_with_other_delays_have_axes_of_their_own_from_0() -> None:
     """Without own axes, an ellipse at 50 ms would be a line beside one at 500 ms."""
     places = {"short": (50.0, 4.0), "long": (500.0, 40.0)}
     rows = [
@@ -303,18 +303,30 @@ def test_ellipses_of_panels_with_other_delays_keep_their_size() -> None:
     part = Part("goodput (Mbit/s)", "goodput", table, better="higher", x_better="lower")
     figure, _ = drawn_of([part], Chart(Kind.DELAY, "page"))
     for axes in figure.axes:
-        (ellipse,) = axes.patches
-        width, height = np.ptp(ellipse.get_path().vertices, axis=0)
-        assert width > abs(np.ptp(axes.get_xlim())) / 3
-        assert height > np.ptp(axes.get_ylim()) / 3
+        delay, rate = places[axes.get_title()]
+        (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+        assert (right, low) == (0, 0)
+        assert delay < left < 1.1 * delay
+        assert rate < high < 1.2 * rate
 
 
-def test_an_axis_of_throughputs_begins_at_0_only_if_0_is_near() -> None:
+@pytest.mark.parametrize("kind", [Kind.DELAY, Kind.MEANS, Kind.LINES, Kind.BOX])
+def test_an_axis_of_throughputs_begins_at_0_unless_limits_are_given(kind: Kind) -> None:
     table = pl.DataFrame({"x": [50.0, 51.0, 52.0], "value": [9.31, 9.34, 9.33], "colour": ["cubic"] * 3})
     table = table.with_columns(panel=pl.lit(""), y=pl.lit(""), most=pl.lit(10.0))
-    figure, _ = drawn_of([Part("goodput", "goodput", table)], Chart(Kind.DELAY, "page"))
-    low, high = figure.axes[0].get_ylim()
-    assert 9.2 < low < high < 9.5
+    part = Part("goodput", "goodput", table)
+    figure, _ = drawn_of([part], Chart(kind, "page"))
+    assert figure.axes[0].get_ylim()[0] == 0
+    figure, _ = drawn_of([part], Chart(kind, "page", y_ends=(9.2, 9.5)))
+    assert figure.axes[0].get_ylim() == (9.2, 9.5)
+
+
+def test_given_limits_of_a_delay_axis_keep_its_direction() -> None:
+    table = pl.DataFrame({"x": [50.0, 51.0, 52.0], "value": [9.31, 9.34, 9.33], "colour": ["cubic"] * 3})
+    table = table.with_columns(panel=pl.lit(""), y=pl.lit(""))
+    part = Part("goodput", "goodput", table, x_better="lower")
+    figure, _ = drawn_of([part], Chart(Kind.DELAY, "page", x_ends=(40, 60)))
+    assert figure.axes[0].get_xlim() == (60, 40)
 
 
 def test_runs_of_one_group_each_are_drawn_whatever_it_is_called() -> None:

@@ -13,6 +13,7 @@ import typer
 from fullpipe import plots
 from fullpipe.analysis.points import points_of
 from fullpipe.cli.output import complain, echo
+from fullpipe.cli.plot_axes import read_ends
 from fullpipe.cli.plot_drawn import Kind, Log
 from fullpipe.cli.plot_points import Chosen, figure_of
 from fullpipe.cli.plot_time import in_order, labelled_flows, over_time
@@ -29,17 +30,18 @@ ALWAYS = ("--kind", "--out", "--name", "--width", "--json")
 """Options of every figure."""
 _OVER_TIME = "runs over time"
 _OF_MANY = "--metric --panel --of --where --content --label --xlabel --ylabel"
+_ENDS = "--xlim --ylim"
 _ALONG_X = f"{_OF_MANY} --x --colour --log=none"
-_SHARES = f"{_OF_MANY} --colour --log=none --log=x"
+_SHARES = f"{_OF_MANY} --colour --log=none --log=x --xlim"
 _OF_KIND: Mapping[Kind, str] = {
-    Kind.LINES: f"{_ALONG_X} --log=x --log=y",
+    Kind.LINES: f"{_ALONG_X} --log=x --log=y {_ENDS}",
     Kind.HEATMAP: f"{_OF_MANY} --x --y",
-    Kind.DELAY: f"{_ALONG_X} --y --x-of --log=x --log=y",
+    Kind.DELAY: f"{_ALONG_X} --y --x-of --log=x --log=y {_ENDS}",
     Kind.CDF: _SHARES,
-    Kind.BOX: f"{_ALONG_X} --log=y",
+    Kind.BOX: f"{_ALONG_X} --log=y --ylim",
     Kind.ECDF: _SHARES,
-    Kind.VIOLIN: f"{_ALONG_X} --log=y",
-    Kind.MEANS: f"{_ALONG_X} --log=y",
+    Kind.VIOLIN: f"{_ALONG_X} --log=y --ylim",
+    Kind.MEANS: f"{_ALONG_X} --log=y --ylim",
     Kind.HANDOVER: "--at",
     Kind.PAUSES: "--flow",
     Kind.SEQUENCE: "--at --flow",
@@ -134,9 +136,7 @@ def plot(
     ] = None,
     out: Annotated[
         Path,
-        typer.Option(
-            parser=target, metavar="DIR", help="Folder for the figure, or a .png, .svg or .pdf file to write."
-        ),
+        typer.Option(parser=target, metavar="DIR", help="Folder, or .png, .svg or .pdf file."),
     ] = Path("figures"),
     kind: Annotated[
         Kind | None,
@@ -155,15 +155,14 @@ def plot(
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path on the horizontal axis, or flows for the flow groups. With --kind delay: the"
-            " metric on this axis (default: rtt_mean).",
+            help="Swept path on the horizontal axis, or flows; --kind delay: metric.",
         ),
     ] = None,
     y: Annotated[
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path on the vertical axis of a heat map. With --kind delay: the metric on this axis.",
+            help="Swept path on the vertical axis; --kind delay: metric.",
         ),
     ] = None,
     colour: Annotated[
@@ -198,9 +197,26 @@ def plot(
             "--ylabel", metavar="TEXT", help="Label of the vertical axis of figures over many runs."
         ),
     ] = None,
+    x_ends: Annotated[
+        str | None,
+        typer.Option(
+            "--xlim", metavar="FROM,TO", help='Ends of the horizontal axis, such as "0, 120"; of time in s.'
+        ),
+    ] = None,
+    y_ends: Annotated[
+        str | None,
+        typer.Option(
+            "--ylim",
+            metavar="FROM,TO",
+            help="Ends of the vertical axis. Linear axes of metrics begin at 0.",
+        ),
+    ] = None,
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATH=VALUE", help="Draw only runs with this value; may be repeated."),
+        typer.Option(
+            metavar="PATH=VALUE",
+            help="Draw only these runs: cca=cubic or cca=cubic,bbr3. May be repeated.",
+        ),
     ] = None,
     content: ContentOption = Content.NEWEST,
     width: Annotated[
@@ -210,7 +226,7 @@ def plot(
     label: LabelOption = None,
     log: Annotated[
         list[Log] | None,
-        typer.Option(help="Logarithmic axis; none makes both axes linear. May be repeated."),
+        typer.Option(help="Logarithmic axis; none makes all other axes linear. May be repeated."),
     ] = None,
     at: Annotated[
         str | None,
@@ -260,8 +276,9 @@ def plot(
         elif kind:
             runs, left = of_one_scenario(each_once(read_runs(runs_in(folders, content))), where or ())
             axes = (x, y, colour, panel, of, left)
-            axis = None if log is None else [each.value for each in log if each != Log.NONE]
-            asked = Chosen(kind, metric or (), *axes, width or "page", x_of, x_label, y_label, axis, given)
+            ends = read_ends(x_ends, "--xlim"), read_ends(y_ends, "--ylim")
+            scales = (None if log is None else [each.value for each in log], *ends)
+            asked = Chosen(kind, metric or (), *axes, width or "page", x_of, x_label, y_label, *scales, given)
             figure, data = figure_of(runs, asked)
             there = filtered_runs(list(zip(points_of(runs), runs, strict=True)), left)
             warn_of_short(points_of(there), there)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -86,8 +87,15 @@ def rank(names: pl.Series) -> pl.Series:
     return names.cast(pl.String).replace_strict(by_name, return_dtype=pl.Float64)
 
 
+def is_automatic(axis: str, log: Sequence[str] | None) -> bool:
+    """Whether the values of an axis determine its scale: `log` neither names the axis nor makes all other
+    axes linear with "none". Without any name, both axes are linear."""
+    return log is None or (bool(log) and not {axis, "none"} & {*log})
+
+
 def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
-    """Whether an axis is logarithmic. `log` decides; if it is None, `spans_much` decides from the values.
+    """Whether an axis is logarithmic: as in `log`, or if the scale is automatic, whether `spans_much` of its
+    values.
 
     Raises:
         BadParameter: If `log` names the axis, but the values are names, or are not all positive.
@@ -96,12 +104,11 @@ def is_log(axis: str, values: pl.Series, log: Sequence[str] | None) -> bool:
         if log and axis in log:
             raise typer.BadParameter(f"--log {axis}: the axis has names, not numbers; leave out --log {axis}")
         return False
-    if log is None:
-        return bool(spans_much(values))
-    is_wanted = axis in log
-    if is_wanted and bool((values <= 0).any()):
+    if log is None or axis not in log:
+        return is_automatic(axis, log) and bool(spans_much(values))
+    if bool((values <= 0).any()):
         raise typer.BadParameter(f"--log {axis}: some values are 0 or below; leave out --log {axis}")
-    return is_wanted
+    return True
 
 
 def make_log(place: Any, axis: Axis, values: pl.Series) -> None:
@@ -117,6 +124,41 @@ def make_log(place: Any, axis: Axis, values: pl.Series) -> None:
     along.set_major_locator(next(enough, MaxNLocator(5)))
     along.set_minor_locator(NullLocator())
     along.set_major_formatter("{x:g}")
+
+
+Ends = tuple[float, float]
+"""The first and the last value of an axis."""
+
+
+def read_ends(text: str | None, option: str) -> Ends | None:
+    """The ends of an axis from text such as "0, 120"; None without a text.
+
+    Raises:
+        BadParameter: If the text is not two different numbers.
+    """
+    if text is None:
+        return None
+    try:
+        first, last = (float(part) for part in text.split(","))
+    except ValueError:
+        first = last = math.nan
+    if not math.isfinite(first) or not math.isfinite(last) or first == last:
+        raise typer.BadParameter(f'{text}: give two different numbers, such as "0, 120"', param_hint=option)
+    return first, last
+
+
+def set_ends(places: Sequence[Any], axis: Axis, ends: Ends | None) -> None:
+    """Set the ends of an axis in all panels, in the direction of the axis; None changes nothing.
+
+    Raises:
+        BadParameter: If a logarithmic axis would begin at 0 or below.
+    """
+    for place in places if ends else ():
+        assert ends is not None
+        if min(ends) <= 0 and getattr(place, f"get_{axis}scale")() == "log":
+            raise typer.BadParameter(f"--{axis}lim: a logarithmic axis begins above 0; or add --log none")
+        is_inverted = bool(getattr(place, f"{axis}axis_inverted")())
+        getattr(place, f"set_{axis}lim")(*sorted(ends, reverse=is_inverted))
 
 
 def _count(locator: LogLocator, low: float, high: float) -> int:

@@ -21,12 +21,15 @@ from fullpipe.analysis.points import is_geometric
 from fullpipe.cli.plot_axes import (
     NO_FACTORS,
     Axis,
+    Ends,
     Factor,
     Factors,
     as_axis,
+    is_automatic,
     is_log,
     make_log,
     rank,
+    set_ends,
     tick_at_values,
 )
 from fullpipe.palette import Look, is_algorithm, look_of
@@ -53,8 +56,6 @@ _ROOM = 0.04
 """Room for marks at the end of an axis, as a share of its length."""
 _MUCH = 3.0
 """Panels share an axis only if it spans at most this multiple of each panel's own range."""
-_FAR = 0.6
-"""Minimum ratio of the lowest to the highest throughput at which the axis need not begin at 0."""
 _TO_BETTER = ", better →"
 """End of the label of an axis on which better values are to the right or at the top."""
 
@@ -88,6 +89,10 @@ OF_SHARES = (Kind.CDF, Kind.ECDF)
 """Kinds with the values of the metric on the horizontal axis."""
 
 
+_FROM_0 = (Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.MEANS, Kind.DELAY)
+"""Kinds whose linear axes of metrics begin at 0, so that distances show ratios. `--ylim` changes the ends."""
+
+
 class Log(StrEnum):
     """Logarithmic axes."""
 
@@ -109,8 +114,11 @@ class Chart:
     """Label of the horizontal axis, instead of its default label."""
     y_label: str | None = None
     log: Sequence[str] | None = None
-    """Logarithmic axes. None selects the axes of geometric sweeps, and axes whose values span a wide
-    range."""
+    """Logarithmic axes. All other axes are logarithmic for geometric sweeps and for values that span a wide
+    range, unless "none" is among the names."""
+    x_ends: Ends | None = None
+    """Ends of the horizontal axis in its unit, instead of its default ends."""
+    y_ends: Ends | None = None
     notes: Sequence[str] = ()
     """Lines below the figure, after the number of runs."""
 
@@ -135,6 +143,8 @@ class Part(NamedTuple):
     """Better direction of the metric on the vertical axis, for the axis label; empty to leave it out."""
     x_better: Better = ""
     """Better direction of the metric on the horizontal axis, for the axis label; empty to leave it out."""
+    samples: str = ""
+    """Name of the samples, such as "transfers", if rows are samples of runs, not runs."""
 
 
 class _Panel(NamedTuple):
@@ -175,11 +185,13 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         _label(place, chart, panel.part, factors, is_shared=len(panels) > len(parts))
     _scale(used, panels, chart, factors.x, tables)
     if chart.kind == Kind.DELAY:
-        _share_delays(used, less_is_right=parts[0].x_better != "higher")
+        _share_delays(used, [_least(panel.rows) for panel in panels], parts[0].x_better != "higher")
         for place, panel in zip(used, panels, strict=True):
             spread.capacity_line(place, panel.rows)
     elif chart.kind == Kind.LINES and len(panels) > len(parts) == 1:
         _share_sweep(used)
+    set_ends(used, "x", chart.x_ends)
+    set_ends(used, "y", chart.y_ends)
     if len(panels) > 1:
         label_once(used)
     if max(map(_longest, tables)) > _LETTERS_UP_TO:
@@ -190,7 +202,7 @@ def drawn(parts: Sequence[Part], chart: Chart) -> tuple[Any, pl.DataFrame]:
         place.set_axis_off()
     table = pl.concat(tables, how="vertical_relaxed")  # a column may be null in one panel
     below = [
-        _told(table, chart.kind),
+        _told(table, chart.kind, parts[0].samples),
         _told_of_scales(used, chart.kind),
         *dict.fromkeys(part.left_out for part in parts),
         *chart.notes,
@@ -209,8 +221,15 @@ def _share_sweep(places: Sequence[Any]) -> None:
             place.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
 
 
-def _share_delays(places: Sequence[Any], *, less_is_right: bool) -> None:
-    """Give all panels the same delay axis, with room for marks at its ends. Better is to the right.
+def _least(rows: pl.DataFrame) -> float:
+    """The beginning of a delay axis: the base RTT (`least`) for RTTs, else 0."""
+    known = rows["least"].min() if "least" in rows.columns and not rows["least"].has_nulls() else None
+    return known if isinstance(known, float) else 0.0
+
+
+def _share_delays(places: Sequence[Any], begins: Sequence[float], less_is_right: bool) -> None:
+    """Give all panels the same delay axis, with room for marks at its ends. Better is to the right. The axis
+    begins at the least of `begins`, or below if marks are below.
 
     If the ellipses of a panel would be less than a third as wide as with an axis of its own, every panel gets
     an axis of its own.
@@ -218,15 +237,16 @@ def _share_delays(places: Sequence[Any], *, less_is_right: bool) -> None:
     ends = [end for place in places for end in place.get_xlim()]
     low, high = min(ends), max(ends)
     if len(places) > 1 and any(high - low > _MUCH * abs(np.diff(place.get_xlim())[0]) for place in places):
-        for place in places:
-            _share_delays([place], less_is_right=less_is_right)
+        for place, begin in zip(places, begins, strict=True):
+            _share_delays([place], [begin], less_is_right)
         return
     if any(place.get_xscale() == "log" for place in places):
         factor = (high / low) ** _ROOM
         low, high = low / factor, high * factor
     else:
-        room = _ROOM * (high - low)
-        low, high = max(0, low) - room, high + room
+        begin = min(begins)
+        room = _ROOM * (high - min(low, begin))
+        low, high = begin if low > begin + room else low - room, high + room
     for place in places:
         place.set_xlim(*((high, low) if less_is_right else (low, high)))
 
@@ -279,7 +299,7 @@ def _draw(place: Any, panel: _Panel, chart: Chart, marks: Marks) -> tuple[pl.Dat
         Kind.LINES: partial(charts.lines_with_bands, bounds=bounds, bars=is_bars),
         Kind.MEANS: partial(spread.means_with_letters, bounds=bounds),
         Kind.DELAY: partial(spread.throughput_and_delay, bounds=bounds, x_bounds=part.x_bounds),
-        Kind.CDF: spread.cumulative_shares,
+        Kind.CDF: partial(spread.cumulative_shares, of=part.samples or "runs"),
         Kind.ECDF: spread.cumulative_bands,
     }
     draws = draw.get(kind, partial(spread.distributions, violins=kind == Kind.VIOLIN))
@@ -297,7 +317,7 @@ def _of_panel(marks: Marks, panel: _Panel, x: Factor) -> Marks:
     return marks._replace(looks={"": look_of(value, 0)}) if are_plain else marks
 
 
-def _told(data: pl.DataFrame, kind: Kind) -> str:
+def _told(data: pl.DataFrame, kind: Kind, samples: str = "") -> str:
     """The line below the figure: the runs per mark, and the meaning of intervals, boxes or ellipses."""
     if kind == Kind.CDF:
         data = data.group_by("panel", "metric", "colour").agg(runs=pl.len())
@@ -307,6 +327,9 @@ def _told(data: pl.DataFrame, kind: Kind) -> str:
     least, most = min(counts), max(counts)
     count = f"{most}" if least == most else f"{least} to {most}"
     runs = f"{count} run{'' if most == 1 else 's'}"
+    if samples:
+        count = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+        return f"{count} {samples} per line, all runs together; share with at most the value"
     if kind == Kind.BOX:
         points = "points: runs; line: median"
         boxes = "boxes of quartiles and median, whiskers to minimum and maximum"
@@ -361,8 +384,7 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
     if not is_named:
         place.set_ylabel("")
     low, high = place.get_ylim()
-    is_far = chart.kind == Kind.DELAY and low > _FAR * high
-    if chart.kind in (Kind.LINES, Kind.BOX, Kind.VIOLIN, Kind.DELAY) and low > 0 and not is_far:
+    if chart.kind in _FROM_0 and low > 0:
         place.set_ylim(0, high + _ROOM * high)
 
 
@@ -396,7 +418,7 @@ def _scale(
     for place, panel, data in zip(places, panels, tables, strict=True):
         values: Axis = "x" if chart.kind in OF_SHARES else "y"
         is_it = is_log(values, panel.rows["value"], chart.log)
-        if is_it and not (chart.log is None and _reaches_0(data, chart)):
+        if is_it and not (is_automatic(values, chart.log) and _reaches_0(data, chart)):
             make_log(place, values, panel.rows["value"])
         if chart.kind == Kind.DELAY and is_log("x", panel.rows["x"], chart.log):
             make_log(place, "x", panel.rows["x"])
@@ -421,7 +443,7 @@ def _scale_sweep(place: Any, values: pl.Series, chart: Chart, factor: Factor) ->
     is_it = is_log("x", values, chart.log)  # raises for names if --log names the axis
     if not values.dtype.is_numeric():
         return
-    if is_it or (chart.log is None and is_geometric(values.unique().sort().to_list())):
+    if is_it or (is_automatic("x", chart.log) and is_geometric(values.unique().sort().to_list())):
         make_log(place, "x", values)
     tick_at_values(place, values, factor)
 

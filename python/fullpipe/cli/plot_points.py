@@ -22,13 +22,15 @@ from fullpipe.analysis.metrics.groups import (
     is_bulk,
 )
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Combined
+from fullpipe.analysis.metrics.paths import base_rtts_s
 from fullpipe.analysis.outcome import called
 from fullpipe.analysis.over_seeds import paths_of, sums
 from fullpipe.analysis.points import Subject, of_parts, points_of, rows_of
 from fullpipe.analysis.shown import decimals_between, listed, metric_shown
 from fullpipe.analysis.values import identities, value_text, values_of
-from fullpipe.cli.plot_axes import Factor, Factors
+from fullpipe.cli.plot_axes import Ends, Factor, Factors
 from fullpipe.cli.plot_drawn import OF_SHARES, Chart, Kind, Part, drawn
+from fullpipe.cli.plot_sampled import SAMPLED, SAMPLES, Sampled, read_sampled, with_samples
 from fullpipe.cli.selection import (
     FLOWS,
     changed_entries,
@@ -53,8 +55,11 @@ from fullpipe.scenario.labels import Labels, unit_of
 from fullpipe.scenario.quantities import as_numbers
 from fullpipe.scenario.remembered import Remembered
 
-_OF_X, _CAPACITY = "value of x", "capacity of the path"
+_OF_X, _OF_BASE = "value of x", "base RTT of x"
+_CAPACITY, _BASE = "capacity of the path", "base RTT of the path"
 """Names of extra columns. The names contain spaces, so no path of a scenario is equal to them."""
+_RTTS = ("rtt_min", "rtt_mean", "rtt_p95", "srtt_mean", "srtt_p95")
+"""Metrics that are never below the base RTT of the path."""
 _DELIVERED = "flows.goodput_bps"
 """Column of the metrics that cannot exceed the capacity of the path."""
 _RUN = "number of run"
@@ -81,7 +86,9 @@ class Chosen:
     x_label: str | None = None
     y_label: str | None = None
     log: Sequence[str] | None = None
-    """The logarithmic axes, "x" and "y"; None: axes whose values span a wide range."""
+    """The logarithmic axes, "x" and "y", beside those of values with a wide range unless "none" is given."""
+    x_ends: Ends | None = None
+    y_ends: Ends | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     """Labels of paths and values, in addition to the labels in the scenarios."""
 
@@ -94,6 +101,7 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         UnknownNameError: If a metric, path or group does not exist.
     """
     metrics, chosen = _with_y(chosen)
+    metrics, sampled = read_sampled(metrics) if chosen.kind == Kind.CDF else (metrics, {})
     subjects = read_subjects(metrics or ["goodput"], chosen.of)
     delay = Subject.read(chosen.x or "rtt_mean", chosen.x_of) if chosen.kind == Kind.DELAY else None
     metrics = [each.metric for each in (*subjects, *([delay] if delay else []))]
@@ -101,7 +109,9 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     pointed = list(zip(points_of(runs), runs, strict=True))
     every = values_of(pointed, wanted)
     if delay:
-        every = _with_capacities(every, pointed)
+        every = _with_limits(every, pointed)
+    if sampled:
+        every = with_samples(every, pointed, sampled)
     values = counted(filtered(every, chosen.where))
     labels = labels_of(runs, chosen.labels, [point for point, _ in pointed])
     check_labels(labels)
@@ -117,16 +127,17 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
         factors = factors._replace(x=Factor(labelled(delay, labels, in_percent=False)))
     parts = [
         Part(
-            labelled(axes.named(each), labels, runs, in_percent=False),
-            axes.of_default(each).called,
+            _of_samples(labelled(axes.named(each), labels, runs, in_percent=False), sampled.get(each.metric)),
+            _of_samples(axes.of_default(each).called, sampled.get(each.metric)),
             axes.rows(each, delay),
-            axes.left_out(each, delay),
+            _of_samples(axes.left_out(each, delay), sampled.get(each.metric)),
             axes.neutral(each) if chosen.kind == Kind.HEATMAP else None,
             each.bounds,
             delay.bounds if delay else NO_LESS_THAN_0,
             partial(decimals_between, unit=BY_NAME[each.metric].unit, metric=each.metric, in_percent=False),
             BY_NAME[each.metric].better if delay else "",
             BY_NAME[delay.metric].better if delay else "",
+            sampled[each.metric].each if each.metric in sampled else "",
         )
         for each in subjects
     ]
@@ -136,7 +147,17 @@ def figure_of(runs: Sequence[Run], chosen: Chosen) -> tuple[Any, pl.DataFrame]:
     looks = axes.looks(there, [part.rows for part in parts], subjects)
     notes += _choices(every, values, labels, *axes.algorithm(there, subjects))
     given = (chosen.x_label, chosen.y_label)
-    return drawn(parts, Chart(chosen.kind, chosen.width, factors, looks, *given, chosen.log, notes))
+    chart = Chart(chosen.kind, chosen.width, factors, looks, *given, chosen.log, notes=notes)
+    return drawn(parts, replace(chart, x_ends=chosen.x_ends, y_ends=chosen.y_ends))
+
+
+def _of_samples(text: str, quantity: Sampled | None) -> str:
+    """The label or the name of a metric, with the words of a sampled quantity instead of the metric's."""
+    if quantity is None:
+        return text
+    words = metric_shown(quantity.metric, "")
+    name = next(name for name, each in SAMPLED.items() if each is quantity)
+    return text.replace(quantity.metric, name).replace(words, quantity.words)
 
 
 def _with_y(chosen: Chosen) -> tuple[Sequence[str], Chosen]:
@@ -180,11 +201,12 @@ def check_labels(labels: Labels) -> None:
         raise typer.BadParameter(str(error), param_hint="--label") from None
 
 
-def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
-    """Values with the capacity of the path of each group in bit/s; null if its flows have several paths."""
+def _with_limits(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any], Run]]) -> pl.DataFrame:
+    """Values with the capacity of the path of each group in bit/s, and its least base RTT in s; null if its
+    flows have several paths, or their RTTs vary."""
     told = identities(runs).with_row_index(_RUN)
     rows = [
-        (number, of, capacity_bps(_network(run.scenario), flows))
+        (number, of, capacity_bps(_network(run.scenario), flows), _base_rtt_s(run, flows))
         for number, (_, run) in enumerate(runs)
         for of, flows in {
             **flow_groups(run),
@@ -192,10 +214,19 @@ def _with_capacities(values: pl.DataFrame, runs: Sequence[tuple[Mapping[str, Any
             ALL: run.flows["flow"].to_list(),
         }.items()
     ]
-    schema = pl.Schema({_RUN: told.schema[_RUN], "of": pl.String(), _CAPACITY: pl.Float64()})
+    numbers = {_CAPACITY: pl.Float64(), _BASE: pl.Float64()}
+    schema = pl.Schema({_RUN: told.schema[_RUN], "of": pl.String(), **numbers})
     keys = [*told.columns[1:], "of"]
     known = pl.DataFrame(rows, schema, orient="row").join(told, on=_RUN).drop(_RUN).unique(keys)
     return values.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def _base_rtt_s(run: Run, flows: Collection[str]) -> float | None:
+    """The least base RTT of some flows in s; None if one of the RTTs varies."""
+    network = _network(run.scenario)
+    found = zip(network.flows, base_rtts_s(network), strict=True)
+    rtts_s = [rtt_s for routed, rtt_s in found if routed.name in flows]
+    return None if None in rtts_s else min(filter(None, rtts_s), default=None)
 
 
 class _Axes:
@@ -305,7 +336,8 @@ class _Axes:
             of_delay = self.values.filter(pl.col("metric") == delay.metric)
             if delay.of:
                 of_delay = of_delay.filter(rows_of(delay.of, self.values, self.labels))
-            other = of_delay.select(*keys, (pl.col("value") * delay.scale).alias(_OF_X))
+            base = pl.col(_BASE).alias(_OF_BASE)
+            other = of_delay.select(*keys, (pl.col("value") * delay.scale).alias(_OF_X), base)
             table = table.join(other, on=keys, how="inner", nulls_equal=True, maintain_order="left")
             table = table.drop_nulls(_OF_X)
         columns = {
@@ -316,6 +348,10 @@ class _Axes:
         }
         if delay and BY_NAME[subject.metric].column == _DELIVERED and BY_NAME[subject.metric].unit == "bit/s":
             columns["most"] = pl.col(_CAPACITY) * subject.scale
+        if delay and BY_NAME[delay.metric].name in _RTTS:
+            columns["least"] = pl.col(_OF_BASE) * delay.scale
+        if SAMPLES in table.columns and BY_NAME[subject.metric].unit == "s":
+            table = _one_by_one(table)
         rows = table.drop_nulls("value").select(**columns, value=pl.col("value") * subject.scale)
         if rows.is_empty():
             raise no_value(subject, self.values)
@@ -391,6 +427,12 @@ def _ascending(names: Iterable[str], values: pl.Series) -> list[str]:
     assert found is not None
     sizes = dict(zip(distinct.cast(pl.String), found[0], strict=True))
     return sorted(names, key=sizes.__getitem__)
+
+
+def _one_by_one(table: pl.DataFrame) -> pl.DataFrame:
+    """A row per sample, instead of a row per run, for metrics that have samples."""
+    sampled = table.filter(pl.col(SAMPLES).is_not_null())
+    return table if sampled.is_empty() else sampled.drop("value").rename({SAMPLES: "value"}).explode("value")
 
 
 def _left_out(rows: pl.DataFrame, subject: Subject, labels: Labels) -> str:

@@ -115,7 +115,7 @@ def _is_of_name(where: str) -> bool:
 
 
 def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
-    """The values of runs that satisfy every condition PATH=VALUE.
+    """The values of runs that satisfy every condition PATH=VALUE or PATH=VALUE,VALUE.
 
     Raises:
         BadParameter: If no run has a value.
@@ -127,11 +127,21 @@ def filtered(values: pl.DataFrame, where: Sequence[str]) -> pl.DataFrame:
         if not equals or path is None:
             raise UnknownNameError("path", word.strip(), paths_of(values))
         known = values[path].cast(pl.String).drop_nulls().unique().sort().to_list()
-        values = values.filter(pl.col(path).cast(pl.String).is_in(spellings(value.strip(), values[path])))
-        if values.is_empty():
-            told = suggestion(value.strip(), known)
-            raise typer.BadParameter(f"--where {text}: no run has this value{told}")
+        wanted: set[str] = set()
+        for part in _alternatives(value.strip(), values[path]):
+            found = set(spellings(part, values[path])) & {*known}
+            if not found:
+                raise typer.BadParameter(f"--where {text}: no run has this value{suggestion(part, known)}")
+            wanted |= found
+        values = values.filter(pl.col(path).cast(pl.String).is_in(wanted))
     return values
+
+
+def _alternatives(text: str, values: pl.Series) -> list[str]:
+    """The values of a condition, which commas separate unless the whole text is a value."""
+    known = {*values.cast(pl.String).drop_nulls()}
+    is_value = "," not in text or text[:1] in "{[" or known & {*spellings(text, values)}
+    return [text] if is_value else [part.strip() for part in text.split(",")]
 
 
 def filtered_runs(runs: Sequence[tuple[Mapping[str, Any], Run]], where: Sequence[str]) -> list[Run]:

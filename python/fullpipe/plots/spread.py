@@ -90,6 +90,7 @@ def capacity_line(axes: Axes, rows: pl.DataFrame) -> None:
     axes.annotate(
         "capacity", (0.01, known[0]), (0, 1), xycoords=("axes fraction", "data"),
         textcoords="offset points", fontsize=SMALL, color="0.35", ha="left", va="bottom",
+        annotation_clip=True,
     )  # fmt: skip
     axes.set_ylim(bottom, max(top, known[0] + _ROOM * (known[0] - bottom)))
 
@@ -141,6 +142,8 @@ _MARK: Any = {"linestyle": "none", "markersize": 3.5}
 _DOT: Any = {"linestyle": "none", "markersize": 3}
 _DENSE, _OF_ALL = 0.15, 0.4
 """Greatest opacity of a band, and of all bands of a panel together."""
+_STEPS = 1000
+"""Maximum number of steps of a cumulative share; further steps would be narrower than the line."""
 _MARGIN = 0.05
 """Length by which a distribution function continues at each end, as a share of the span of all values."""
 _SPREAD = 0.25
@@ -148,16 +151,22 @@ _SPREAD = 0.25
 
 
 @in_house_style
-def cumulative_shares(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl.DataFrame:
-    """Draw the cumulative share of runs, a line per `colour`. Returns the columns colour, value, share."""
+def cumulative_shares(
+    axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN, *, of: str = "runs"
+) -> pl.DataFrame:
+    """Draw the cumulative share of rows, which are runs or samples of runs named `of`, a line per `colour`.
+    Lines of many rows are drawn through some of them. Returns the columns colour, value, share of all rows.
+    """
     found = []
     for part, value, words, look in marks.parts(rows):
         ranked = part["value"].sort()
         shares = np.arange(1, part.height + 1) / part.height
-        axes.step([ranked[0], *ranked], [0, *shares], where="post", label=words, **look.line)
+        drawn = np.unique(np.linspace(0, part.height - 1, min(part.height, _STEPS)).astype(int))
+        along, up = ranked.to_numpy()[drawn], shares[drawn]
+        axes.step([along[0], *along], [0, *up], where="post", label=words, **look.line)
         found.append(pl.DataFrame({"value": ranked, "share": shares}).with_columns(colour=pl.lit(value)))
     axes.set_ylim(0, 1.02)
-    axes.set_ylabel("share of runs")
+    axes.set_ylabel(f"share of {of}")
     return pl.concat(found).select("colour", "value", "share")
 
 
