@@ -15,8 +15,9 @@ import pytest
 from matplotlib.collections import LineCollection
 
 from fullpipe import Run, Scenario, plots, run
+from fullpipe.analysis.over_time import samples
 from fullpipe.errors import ResultError
-from fullpipe.plots.style import SMALL, legend_entries, shared_legend
+from fullpipe.plots.style import SMALL, legend_entries, shared_legend, within_time
 from fullpipe.plots.variables import state_colour
 
 MBPS = {"100 packets": [30.0, 50.0, 40.0], "500 packets": [10.0, 60.0, 20.0]}
@@ -269,7 +270,7 @@ def test_a_legend_says_how_many_it_leaves_out() -> None:
     assert [text.get_text() for text in legend.get_texts()][-1] == "and 12 more"
 
 
-def test_goodput_is_smoothed_over_three_round_trips() -> None:
+def test_goodput_is_smoothed_over_three_base_rtts() -> None:
     """A link of 1 Mbit/s that delivers what waited behind a hole at once: 0, 0, 3 in samples of 50 ms."""
     rates = [1e6, 1e6, 0.0, 0.0, 3e6, 1e6]
     series = pl.DataFrame(
@@ -376,3 +377,28 @@ def test_a_shared_legend_has_the_style_of_the_figure_whoever_draws_it() -> None:
     (legend,) = figure.legends
     assert not legend.get_frame_on()
     assert {text.get_fontsize() for text in legend.get_texts()} == {SMALL}
+
+
+def test_a_panel_has_one_window_of_means_which_an_option_sets() -> None:
+    """Base RTTs of 50 and 100 ms in samples of 50 ms: the longer one holds for both runs."""
+
+    def tables(rtt_s: float) -> dict[str, pl.DataFrame]:
+        times_s = [0.05 * n for n in range(1, 21)]
+        columns = {"time_s": times_s, "flow": ["a"] * 20, "goodput_bps": [1e6] * 20, "srtt_s": [rtt_s] * 20}
+        return {"series": pl.DataFrame(columns)}
+
+    runs = {"short": tables(0.05), "long": tables(0.1)}
+    assert samples(runs, "goodput")[1] == "goodput (Mbit/s)\nmeans over 0.3 s"
+    assert samples(runs, "goodput", window_s=0.1)[1] == "goodput (Mbit/s)\nmeans over 0.1 s"
+    assert samples(runs, "goodput", window_s=0.01)[1] == "goodput (Mbit/s)"
+
+
+def test_a_time_range_selects_samples_and_ends_of_the_axis() -> None:
+    times_s = [0.05 * n for n in range(1, 21)]
+    series = {"time_s": times_s, "flow": ["a"] * 20, "goodput_bps": [1e6] * 20, "srtt_s": [0.001] * 20}
+    with within_time((0.2, 0.5)):
+        figure, data = plots.overview({"one": {"series": pl.DataFrame(series)}}, ["goodput"])
+    assert figure.axes[0].get_xlim() == (0.2, 0.5)
+    assert data["time_s"].to_list() == pytest.approx([0.05 * n for n in range(4, 11)])
+    with within_time((3, 4)), pytest.raises(ValueError, match="no samples from 3 s to 4 s"):
+        plots.overview({"one": {"series": pl.DataFrame(series)}}, ["goodput"])

@@ -58,7 +58,7 @@ def test_a_panel_per_variable_with_its_unit(traced: Run) -> None:
         "state",
         "cwnd\n(packets)",
         "minimum RTT\n(ms)",
-        "goodput (Mbit/s)\nmeans over 0.35 s",
+        "goodput (Mbit/s)\nmeans over 0.15 s",
     ]
     assert data["panel"].unique(maintain_order=True).to_list() == ["state", "cwnd", "min_rtt", "goodput"]
     assert data.filter(data["panel"] == "min_rtt")["value"].min() == pytest.approx(40.1, abs=0.1)

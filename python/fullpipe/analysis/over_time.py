@@ -22,7 +22,7 @@ from fullpipe.scenario.quantities import DURATION, RATE, natural, to_nanoseconds
 Tables = Mapping[str, pl.DataFrame]
 
 _SMOOTHED_RTTS = 3
-"""Length of moving means in round trips."""
+"""Length of moving means in base RTTs."""
 _SMOOTHED_PART, _SMOOTHED_S = 0.1, 1.0
 """Largest length of moving means: a share of the run or a time in s, whichever is longer."""
 
@@ -57,9 +57,15 @@ QUANTITIES: dict[str, Quantity] = {
 
 
 def samples(
-    runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None = None
+    runs: Mapping[str, Tables],
+    quantity: str,
+    only: Sequence[str] | None = None,
+    window_s: float | None = None,
 ) -> tuple[pl.DataFrame, str]:
     """Return the samples that `time_series` draws, and the label of the axis.
+
+    Goodput is a moving mean over `window_s`, by default over three base RTTs. All runs have the same window,
+    which is at least one sample.
 
     Returns:
         The columns run, actor, time_s and value, in the unit of the label.
@@ -68,22 +74,21 @@ def samples(
         ValueError: If the quantity is unknown, or has no samples.
     """
     what = _in_packets(_quantity(quantity), runs)
-    frames = []
-    windows_s: set[float] = set()
-    for label, tables in runs.items():
-        long_s = _long_rtts_s(tables) if quantity == "goodput" else 0.0
-        for actor, frame in _actors(tables, what, only):
-            if long_s:
-                frame, window_s = _smoothed(frame, long_s)
-                windows_s |= {window_s} if window_s else set()
-            of_whom = [pl.lit(label).alias("run"), pl.lit(actor).alias("actor")]
-            frames.append(frame.select(*of_whom, "time_s", "value"))
-    if not frames:
+    found = [(label, *each) for label, tables in runs.items() for each in _actors(tables, what, only)]
+    if not found:
         raise ValueError(f'{quantity}: there are no samples to draw; run with record.interval = "100 ms"')
-    if not windows_s:
-        return pl.concat(frames), what.label
-    ends = dict.fromkeys(f"{window_s:.2g}" for window_s in (min(windows_s), max(windows_s)))
-    return pl.concat(frames), f"{what.label}\nmeans over {' to '.join(ends)} s"
+    longest_s = 0.0
+    if quantity == "goodput":
+        wanted_s = max(map(_rtts_s, runs.values())) if window_s is None else window_s
+        longest_s = max(_window_s(frame, wanted_s) for _, _, frame in found)
+    frames = [
+        _smoothed(frame, longest_s).select(
+            pl.lit(label).alias("run"), pl.lit(actor).alias("actor"), "time_s", "value"
+        )
+        for label, actor, frame in found
+    ]
+    label = f"{what.label}\nmeans over {longest_s:.2g} s" if longest_s else what.label
+    return pl.concat(frames), label
 
 
 def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
@@ -93,34 +98,42 @@ def _in_packets(what: Quantity, runs: Mapping[str, Tables]) -> Quantity:
     return replace(what, column=column, label=what.label.replace("(kB)", "(packets)"), scale=1)
 
 
-def _long_rtts_s(tables: Tables) -> float:
-    """Return three times the p95 of the smoothed RTT, s, but at most 1 s or a tenth of the run; 0 if RTTs are
+def _rtts_s(tables: Tables) -> float:
+    """Return three times the smallest smoothed RTT, s, but at most 1 s or a tenth of the run; 0 if RTTs are
     unknown.
 
-    The maximum would be too long: during an outage a few RTTs are as long as the outage, and means over that
-    time would hide the outage.
+    Larger RTTs would be too long: a full buffer or an outage has RTTs as long as an outage, and means over
+    that time would hide the outage.
     """
     series = tables.get("series")
     if series is None or "srtt_s" not in series:
         return 0.0
-    long_s = _SMOOTHED_RTTS * float(series["srtt_s"].quantile(0.95) or 0)
+    long_s = _SMOOTHED_RTTS * float(series["srtt_s"].quantile(0) or 0)
     run_s = float(series["time_s"].to_numpy().max(initial=0.0))
     return min(long_s, max(_SMOOTHED_S, _SMOOTHED_PART * run_s))
 
 
-def _smoothed(frame: pl.DataFrame, long_s: float) -> tuple[pl.DataFrame, float]:
-    """Return moving means and the length of their window, s. The window has a whole number of samples; its
-    length is 0 if there would be fewer than two samples."""
+def _spacing_s(frame: pl.DataFrame) -> float:
     times = frame["time_s"]
-    spacing_s = float(times[1] - times[0]) if len(times) > 1 else 0.0
-    if not spacing_s:
-        return frame, 0.0
-    window = ceil(long_s / spacing_s - 1e-9)
+    return float(times[1] - times[0]) if len(times) > 1 else 0.0
+
+
+def _window_s(frame: pl.DataFrame, wanted_s: float) -> float:
+    """Return the length of the window of moving means, s: a whole number of samples, or 0 if there would be
+    fewer than two samples."""
+    spacing_s = _spacing_s(frame)
+    window = ceil(wanted_s / spacing_s - 1e-9) if spacing_s else 0
+    return window * spacing_s if window > 1 else 0.0
+
+
+def _smoothed(frame: pl.DataFrame, window_s: float) -> pl.DataFrame:
+    """Return moving means over a window; the samples themselves if the window has fewer than two."""
+    spacing_s = _spacing_s(frame)
+    window = round(window_s / spacing_s) if spacing_s else 0
     if window < 2:
-        return frame, 0.0
+        return frame
     means = pl.col("value").rolling_mean(window, min_samples=1)
-    kept = frame.with_columns(pl.when(pl.col("value").is_null()).then(None).otherwise(means).alias("value"))
-    return kept, window * spacing_s
+    return frame.with_columns(pl.when(pl.col("value").is_null()).then(None).otherwise(means).alias("value"))
 
 
 def _quantity(name: str) -> Quantity:

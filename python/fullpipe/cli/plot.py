@@ -21,7 +21,7 @@ from fullpipe.cli.selection import filtered_runs, of_one_scenario, read_labels
 from fullpipe.cli.shared import Content, ContentOption, LabelOption, seconds_of, target
 from fullpipe.cli.stored import each_once, read_runs, runs_in, warn_of_short
 from fullpipe.errors import ResultError
-from fullpipe.plots.style import WIDTHS, as_wide_as, check_formulas
+from fullpipe.plots.style import WIDTHS, as_wide_as, check_formulas, within_time
 
 # Options of `fullpipe plot` by kind of figure. An option that does not apply to a kind is an error.
 
@@ -45,11 +45,15 @@ _OF_KIND: Mapping[Kind, str] = {
     Kind.HANDOVER: "--at",
     Kind.PAUSES: "--flow",
     Kind.SEQUENCE: "--at --flow",
-    Kind.PHASE: "--flow",
-    Kind.RATES: "--flow",
+    Kind.PHASE: "--flow --xlim",
+    Kind.RATES: "--flow --xlim --window",
+    Kind.AIRTIME: "--xlim",
+    Kind.CHANNEL: "--xlim",
+    Kind.WAITS: "--xlim --window",
+    Kind.ALL_SCALED: "--xlim",
 }
 OPTIONS: Mapping[Kind | None, tuple[str, ...]] = {
-    None: ("--quantity", "--flow", "--var", "--label"),
+    None: ("--quantity", "--flow", "--var", "--label", "--xlim", "--window"),
     **{kind: tuple(_OF_KIND.get(kind, "").split()) for kind in Kind},
 }
 """Options of each kind, in addition to `ALWAYS`. The key None is for figures of runs over time."""
@@ -211,6 +215,10 @@ def plot(
             help="Ends of the vertical axis. Linear axes of metrics begin at 0.",
         ),
     ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Window of means of goodput (default: three base RTTs)."),
+    ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -270,13 +278,14 @@ def plot(
             check_formulas([text or ""])
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint=option) from None
-    with as_wide_as(width):
+    ends = read_ends(x_ends, "--xlim"), read_ends(y_ends, "--ylim")
+    is_of_many = kind is not None and kind not in ONE_RUN
+    with as_wide_as(width), within_time(None if is_of_many else ends[0], seconds_of(window, "--window")):
         if kind and kind in ONE_RUN:
             figure, data, title = _of_one(folders, kind, seconds_of(at, "--at"), flow or ())
         elif kind:
             runs, left = of_one_scenario(each_once(read_runs(runs_in(folders, content))), where or ())
             axes = (x, y, colour, panel, of, left)
-            ends = read_ends(x_ends, "--xlim"), read_ends(y_ends, "--ylim")
             scales = (None if log is None else [each.value for each in log], *ends)
             asked = Chosen(kind, metric or (), *axes, width or "page", x_of, x_label, y_label, *scales, given)
             figure, data = figure_of(runs, asked)

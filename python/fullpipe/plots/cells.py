@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from fullpipe.analysis.over_time import Tables
 from fullpipe.palette import looks
 from fullpipe.plots.series import algorithms, last_sample_s, mark_events, restyle, time_series
-from fullpipe.plots.style import in_house_style, legend_entries, new_figure, shared_legend
+from fullpipe.plots.style import in_house_style, legend_entries, new_figure, shared_legend, time_ends, within
 from fullpipe.plots.variables import variables
 
 BIN = "ppdus_to_"
@@ -40,6 +40,7 @@ def airtime(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     parts = {port: _shares(found, "airtime", port) for port in ports}
     for name, label in OF_THE_CELL.items():
         parts[label] = _shares(found, name, None)
+    parts = {label: within(shares) for label, shares in parts.items()}
     figure, (place,) = new_figure(row_height=2.4)
     first = next(iter(parts.values()))
     stacked = [frame["share"].to_numpy() for frame in parts.values()]
@@ -123,7 +124,7 @@ def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         frames.append(data.select(pl.lit(quantity).alias("quantity"), "actor", "time_s", "value"))
         place.label_outer()
     for place in axes:
-        place.set_xlim(0, last_sample_s(frames))
+        place.set_xlim(*time_ends(last_sample_s(frames)))
     shared_legend(figure, restyle(axes, algorithms({"": tables})))
     figure.align_ylabels(axes)
     mark_events(axes, {"": tables})

@@ -19,6 +19,7 @@ from fullpipe.plots.series import algorithms, flow_looks, with_algorithm
 from fullpipe.plots.style import (
     MANY_POINTS,
     SMALL,
+    asked_window_s,
     figure_of,
     in_house_style,
     inches_across,
@@ -26,6 +27,8 @@ from fullpipe.plots.style import (
     legend_entries,
     new_figure,
     shared_legend,
+    time_ends,
+    within,
 )
 from fullpipe.runs import Run
 from fullpipe.scenario.model.flows import flow_names
@@ -62,7 +65,7 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     for place, quantity in zip(axes, OVER, strict=True):
         values, beside = samples({"": tables}, quantity, only)
         both = in_flight.rename({"value": "in_flight"}).join(values, on=_ENTRY, maintain_order="left")
-        both = both.drop_nulls(["in_flight", "value"])
+        both = within(both.drop_nulls(["in_flight", "value"]))
         for (flow,), rows in both.group_by("actor", maintain_order=True):
             x, y = rows["in_flight"].to_numpy(), rows["value"].to_numpy()
             dense = rows.height > MANY_POINTS
@@ -107,8 +110,8 @@ def rates(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
     Raises:
         ValueError: If there are no samples, or the number of flows is not two.
     """
-    found, _ = samples({"": tables}, "goodput", only)
-    found = found.drop_nulls("value")
+    found, _ = samples({"": tables}, "goodput", only, asked_window_s())
+    found = within(found.drop_nulls("value"))
     flows = found["actor"].unique(maintain_order=True).to_list()
     if len(flows) != 2:
         raise ValueError(f"rates needs two flows; choose two of {len(flows)} with --flow")
@@ -278,7 +281,11 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
     Raises:
         ValueError: If the run has neither samples of goodput nor pings.
     """
-    panels = {name: (curves, unit) for name, curves, unit in _panels(run) if curves}
+    panels = {
+        name: ({label: within(data) for label, data in curves.items()}, unit)
+        for name, curves, unit in _panels(run)
+        if curves
+    }
     if not panels:
         raise ValueError("all_scaled needs samples of goodput or pings, and this run has neither")
     figure, places = new_figure(len(panels), row_height=1.9)
@@ -293,7 +300,7 @@ def all_scaled(run: Run) -> tuple[Figure, pl.DataFrame]:
             for label, data in curves.items()
         ]
     for place in places:
-        place.set_xlim(0, run.meta.duration_s)
+        place.set_xlim(*time_ends(run.meta.duration_s))
         place.label_outer()
     places[-1].set_xlabel("time (s)")
     figure.align_ylabels(places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from textwrap import fill, wrap
 from typing import Any
@@ -19,13 +20,17 @@ from fullpipe.plots.style import (
     LEGEND_UP_TO,
     REFERENCE,
     SMALL,
+    asked_window_s,
     figure_of,
     in_house_style,
     inches_across,
     is_narrow,
     legend_columns,
     new_figure,
+    note_below,
     shared_legend,
+    time_ends,
+    within,
 )
 from fullpipe.runs import Run
 
@@ -140,11 +145,12 @@ def time_series(
     `only` keeps the flows or links of these names. Missing samples leave gaps, and a sample between two gaps
     is a dot. Returns the columns run, actor, time_s, value, in the unit of the axis.
 
-    If samples are closer than three round trips, goodput is drawn as a mean over three round trips, but at
-    most over 1 s or a tenth of the run. The reason is head-of-line blocking: when a lost packet has been
-    retransmitted, all bytes behind it are delivered in one batch, so that goodput exceeds the link rate in a
-    short interval."""
-    data, label = samples(runs, quantity, only)
+    If samples are closer than three base RTTs, goodput is drawn as a mean over three base RTTs, but at most
+    over 1 s or a tenth of the run; `within_time` sets another window. The reason is head-of-line blocking:
+    when a lost packet has been retransmitted, all bytes behind it are delivered in one batch, so that goodput
+    exceeds the link rate in a short interval."""
+    data, label = samples(runs, quantity, only, asked_window_s())
+    data = within(data)
     drawn = data.partition_by("run", "actor", maintain_order=True)
     names = line_names((str(frame["run"][0]), str(frame["actor"][0])) for frame in drawn)
     for frame, name in zip(drawn, names.values(), strict=True):
@@ -183,7 +189,7 @@ def mark_events(axes: Sequence[Axes], runs: Mapping[str, Tables], warmup_s: floa
     grid = axes[0].get_gridspec()
     width = 72 * figure_of(axes[0]).get_figwidth() / (grid.ncols if grid else 1)
     taken = 0.0
-    if warmup_s:
+    if warmup_s > begin:
         taken = _shade(axes, warmup_s)
     for time_s, words in sorted(found.items()):
         if not begin <= time_s <= end:
@@ -217,6 +223,13 @@ def _shade(axes: Sequence[Axes], warmup_s: float) -> float:
 
 DEFAULT = ("goodput", "rtt", "cwnd", "queue")
 _HALF = 0.5
+_OVER = 1.02
+"""Ratio of goodput to capacity above which a note explains the excess."""
+_BURSTS = (
+    "goodput exceeds the capacity when a retransmission fills a hole: all later data are delivered at once"
+)
+_LETTERS_BELOW = 17.5
+"""Letters of a line below a figure, per inch of its width."""
 _Steps = tuple[tuple[float, float], ...]
 _FAR_ABOVE = 3.0
 """A capacity above this multiple of the largest drawn value is not drawn, because it would flatten the
@@ -253,7 +266,7 @@ def overview(
         frames.append(data.select(pl.lit(quantity).alias("quantity"), pl.all()))
     end = last_sample_s(frames)
     for place in axes:
-        place.set_xlim(0, end)
+        place.set_xlim(*time_ends(end))
         place.label_outer()
     of = algorithms(runs)
     flow_of = _flow_of_links(frames) if len(runs) > 1 else {}
@@ -268,7 +281,18 @@ def overview(
             _draw_capacity(place, runs)
     mark_events(axes, runs, warmup_s)
     figure.align_ylabels(axes)
+    _note_bursts(figure, frames, runs)
     return figure, pl.concat(frames)
+
+
+def _note_bursts(figure: Figure, frames: Sequence[pl.DataFrame], runs: Mapping[str, Tables]) -> None:
+    """Write a line below the figure if the goodput of a flow exceeds all capacities."""
+    steps = [step for tables in runs.values() for step in _capacities(tables).values()]
+    most = max((rate for step in steps for _, rate in step), default=math.inf)
+    goodput = [frame["value"].max() for frame in frames if frame["quantity"][0] == "goodput"]
+    if any(isinstance(value, float) and value > _OVER * most for value in goodput):
+        letters = int(_LETTERS_BELOW * figure.get_figwidth())
+        note_below(figure, wrap(_BURSTS, letters))
 
 
 def _shown_actors(runs: Mapping[str, Tables], quantity: str, only: Sequence[str] | None) -> list[str] | None:
@@ -363,7 +387,7 @@ def _run_by_run(
     for panels in zip(*columns.values(), strict=True):
         top = max(place.get_ylim()[1] for place in panels)
         for place in panels:
-            place.set_xlim(0, end)
+            place.set_xlim(*time_ends(end))
             place.set_ylim(top=top)
             place.tick_params(axis="y", labelleft=not column_of(place))
     shared_legend(figure, entries)
@@ -381,6 +405,7 @@ def _run_by_run(
             place.set_ylabel("" if column_of(place) else "\n".join(lines))
     label_once(used)
     figure.align_ylabels(used)
+    _note_bursts(figure, frames, runs)
     return figure, pl.concat(frames)
 
 
@@ -399,7 +424,7 @@ def _has_values(tables: Tables, quantity: Quantity) -> bool:
 
 def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
     """Draw each capacity of a busy link once; skip capacities far above the drawn values."""
-    end, top = axes.get_xlim()[1], axes.get_ylim()[1]
+    (begin, end), top = axes.get_xlim(), axes.get_ylim()[1]
     links = [(run, link, step) for run, tables in runs.items() for link, step in _capacities(tables).items()]
     are_several, is_of_all = (len({each[n] for each in links}) > 1 for n in (1, 2))
     names: dict[_Steps, dict[str, None]] = {}
@@ -413,7 +438,7 @@ def _draw_capacity(axes: Axes, runs: Mapping[str, Tables]) -> None:
             look: Any = {"fontsize": SMALL, "color": "0.35", "ha": "right", "va": "bottom", "bbox": HALO}
             axes.annotate(", ".join(names[step]), (end, rates[-1]), **look)
             top = max(top, 1.08 * max(rates))
-    axes.set_xlim(0, end)
+    axes.set_xlim(begin, end)
     axes.set_ylim(top=top)
 
 

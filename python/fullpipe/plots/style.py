@@ -72,6 +72,8 @@ LNCS: 122 mm."""
 _NARROW = 5.0
 """Least width, in inches, of a figure with axes side by side; a narrower figure stacks all axes."""
 _asked: ContextVar[str | None] = ContextVar("width", default=None)
+_Times = tuple[tuple[float, float] | None, float | None]
+_times: ContextVar[_Times] = ContextVar("times", default=(None, None))
 
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -147,6 +149,42 @@ def as_wide_as(width: str | None) -> Iterator[None]:
         yield
     finally:
         _asked.reset(token)
+
+
+@contextmanager
+def within_time(span_s: tuple[float, float] | None, window_s: float | None = None) -> Iterator[None]:
+    """Set the time range of all figures over time made within the context, and the window of means of
+    goodput; None changes nothing."""
+    token = _times.set((span_s, window_s))
+    try:
+        yield
+    finally:
+        _times.reset(token)
+
+
+def asked_window_s() -> float | None:
+    """The window of means that `within_time` sets, s."""
+    return _times.get()[1]
+
+
+def time_ends(last_s: float) -> tuple[float, float]:
+    """The ends of an axis of time in s, up to the last sample unless `within_time` sets them."""
+    return _times.get()[0] or (0.0, last_s)
+
+
+def within(rows: pl.DataFrame, time_s: str = "time_s") -> pl.DataFrame:
+    """The rows in the time range that `within_time` sets; else all rows.
+
+    Raises:
+        ValueError: If no row is in the range.
+    """
+    span_s = _times.get()[0]
+    if span_s is None or rows.is_empty():
+        return rows
+    found = rows.filter(pl.col(time_s).is_between(*span_s))
+    if found.is_empty():
+        raise ValueError(f"there are no samples from {span_s[0]:g} s to {span_s[1]:g} s; change --xlim")
+    return found
 
 
 def is_narrow(width: str = "page") -> bool:

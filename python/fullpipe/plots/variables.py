@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from colorsys import hls_to_rgb
 from textwrap import fill
@@ -18,7 +19,15 @@ from matplotlib.patheffects import withStroke
 from fullpipe.analysis.metrics import states
 from fullpipe.analysis.over_time import QUANTITIES, Tables
 from fullpipe.plots.series import algorithms, line_names, mark_events, restyle, time_series, with_algorithm
-from fullpipe.plots.style import SMALL, figure_of, in_house_style, new_figure, shared_legend
+from fullpipe.plots.style import (
+    SMALL,
+    figure_of,
+    in_house_style,
+    new_figure,
+    shared_legend,
+    time_ends,
+    within,
+)
 
 # Colours and hatches of states: light, so that lines stay readable on them, and the same in every figure.
 # Hatches distinguish states in print, and for readers with colour vision deficiencies.
@@ -216,7 +225,7 @@ def _samples(place: Axes, runs: Mapping[str, Tables], name: str, only: Sequence[
 def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
     frames = []
     for actor, (run, frame, _) in actors.items():
-        rows = frame.filter(pl.col("name") == name)
+        rows = _carried(frame.filter(pl.col("name") == name))
         if rows.is_empty():
             continue
         scale, unit = _SCALES.get(rows["unit"][0], (1, rows["unit"][0]))
@@ -229,6 +238,20 @@ def _lines(place: Axes, actors: Actors, name: str) -> list[pl.DataFrame]:
     return frames
 
 
+def _carried(rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows within the time range, after the last row before it, which has the value at its beginning."""
+    begin_s, _ = time_ends(0.0)
+    before = rows.filter(pl.col("time_s") < begin_s).tail(1).with_columns(time_s=pl.lit(begin_s))
+    return within(pl.concat([before, rows]))
+
+
+def _in_range(spans: pl.DataFrame) -> pl.DataFrame:
+    """The parts of spans within the time range."""
+    begin_s, end_s = time_ends(math.inf)
+    clipped = spans.with_columns(pl.col("start_s", "end_s").clip(begin_s, end_s))
+    return clipped.filter(pl.col("end_s") > pl.col("start_s"))
+
+
 def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> list[pl.DataFrame]:
     """Draw a row of coloured spans per flow, with the name of the state if there is room."""
     frames = []
@@ -236,11 +259,12 @@ def _bands(place: Axes, actors: Actors, name: str, colours: dict[str, str]) -> l
     for height, (actor, (run, frame, flow)) in enumerate(actors.items()):
         if frame.filter(pl.col("name") == name).is_empty():
             continue
-        spans = states(frame, flow, name)
+        spans = _in_range(states(frame, flow, name))
+        first_s, last_s = time_ends(states(frame, flow, name)["end_s"][-1])
         for start_s, end_s, state in spans.iter_rows():
             patch = state_patch(state, colours)
             place.broken_barh([(start_s, end_s - start_s)], (height - 0.4, 0.8), **patch)
-            if (end_s - start_s) / spans["end_s"][-1] * inches > _LETTER * len(state):
+            if (end_s - start_s) / (last_s - first_s) * inches > _LETTER * len(state):
                 middle = (start_s + end_s) / 2, height
                 said = place.annotate(state, middle, ha="center", va="center", fontsize=SMALL)
                 said.set(annotation_clip=True, path_effects=_HALO)
@@ -264,7 +288,7 @@ def _finish(
     shading = [name for name in names if _is_state(actors, name)]
     flows = list(_flows(actors).values())
     for place, name in zip(axes, names, strict=True):
-        place.set_xlim(0, end_s)
+        place.set_xlim(*time_ends(end_s))
         place.set_xlabel("")
         place.label_outer()
         if len(flows) == 1 and shading and name not in shading:
@@ -279,7 +303,7 @@ def _finish(
 
 
 def _shade(place: Axes, frame: pl.DataFrame, flow: str, name: str, colours: dict[str, str]) -> None:
-    spans = states(frame, flow, name)
+    spans = _in_range(states(frame, flow, name))
     if spans.height > _SHADED_UP_TO:
         return
     for start_s, end_s, state in spans.iter_rows():
