@@ -447,7 +447,7 @@ def test_panels_fit_a_page_and_have_their_labels_once(width: str) -> None:
         (Kind.BOX, "3 runs each; points: runs; line: median"),
         (
             Kind.VIOLIN,
-            "dots: runs; black bars and markers: medians; lines: minimum to maximum; width: density",
+            "dots: runs; black bars: medians; violins need more runs",
         ),
         (Kind.CDF, "3 runs each; share of runs with at most the value"),
         (Kind.MEANS, "95 % confidence intervals"),

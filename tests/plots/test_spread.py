@@ -62,13 +62,27 @@ def test_names_along_an_axis_have_the_colours_of_algorithms(draw: Any) -> None:
 
 def test_a_violin_has_its_median_and_its_runs() -> None:
     _, (axes,) = plots.new_figure()
-    spread.distributions(axes, rows({"cubic": [1.0, 2.0, 4.0]}), violins=True)
+    spread.distributions(axes, rows({"cubic": [1.0, 2.0, 2.0, 3.0, 4.0, 4.0]}), violins=True)
     (dots,) = (line for line in axes.lines if line.get_marker() == ".")
-    assert list(dots.get_ydata()) == [1, 2, 4]
+    assert list(dots.get_ydata()) == [1, 2, 2, 3, 4, 4]
     bars = [
         each.get_segments()[0][:, 1].tolist() for each in axes.collections if hasattr(each, "get_segments")
     ]
-    assert [2, 2] in bars
+    assert bars == [[2.5, 2.5]]  # dots show the extremes
+
+
+def test_a_violin_of_few_runs_is_its_points() -> None:
+    _, (axes,) = plots.new_figure()
+    spread.distributions(axes, rows({"cubic": [1.0, 2.0, 4.0]}), violins=True)
+    assert [list(line.get_ydata()) for line in axes.lines[:2]] == [[2, 2], [1, 2, 4]]
+    assert not axes.collections
+
+
+def test_few_runs_have_no_band_of_shares() -> None:
+    _, (axes,) = plots.new_figure()
+    data = spread.cumulative_bands(axes, rows({"cubic": [3.0, 5.0]}))
+    assert not axes.collections
+    assert data["low"].to_list() == [0, 1 - dkw_half_width(2)]
 
 
 def test_shares_begin_at_none() -> None:
@@ -80,12 +94,12 @@ def test_shares_begin_at_none() -> None:
 
 def test_bands_go_on_below_the_least_and_above_the_most() -> None:
     _, (axes,) = plots.new_figure()
-    spread.cumulative_bands(axes, rows({"cubic": [3.0, 5.0], "bbr3": [4.0]}))
-    assert list(axes.lines[0].get_ydata()) == [0, 0.5, 1, 1]
-    assert list(axes.lines[0].get_xdata()) == pytest.approx([2.9, 3, 5, 5.1])
+    spread.cumulative_bands(axes, rows({"cubic": [3.0, *[4.0] * 8, 5.0], "bbr3": [4.0]}))
+    assert list(axes.lines[0].get_ydata())[-2:] == [1, 1]
+    assert list(axes.lines[0].get_xdata()) == pytest.approx([2.9, 3, *[4] * 8, 5, 5.1])
     assert axes.lines[1].get_xdata()[0] == pytest.approx(2.9)
     band = axes.collections[0].get_paths()[0].vertices
-    half = dkw_half_width(2)
+    half = dkw_half_width(10)
     assert band[band[:, 0] < 2.95][:, 1].max() == pytest.approx(half)
     assert band[band[:, 0] > 5.05][:, 1].min() == pytest.approx(1 - half)
 

@@ -47,13 +47,17 @@ _LETTERS = 17.5
 """Characters per inch of figure width in the lines below the figure."""
 _LABEL = 28
 """Maximum length of a line of an axis label, in characters."""
-_ABOUT_LETTERS = "; means that share a letter are not shown to differ (Games-Howell, 5 %)"
+_ABOUT_LETTERS = "; means{where} that share a letter are not shown to differ (Games-Howell, 5 %)"
 _LETTERS_UP_TO = 4
 """Maximum number of letters beside one mean in a figure; means that share a letter are not shown to differ.
 If a mean has more, letters are only in the table."""
-_LETTERS_ELSEWHERE = "; letters of means that are not shown to differ (Games-Howell, 5 %) are in the CSV file"
+_LETTERS_ELSEWHERE = (
+    "; letters of means{where} that are not shown to differ (Games-Howell, 5 %) are in the CSV file"
+)
 _ROOM = 0.04
 """Room for marks at the end of an axis, as a share of its length."""
+_FOR_LETTERS = 0.12
+"""Room for letters above means, as a share of the axis."""
 _MUCH = 3.0
 """Panels share an axis only if it spans at most this multiple of each panel's own range."""
 _TO_BETTER = ", better →"
@@ -338,15 +342,18 @@ def _told(data: pl.DataFrame, kind: Kind, samples: str = "") -> str:
         return f"{runs} each; {points if most <= FEW else boxes + few}{marks}"
     if kind == Kind.VIOLIN:
         dots = "dots: runs; " if least <= spread.POINTS_UP_TO else ""
-        marks = " and markers" if data["colour"].n_unique() > 1 else ""
-        return (
-            f"{runs} each; {dots}black bars{marks}: medians; lines: minimum to"
-            " maximum; width: density of runs"
-        )
+        is_many = most > spread.POINTS_UP_TO
+        marks = " and markers" if is_many and data["colour"].n_unique() > 1 else ""
+        lines = "lines: minimum to maximum; " if is_many else ""
+        few = f"; up to {FEW} runs are points" if least <= FEW < most else ""
+        width = "width: density of runs" if most > FEW else "violins need more runs"
+        return f"{runs} each; {dots}black bars{marks}: medians; {lines}{width}{few}"
     if kind == Kind.CDF:
         return f"{runs} each; share of runs with at most the value"
     if kind == Kind.ECDF:
-        return f"{runs} each; 95 % bands for the whole function (Dvoretzky, Kiefer and Wolfowitz)"
+        bands = "95 % bands for the whole function (Dvoretzky, Kiefer and Wolfowitz)"
+        few = f"no 95 % bands below {spread.BANDS_FROM} runs" if least < spread.BANDS_FROM else ""
+        return "; ".join(filter(None, [f"{runs} each", bands if most >= spread.BANDS_FROM else "", few]))
     around = {
         Kind.LINES: ", 95 % confidence intervals",
         Kind.MEANS: f", 95 % confidence intervals{_about_letters(data)}",
@@ -366,7 +373,8 @@ def _about_letters(data: pl.DataFrame) -> str:
     longest = _longest(data)
     if not longest:
         return ""
-    return _ABOUT_LETTERS if longest <= _LETTERS_UP_TO else _LETTERS_ELSEWHERE
+    where = " within a panel" if data.select("panel", "metric").n_unique() > 1 else ""
+    return (_ABOUT_LETTERS if longest <= _LETTERS_UP_TO else _LETTERS_ELSEWHERE).format(where=where)
 
 
 def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared: bool) -> None:
@@ -385,7 +393,7 @@ def _label(place: Any, chart: Chart, part: Part, factors: Factors, *, is_shared:
         place.set_ylabel("")
     low, high = place.get_ylim()
     if chart.kind in _FROM_0 and low > 0:
-        place.set_ylim(0, high + _ROOM * high)
+        place.set_ylim(0, high + (_FOR_LETTERS if chart.kind == Kind.MEANS else _ROOM) * high)
 
 
 def _told_of_scales(places: Sequence[Any], kind: Kind) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import LogLocator, NullLocator
 
 from fullpipe.analysis.over_time import Tables
 from fullpipe.analysis.packets import (
@@ -27,12 +27,14 @@ from fullpipe.plots.style import (
     is_narrow,
     legend_entries,
     new_figure,
+    note_below,
     shared_legend,
 )
 
 # Clumps of ACKs at the sender: the number of ACKs that arrive together, and the time between clumps.
 
 
+_ABOUT_CLUMPS = "clump: ACKs that arrive less than 0.1 ms apart"
 APART_S = 100e-6
 """ACKs that arrive at shorter intervals are one clump. The value is below the shortest slot of a radio."""
 
@@ -65,10 +67,17 @@ def clumps(tables: Tables) -> tuple[Figure, pl.DataFrame]:
         times.plot(after, share, drawstyle="steps-post", **styles[flow].line)
     sizes.set_xticks(range(most + 1), [str(2**n) for n in range(most + 1)])
     sizes.set(xlabel="ACKs of a clump, up to", ylabel="share of ACKs", ylim=(0, 1))
-    longest = found["after_ms"].quantile(0.99)
-    times.set(xlabel="time from clump to clump (ms)", ylabel="share of clumps", ylim=(0, 1.02))
-    times.set_xlim(0, longest or None)
-    shared_legend(figure, legend_entries(sizes))
+    times.set(xlabel="time from clump to clump (ms), log scale", ylabel="share of clumps", ylim=(0, 1.02))
+    times.set_xscale("log")
+    times.xaxis.set_major_formatter("{x:g}")
+    times.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    times.xaxis.set_minor_locator(NullLocator())
+    entries, of = legend_entries(sizes), algorithms({"": tables})
+    named = {with_algorithm(flow, of): entry for flow, entry in entries.items()}
+    if len(named) == 1:
+        sizes.set_title(next(iter(named)))
+    shared_legend(figure, named)
+    note_below(figure, [_ABOUT_CLUMPS])
     return figure, found
 
 
@@ -97,7 +106,9 @@ def in_clumps(times: pl.DataFrame) -> pl.DataFrame:
 TOGETHER_S = 1e-6
 """Packets that arrive at shorter intervals are one delivery."""
 SHOWN = 0.999
-"""Share of pauses that is drawn. The longest pauses, such as handovers, are left out."""
+"""Share of pauses that is always drawn. A note has the number of longer pauses that are not drawn."""
+_LONGER = 10
+"""Largest ratio of the longest pause to the quantile `SHOWN` at which all pauses are drawn."""
 RARE = 0.99
 """Quantile of the pause that the second panel shows."""
 BINS = 100
@@ -129,9 +140,13 @@ def pauses(tables: Tables, flow: str | None = None) -> tuple[Figure, pl.DataFram
     figure, (often, around) = new_figure(1, 2, row_height=2.4)
     edge = max(float(np.quantile(waits, SHOWN)), float(np.median(waits)))
     look = flow_looks(tables, [drawn])[drawn]
-    often.hist(waits[waits <= edge], bins=BINS, color=look.color, log=True)
+    longest = float(waits.max())
+    is_whole = longest <= _LONGER * edge  # then the longest pauses are visible, too
+    bins = np.arange(0, (longest if is_whole else edge) + edge / BINS, edge / BINS)
+    often.hist(waits[waits <= bins[-1]], bins=list(bins), color=look.color, log=True)
     named = with_algorithm(drawn, algorithms({"": tables}))
     named += f", most packets of {count} flows" if count > 1 else ""
+    beyond = int((waits > bins[-1]).sum())
     often.set(xlabel="pause before a delivery (ms)", ylabel="deliveries", title=named)
     often.set_xlim(left=0)
     often.yaxis.set_major_formatter("{x:g}")  # exponents would have too small letters
@@ -145,6 +160,9 @@ def pauses(tables: Tables, flow: str | None = None) -> tuple[Figure, pl.DataFram
     around.set(xlabel=f"time after {begin_s:.3f} s (ms)", ylabel="delivered (kB)")
     around.set_xlim(0, 5 * pause_s * 1e3)
     around.set_ylim(bottom=0)
+    around.set_title("around one of the longest 1 %")
+    if beyond:
+        note_below(figure, [f"longer pauses are not shown: {beyond}, up to {longest:.3g} ms"])
     return figure, found
 
 

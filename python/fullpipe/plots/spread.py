@@ -134,10 +134,10 @@ def _closed(corners: Any) -> Path:
 
 
 _LEVEL_OF_LETTERS = 0.05
+BANDS_FROM = 10
+"""Least number of runs at which a distribution function has a band."""
 POINTS_UP_TO = 50
 """Maximum number of runs of a violin that are drawn as dots."""
-_RAISED = 8
-"""Distance in points by which the letters of every second colour are raised, if there are several colours."""
 _MARK: Any = {"linestyle": "none", "markersize": 3.5}
 _DOT: Any = {"linestyle": "none", "markersize": 3}
 _DENSE, _OF_ALL = 0.15, 0.4
@@ -174,7 +174,8 @@ def cumulative_shares(
 def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl.DataFrame:
     """Draw the cumulative share of runs, a line per `colour`, with the simultaneous 95 % confidence band of
     the distribution function: see `fullpipe.statistics.dkw_half_width`. Lines and bands extend to both ends
-    of the axis, where the function is 0 or 1.
+    of the axis, where the function is 0 or 1. Fewer than `BANDS_FROM` runs have no band, since it would be
+    wider than 0.8.
 
     Returns the columns colour, runs, value, share, low, high.
     """
@@ -195,8 +196,9 @@ def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl
         )
         along = [first, *ranked, last]
         axes.step(along, [0, *data["share"], 1], where="post", label=words, **look.line)
-        low, high = [0, *data["low"], data["low"][-1]], [min(half, 1), *data["high"], 1]
-        axes.fill_between(along, low, high, step="post", color=look.color, alpha=alpha, linewidth=0)
+        if n >= BANDS_FROM:
+            low, high = [0, *data["low"], data["low"][-1]], [min(half, 1), *data["high"], 1]
+            axes.fill_between(along, low, high, step="post", color=look.color, alpha=alpha, linewidth=0)
         found.append(data)
     axes.set_ylim(0, 1.02)
     axes.set_ylabel("share of runs")
@@ -207,8 +209,9 @@ def cumulative_bands(axes: Axes, rows: pl.DataFrame, marks: Marks = PLAIN) -> pl
 def means_with_letters(
     axes: Axes, rows: pl.DataFrame, bounds: Bounds = NO_LESS_THAN_0, marks: Marks = PLAIN
 ) -> pl.DataFrame:
-    """Draw means with their 95 % intervals at every `x`, side by side by `colour`, with letters above them.
-    The Games-Howell test of all pairs at 5 % shows no difference of means that share a letter.
+    """Draw means with their 95 % intervals at every `x`, side by side by `colour`, with letters above them,
+    which are vertical if there are several colours. The Games-Howell test of all pairs at 5 % shows no
+    difference of means that share a letter.
 
     If there is one `colour` and `x` are names, each name has its own colour.
 
@@ -230,21 +233,13 @@ def means_with_letters(
             interval_bars(axes, [place], part[n : n + 1], look.color)
         for place, high, letters in zip(at, part["high"], part["letters"], strict=True):
             axes.annotate(
-                letters or "", (place, high), (0, 4 + _RAISED * (number % 2) * (len(parts) > 2)),
-                textcoords="offset points", ha=_beside_mark(number, len(parts)), fontsize=SMALL,
+                letters or "", (place, high), (0, 3), textcoords="offset points", ha="center",
+                va="bottom", fontsize=SMALL, rotation=90 if len(parts) > 1 else 0,
             )  # fmt: skip
     axes.set_xticks(range(len(places)), [text(value, marks.x) for value in places])
     axes.set_xlim(-0.5, len(places) - 0.5)
     axes.margins(y=0.12)
     return data
-
-
-def _beside_mark(number: int, count: int) -> str:
-    """The alignment of the letters of one of `count` colours. Letters of the first colour extend to the left,
-    and those of the last to the right, so that they do not overlap."""
-    if count == 1 or 0 < number < count - 1:
-        return "center"
-    return "right" if number == 0 else "left"
 
 
 def _letters(groups: Sequence[Sequence[float]]) -> list[str]:
@@ -263,7 +258,8 @@ def distributions(
 ) -> pl.DataFrame:
     """Draw a box or a violin of the runs of every `x` and `colour`. Whiskers reach to the extremes. Up to
     five runs are drawn as points, with a line at their median. A violin has a bar at its median and, for up
-    to 50 runs, a dot for each run. With several colours, markers show the medians of boxes and violins.
+    to 50 runs, a dot for each run instead of a whisker. With several colours, markers show the medians of
+    boxes, and of violins without dots.
 
     If there is one `colour` and `x` are names, each name has its own colour.
 
@@ -271,7 +267,7 @@ def distributions(
     """
     places = rows["x"].unique(maintain_order=True).to_list()
     parts = list(marks.parts(rows))
-    width = 0.8 / len(parts)
+    width = 0.7 / len(parts)
     own = looks_of_names(rows, marks)
     draw = _violins if violins else _boxes
     for number, (part, _, words, look) in enumerate(parts):
@@ -279,10 +275,11 @@ def distributions(
             its = own[str(x)] if own else look
             at = places.index(x) + (number - (len(parts) - 1) / 2) * width
             draw(axes, group["value"].to_list(), at, 0.9 * width, its)
-            if len(parts) > 1 and (violins or group.height > FEW):
+            if len(parts) > 1 and group.height > (POINTS_UP_TO if violins else FEW):
                 axes.plot(at, median(group["value"].to_list()), zorder=_ABOVE, **_MARK, **look.point)
         axes.plot([], [], label=words, **_MARK, **look.point)
     axes.set_xticks(range(len(places)), [text(value, marks.x) for value in places])
+    axes.set_xlim(-0.5, len(places) - 0.5)
     return rows.group_by("x", "colour", maintain_order=True).agg(
         runs=pl.len(),
         minimum=pl.col("value").min(),
@@ -296,9 +293,7 @@ def distributions(
 def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
     colour = look.color
     if len(values) <= FEW:
-        middle = median(values)
-        axes.plot([at - width / 2, at + width / 2], [middle, middle], "-", color="black", linewidth=1)
-        axes.plot(_beside(at, width, len(values)), values, zorder=_ABOVE, **_DOT, **look.point)
+        _points(axes, values, at, width, look)
         return
     line = {"color": colour}
     axes.boxplot(
@@ -308,17 +303,27 @@ def _boxes(axes: Axes, values: Sequence[float], at: float, width: float, look: L
     )  # fmt: skip
 
 
+def _points(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
+    middle = median(values)
+    axes.plot([at - width / 2, at + width / 2], [middle, middle], "-", color="black", linewidth=1)
+    axes.plot(_beside(at, width, len(values)), values, zorder=_ABOVE, **_DOT, **look.point)
+
+
 def _violins(axes: Axes, values: Sequence[float], at: float, width: float, look: Look) -> None:
     colour = look.color
+    if len(values) <= FEW:
+        _points(axes, values, at, width, look)
+        return
+    has_dots = len(values) <= POINTS_UP_TO
     if len(set(values)) > 1:
-        found = axes.violinplot([values], [at], widths=width, showmedians=True)
+        found = axes.violinplot([values], [at], widths=width, showmedians=True, showextrema=not has_dots)
         middle = found.pop("cmedians")
         drawn: list[Any] = [*cast(Sequence[Any], found.pop("bodies")), *found.values()]
         for each in drawn:
             each.set_color(colour)
             each.set_linewidth(0.8)
         middle.set_color("black")
-    if len(values) <= POINTS_UP_TO:
+    if has_dots:
         axes.plot(_beside(at, width, len(values)), values, ".", color=colour, markersize=2.5, zorder=3)
 
 
