@@ -431,16 +431,17 @@ def test_all_differences_of_a_panel_have_the_unit_of_its_axis(
     drawn: list[tuple[list[float], dict[str, str]]] = []
     forest = plots.forest
 
-    def recorded(rows: pl.DataFrame, units: dict[str, str]) -> Any:
+    def recorded(rows: pl.DataFrame, units: dict[str, str], *, notes: str) -> Any:
         drawn.append((rows["difference"].to_list(), units))
-        return forest(rows, units)
+        assert "1 seed" in notes
+        return forest(rows, units, notes=notes)
 
     monkeypatch.setattr(plots, "forest", recorded)
     rows = [undecided("rtt_mean", "s", mean, margin, of) for of, mean in (("mine", first), ("beside", 0.2))]
     made = VariantComparison(scenario="two", sides={"reference": [1], "other": [1]}, findings=rows)
     draw_forest(tmp_path, [made], {}, quiet=True)
     ((found, units),) = drawn
-    assert units == {"rtt_mean": axis}
+    assert units == {"rtt_mean": f"{axis}, ←\N{NO-BREAK SPACE}better"}
     assert found == pytest.approx(differences)
 
 

@@ -261,7 +261,7 @@ def test_a_latex_table_prints_its_metric_its_runs_and_the_meaning_of_parentheses
     lines = [line for line in table(store, *words).stdout.splitlines() if not line.startswith("%")]
     head = "\n".join(lines)
     assert r"\multicolumn{2}{c}{goodput of mine (Mbit/s)}" in head
-    assert r"\footnotesize Means of 2 runs" in head
+    assert r"\footnotesize\raggedright Means of 2 runs" in head
     long = [*lines, *one_column(cell(1e6, 3e6, low=0.0), cell(19e6, 0.1e6))]
     assert any("half widths of 95 " in line for line in long)
 
@@ -276,3 +276,8 @@ def test_a_group_of_several_flows_is_a_sum(tmp_path: Path) -> None:
     assert "goodput of old (2 flows, sum) (Mbit/s)" in table(tmp_path, "--of", "old").stdout
     assert "flows, sum" not in table(tmp_path, "--of", "new").stdout
     assert "flows, sum" not in table(tmp_path, "--metric", "rtt_mean", "--of", "old").stdout
+
+
+def test_a_small_number_of_a_latex_column_does_not_look_like_0() -> None:
+    found = one_column(cell(48e6, 37.4e6), cell(0.03e6, 0.02e6), cell(8.34e6, 24e6, low=0.0))
+    assert found[1:] == [r"0 & {48 [11, 85]} \\", r"1 & {0.03 [0.01, 0.05]} \\", r"2 & {8 [0, 32]} \\"]

@@ -70,6 +70,7 @@ def test_verdicts_and_the_margin_are_in_a_legend_and_differ_in_grey() -> None:
     drawn = [("goodput", verdict, 7.0, verdict) for verdict in verdicts]
     figure, _ = plots.forest(rows(*drawn), UNITS)
     (legend,) = figure.legends
-    words = ["better", "worse", "undecided or equivalent", "margin"]
+    words = ["better", "worse", "equivalent", "undecided", "margin"]
     assert [text.get_text() for text in legend.get_texts()] == words
-    assert len({line.get_marker() for line in legend.get_lines()}) == 3
+    assert len({line.get_marker() for line in legend.get_lines()}) == 4
+    assert "95 % confidence intervals" in figure.get_supxlabel()

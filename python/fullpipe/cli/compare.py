@@ -93,7 +93,8 @@ def compare(
             "--plot",
             parser=target,
             metavar="DIR",
-            help="Also draw figures in this folder: differences of variants, or time series of engines.",
+            help="Also draw figures in this folder: differences of variants (or one .pdf, .svg or .png file),"
+            " or time series of engines.",
         ),
     ] = None,
     file: Annotated[

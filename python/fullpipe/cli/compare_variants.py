@@ -12,6 +12,7 @@ import polars as pl
 
 from fullpipe import files
 from fullpipe.analysis.limits import bounds_of_difference
+from fullpipe.analysis.metrics import BY_NAME
 from fullpipe.analysis.shown import axis_shown, is_relative, metric_shown
 from fullpipe.cli.asked import note_version, read_scenario
 from fullpipe.cli.output import echo
@@ -118,7 +119,7 @@ def draw_forest(
     """Write a figure of all differences, and print the names of its files.
 
     Args:
-        folder: Folder of the files.
+        folder: Folder of the files, or a .png, .svg or .pdf file.
         found: The comparisons.
         labels: Labels of paths and values. These labels replace labels in the scenarios.
         quiet: Print the names on standard error.
@@ -136,10 +137,16 @@ def draw_forest(
         for row in every
     ]
     units = {metric: _axis_label(metric, is_share=is_share) for metric, is_share in shares.items()}
+    references = dict.fromkeys(names.side(each.reference) for each in found)
+    counts = sorted({len(each.seeds) for each in found})
+    seeds = " to ".join(str(count) for count in dict.fromkeys([counts[0], counts[-1]]))
+    told = f"reference: {', '.join(references)}; {seeds} seed{'' if seeds == '1' else 's'}"
     from fullpipe import plots  # imported here, as most comparisons draw nothing
 
-    figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units)
-    for path in plots.save(figure, data, folder, f"{found[0].scenario}-forest"):
+    figure, data = plots.forest(pl.DataFrame(rows, infer_schema_length=None), units, notes=told)
+    is_file = folder.suffix.removeprefix(".") in plots.FORMATS
+    name = f"{found[0].scenario}-forest"
+    for path in plots.save_as(figure, data, folder) if is_file else plots.save(figure, data, folder, name):
         echo(path, err=quiet)
 
 
@@ -169,6 +176,10 @@ def _in_unit(row: Finding, *, is_share: bool) -> dict[str, float | None]:
 
 
 def _axis_label(metric: str, *, is_share: bool) -> str:
-    if is_share:
-        return f"{metric_shown(metric)} (% of the reference)"
-    return axis_shown(metric, in_percent=False)[1]
+    label = (
+        f"{metric_shown(metric)} (% of the reference)"
+        if is_share
+        else axis_shown(metric, in_percent=False)[1]
+    )
+    better = {"higher": ", better\N{NO-BREAK SPACE}→", "lower": ", ←\N{NO-BREAK SPACE}better"}
+    return label + better.get(BY_NAME[metric].better, "")

@@ -285,6 +285,8 @@ _SYMMETRIC = 0.01
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 """Commas between thousands. They are removed, as siunitx prints the other cells of the column without
 them."""
+_MORE = 3
+"""Maximum number of decimals that a small number has beyond those of its column."""
 _MOST_UNCERTAIN = 100
 """Upper bound of an uncertainty, in units of its last decimal, so that it has at most two digits."""
 
@@ -329,7 +331,8 @@ def _notes(pivot: Pivot, columns: Sequence[Sequence[str]]) -> Iterator[str]:
         told.append("in brackets: both ends of 95 % confidence intervals")
     count = len(pivot.rows) + len(pivot.numbers)
     for line in told:
-        words = rf"\makebox[0pt][l]{{\footnotesize {in_latex(begun(line))}}}"
+        box = rf"\parbox[t]{{\linewidth}}{{\footnotesize\raggedright {in_latex(begun(line))}}}"
+        words = rf"\makebox[0pt][l]{{{box}}}"
         yield rf"\multicolumn{{{count}}}{{@{{}}l}}{{{words}}} \\"
 
 
@@ -379,7 +382,8 @@ def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean]) -> list[s
     """Numbers for siunitx, or text in braces.
 
     All numbers of a metric, `known`, have the same number of decimals: at most that of the metric, and so few
-    that the widest uncertainty has at most two digits.
+    that the widest uncertainty has at most two digits. A number or interval that would look like 0 has more
+    decimals.
     """
     if not known:
         return ["{--}" for _ in cells]
@@ -389,7 +393,17 @@ def _latex_column(cells: Sequence[Mean | None], known: Sequence[Mean]) -> list[s
     while decimals > 0 and widest * 10**decimals >= _MOST_UNCERTAIN:
         decimals -= 1
     is_written_out = any(cell is not None and _half_width(cell) is None for cell in cells)
-    return [_number(cell, scale, decimals, is_written_out=is_written_out) for cell in cells]
+    return [
+        _number(cell, scale, _enough(cell, scale, decimals), is_written_out=is_written_out) for cell in cells
+    ]
+
+
+def _enough(cell: Mean | None, scale: float, decimals: int) -> int:
+    """At least `decimals`, and so many that neither the mean nor an end of its interval looks like 0."""
+    ends = [] if cell is None else [cell[name] for name in ("mean", "low", "high")]
+    sizes = [abs(end) * scale for end in ends if end]
+    tries = range(decimals, decimals + _MORE + 1)
+    return next((places for places in tries if all(round(size, places) for size in sizes)), decimals)
 
 
 def _number(cell: Mean | None, scale: float, decimals: int, *, is_written_out: bool) -> str:

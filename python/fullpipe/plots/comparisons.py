@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from math import ceil, log10
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from matplotlib.ticker import NullLocator
 from fullpipe.analysis.metrics.measure import NO_LESS_THAN_0, Bounds
 from fullpipe.analysis.statistics import t_interval
 from fullpipe.palette import COLOURS, DASHES, looks
-from fullpipe.plots.style import in_house_style, is_narrow, new_figure, shared_legend
+from fullpipe.plots.style import in_house_style, is_narrow, new_figure, note_below, shared_legend
 
 # Algorithms or conditions side by side, with confidence intervals over runs.
 
@@ -189,12 +189,16 @@ _VERDICTS: Mapping[str, Any] = {
     "worse": {"color": COLOURS[1], "marker": "X"},
     "higher": {"color": COLOURS[0], "marker": "^"},
     "lower": {"color": COLOURS[0], "marker": "v"},
+    "equivalent": {"color": "#333333", "marker": "s"},
 }
 """Looks of verdicts. Their markers differ, so that verdicts can be told apart in a grey print."""
 _OTHER: Any = {"color": "#777777", "marker": "o", "fillstyle": "none"}
 _SIZE = 5
 """Size of markers in points; the shape of a marker shows the verdict."""
 _MARGIN: Any = {"color": "0.9", "linewidth": 0}
+_MARGINS = "grey: differences within the margin"
+_LETTERS_BELOW = 17.5
+"""Letters of a line below the figure, per inch of its width."""
 _INCHES_PER_ROW, _INCHES_OF_AXIS = 0.22, 0.7
 _LETTERS = 11
 """Maximum number of letters in a line of an axis label, per inch of width; the width is that of the panel and
@@ -204,7 +208,9 @@ _HIDES = 20
 
 
 @in_house_style
-def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") -> tuple[Figure, pl.DataFrame]:
+def forest(
+    rows: pl.DataFrame, units: Mapping[str, str], width: str = "page", notes: str = ""
+) -> tuple[Figure, pl.DataFrame]:
     """Draw a panel per metric: the mean difference of every variant with its 95 % interval, and the margin
     shaded.
 
@@ -213,6 +219,7 @@ def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") ->
             metric: difference, low and high (null without an interval), and margin.
         units: Axis label of each metric, such as "goodput, %".
         width: One of `fullpipe.plots.style.WIDTHS`.
+        notes: Text below the figure, such as the reference and the number of seeds.
 
     Returns:
         The figure, and `rows`.
@@ -240,6 +247,10 @@ def forest(rows: pl.DataFrame, units: Mapping[str, str], width: str = "page") ->
         place.set_xlabel(fill(place.get_xlabel(), letters))
     for place in places[len(metrics) :]:
         place.set_axis_off()
+    has_margin = bool(rows["margin"].cast(pl.Float64).max())
+    told = ["mean differences from the reference, 95 % confidence intervals", notes, has_margin and _MARGINS]
+    letters_below = int(_LETTERS_BELOW * figure.get_figwidth())
+    note_below(figure, [part for line in told if line for part in wrap(line, letters_below)])
     shared_legend(figure, _entries(rows))
     return figure, rows
 
