@@ -260,7 +260,8 @@ def test_reference_lines_and_ends_of_rates_are_in_a_legend(algorithms: list[Run]
 
 def test_the_ring_of_a_phase_is_in_a_legend(algorithms: list[Run]) -> None:
     figure, _ = plots.SAMPLE_FIGURES["phase"](plots.presented(algorithms[0]))
-    assert list(legend_of(figure)) == ["mine (cubic)", "other (cubic)", "first sample"]
+    names = ["mine (cubic)", "other (cubic)", "first sample", "last sample"]
+    assert list(legend_of(figure)) == names
 
 
 def test_retransmissions_are_marks_above_all_else() -> None:

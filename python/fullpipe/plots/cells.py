@@ -118,7 +118,9 @@ def waits(tables: Tables) -> tuple[Figure, pl.DataFrame]:
     ports = _ports(tables["variables"])
     figure, axes = new_figure(3, row_height=2.0)  # the labels beside the axes need this height
     frames = []
-    only: Mapping[str, list[str] | None] = {"goodput": None, "rtt": None, "sojourn": ports}
+    known = set(tables["series"]["flow"])
+    with_goodput = [flow for flow in algorithms({"": tables}) if flow in known]  # pings have none
+    only: Mapping[str, list[str] | None] = {"goodput": with_goodput or None, "rtt": None, "sojourn": ports}
     for place, (quantity, chosen) in zip(axes, only.items(), strict=True):
         data = time_series(place, {"": tables}, quantity, only=chosen, legend_up_to=0)
         frames.append(data.select(pl.lit(quantity).alias("quantity"), "actor", "time_s", "value"))

@@ -45,7 +45,8 @@ _COLUMNS = ("time_s", "in_flight", "value")
 @in_house_style
 def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl.DataFrame]:
     """Trajectories of the delivery rate and the smoothed RTT of flows over the bytes in flight. A ring marks
-    the first sample. The rate grows until the path is full; from then on the queue and the RTT grow.
+    the first sample, and a dot the last one. The rate grows until the path is full; from then on the queue
+    and the RTT grow.
 
     `only` keeps the flows of these names.
 
@@ -73,14 +74,18 @@ def phase(tables: Tables, only: Sequence[str] | None = None) -> tuple[Figure, pl
             place.plot(
                 x, y, linewidth=0.6, label=with_algorithm(str(flow), of), rasterized=dense, **look.line
             )
-            place.plot(x[:1], y[:1], "o", fillstyle="none", markersize=4, color=look.color)
+            for ends, style in ((slice(1), "none"), (slice(-1, None), "full")):
+                place.plot(
+                    x[ends], y[ends], "o", fillstyle=style, markersize=4, color=look.color, clip_on=False
+                )
         place.set(xlabel=below, ylabel=beside, xlim=(0, None), ylim=(0, None))
         drawn = both.select(pl.lit(quantity).alias("quantity"), pl.col("actor").alias("flow"), *_COLUMNS)
         frames.append(drawn)
     if not any(frame.height for frame in frames):
         raise ValueError('there are no samples of data in flight; run with record.interval = "10 ms"')
     ring = Line2D([], [], marker="o", fillstyle="none", markersize=4, linestyle="none", color="0.3")
-    shared_legend(figure, {**legend_entries(axes[0]), "first sample": ring})
+    dot = Line2D([], [], marker="o", markersize=4, linestyle="none", color="0.3")
+    shared_legend(figure, {**legend_entries(axes[0]), "first sample": ring, "last sample": dot})
     return figure, pl.concat(frames)
 
 
