@@ -24,9 +24,9 @@ from fullpipe.analysis.length import (
     need,
     reservations,
     shortfall,
-    waits_for_others,
     warnings_of,
 )
+from fullpipe.analysis.metrics.groups import waits_for_others
 from fullpipe.analysis.regions import random_points, region
 from fullpipe.analysis.statistics import doubtful_means, stationarity
 from fullpipe.analysis.statistics.stationarity import EVERY_MEAN, Course, moving

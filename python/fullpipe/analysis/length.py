@@ -9,10 +9,8 @@ from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
 from fullpipe.analysis.expected import cycle_s, start_up_s
-from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, flow_groups
-from fullpipe.scenario import resolve
+from fullpipe.analysis.metrics.groups import bulk_names, flow_directions, flow_groups, waits_for_others
 from fullpipe.scenario.model.flows import flow_names
-from fullpipe.scenario.model.link.queues import Discipline
 
 if TYPE_CHECKING:
     from fullpipe.analysis.statistics.stationarity import Course, Mean
@@ -39,8 +37,6 @@ _LEAST_HALF = 0.01
 _LATE_RTT, _MOST_GROWTH = "rtt_p95_s", 4
 """Column with the RTT after start-up, and the largest ratio of the goodput after start-up to its mean."""
 _COLUMNS = ("flow", "cca", "start_s", "end_s", "goodput_bps", "rtt_mean_s")
-_FAIR = ("fq", "fq_codel", "fq_pie", "cake")
-"""Fair queues: packets of one flow do not wait for packets of other flows."""
 _Points = Sequence[Mapping[str, Any]]
 _Places = Sequence[Sequence[int]]
 
@@ -403,8 +399,7 @@ def reservations(points: Sequence[Mapping[str, Any]], runs: Sequence[Run]) -> li
 
 
 def doubts_at(points: _Points, runs: Sequence[Run]) -> tuple[list[str], dict[int, list[Mean]]]:
-    """Return the sentences of `reservations`, and the means that they are about. The means of a point have
-    the index of the first run of the point."""
+    """Return the sentences of `reservations`, and their means by index of the first run of the point."""
     if not runs:
         return [], {}
     from fullpipe.analysis.statistics.stationarity import EVERY_MEAN  # imported here, as the imports are slow
@@ -493,14 +488,6 @@ def _mss(run: Run) -> dict[str, int]:
     flows = run.scenario.flows
     sizes = [run.scenario.tcp_of(flow).mss_bytes for flow in flows]
     return {name: mss for names, mss in zip(flow_names(flows), sizes, strict=True) for name in names}
-
-
-def waits_for_others(run: Run) -> bool:
-    """Whether flows share the queue with the longest mean sojourn time, that is, the queue is not a fair
-    queue."""
-    waits = {row["link"]: row["sojourn_mean_s"] for row in run.rows("links_summary")}
-    longest = max(resolve(run.scenario).hops, key=lambda hop: waits.get(hop.name) or 0.0)
-    return not isinstance(longest.queue, Discipline) or longest.queue.kind not in _FAIR
 
 
 def _seconds(time_s: float) -> str:

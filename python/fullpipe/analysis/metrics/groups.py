@@ -152,6 +152,18 @@ def are_datagrams() -> pl.Expr:
     return pl.col("protocol").is_in(_DATAGRAMS).fill_null(value=False)
 
 
+_FAIR = ("fq", "fq_codel", "fq_pie", "cake")
+"""Fair queues: packets of one flow do not wait for packets of other flows."""
+
+
+def waits_for_others(run: Run) -> bool:
+    """Whether flows share the queue with the longest mean sojourn time, that is, the queue is not a fair
+    queue."""
+    waits = {row["link"]: row["sojourn_mean_s"] for row in run.rows("links_summary")}
+    longest = max(resolve(run.scenario).hops, key=lambda hop: waits.get(hop.name) or 0.0)
+    return not isinstance(longest.queue, Discipline) or longest.queue.kind not in _FAIR
+
+
 # Queues that shape or police traffic: the configured rate, and the utilisation of this rate.
 
 
