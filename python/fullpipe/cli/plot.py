@@ -159,7 +159,8 @@ def plot(
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path on the horizontal axis, or flows; --kind delay: metric.",
+            help="Swept path on the horizontal axis, or flows for the flow groups. With --kind delay: the"
+            " metric on this axis (default: rtt_mean).",
         ),
     ] = None,
     y: Annotated[
@@ -250,8 +251,7 @@ def plot(
         bool, typer.Option("--json", help="Print the names of the files as one JSON object.")
     ] = False,
 ) -> None:
-    """The figure is written as PNG and SVG, and its values as CSV. By default, all runs are drawn over time
-    in the same axes.
+    """The figure is written as PNG and SVG, and its values as CSV. By default, runs are drawn over time.
 
     With `--metric`, `--x` or a kind from lines to means, figures show metrics of many runs. `--kind delay --x
     queueing_p95` draws throughput over p95 queueing delay, as in papers on Sprout and Copa.
