@@ -148,23 +148,8 @@ def _rate(name: str, meaning: str, column: str, better: Better, label: str = "")
     )
 
 
-def _share(group: Group) -> float | None:
-    delivered, total = group.rivals.delivered, group.rivals.total
-    return sum(delivered.get(name, 0.0) for name in group.names) / total if total else None
-
-
 def _jain(group: Group) -> float | None:
     return jain_of_some(group.rivals.delivered, frozenset(group.bulk["flow"].to_list()))
-
-
-def _equal_share(group: Group) -> float | None:
-    own = {*group.names}.intersection(group.rivals.competing)
-    return len(own) / len(group.rivals.competing) if own and group.rivals.are_bulk else None
-
-
-def _share_ratio(group: Group) -> float | None:
-    share, equal = _share(group), _equal_share(group)
-    return share / equal if share is not None and equal and group.rivals.share_one_link else None
 
 
 def _power(group: Group) -> float | None:
@@ -212,7 +197,7 @@ MEASURES = (
         "",
         SHARE,
         f"its share of the goodput of all flows in the same direction, {_ALL_ACTIVE}",
-        _share,
+        Group.share,
         "flows.goodput_bps",
         is_of_one_way=True,
         is_of_echoes=False,
@@ -231,7 +216,7 @@ MEASURES = (
         SHARE,
         "fair share: its share if all flows in the same direction had the same goodput; none unless all but"
         " pings and probes are bulk flows",
-        _equal_share,
+        Group.equal_share,
         "flows.goodput_bps",
         label="equal share",
         is_of_one_way=True,
@@ -246,7 +231,7 @@ MEASURES = (
         Margin(0.03),
         "its share over its fair share: 1 is fair; none unless all flows in the same direction but pings and"
         " probes are bulk flows with the same slowest link",
-        _share_ratio,
+        Group.share_ratio,
         "flows.goodput_bps",
         is_of_one_way=True,
         is_of_echoes=False,

@@ -302,6 +302,21 @@ class Group:
         """RTTs of the group's pings and probes that were sent while a bulk flow ran."""
         return self.whole.under_load.rows_of(self.names)["rtt_s"]
 
+    def share(self) -> float | None:
+        """Share of the group in the bytes delivered to all flows; `None` if nothing was delivered."""
+        delivered, total = self.rivals.delivered, self.rivals.total
+        return sum(delivered.get(name, 0.0) for name in self.names) / total if total else None
+
+    def equal_share(self) -> float | None:
+        """Share of the group if all have equal shares; `None` if not all competing flows are bulk flows."""
+        own = {*self.names}.intersection(self.rivals.competing)
+        return len(own) / len(self.rivals.competing) if own and self.rivals.are_bulk else None
+
+    def share_ratio(self) -> float | None:
+        """Ratio of `share` to `equal_share`; `None` if the flows do not share one link."""
+        share, equal = self.share(), self.equal_share()
+        return share / equal if share is not None and equal and self.rivals.share_one_link else None
+
     def increases_s(self) -> Iterator[float | None]:
         """Yield the latency increase, s, of every ping or probe flow of the group that met load.
 
