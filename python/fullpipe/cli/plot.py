@@ -159,8 +159,8 @@ def plot(
         str | None,
         typer.Option(
             metavar="PATH|METRIC",
-            help="Swept path on the horizontal axis, or flows for the flow groups. With --kind delay: the"
-            " metric on this axis (default: rtt_mean).",
+            help="Swept path on the horizontal axis, or the word flows: groups of flows. With --kind delay:"
+            " the metric on this axis (default: rtt_mean).",
         ),
     ] = None,
     y: Annotated[

@@ -381,7 +381,7 @@ def _notes(field: FieldInfo) -> Iterator[Unit]:
 
 
 def _keys(path: str, texts: Sequence[str]) -> Iterator[str]:
-    """Yield the keys of `[labels]` that match a path, or values of the path with these texts.
+    """Yield the keys of `[labels]` that match a path, or those that match its values in `texts`.
 
     The whole path comes first, followed by its last parts, such as "count" for "flows.0.count".
     """

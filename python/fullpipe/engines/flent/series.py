@@ -195,7 +195,7 @@ def _host(document: Document, name: str, kind: Kind) -> str:
 
 
 def _answered(points: Sequence[Point]) -> Iterator[Point]:
-    """Yield the samples of netperf's UDP_RR that are means of RTTs, and every packet of irtt.
+    """Yield every packet of irtt, and those samples of netperf's UDP_RR that are means of RTTs.
 
     If a reply is lost, netperf waits until its timeout or the end of the test. netperf then divides the
     transactions of the sample by a duration that includes the waiting time. Rule: a sample counts if its

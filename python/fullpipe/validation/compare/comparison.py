@@ -260,7 +260,7 @@ class Row:
 
     @property
     def judgements(self) -> dict[str, Judgement]:
-        """Differences from the reference by side."""
+        """Judgement of the difference of each side from the reference, by side."""
         return {
             name: Judgement(cast("Equivalence", each.decision), each.difference, each.interval, each.reason)
             for name, each in self.findings.items()

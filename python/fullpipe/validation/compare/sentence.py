@@ -68,7 +68,7 @@ class Names:
         return of if of in TOTALS else joint({each: self.labels.group(each) for each in of.split(BETWEEN)})
 
     def shown(self, made: Sequence[C]) -> list[C]:
-        """Return the comparisons with the labels of their groups of flows."""
+        """Return the comparisons with the name of each group of flows replaced by its label."""
         if not self.labels.words:
             return [*made]
         return [

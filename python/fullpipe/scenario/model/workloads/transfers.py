@@ -83,8 +83,8 @@ class Poisson(Transfer):
         rate_bps = self.of_bps or flow.rate_bps
         if rate_bps is None or self.load is None:
             raise ProblemsError(
-                "workload.load: no link on the route has a rate; give the rate of a load of 1, as in "
-                'of = "100 Mbit/s"'
+                "workload.load: no link on the route has a rate; set the key `of` to the rate that is "
+                'a load of 1, for example: of = "100 Mbit/s"'
             )
         mean, mss = self.sizes.mean, flow.tcp.mss_bytes
         segments = -(-mean // mss) if isinstance(self.sizes, Constant) else mean / mss + 0.5
