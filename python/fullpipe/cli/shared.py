@@ -70,8 +70,8 @@ ContentOption = Annotated[
     typer.Option(
         "--content",
         help=(
-            "Runs to read: newest leaves out runs made with older algorithms, recordings or models; all reads"
-            " every run, and the version of these is a factor."
+            "Runs to read: newest leaves out runs of older algorithms, recordings or models; all makes their"
+            " version a factor."
         ),
     ),
 ]
