@@ -72,7 +72,7 @@ def test_a_page_has_the_title_of_its_suite_and_how_its_kernel_is_built() -> None
 )
 def test_what_is_beyond_the_aim_and_chance_is_named(error: float, real: bool, named: bool) -> None:
     text = page(found("bbr3", error, real=real))
-    assert ("Errors that are larger than the target" in text) == named
+    assert ("Errors above the target" in text) == named
 
 
 def test_the_share_of_marked_packets_is_a_quantity_of_the_other_suites() -> None:

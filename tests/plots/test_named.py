@@ -233,7 +233,7 @@ def test_the_help_names_the_axis_of_sprout_and_copa() -> None:
         CliRunner().invoke(app, ["plot", "--help"], terminal_width=200).output.replace("│", " ").split()
     )
     assert "With --kind delay: the metric on this axis (default: rtt_mean)" in told
-    assert "`--kind delay --x queueing_p95` draws throughput over the p95 queueing delay" in told
+    assert "`--kind delay --x queueing_p95` draws throughput over p95 queueing delay" in told
 
 
 @pytest.mark.parametrize(

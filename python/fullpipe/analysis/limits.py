@@ -49,7 +49,7 @@ def with_neutral(metrics: Collection[str]) -> list[str]:
 
 
 def neutral_of(metric: str, values: pl.DataFrame, groups: Collection[str]) -> float | None:
-    """Return the neutral value of a metric for some groups of flows; None if it differs between runs.
+    """Return the neutral value of a metric for some groups of flows; None if runs differ or it is a bound.
 
     Args:
         metric: Name of the metric.
@@ -60,7 +60,7 @@ def neutral_of(metric: str, values: pl.DataFrame, groups: Collection[str]) -> fl
     if not isinstance(neutral, str):
         return neutral
     found = values.filter(pl.col("metric") == neutral, pl.col("of").is_in(list(groups)))["value"].unique()
-    return found[0] if len(found) == 1 else None
+    return found[0] if len(found) == 1 and found[0] not in bounds_of(metric) else None
 
 
 # Metrics that the user requested but for which no run has a value.
