@@ -367,7 +367,7 @@ def test_a_server_that_ends_is_told_and_the_work_goes_on_with_the_next(show: Ope
     process.wait()
     tab.get_by_role("button", name="Another").click()
     tab.wait_for_selector(".lost")
-    assert "has ended" in tab.locator(".lost").inner_text()
+    assert "has stopped" in tab.locator(".lost").inner_text()
     told.clear()  # Chromium itself notes what it cannot connect to
     again = show(f"#{state}")
     assert finished(again) == before
